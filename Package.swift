@@ -1,0 +1,66 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "Espalier",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "Espalier", targets: ["Espalier"]),
+        .executable(name: "espalier", targets: ["EspalierCLI"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+        .systemLibrary(
+            name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+
+        .target(name: "EspalierLMDB", dependencies: ["CLMDB"], swiftSettings: settings),
+        .target(name: "EspalierRecords", swiftSettings: settings),
+        .target(name: "EspalierModels", dependencies: ["EspalierRecords"], swiftSettings: settings),
+        .target(name: "EspalierCompression", dependencies: ["CZstd"], swiftSettings: settings),
+        .target(
+            name: "EspalierStore",
+            dependencies: ["EspalierLMDB", "EspalierRecords", "EspalierModels"],
+            swiftSettings: settings),
+        .target(
+            name: "Espalier",
+            dependencies: ["EspalierStore", "EspalierModels", "EspalierRecords"],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "EspalierCLI",
+            dependencies: [
+                "EspalierStore", "EspalierModels", "EspalierRecords", "EspalierLMDB", "EspalierCompression",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
+
+        .target(
+            name: "EspalierTestSupport",
+            dependencies: ["EspalierRecords", "EspalierModels", "EspalierStore"],
+            swiftSettings: settings),
+        .testTarget(name: "EspalierLMDBTests", dependencies: ["EspalierLMDB"], swiftSettings: settings),
+        .testTarget(
+            name: "EspalierRecordsTests", dependencies: ["EspalierRecords", "EspalierTestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EspalierModelsTests", dependencies: ["EspalierModels", "EspalierTestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EspalierStoreTests",
+            dependencies: ["EspalierStore", "EspalierLMDB", "EspalierTestSupport"],
+            swiftSettings: settings),
+        .testTarget(name: "EspalierCLITests", dependencies: ["EspalierCLI"], swiftSettings: settings),
+        .testTarget(name: "TidyTests", swiftSettings: settings),
+    ]
+)

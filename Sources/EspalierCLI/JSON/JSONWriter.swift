@@ -1,0 +1,111 @@
+/// Writes JSON values as text, on one line or indented by two spaces.
+///
+///     print(JSONWriter(style: .pretty).string(from: ["id": 7]))
+///
+/// The text of a value is always valid JSON. Infinities and NaN, which no JSON text can have produced,
+/// become `null`.
+struct JSONWriter {
+    var style: Style = .compact
+    var memberOrder: MemberOrder = .given
+
+    enum Style: Sendable {
+        case compact, pretty
+    }
+
+    enum MemberOrder: Sendable {
+        case given
+
+        /// By the bytes of the names.
+        case sorted
+    }
+
+    func string(from value: JSONValue) -> String {
+        String(decoding: bytes(from: value), as: UTF8.self)
+    }
+
+    func bytes(from value: JSONValue) -> [UInt8] {
+        var output: [UInt8] = []
+        write(value, level: 0, to: &output)
+        return output
+    }
+}
+
+extension JSONWriter {
+    private func write(_ value: JSONValue, level: Int, to output: inout [UInt8]) {
+        switch value {
+        case .null: output.append(contentsOf: "null".utf8)
+        case .bool(let value): output.append(contentsOf: (value ? "true" : "false").utf8)
+        case .number(let number): output.append(contentsOf: (number.text ?? "null").utf8)
+        case .string(let text): write(text, to: &output)
+        case .array(let elements):
+            write(elements, between: "[", and: "]", level: level, to: &output) { element, output in
+                write(element, level: level + 1, to: &output)
+            }
+        case .object(let members):
+            write(ordered(members), between: "{", and: "}", level: level, to: &output) { member, output in
+                write(member.name, to: &output)
+                output.append(contentsOf: (style == .pretty ? ": " : ":").utf8)
+                write(member.value, level: level + 1, to: &output)
+            }
+        }
+    }
+
+    private func write<Item>(
+        _ items: [Item], between open: Unicode.Scalar, and close: Unicode.Scalar, level: Int,
+        to output: inout [UInt8], each writeItem: (Item, inout [UInt8]) -> Void
+    ) {
+        output.append(UInt8(ascii: open))
+        for (position, item) in items.enumerated() {
+            if position > 0 { output.append(UInt8(ascii: ",")) }
+            breakLine(level: level + 1, in: &output)
+            writeItem(item, &output)
+        }
+        if !items.isEmpty { breakLine(level: level, in: &output) }
+        output.append(UInt8(ascii: close))
+    }
+
+    private func breakLine(level: Int, in output: inout [UInt8]) {
+        guard style == .pretty else { return }
+        output.append(UInt8(ascii: "\n"))
+        output.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * level))
+    }
+
+    private func ordered(_ members: [JSONMember]) -> [JSONMember] {
+        switch memberOrder {
+        case .given: members
+        case .sorted: members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        }
+    }
+}
+
+extension JSONWriter {
+    private func write(_ text: String, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "\""))
+        if text.utf8.contains(where: Self.needsEscape) {
+            for byte in text.utf8 { writeEscaped(byte, to: &output) }
+        } else {
+            output.append(contentsOf: text.utf8)
+        }
+        output.append(UInt8(ascii: "\""))
+    }
+
+    private static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private func writeEscaped(_ byte: UInt8, to output: inout [UInt8]) {
+        switch byte {
+        case UInt8(ascii: "\""): output.append(contentsOf: #"\""#.utf8)
+        case UInt8(ascii: "\\"): output.append(contentsOf: #"\\"#.utf8)
+        case UInt8(ascii: "\n"): output.append(contentsOf: #"\n"#.utf8)
+        case UInt8(ascii: "\r"): output.append(contentsOf: #"\r"#.utf8)
+        case UInt8(ascii: "\t"): output.append(contentsOf: #"\t"#.utf8)
+        case 0x08: output.append(contentsOf: #"\b"#.utf8)
+        case 0x0C: output.append(contentsOf: #"\f"#.utf8)
+        case 0x00..<0x20:
+            output.append(contentsOf: (byte < 0x10 ? #"\u000"# : #"\u00"#).utf8)
+            output.append(contentsOf: String(byte, radix: 16).utf8)
+        default: output.append(byte)
+        }
+    }
+}

@@ -1,0 +1,179 @@
+/// Reads the byte forms of the format from memory it does not own, checking every length first.
+///
+/// A reader is valid only inside the closure that lent it the bytes. The types that carry one to users' code are
+/// `~Copyable` or check that the record they belong to is still open.
+@safe
+package struct ByteReader {
+    private let base: UnsafeRawPointer
+    package var position: Int
+    package let end: Int
+
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        // An empty buffer may have no address; with `end == 0` no access ever reaches the placeholder.
+        unsafe base = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!
+        position = 0
+        end = bytes.count
+    }
+
+    @inline(__always)
+    package var remaining: Int { end - position }
+
+    @inline(__always)
+    package var isAtEnd: Bool { position >= end }
+
+    /// The same bytes, cut off at `end`.
+    package func limited(to end: Int) -> ByteReader {
+        precondition(end <= self.end && end >= position)
+        return unsafe ByteReader(base: base, position: position, end: end)
+    }
+
+    private init(base: UnsafeRawPointer, position: Int, end: Int) {
+        unsafe self.base = unsafe base
+        self.position = position
+        self.end = end
+    }
+
+    /// Runs `body` with a reader over `span`; the reader must not leave it.
+    @inline(__always)
+    package static func reading<R>(_ span: RawSpan, _ body: (inout ByteReader) throws -> R) rethrows -> R {
+        try unsafe span.withUnsafeBytes { bytes in
+            var reader = unsafe ByteReader(bytes)
+            return try body(&reader)
+        }
+    }
+
+    @inline(__always)
+    package static func reading<R>(_ bytes: [UInt8], _ body: (inout ByteReader) throws -> R) rethrows -> R {
+        try unsafe bytes.withUnsafeBytes { bytes in
+            var reader = unsafe ByteReader(bytes)
+            return try body(&reader)
+        }
+    }
+
+    // MARK: Fixed width
+
+    @inline(__always)
+    package func peek() throws(FormatError) -> UInt8 {
+        guard position < end else { throw .truncated }
+        return unsafe base.load(fromByteOffset: position, as: UInt8.self)
+    }
+
+    @inline(__always)
+    package mutating func byte() throws(FormatError) -> UInt8 {
+        guard position < end else { throw .truncated }
+        let byte = unsafe base.load(fromByteOffset: position, as: UInt8.self)
+        position += 1
+        return byte
+    }
+
+    /// A big-endian integer.
+    @inline(__always)
+    package mutating func integer<I: FixedWidthInteger & BitwiseCopyable>(_ type: I.Type = I.self) throws(FormatError) -> I {
+        guard end - position >= MemoryLayout<I>.size else { throw .truncated }
+        let value = unsafe base.loadUnaligned(fromByteOffset: position, as: I.self)
+        position += MemoryLayout<I>.size
+        return I(bigEndian: value)
+    }
+
+    @inline(__always)
+    package mutating func skip(_ count: Int) throws(FormatError) {
+        guard count >= 0, end - position >= count else { throw .truncated }
+        position += count
+    }
+
+    // MARK: Variable width
+
+    /// An unsigned LEB128 integer of at most 64 bits, in its shortest form.
+    @inline(__always)
+    package mutating func varint() throws(FormatError) -> UInt64 {
+        let first = try byte()
+        if first < 0x80 { return UInt64(first) }
+        return try longVarint(first)
+    }
+
+    private mutating func longVarint(_ first: UInt8) throws(FormatError) -> UInt64 {
+        var result = UInt64(first & 0x7F)
+        var shift: UInt64 = 7
+        while true {
+            let byte = try byte()
+            if shift == 63, byte > 1 { throw .malformed("a variable-length integer over 64 bits") }
+            result |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 {
+                if byte == 0 { throw .malformed("a variable-length integer not in its shortest form") }
+                return result
+            }
+            shift += 7
+            if shift > 63 { throw .malformed("a variable-length integer over 64 bits") }
+        }
+    }
+
+    @inline(__always)
+    package mutating func signedVarint() throws(FormatError) -> Int64 {
+        let raw = try varint()
+        return Int64(bitPattern: (raw >> 1) ^ (0 &- (raw & 1)))
+    }
+
+    /// A variable-length count that fits in what is left when each counted thing takes at least `width` bytes.
+    @inline(__always)
+    package mutating func count(ofAtLeast width: Int = 1) throws(FormatError) -> Int {
+        let raw = try varint()
+        guard raw <= UInt64(remaining / max(width, 1)) else { throw .truncated }
+        return Int(raw)
+    }
+
+    // MARK: Runs of bytes
+
+    @inline(__always)
+    package mutating func string(count: Int) throws(FormatError) -> String {
+        guard count >= 0, end - position >= count else { throw .truncated }
+        let start = unsafe (base + position).assumingMemoryBound(to: UInt8.self)
+        let bytes = unsafe UnsafeBufferPointer(start: start, count: count)
+        guard let string = unsafe String(validating: bytes, as: UTF8.self) else {
+            throw .malformed("text that is not UTF-8")
+        }
+        position += count
+        return string
+    }
+
+    package mutating func bytes(count: Int) throws(FormatError) -> [UInt8] {
+        guard count >= 0, end - position >= count else { throw .truncated }
+        let result = unsafe [UInt8](UnsafeRawBufferPointer(start: base + position, count: count))
+        position += count
+        return result
+    }
+
+    /// The bytes of `range`, copied into `writer`.
+    package func copy(_ range: Range<Int>, into writer: inout ByteWriter) {
+        precondition(range.lowerBound >= 0 && range.upperBound <= end)
+        unsafe writer.append(UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count))
+    }
+
+    /// Whether the `count` bytes at the position are the UTF-8 of `string`; moves past them either way.
+    @inline(__always)
+    package mutating func matches(_ string: String, count: Int) throws(FormatError) -> Bool {
+        guard count >= 0, end - position >= count else { throw .truncated }
+        defer { position += count }
+        var copy = string
+        guard copy.utf8.count == count else { return false }
+        let here = unsafe base + position
+        return copy.withUTF8 { utf8 in
+            guard let start = utf8.baseAddress else { return count == 0 }
+            return unsafe compare(here, start, count)
+        }
+    }
+
+    @inline(__always)
+    private func compare(_ a: UnsafeRawPointer, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        for index in 0..<count where unsafe a.load(fromByteOffset: index, as: UInt8.self) != b[index] {
+            return false
+        }
+        return true
+    }
+
+    /// The check of `range` under `seed`.
+    @inline(__always)
+    package func check(of range: Range<Int>, seed: UInt64) -> UInt64 {
+        precondition(range.lowerBound >= 0 && range.upperBound <= end)
+        return unsafe XXHash64.hash(UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count), seed: seed)
+    }
+}

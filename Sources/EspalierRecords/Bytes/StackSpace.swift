@@ -1,0 +1,60 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// How much of the calling thread's stack is left.
+///
+/// Recursion over models runs users' initialisers, so frames can't be counted in advance: a Codable walk was measured at
+/// 735 to 1,183 bytes a level optimised, and several times that in a debug build, on threads with 512 KiB of stack.
+package struct StackSpace {
+    /// Looking every few levels keeps the cost off shallow trees, which are nearly all of them.
+    private static let interval = 16
+    private static let reserve: UInt = 160 << 10
+    private var floor: UInt?
+
+    package init() {}
+
+    /// Whether it is safe to go deeper from `depth`.
+    @inline(__always)
+    package mutating func hasSpace(at depth: Int) -> Bool {
+        if depth % Self.interval != Self.interval - 1 { return true }
+        return measure()
+    }
+
+    private mutating func measure() -> Bool {
+        let floor = floor ?? Self.lowestAddress()
+        self.floor = floor
+        var here: UInt8 = 0
+        let address = unsafe withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
+        return address > floor && address - floor > Self.reserve
+    }
+
+    private static func lowestAddress() -> UInt {
+        #if canImport(Darwin)
+        let top = UInt(bitPattern: pthread_get_stackaddr_np(pthread_self()))
+        return top - UInt(pthread_get_stacksize_np(pthread_self()))
+        #else
+        guard let getAttributes = unsafe getAttributes else { return 0 }
+        var attributes = pthread_attr_t()
+        guard unsafe getAttributes(pthread_self(), &attributes) == 0 else { return 0 }
+        defer { unsafe _ = pthread_attr_destroy(&attributes) }
+        var address: UnsafeMutableRawPointer?
+        var size = 0
+        guard unsafe pthread_attr_getstack(&attributes, &address, &size) == 0 else { return 0 }
+        return UInt(bitPattern: address)
+        #endif
+    }
+    #if !canImport(Darwin)
+    private typealias GetAttributes = @convention(c) (pthread_t, UnsafeMutablePointer<pthread_attr_t>) -> CInt
+
+    // glibc declares `pthread_getattr_np` only under _GNU_SOURCE, which Swift's module of it does not set.
+    private static let getAttributes: GetAttributes? = {
+        guard let symbol = unsafe dlsym(nil, "pthread_getattr_np") else { return nil }
+        return unsafe unsafeBitCast(symbol, to: GetAttributes.self)
+    }()
+    #endif
+}

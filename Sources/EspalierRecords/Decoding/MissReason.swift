@@ -1,0 +1,60 @@
+/// Why a read is a miss.
+///
+/// Paths name the record and the field in it that stopped the read: `Message:34.sender`, `Feed:1.messages[3]`.
+public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Nothing is stored under the identifier or key.
+    case notFound
+    /// The identifier was deleted, or something the model can't be without was.
+    case deleted
+    /// Older than its expiry.
+    case expired
+    /// The bytes, or the model's initialiser, refused: another type, a missing required field, a case not known, damage.
+    case undecodable(path: String, detail: String)
+    /// A record on the way was found damaged earlier.
+    case lost(path: String)
+    /// A reference to a record that is not there.
+    case dangling(path: String)
+    /// A required field refers back to a record that is being read.
+    case cyclic(path: String)
+    /// The type is neither a `NormalizedModel` nor `Codable`.
+    case notStorable(type: String)
+    /// Nested deeper than the limit.
+    case tooDeep(path: String)
+    /// More nodes or bytes than one read may decode.
+    case tooLarge(path: String)
+    /// The cache can't be read now: closed, or the file system failed.
+    case unavailable(detail: String)
+
+    /// One word for counting: what happened, without where.
+    public var name: String {
+        switch self {
+        case .notFound: "notFound"
+        case .deleted: "deleted"
+        case .expired: "expired"
+        case .undecodable: "undecodable"
+        case .lost: "lost"
+        case .dangling: "dangling"
+        case .cyclic: "cyclic"
+        case .notStorable: "notStorable"
+        case .tooDeep: "tooDeep"
+        case .tooLarge: "tooLarge"
+        case .unavailable: "unavailable"
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .notFound: "not found"
+        case .deleted: "deleted"
+        case .expired: "expired"
+        case .undecodable(let path, let detail): "undecodable at \(path): \(detail)"
+        case .lost(let path): "lost at \(path): the record was damaged; writing it again repairs it"
+        case .dangling(let path): "dangling reference at \(path)"
+        case .cyclic(let path): "cyclic at \(path): a required field refers back to a record being read"
+        case .notStorable(let type): "\(type) is neither a NormalizedModel nor Codable"
+        case .tooDeep(let path): "nested too deep at \(path)"
+        case .tooLarge(let path): "too large at \(path)"
+        case .unavailable(let detail): "unavailable: \(detail)"
+        }
+    }
+}

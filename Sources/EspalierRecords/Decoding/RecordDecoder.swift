@@ -1,0 +1,113 @@
+/// Reads the fields of one model.
+///
+/// ```swift
+/// init(from decoder: inout RecordDecoder) throws {
+///     id = try decoder.decode(forKey: "id")
+///     sender = try decoder.decode(forKey: "sender")     // reassembled from its own record
+/// }
+/// ```
+///
+/// Asked for in the order they were encoded, fields are read straight down; in any other order the places of all fields
+/// are found once. Unknown fields are ignored, a missing optional field is nil, any other missing field throws, which
+/// makes the read a miss. Can't be copied or kept.
+public struct RecordDecoder: ~Copyable {
+    package var values: ValueDecoder
+    /// Nil for an inline model, whose map carries the names.
+    package let shape: Shape?
+    private let count: Int
+    private let first: Int
+    /// The slot whose value stands at the reader's position.
+    private var next = 0
+    /// Found when a field is asked for out of order.
+    private var plan: FieldPlan?
+
+    package init(values: consuming ValueDecoder, shape: Shape) {
+        first = values.reader.position
+        self.values = values
+        self.shape = shape
+        count = shape.count
+    }
+
+    init(inline values: consuming ValueDecoder, count: Int) {
+        first = values.reader.position
+        self.values = values
+        shape = nil
+        self.count = count
+    }
+
+    /// Decodes one field.
+    @inline(__always)
+    public mutating func decode<Value: FieldValue>(_ type: Value.Type = Value.self, forKey key: String) throws -> Value {
+        guard try seek(key) else {
+            if let value = Value.valueWhenMissing { return value }
+            throw AssemblyFailure(.missing).inside(field: key)
+        }
+        let start = values.reader.position
+        do {
+            let value = try Value.decodeValue(from: &values)
+            next += 1
+            return value
+        } catch {
+            try restore(start)
+            throw AssemblyFailure(error).inside(field: key)
+        }
+    }
+
+    /// Back to a value that could not be read: a lenient initialiser may ask for it again, or go on.
+    package mutating func restore(_ start: Int) throws {
+        values.reader.position = start
+        if shape == nil { _ = try planned() }
+    }
+
+    /// The names of the fields the record has, in its order.
+    public mutating func fieldNames() throws -> [String] {
+        if let shape { return shape.names }
+        return try planned().names
+    }
+
+    /// Whether the record has the field and it is not *absent*.
+    public mutating func contains(_ key: String) throws -> Bool {
+        try seekOutOfOrder(key)
+    }
+
+    /// Stands at the value of the field `name`; false when there is none or it is absent.
+    @inline(__always)
+    package mutating func seek(_ name: String) throws -> Bool {
+        guard let shape else { return try seekInline(name) }
+        guard shape.holds(name, at: next) else { return try seekOutOfOrder(name) }
+        return try values.reader.peek() != Wire.absent
+    }
+
+    private mutating func seekInline(_ name: String) throws -> Bool {
+        if plan == nil, next < count {
+            var ahead = values.reader
+            if let length = try ahead.takeStringLength(), try ahead.matches(name, count: length),
+                try ahead.peek() != Wire.absent
+            {
+                values.reader = ahead
+                return true
+            }
+        }
+        return try seekOutOfOrder(name)
+    }
+
+    private mutating func seekOutOfOrder(_ name: String) throws -> Bool {
+        let plan = try planned()
+        guard let slot = shape.map({ $0.slot(of: name) }) ?? plan.slot(of: name) else { return false }
+        next = slot
+        values.reader.position = plan.offsets[slot]
+        return try values.reader.peek() != Wire.absent
+    }
+
+    private mutating func planned() throws -> FieldPlan {
+        if let plan { return plan }
+        var reader = values.reader
+        reader.position = first
+        let made = try FieldPlan(reader: &reader, shape: shape, count: count)
+        plan = made
+        return made
+    }
+
+    /// Where the fields end, if they were read in order to the last one.
+    var endPosition: Int? { plan == nil && next == count ? values.reader.position : nil }
+}

@@ -1,0 +1,168 @@
+/// Reads the values of one record, in order.
+///
+/// `FieldValue` conformances receive one and read exactly one value. It can't be copied or kept: the bytes it reads belong
+/// to the snapshot of one read.
+///
+/// Example: `static func decodeValue(from decoder: inout ValueDecoder) throws -> Self { Self(try decoder.decodeString()) }`.
+public struct ValueDecoder: ~Copyable {
+    package var reader: ByteReader
+    package let assembly: Assembly
+    /// The record's children among the assembly's.
+    package let children: Range<Int>
+
+    package init(reader: ByteReader, assembly: Assembly, children: Range<Int>) {
+        self.reader = reader
+        self.assembly = assembly
+        self.children = children
+    }
+
+    /// Another decoder at the same position.
+    package func fork() -> ValueDecoder {
+        ValueDecoder(reader: reader, assembly: assembly, children: children)
+    }
+
+    // MARK: Scalars
+
+    /// What the next value is.
+    public func kind() throws -> ValueKind { try reader.kind() }
+
+    /// Whether the next value is nil or absent; moves past it if so.
+    public mutating func decodeNull() throws -> Bool {
+        let tag = try reader.peek()
+        guard tag == Wire.null || tag == Wire.absent else { return false }
+        reader.position += 1
+        return true
+    }
+
+    public mutating func decodeBool() throws -> Bool {
+        guard let value = try reader.takeBool() else { throw mismatch("a Bool") }
+        return value
+    }
+
+    /// An integer stored in any width, if it fits.
+    public mutating func decodeInteger<I: FixedWidthInteger>(_ type: I.Type = I.self) throws -> I {
+        guard let value = try reader.takeInteger(type) else { throw mismatch("an integer that fits \(type)") }
+        return value
+    }
+
+    /// A number: integers are taken where `Double` holds them exactly.
+    public mutating func decodeDouble() throws -> Double {
+        if let value = try reader.takeDouble() { return value }
+        if let value = try reader.takeFloat() { return Double(value) }
+        let start = reader.position
+        if let integer = try reader.takeInteger(Int64.self) {
+            if let value = Double(exactly: integer) { return value }
+            reader.position = start
+        }
+        throw mismatch("a number that fits Double")
+    }
+
+    public mutating func decodeFloat() throws -> Float {
+        if let value = try reader.takeFloat() { return value }
+        let start = reader.position
+        let value = try decodeDouble()
+        if value.isNaN { return Float(value) }
+        if let value = Float(exactly: value) { return value }
+        reader.position = start
+        throw mismatch("a number that fits Float")
+    }
+
+    public mutating func decodeString() throws -> String {
+        guard let value = try reader.takeString() else { throw mismatch("a String") }
+        return value
+    }
+
+    /// A run of bytes.
+    public mutating func decodeBytes() throws -> [UInt8] {
+        guard let value = try reader.takeBytes() else { throw mismatch("bytes") }
+        return value
+    }
+
+    /// A number stored as its decimal digits.
+    public mutating func decodeDecimalDigits() throws -> String {
+        guard let value = try reader.takeDecimal() else { throw mismatch("a decimal number") }
+        return value
+    }
+
+    /// Moves past one value.
+    public mutating func skipValue() throws { try reader.skipValue() }
+
+    package func mismatch(_ expected: String) -> AssemblyFailure {
+        let found = (try? reader.kind()).map { "\($0)" } ?? "nothing readable"
+        return AssemblyFailure(.undecodable("expected \(expected), found \(found)"))
+    }
+
+    // MARK: Containers
+
+    /// An array; `body` reads one element. An element whose record is deleted, or that refers back to a record being
+    /// read, is left out.
+    public mutating func decodeElements(_ body: (inout ValueDecoder) throws -> Void) throws {
+        guard let count = try reader.takeArrayCount() else { throw mismatch("an array") }
+        let assembly = assembly
+        try assembly.nested {
+            for index in 0..<count {
+                let start = reader.position
+                do {
+                    try body(&self)
+                } catch {
+                    try leaveOut(error, from: start) { $0.inside(element: index) }
+                }
+            }
+        }
+    }
+
+    /// A map; `key` reads a key and `value` the value under it. An entry whose record is deleted is left out.
+    public mutating func decodeEntries<Key>(
+        key: (inout ValueDecoder) throws -> Key, value: (inout ValueDecoder, Key) throws -> Void
+    ) throws {
+        guard let count = try reader.takeMapCount() else { throw mismatch("a map") }
+        let assembly = assembly
+        try assembly.nested {
+            for _ in 0..<count {
+                let decoded = try key(&self)
+                let start = reader.position
+                do {
+                    try value(&self, decoded)
+                } catch {
+                    try leaveOut(error, from: start) { $0.inside(field: "\(decoded)") }
+                }
+            }
+        }
+    }
+
+    /// Moves past the value at `start` if the failure lets it be left out; throws it with its place otherwise.
+    package mutating func leaveOut(
+        _ error: any Error, from start: Int, _ placed: (AssemblyFailure) -> AssemblyFailure
+    ) throws {
+        let failure = AssemblyFailure(error)
+        guard failure.leavesOut else { throw placed(failure) }
+        reader.position = start
+        try reader.skipValue()
+    }
+
+    // MARK: Models
+
+    /// A model: from the record a reference names, or from the map that stands here.
+    package mutating func decodeModel<Model>(
+        _ type: Model.Type, _ make: (inout RecordDecoder) throws -> Model
+    ) throws -> Model {
+        if let ordinal = try reader.takeChild() {
+            return try assembly.assemble(assembly.child(ordinal, of: children), as: type, make)
+        }
+        return try decodeInline(make)
+    }
+
+    private mutating func decodeInline<Model>(_ make: (inout RecordDecoder) throws -> Model) throws -> Model {
+        let start = reader.position
+        guard let count = try reader.takeMapCount() else { throw mismatch("a model") }
+        var decoder = RecordDecoder(inline: fork(), count: count)
+        let model = try assembly.nested { try make(&decoder) }
+        if let end = decoder.endPosition {
+            reader.position = end
+        } else {
+            reader.position = start
+            try reader.skipValue()
+        }
+        return model
+    }
+}

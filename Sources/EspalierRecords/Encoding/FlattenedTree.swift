@@ -1,0 +1,50 @@
+/// A tree taken apart: one draft per identifier, in the encoder's pre-order. `Sendable`, so that flattening runs off the
+/// writer's thread; it knows shapes, not their numbers, and nodes, not their handles.
+package struct FlattenedTree: Sendable {
+    package internal(set) var nodes: [NodeDraft] = []
+    package internal(set) var byteCount = 0
+
+    package init() {}
+}
+
+/// One node: what each of its projections says.
+package struct NodeDraft: Sendable {
+    package let identifier: String
+    /// In pre-order of their first occurrence.
+    package internal(set) var projections: [ProjectionDraft] = []
+    /// Found on its own path.
+    package internal(set) var isOnCycle = false
+}
+
+/// One type's view of a node.
+package struct ProjectionDraft: Sendable {
+    package let type: String
+    package internal(set) var shape: Shape
+    /// The values of the shape's fields, one after the other.
+    package internal(set) var values: [UInt8] = []
+    /// The nodes referred to, as indexes into the tree; a child's ordinal is its place here.
+    package internal(set) var children: [Int] = []
+}
+
+/// A value outside a node: what a key names, or an element of a collection.
+package struct ValueDraft: Sendable, Equatable {
+    package let bytes: [UInt8]
+    package let children: [Int]
+
+    package init(bytes: [UInt8], children: [Int]) {
+        self.bytes = bytes
+        self.children = children
+    }
+}
+
+/// The limits on one tree, in writing and in reading.
+public struct TreeLimits: Sendable, Hashable, Codable {
+    /// Levels of nesting, containers and inline values counted. Default 256.
+    public var maximumDepth = 256
+    /// Nodes of one tree; in reading, every occurrence counts that had to be decoded. Default 1,000,000.
+    public var maximumNodes = 1_000_000
+    /// Bytes of all records of one tree. Default 256 MiB; the cache lowers it to its share of the budget for writes.
+    public var maximumBytes = 256 << 20
+
+    public init() {}
+}

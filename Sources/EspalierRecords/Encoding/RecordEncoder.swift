@@ -1,0 +1,64 @@
+/// Writes the fields of one model, in the order of the calls.
+///
+/// ```swift
+/// func encode(to encoder: inout RecordEncoder) throws {
+///     try encoder.encode(id, forKey: "id")
+///     try encoder.encode(sender, forKey: "sender")      // a model becomes a reference
+/// }
+/// ```
+///
+/// A model should encode all of its fields always, nil ones too: the fields it encodes are the ones its type *declares*,
+/// which a later write by the same type replaces. Encoding costs a comparison of the name and the bytes of the value.
+/// Not `Sendable`.
+public struct RecordEncoder {
+    package let values: ValueEncoder
+    /// The number of fields written.
+    package private(set) var count = 0
+    private let isInline: Bool
+    // A model's fields are nearly always those of the last model of its type: names are compared along the expected
+    // shape, and a list is only made once they differ.
+    private let expected: Shape?
+    private var names: [String]?
+
+    init(inline values: ValueEncoder) {
+        self.values = values
+        isInline = true
+        expected = nil
+    }
+
+    init(node values: ValueEncoder, expected: Shape?) {
+        self.values = values
+        isInline = false
+        self.expected = expected
+    }
+
+    /// Encodes one field.
+    public mutating func encode<Value: FieldValue>(_ value: Value, forKey key: String) throws {
+        startField(key)
+        try value.encodeValue(into: values)
+    }
+
+    /// Encodes one field as *absent*: declared by the type, but not set.
+    public mutating func encodeAbsent(forKey key: String) {
+        startField(key)
+        values.encodeAbsent()
+    }
+
+    @inline(__always)
+    package mutating func startField(_ name: String) {
+        defer { count += 1 }
+        if isInline { return values.writer.append(value: name) }
+        if names != nil {
+            names?.append(name)
+        } else if expected?.holds(name, at: count) != true {
+            names = (expected.map { Array($0.names[..<count]) } ?? []) + [name]
+        }
+    }
+
+    /// The shape of the fields written, for a node of type `type`.
+    func shape(type: String, in table: ShapeInterner) throws -> Shape {
+        if names == nil, let expected, expected.count == count { return expected }
+        let fields = names ?? expected.map { Array($0.names[..<count]) } ?? []
+        return try table.shape(type: type, fields: fields)
+    }
+}

@@ -1,0 +1,62 @@
+/// Long records as chunks, because LMDB keeps what does not fit a page on pages that have to be contiguous.
+///
+///     first chunk = version, flags with bit 7 set, count of chunks (varint), slice, check     under handle
+///     chunk k     = slice, check                                                             under handle, k
+///
+/// The slices joined are the record, with its own check; a chunk's check is seeded with handle and chunk number.
+package enum Chunks {
+    /// The values to store: one when `record` fits in `limit`, else the chunks in order.
+    package static func split(_ record: [UInt8], handle: Handle, limit: Int) -> [[UInt8]] {
+        guard record.count > limit else { return [record] }
+        // Ten bytes are the most that the first chunk's count can take.
+        let slice = limit - RecordLayout.checkSize - 12
+        let starts = Array(stride(from: 0, to: record.count, by: slice))
+        return starts.enumerated().map { number, start in
+            var writer = ByteWriter(capacity: limit)
+            if number == 0 {
+                writer.append(RecordLayout.version)
+                writer.append(RecordLayout.Flag.chunked)
+                writer.append(varint: UInt64(starts.count))
+            }
+            writer.append(record[start..<min(start + slice, record.count)])
+            let check = writer.check(seed: seed(handle, number))
+            writer.append(integer: check)
+            return writer.bytes
+        }
+    }
+
+    /// The number of chunks when `first` is the first of several; nil when it is a whole record.
+    @inline(__always)
+    package static func count(_ first: ByteReader) throws(FormatError) -> Int? {
+        var reader = first
+        guard try reader.byte() == RecordLayout.version, try reader.byte() & RecordLayout.Flag.chunked != 0 else {
+            return nil
+        }
+        let count = try reader.varint()
+        guard count > 1, count <= UInt64(UInt32.max) else { throw .malformed("a count of chunks out of range") }
+        return Int(count)
+    }
+
+    /// Appends the slice of chunk `number` to `record`, its check verified.
+    package static func join(
+        _ chunk: inout ByteReader, number: Int, handle: Handle, into record: inout ByteWriter
+    ) throws(FormatError) {
+        let end = chunk.end - RecordLayout.checkSize
+        guard end >= 0 else { throw .truncated }
+        var tail = chunk
+        tail.position = end
+        guard try tail.integer(UInt64.self) == chunk.check(of: 0..<end, seed: seed(handle, number)) else {
+            throw .checkFailed
+        }
+        if number == 0 {
+            try chunk.skip(2)
+            _ = try chunk.varint()
+        }
+        guard chunk.position <= end else { throw .truncated }
+        chunk.copy(chunk.position..<end, into: &record)
+    }
+
+    private static func seed(_ handle: Handle, _ number: Int) -> UInt64 {
+        RecordLayout.seed(handle: handle, shape: UInt64(number) &+ 1)
+    }
+}

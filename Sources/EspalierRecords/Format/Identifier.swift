@@ -1,0 +1,20 @@
+/// An identifier compared by its bytes.
+///
+/// Swift compares strings by canonical equivalence, LMDB compares bytes: "é" composed and decomposed are one Swift string
+/// but two identifiers. Every table of identifiers is keyed by this type, so that memory and disk agree.
+///
+/// Example: `Identifier("e\u{301}") != Identifier("\u{E9}")`.
+public struct Identifier: Hashable, Sendable, CustomStringConvertible {
+    public let string: String
+
+    public init(_ string: String) { self.string = string }
+
+    public static func == (a: Identifier, b: Identifier) -> Bool {
+        a.string.utf8.count == b.string.utf8.count && a.string.utf8.elementsEqual(b.string.utf8)
+    }
+
+    // Equal bytes hash equally under String's own hash, which is all that is needed.
+    public func hash(into hasher: inout Hasher) { string.hash(into: &hasher) }
+
+    public var description: String { string }
+}

@@ -1,0 +1,138 @@
+/// Where the parts of a record stand.
+///
+///     record     = version, flags, [extensions], shape, dictionary, children, payload, check
+///     version    = one byte, 1
+///     flags      = one byte: bits 0-2 name space, bit 3 extensions follow, bit 4 the payload starts with its own shape,
+///                  bit 7 the value is the first chunk of a long record
+///     extensions = length (varint), that many bytes; unknown ones are skipped
+///     shape      = number (varint), 0 where there is none
+///     dictionary = number (varint), 0 where the payload is raw
+///     children   = count (varint), then a signed varint each: the child's handle less the record's own
+///     payload    = [shape description,] identifier (a string value), then a value per field
+///     check      = XXH64, big-endian, of everything before it, seeded with handle and fingerprints
+package struct RecordLayout {
+    package static let version: UInt8 = 1
+    package static let checkSize = 8
+
+    package enum Flag {
+        package static let nameSpaceMask: UInt8 = 0b111
+        package static let extensions: UInt8 = 1 << 3
+        package static let ownShape: UInt8 = 1 << 4
+        package static let chunked: UInt8 = 1 << 7
+    }
+
+    package let nameSpace: NameSpace
+    package let hasOwnShape: Bool
+    package let shapeNumber: UInt64
+    package let dictionaryNumber: UInt64
+    package let childCount: Int
+    /// Where the first child's delta stands.
+    package let childrenStart: Int
+    package let payload: Range<Int>
+
+    /// Reads the header and leaves `reader` at the payload. Nothing is checked against the check yet.
+    @inline(__always)
+    package init(reading reader: inout ByteReader) throws(FormatError) {
+        let version = try reader.byte()
+        guard version == Self.version else { throw .unknownVersion(version) }
+        let flags = try reader.byte()
+        guard flags & Flag.chunked == 0 else { throw .malformed("a chunk in place of a record") }
+        guard let nameSpace = NameSpace(rawValue: flags & Flag.nameSpaceMask) else {
+            throw .malformed("an unknown name space")
+        }
+        self.nameSpace = nameSpace
+        hasOwnShape = flags & Flag.ownShape != 0
+        if flags & Flag.extensions != 0 { try reader.skip(try reader.count()) }
+        shapeNumber = try reader.varint()
+        dictionaryNumber = try reader.varint()
+        childCount = try reader.count()
+        childrenStart = reader.position
+        for _ in 0..<childCount { _ = try reader.varint() }
+        let end = reader.end - Self.checkSize
+        guard reader.position <= end else { throw .truncated }
+        payload = reader.position..<end
+    }
+
+    /// Throws unless the check matches. `shape` is the fingerprint of the shape that `shapeNumber` names.
+    @inline(__always)
+    package func verify(_ reader: ByteReader, handle: Handle, shape: UInt64) throws(FormatError) {
+        var tail = reader
+        tail.position = payload.upperBound
+        let stored = try tail.integer(UInt64.self)
+        guard stored == reader.check(of: 0..<payload.upperBound, seed: Self.seed(handle: handle, shape: shape)) else {
+            throw .checkFailed
+        }
+    }
+
+    /// Hands the children's handles to `body`, in order.
+    @inline(__always)
+    package func forEachChild(
+        _ reader: ByteReader, of handle: Handle, _ body: (Handle) throws -> Void
+    ) throws {
+        var reader = reader
+        reader.position = childrenStart
+        for _ in 0..<childCount {
+            let delta = try reader.signedVarint()
+            try body(Handle(handle.rawValue &+ UInt64(bitPattern: delta)))
+        }
+    }
+
+    package func children(_ reader: ByteReader, of handle: Handle) throws -> [Handle] {
+        var children: [Handle] = []
+        children.reserveCapacity(childCount)
+        try forEachChild(reader, of: handle) { children.append($0) }
+        return children
+    }
+
+    // The dictionary's fingerprint joins here once payloads are compressed; a raw one contributes nothing.
+    @inline(__always)
+    package static func seed(handle: Handle, shape: UInt64) -> UInt64 {
+        (handle.rawValue &* 0x9E37_79B9_7F4A_7C15) ^ shape
+    }
+}
+
+extension RecordLayout {
+    /// The shape a record is written with.
+    package enum ShapeReference {
+        case none
+        case number(UInt64, Shape)
+        /// The record carries the shape itself, because the table of shapes is full.
+        case own(Shape)
+
+        package var shape: Shape {
+            switch self {
+            case .none: Shape.none
+            case .number(_, let shape), .own(let shape): shape
+            }
+        }
+    }
+
+    /// The bytes of a record. `payload` holds identifier and values.
+    package static func build(
+        handle: Handle, nameSpace: NameSpace, shape: ShapeReference, children: [Handle], payload: [UInt8]
+    ) -> [UInt8] {
+        var writer = ByteWriter(capacity: payload.count + children.count * 3 + 24)
+        writer.append(version)
+        switch shape {
+        case .none:
+            writer.append(nameSpace.rawValue)
+            writer.append(varint: 0)
+        case .number(let number, _):
+            writer.append(nameSpace.rawValue)
+            writer.append(varint: number)
+        case .own:
+            writer.append(nameSpace.rawValue | Flag.ownShape)
+            writer.append(varint: 0)
+        }
+        writer.append(varint: 0)
+        writer.append(varint: UInt64(children.count))
+        for child in children {
+            writer.append(signedVarint: Int64(bitPattern: child.rawValue &- handle.rawValue))
+        }
+        if case .own(let shape) = shape { writer.append(shape.description) }
+        writer.append(payload)
+        let check = writer.check(seed: seed(handle: handle, shape: shape.shape.fingerprint))
+        writer.append(integer: check)
+        return writer.bytes
+    }
+}

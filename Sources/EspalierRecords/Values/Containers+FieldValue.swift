@@ -1,0 +1,100 @@
+extension Optional: FieldValue where Wrapped: FieldValue {
+    public func encodeValue(into encoder: ValueEncoder) throws {
+        guard let self else { return encoder.encodeNull() }
+        try self.encodeValue(into: encoder)
+    }
+
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Wrapped? {
+        try decoder.decodeOptional { try Wrapped.decodeValue(from: &$0) }
+    }
+
+    public static var valueWhenMissing: Wrapped?? { .some(nil) }
+}
+
+extension Array: FieldValue where Element: FieldValue {
+    public func encodeValue(into encoder: ValueEncoder) throws {
+        try encoder.encodeArray(count: count) {
+            for element in self { try element.encodeValue(into: encoder) }
+        }
+    }
+
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> [Element] {
+        var result: [Element] = []
+        try decoder.decodeElements { result.append(try Element.decodeValue(from: &$0)) }
+        return result
+    }
+}
+
+extension Set: FieldValue where Element: FieldValue {
+    public func encodeValue(into encoder: ValueEncoder) throws {
+        try encoder.encodeSorted(self) { try $1.encodeValue(into: $0) }
+    }
+
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Set<Element> {
+        var result: Set<Element> = []
+        try decoder.decodeElements { result.insert(try Element.decodeValue(from: &$0)) }
+        return result
+    }
+}
+
+extension Dictionary: FieldValue where Key: FieldValue, Value: FieldValue {
+    public func encodeValue(into encoder: ValueEncoder) throws {
+        try encoder.encodeSorted(
+            self, key: { try $1.encodeValue(into: $0) }, value: { try $1.encodeValue(into: $0) })
+    }
+
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> [Key: Value] {
+        var result: [Key: Value] = [:]
+        try decoder.decodeEntries(
+            key: { try Key.decodeValue(from: &$0) },
+            value: { result[$1] = try Value.decodeValue(from: &$0) })
+        return result
+    }
+}
+
+// What containers share with the Codable bridge.
+extension ValueDecoder {
+    /// Nil for nil, absent, a deleted record and a back reference; else what `body` reads.
+    package mutating func decodeOptional<Wrapped>(
+        _ body: (inout ValueDecoder) throws -> Wrapped
+    ) throws -> Wrapped? {
+        if try decodeNull() { return nil }
+        let start = reader.position
+        do {
+            return try body(&self)
+        } catch {
+            try leaveOut(error, from: start) { $0 }
+            return nil
+        }
+    }
+}
+
+extension ValueEncoder {
+    /// Elements without an order of their own, by their encoded bytes.
+    package func encodeSorted<Elements: Collection>(
+        _ elements: Elements, _ encode: (ValueEncoder, Elements.Element) throws -> Void
+    ) throws {
+        let ordered = try elements.map { element in
+            (order: try orderingBytes { try encode($0, element) }, element: element)
+        }.sorted { $0.order.lexicographicallyPrecedes($1.order) }
+        try encodeArray(count: ordered.count) {
+            for entry in ordered { try encode(self, entry.element) }
+        }
+    }
+
+    /// Entries by the bytes of their keys. A model in a key is inline, so that keys are the same bytes in every record.
+    package func encodeSorted<Key, Value>(
+        _ entries: [Key: Value],
+        key: (ValueEncoder, Key) throws -> Void, value: (ValueEncoder, Value) throws -> Void
+    ) throws {
+        let ordered = try entries.map { entry in
+            (key: try orderingBytes { try key($0, entry.key) }, value: entry.value)
+        }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+        try encodeMap(count: ordered.count) {
+            for entry in ordered {
+                writer.append(entry.key)
+                try value(self, entry.value)
+            }
+        }
+    }
+}
