@@ -1,1 +1,3 @@
-// placeholder
+@_exported public import EspalierModels
+@_exported public import EspalierRecords
+@_exported public import EspalierStore

@@ -70,9 +70,11 @@ struct JSONParserErrorTests {
         expectFailure(sample)
     }
 
-    @Test("invalid UTF-8 is refused where it starts", arguments: [
-        [0x80], [0xC3], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82],
-    ] as [[UInt8]])
+    @Test(
+        "invalid UTF-8 is refused where it starts",
+        arguments: [
+            [0x80], [0xC3], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82],
+        ] as [[UInt8]])
     func invalidUTF8(_ broken: [UInt8]) {
         let expected = JSONParseError(line: 1, column: 4, problem: .invalidUTF8)
         let plain = Array(#"["é"#.utf8) + broken + Array(#""]"#.utf8)

@@ -15,13 +15,14 @@ struct SizeArgumentTests {
         #expect(SizeArgument(argument: text)?.bytes == bytes)
     }
 
-    @Test(arguments: [
-        ("", .notANumber), ("-1", .notANumber), ("+1", .notANumber), ("MiB", .notANumber), (" 1", .notANumber),
-        ("٣", .notANumber), ("0", .zero), ("0MiB", .zero), ("1.5MiB", .unknownUnit), ("50M", .unknownUnit),
-        ("50  MB", .unknownUnit), ("50 ", .unknownUnit), ("50MB ", .unknownUnit), ("5 0", .unknownUnit),
-        ("0x10", .unknownUnit), ("1e6", .unknownUnit), ("9223372036854775808", .tooLarge),
-        ("8388608TiB", .tooLarge), ("99999999999999999999MiB", .tooLarge),
-    ] as [(String, SizeArgumentError)])
+    @Test(
+        arguments: [
+            ("", .notANumber), ("-1", .notANumber), ("+1", .notANumber), ("MiB", .notANumber), (" 1", .notANumber),
+            ("٣", .notANumber), ("0", .zero), ("0MiB", .zero), ("1.5MiB", .unknownUnit), ("50M", .unknownUnit),
+            ("50  MB", .unknownUnit), ("50 ", .unknownUnit), ("50MB ", .unknownUnit), ("5 0", .unknownUnit),
+            ("0x10", .unknownUnit), ("1e6", .unknownUnit), ("9223372036854775808", .tooLarge),
+            ("8388608TiB", .tooLarge), ("99999999999999999999MiB", .tooLarge),
+        ] as [(String, SizeArgumentError)])
     func rejects(text: String, error: SizeArgumentError) {
         #expect(throws: error) { try SizeArgument(parsing: text) }
         #expect(SizeArgument(argument: text) == nil)

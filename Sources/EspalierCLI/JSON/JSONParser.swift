@@ -5,8 +5,8 @@
 ///
 ///     let value = try JSONParser.parse(Array(#"{"id": 7}"#.utf8))
 ///
-/// Works on bytes and copies runs of them; the cost is linear in the input. Nesting is bounded, because
-/// parsing, comparing and freeing a value recurse as deep as it is nested.
+/// Works on bytes and copies runs of them; the cost is linear in the input. Nesting takes no stack here, but
+/// is bounded, because writing, comparing and freeing a value recurse as deep as it is nested.
 struct JSONParser {
     static let defaultMaximumDepth = 512
 
@@ -14,7 +14,6 @@ struct JSONParser {
     let start: Int
     let maximumDepth: Int
     var index: Int
-    private var depth = 0
 
     /// The one value that `bytes` holds. A byte order mark in front of it is skipped.
     static func parse(
@@ -37,24 +36,57 @@ struct JSONParser {
 
 extension JSONParser {
     private mutating func parseValue() throws(JSONParseError) -> JSONValue {
+        var open: [JSONContainer] = []
+        while true {
+            skipWhitespace()
+            var value: JSONValue
+            if let kind = JSONContainer.Kind(opening: peek()) {
+                guard open.count < maximumDepth else { throw error(.tooDeep(limit: maximumDepth)) }
+                index += 1
+                skipWhitespace()
+                guard skip(kind.closing) else {
+                    open.append(JSONContainer(kind: kind))
+                    try parseName(into: &open[open.count - 1])
+                    continue
+                }
+                value = JSONContainer(kind: kind).value
+            } else {
+                value = try parseScalar()
+            }
+
+            // The value may be the last of its container, which may be the last of its own.
+            while let last = open.indices.last {
+                open[last].append(value)
+                skipWhitespace()
+                if skip(UInt8(ascii: ",")) {
+                    try parseName(into: &open[last])
+                    break
+                }
+                guard skip(open[last].kind.closing) else { throw missing(open[last].kind.continuation) }
+                value = open.removeLast().value
+            }
+            if open.isEmpty { return value }
+        }
+    }
+
+    /// Reads the name in front of a member's value; elements have none.
+    private mutating func parseName(into container: inout JSONContainer) throws(JSONParseError) {
+        guard container.kind == .object else { return }
         skipWhitespace()
+        guard peek() == UInt8(ascii: "\"") else { throw missing("a member name in quotes") }
+        container.name = try parseString()
+        skipWhitespace()
+        guard skip(UInt8(ascii: ":")) else { throw missing("':'") }
+    }
+
+    private mutating func parseScalar() throws(JSONParseError) -> JSONValue {
         switch peek() {
-        case UInt8(ascii: "\""):
-            return .string(try parseString())
-        case UInt8(ascii: "{"):
-            return try nested { (parser) throws(JSONParseError) in try parser.parseObject() }
-        case UInt8(ascii: "["):
-            return try nested { (parser) throws(JSONParseError) in try parser.parseArray() }
-        case let byte? where byte == UInt8(ascii: "-") || byte.isASCIIDigit:
-            return .number(try parseNumber())
-        case UInt8(ascii: "t"):
-            return try parse(literal: "true", as: .bool(true))
-        case UInt8(ascii: "f"):
-            return try parse(literal: "false", as: .bool(false))
-        case UInt8(ascii: "n"):
-            return try parse(literal: "null", as: .null)
-        default:
-            throw missing("a value")
+        case UInt8(ascii: "\""): .string(try parseString())
+        case let byte? where byte == UInt8(ascii: "-") || byte.isASCIIDigit: .number(try parseNumber())
+        case UInt8(ascii: "t"): try parse(literal: "true", as: .bool(true))
+        case UInt8(ascii: "f"): try parse(literal: "false", as: .bool(false))
+        case UInt8(ascii: "n"): try parse(literal: "null", as: .null)
+        default: throw missing("a value")
         }
     }
 
@@ -63,46 +95,5 @@ extension JSONParser {
         guard bytes[index...].starts(with: text) else { throw missing("a value") }
         index += text.count
         return value
-    }
-
-    private mutating func nested(
-        _ body: (inout JSONParser) throws(JSONParseError) -> JSONValue
-    ) throws(JSONParseError) -> JSONValue {
-        guard depth < maximumDepth else { throw error(.tooDeep(limit: maximumDepth)) }
-        depth += 1
-        defer { depth -= 1 }
-        index += 1
-        return try body(&self)
-    }
-
-    private mutating func parseArray() throws(JSONParseError) -> JSONValue {
-        var elements: [JSONValue] = []
-        skipWhitespace()
-        if skip(UInt8(ascii: "]")) { return .array(elements) }
-        while true {
-            elements.append(try parseValue())
-            skipWhitespace()
-            if skip(UInt8(ascii: ",")) { continue }
-            guard skip(UInt8(ascii: "]")) else { throw missing("',' or ']'") }
-            return .array(elements)
-        }
-    }
-
-    private mutating func parseObject() throws(JSONParseError) -> JSONValue {
-        var list = JSONMemberList()
-        skipWhitespace()
-        if skip(UInt8(ascii: "}")) { return .object([]) }
-        while true {
-            skipWhitespace()
-            guard peek() == UInt8(ascii: "\"") else { throw missing("a member name in quotes") }
-            let name = try parseString()
-            skipWhitespace()
-            guard skip(UInt8(ascii: ":")) else { throw missing("':'") }
-            list.insert(JSONMember(name: name, value: try parseValue()))
-            skipWhitespace()
-            if skip(UInt8(ascii: ",")) { continue }
-            guard skip(UInt8(ascii: "}")) else { throw missing("',' or '}'") }
-            return .object(list.members)
-        }
     }
 }

@@ -25,6 +25,9 @@ package struct StackSpace {
         return measure()
     }
 
+    /// The same, looking now.
+    package mutating func hasSpaceNow() -> Bool { measure() }
+
     private mutating func measure() -> Bool {
         let floor = floor ?? Self.lowestAddress()
         self.floor = floor

@@ -4,6 +4,7 @@
 /// `isOpen` false and throw.
 package final class Assembly {
     let source: any RecordSource
+    let bridge = DecodingBridge()
     private let limits: TreeLimits
     private var stack = StackSpace()
     private var depth = 0
@@ -12,11 +13,11 @@ package final class Assembly {
     /// The records being decoded, outermost first.
     private var path: [Handle] = []
     /// The children of the records being decoded, each record's as a run.
-    private(set) var childHandles: [Handle] = []
+    var childHandles: [Handle] = []
     private var visited = HandleSet()
     private var memo: [MemoKey: Any] = [:]
     private var cuts = 0
-    private var expectedIdentifier: String?
+    var expectedIdentifier: String?
     /// What stopped the read for good, kept in case a model's initialiser swallows it.
     private var failure: AssemblyFailure?
 
@@ -62,6 +63,23 @@ package final class Assembly {
         return try assemble(handle, as: type, make)
     }
 
+    /// The value of the entry `identifier`, which `body` reads as a reference to it: for types known by their strategy only.
+    package func entry<Value>(
+        _ handle: Handle, identifier: String, _ body: (inout ValueDecoder) throws -> Value
+    ) throws -> Value {
+        expectedIdentifier = identifier
+        defer { expectedIdentifier = nil }
+        let first = childHandles.count
+        childHandles.append(handle)
+        defer { childHandles.removeLast(childHandles.count - first) }
+        return try ByteReader.reading(Self.firstChild) { reader in
+            var values = ValueDecoder(reader: reader, assembly: self, children: first..<first + 1)
+            return try body(&values)
+        }
+    }
+
+    private static let firstChild = [Wire.fixext1, Wire.Extension.child, 0]
+
     /// The tree below `handle` as a `Model`, which `make` decodes from its fields.
     package func assemble<Model>(
         _ handle: Handle, as type: Model.Type, _ make: (inout RecordDecoder) throws -> Model
@@ -87,15 +105,27 @@ package final class Assembly {
     private func decode<Model>(
         _ handle: Handle, _ make: (inout RecordDecoder) throws -> Model
     ) throws -> Model {
+        var model: Model?
+        try withRecord(handle) { reader in model = try decode(&reader, handle, make) }
+        guard let model else { throw stop(.dangling) }
+        return model
+    }
+
+    /// Runs `body` with the record of `handle`, which stands on the path meanwhile.
+    func withRecord(_ handle: Handle, _ body: (inout ByteReader) throws -> Void) throws {
         path.append(handle)
         defer { path.removeLast() }
-        var model: Model?
-        let presence = try nested {
-            try source.withRecord(handle) { span in
-                try ByteReader.reading(span) { reader in
-                    model = try decode(&reader, handle, make)
-                }
+        let presence: RecordPresence
+        do {
+            presence = try nested {
+                try source.withRecord(handle) { span in try ByteReader.reading(span) { try body(&$0) } }
             }
+        } catch let failure as AssemblyFailure {
+            throw failure
+        } catch let error as FormatError {
+            throw stop(AssemblyFailure(error).cause)
+        } catch {
+            throw stop(.unavailable("\(error)"))
         }
         switch presence {
         case .found: break
@@ -103,42 +133,49 @@ package final class Assembly {
         case .lost: throw stop(.lost)
         case .nothing: throw stop(.dangling)
         }
-        guard let model else { throw stop(.dangling) }
-        return model
     }
 
     private func decode<Model>(
         _ reader: inout ByteReader, _ handle: Handle, _ make: (inout RecordDecoder) throws -> Model
     ) throws -> Model {
+        let firstChild = childHandles.count
+        defer { childHandles.removeLast(childHandles.count - firstChild) }
+        let opened = try open(&reader, handle)
+        let identifierPosition = opened.body.position
+        do {
+            var body = opened.body
+            try body.skipValue()
+            let values = ValueDecoder(reader: body, assembly: self, children: opened.children)
+            var decoder = RecordDecoder(values: values, shape: opened.shape)
+            return try make(&decoder)
+        } catch {
+            throw attribute(error, to: identifierPosition, in: opened.body)
+        }
+    }
+
+    /// A record checked and taken apart: its shape, its children, and a reader at its identifier. The children stand on
+    /// `childHandles`; whoever opens a record takes them off again.
+    func open(
+        _ reader: inout ByteReader, _ handle: Handle
+    ) throws -> (shape: Shape, children: Range<Int>, body: ByteReader) {
         bytesLeft -= reader.end
         guard bytesLeft >= 0 else { throw stop(.tooLarge) }
         let firstChild = childHandles.count
-        defer { childHandles.removeLast(childHandles.count - firstChild) }
-        let layout: RecordLayout
-        let shape: Shape
-        var body: ByteReader
         do {
-            layout = try RecordLayout(reading: &reader)
-            body = reader.limited(to: layout.payload.upperBound)
-            shape = try Record.shape(of: layout, &body, source.shape)
+            let layout = try RecordLayout(reading: &reader)
+            var body = reader.limited(to: layout.payload.upperBound)
+            let shape = try Record.shape(of: layout, &body, source.shape)
             try layout.verify(reader, handle: handle, shape: shape.fingerprint)
             guard layout.dictionaryNumber == 0 else { throw FormatError.unknownDictionary(layout.dictionaryNumber) }
             try layout.forEachChild(reader, of: handle) { childHandles.append($0) }
+            recordCount += 1
+            try checkIdentifier(body)
+            return (shape, firstChild..<firstChild + layout.childCount, body)
+        } catch let failure as AssemblyFailure {
+            throw failure
         } catch {
             // Damage is damage, whatever the model makes of it.
             throw stop(AssemblyFailure(error).cause)
-        }
-        recordCount += 1
-        let identifierPosition = body.position
-        try checkIdentifier(body)
-        do {
-            try body.skipValue()
-            let values = ValueDecoder(
-                reader: body, assembly: self, children: firstChild..<firstChild + layout.childCount)
-            var decoder = RecordDecoder(values: values, shape: shape)
-            return try make(&decoder)
-        } catch {
-            throw attribute(error, to: identifierPosition, in: body)
         }
     }
 
@@ -168,6 +205,11 @@ package final class Assembly {
         depth += 1
         defer { depth -= 1 }
         return try body()
+    }
+
+    /// Throws unless `levels` more may be entered outside of `nested`: containers of users' code, which recurses by itself.
+    func allow(levels: Int) throws {
+        guard depth + levels < limits.maximumDepth, stack.hasSpaceNow() else { throw stop(.tooDeep) }
     }
 
     /// A failure that ends the read even if a model's initialiser swallows it.

@@ -32,7 +32,8 @@ package struct AssemblyFailure: Error {
         case let failure as AssemblyFailure: self = failure
         case let error as FormatError: self.init(.undecodable(Self.detail(of: error)))
         case let reason as MissReason: self.init(.unavailable(reason.description))
-        case let error as DecodingError: self.init(.undecodable(Self.detail(of: error)))
+        case let error as DecodingError:
+            self = error.context.underlyingError as? AssemblyFailure ?? Self(.undecodable(Self.detail(of: error)))
         default: self.init(.undecodable("the model's initialiser threw \(error)"))
         }
     }

@@ -53,6 +53,34 @@ public struct RecordDecoder: ~Copyable {
         }
     }
 
+    /// Decodes one field if the record has it and it is not nil.
+    @inline(__always)
+    package mutating func decodeIfPresent<Value: FieldValue>(_ type: Value.Type, forKey key: String) throws -> Value? {
+        guard try seek(key) else { return nil }
+        if try values.decodeNull() {
+            next += 1
+            return nil
+        }
+        return try decode(type, forKey: key)
+    }
+
+    /// Where reading goes on: for a caller that looks ahead, or reads a value through another decoder.
+    package struct Place {
+        var position: Int
+        var slot: Int
+
+        /// Behind the value that ends at `end`.
+        func passed(to end: Int) -> Place { Place(position: end, slot: slot + 1) }
+    }
+
+    package var place: Place {
+        get { Place(position: values.reader.position, slot: next) }
+        set {
+            values.reader.position = newValue.position
+            next = newValue.slot
+        }
+    }
+
     /// Back to a value that could not be read: a lenient initialiser may ask for it again, or go on.
     package mutating func restore(_ start: Int) throws {
         values.reader.position = start
@@ -92,6 +120,17 @@ public struct RecordDecoder: ~Copyable {
     }
 
     private mutating func seekOutOfOrder(_ name: String) throws -> Bool {
+        if plan == nil, let shape {
+            // A field the record lacks, or fields the type doesn't know: reading goes on in order.
+            guard let slot = shape.slot(of: name) else { return false }
+            if slot >= next {
+                while next < slot {
+                    try values.reader.skipValue()
+                    next += 1
+                }
+                return try values.reader.peek() != Wire.absent
+            }
+        }
         let plan = try planned()
         guard let slot = shape.map({ $0.slot(of: name) }) ?? plan.slot(of: name) else { return false }
         next = slot

@@ -97,6 +97,13 @@ public struct ValueDecoder: ~Copyable {
     /// An array; `body` reads one element. An element whose record is deleted, or that refers back to a record being
     /// read, is left out.
     public mutating func decodeElements(_ body: (inout ValueDecoder) throws -> Void) throws {
+        try decodeElements(numberedFrom: 0, body)
+    }
+
+    /// The same for an array that continues another, for the sake of paths.
+    package mutating func decodeElements(
+        numberedFrom base: Int, _ body: (inout ValueDecoder) throws -> Void
+    ) throws {
         guard let count = try reader.takeArrayCount() else { throw mismatch("an array") }
         let assembly = assembly
         try assembly.nested {
@@ -105,7 +112,7 @@ public struct ValueDecoder: ~Copyable {
                 do {
                     try body(&self)
                 } catch {
-                    try leaveOut(error, from: start) { $0.inside(element: index) }
+                    try leaveOut(error, from: start) { $0.inside(element: base + index) }
                 }
             }
         }

@@ -13,6 +13,10 @@ package final class Flattener {
     private let limits: TreeLimits
     private let shapes: ShapeInterner
     private var stack = StackSpace()
+    let bridge = EncodingBridge()
+
+    /// The identifier of the node being written.
+    var innermostIdentifier: String? { path.last.map { tree.nodes[$0].identifier } }
 
     package init(limits: TreeLimits = TreeLimits(), shapes: ShapeInterner = ShapeInterner()) {
         self.limits = limits
@@ -85,6 +89,13 @@ package final class Flattener {
         depth += 1
         defer { depth -= 1 }
         return try body()
+    }
+
+    /// Throws unless `levels` more may be entered outside of `nested`: containers of users' code, which recurses by itself.
+    func allow(levels: Int) throws {
+        guard depth + levels < limits.maximumDepth, stack.hasSpaceNow() else {
+            throw FlattenError.tooDeep(limit: limits.maximumDepth)
+        }
     }
 
     private func count(bytes: Int) throws {

@@ -14,7 +14,7 @@ public struct RecordEncoder {
     package let values: ValueEncoder
     /// The number of fields written.
     package private(set) var count = 0
-    private let isInline: Bool
+    let isInline: Bool
     // A model's fields are nearly always those of the last model of its type: names are compared along the expected
     // shape, and a list is only made once they differ.
     private let expected: Shape?
@@ -53,6 +53,17 @@ public struct RecordEncoder {
         } else if expected?.holds(name, at: count) != true {
             names = (expected.map { Array($0.names[..<count]) } ?? []) + [name]
         }
+    }
+
+    /// Whether the next field is the one that the last model of the type had here.
+    @inline(__always)
+    func isExpected(_ name: String) -> Bool { names == nil && expected?.holds(name, at: count) == true }
+
+    /// The slot of a field written before; a node's, because an inline model keeps no list.
+    func slot(ofWritten name: String) -> Int? {
+        let name = Identifier(name)
+        if let names { return names.firstIndex { Identifier($0) == name } }
+        return expected?.names[..<count].firstIndex { Identifier($0) == name }
     }
 
     /// The shape of the fields written, for a node of type `type`.

@@ -60,3 +60,15 @@ package enum Chunks {
         RecordLayout.seed(handle: handle, shape: UInt64(number) &+ 1)
     }
 }
+
+extension Chunks {
+    /// How a record of `byteCount` bytes is stored: values, and their bytes together.
+    package static func layout(of byteCount: Int, limit: Int) -> (count: Int, storedBytes: Int) {
+        guard byteCount > limit else { return (1, byteCount) }
+        let slice = limit - RecordLayout.checkSize - 12
+        let count = (byteCount + slice - 1) / slice
+        var head = ByteWriter()
+        head.append(varint: UInt64(count))
+        return (count, byteCount + count * RecordLayout.checkSize + 2 + head.count)
+    }
+}

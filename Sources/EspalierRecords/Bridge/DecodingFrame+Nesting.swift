@@ -1,0 +1,21 @@
+// Values inside of the value: what nested containers and super decoders read.
+extension DecodingFrame {
+    /// The frame of the value in the field `name`, which reading has moved past afterwards.
+    func nested(field name: String) throws -> DecodingFrame {
+        let key = BridgeKey(name)
+        let nested = try fields(name, Any.self) { record -> DecodingFrame? in
+            guard try record.seek(name) else { return nil }
+            let start = record.place
+            let frame = try DecodingFrame(nestedIn: self, key: key, value: record.values.fork())
+            try record.values.skipValue()
+            record.place = start.passed(to: record.place.position)
+            return frame
+        }
+        return try nested ?? DecodingFrame(nestedIn: self, key: key, value: nil)
+    }
+
+    /// The frame of the element at `position`.
+    func nested(element index: Int, at position: Int) throws -> DecodingFrame {
+        try DecodingFrame(nestedIn: self, key: BridgeKey(index: index), value: values(at: position))
+    }
+}

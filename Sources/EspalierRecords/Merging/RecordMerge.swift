@@ -1,0 +1,139 @@
+/// What becomes of a record when a tree that has its identifier is written: the rules of projections, as a value.
+///
+///     record before        write by T            record after
+///     a  {S}               b, c                  a {S}, b {S,T}, c {T}
+///     b  {S,T}
+///     d  {T}                                     (d went: only T declared it)
+package struct RecordMerge {
+    package let shape: Shape
+    package let children: [Handle]
+    package let values: [UInt8]
+
+    /// Merges `draft` into `old`. `handles` gives the handle of each node of the tree.
+    package init(
+        _ draft: NodeDraft, into old: Record?, policy: WritePolicy, handles: [Handle]
+    ) throws {
+        if draft.projections.count == 1, policy == .replace || old == nil, let only = draft.projections.first,
+            old.map({ $0.shape.types == [only.type] || $0.shape.types.isEmpty }) ?? true
+        {
+            shape = only.shape
+            children = only.children.map { handles[$0] }
+            values = only.values
+            return
+        }
+        var merge = SlotMerge()
+        if let old { try merge.start(with: old) }
+        for projection in draft.projections {
+            try merge.add(projection, policy: policy, children: projection.children.map { handles[$0] })
+        }
+        (shape, children, values) = try merge.finish()
+    }
+
+    /// Whether a record already says what the merge gives.
+    package func isUnchanged(from old: Record) -> Bool {
+        shape == old.shape && children == old.children && values == old.values
+    }
+}
+
+/// The general case: slot by slot.
+private struct SlotMerge {
+    struct Slot {
+        let name: Identifier
+        var declarers: Set<Identifier>
+        var source: Int
+        var range: Range<Int>
+    }
+
+    private var slots: [Slot] = []
+    private var places: [Identifier: Int] = [:]
+    private var types: [Identifier] = []
+    private var sources: [(values: [UInt8], children: [Handle])] = []
+    /// Fields that an earlier projection of the same write has set.
+    private var written: Set<Identifier> = []
+
+    mutating func start(with old: Record) throws {
+        types = old.shape.types.map(Identifier.init)
+        sources.append((old.values, old.children))
+        let ranges = try Self.ranges(of: old.values, count: old.shape.count)
+        for (field, range) in zip(old.shape.fields, ranges) {
+            let declarers = types.indices.filter { field.declarers & (1 << UInt64($0)) != 0 }.map { types[$0] }
+            append(Slot(name: Identifier(field.name), declarers: Set(declarers), source: 0, range: range))
+        }
+    }
+
+    mutating func add(_ projection: ProjectionDraft, policy: WritePolicy, children: [Handle]) throws {
+        let type = Identifier(projection.type)
+        if policy == .replace { withdraw(type, except: Set(projection.shape.names.map(Identifier.init))) }
+        if !types.contains(type) { types.append(type) }
+        let source = sources.count
+        sources.append((projection.values, children))
+        let ranges = try Self.ranges(of: projection.values, count: projection.shape.count)
+        for (name, range) in zip(projection.shape.names.map(Identifier.init), ranges) {
+            guard let place = places[name] else {
+                append(Slot(name: name, declarers: [type], source: source, range: range))
+                written.insert(name)
+                continue
+            }
+            slots[place].declarers.insert(type)
+            let tag = projection.values[range.lowerBound]
+            let isUnset = tag == Wire.null || tag == Wire.absent
+            guard !written.contains(name), policy == .replace || !isUnset else { continue }
+            slots[place].source = source
+            slots[place].range = range
+            written.insert(name)
+        }
+    }
+
+    /// `type` no longer declares anything but `kept`.
+    private mutating func withdraw(_ type: Identifier, except kept: Set<Identifier>) {
+        for index in slots.indices where !kept.contains(slots[index].name) {
+            slots[index].declarers.remove(type)
+        }
+        slots.removeAll { $0.declarers.isEmpty }
+        places = Dictionary(uniqueKeysWithValues: slots.enumerated().map { ($1.name, $0) })
+    }
+
+    private mutating func append(_ slot: Slot) {
+        places[slot.name] = slots.count
+        slots.append(slot)
+    }
+
+    mutating func finish() throws -> (Shape, [Handle], [UInt8]) {
+        limitTypes()
+        let used = types.filter { type in slots.contains { $0.declarers.contains(type) } }
+        let bits = Dictionary(uniqueKeysWithValues: used.enumerated().map { ($1, UInt64(1) << UInt64($0)) })
+        var splicer = ValueSplicer()
+        for slot in slots {
+            let source = sources[slot.source]
+            try ByteReader.reading(source.values) { reader in
+                try splicer.append(slot.range, of: reader) { ordinal in
+                    guard ordinal < source.children.count else {
+                        throw FormatError.malformed("a child that is not in the record")
+                    }
+                    return source.children[ordinal]
+                }
+            }
+        }
+        let fields = slots.map { slot in
+            Shape.Field(name: slot.name.string, declarers: slot.declarers.reduce(0) { $0 | (bits[$1] ?? 0) })
+        }
+        return (Shape(types: used.map(\.string), fields: fields), splicer.children, splicer.values)
+    }
+
+    /// Declarers are bits of one word: past 64 types the one that wrote first gives way, with the fields only it declares.
+    private mutating func limitTypes() {
+        while types.count > Shape.maximumTypes {
+            withdraw(types.removeFirst(), except: [])
+        }
+    }
+
+    private static func ranges(of values: [UInt8], count: Int) throws -> [Range<Int>] {
+        try ByteReader.reading(values) { reader in
+            try (0..<count).map { _ in
+                let start = reader.position
+                try reader.skipValue()
+                return start..<reader.position
+            }
+        }
+    }
+}

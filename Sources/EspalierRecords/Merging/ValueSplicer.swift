@@ -1,0 +1,63 @@
+/// Joins values of several origins into one record, renumbering their children.
+///
+/// Children get their ordinals by first use, so that the same values in the same order always make the same bytes.
+package struct ValueSplicer {
+    package private(set) var writer = ByteWriter()
+    package private(set) var children: [Handle] = []
+    private var ordinals: [Handle: Int] = [:]
+
+    package init() {}
+
+    package var values: [UInt8] { writer.bytes }
+
+    /// Appends bytes that hold no child: the head of an array.
+    package mutating func append(arrayOf count: Int) { writer.append(arrayOf: count) }
+
+    /// Appends the value that stands in `range` of `reader`; `child` gives the handle of an ordinal.
+    package mutating func append(
+        _ range: Range<Int>, of reader: ByteReader, child: (Int) throws -> Handle
+    ) throws {
+        var reader = reader
+        reader.position = range.lowerBound
+        var copied = range.lowerBound
+        while reader.position < range.upperBound {
+            let start = reader.position
+            if let ordinal = try reader.takeChild() {
+                reader.copy(copied..<start, into: &writer)
+                writer.append(child: self.ordinal(of: try child(ordinal)))
+                copied = reader.position
+            } else {
+                try reader.skipHead()
+            }
+        }
+        guard reader.position == range.upperBound else { throw FormatError.truncated }
+        reader.copy(copied..<range.upperBound, into: &writer)
+    }
+
+    /// Appends a whole value that has `children`.
+    package mutating func append(_ value: [UInt8], children: [Handle]) throws {
+        try ByteReader.reading(value) { reader in
+            try append(0..<value.count, of: reader) { ordinal in
+                guard ordinal < children.count else { throw FormatError.malformed("a child that is not in the record") }
+                return children[ordinal]
+            }
+        }
+    }
+
+    private mutating func ordinal(of child: Handle) -> Int {
+        if let ordinal = ordinals[child] { return ordinal }
+        let ordinal = children.count
+        children.append(child)
+        ordinals[child] = ordinal
+        return ordinal
+    }
+}
+
+extension ByteReader {
+    /// Moves past a scalar, or past the head of a container and so to its first value.
+    package mutating func skipHead() throws(FormatError) {
+        if try takeArrayCount() != nil { return }
+        if try takeMapCount() != nil { return }
+        try skipValue()
+    }
+}

@@ -1,0 +1,96 @@
+public import EspalierLMDB
+public import EspalierRecords
+
+/// Why the cache could not do what was asked: opening it, or committing a write. A read never throws; it misses.
+public struct CacheError: Error, Sendable, CustomStringConvertible {
+    public enum Code: Sendable, Hashable {
+        /// The budget is outside 1 MiB ... 64 GiB.
+        case badBudget
+        /// There is no cache in the directory, and it was not to be made.
+        case noCache
+        /// The path is a file, a symbolic link, or a directory of somebody else.
+        case badDirectory
+        /// The directory can't be written.
+        case notWritable
+        /// The cache was written by a newer version of the library.
+        case newerFormat
+        /// The cache is open in this process with another configuration.
+        case alreadyOpen
+        /// The cache was closed.
+        case closed
+        /// The write does not fit in what the budget leaves free.
+        case full
+        /// The disk is full.
+        case diskFull
+        /// A single write over its share of the budget.
+        case treeTooLarge
+        /// The model has no identifier, and no key was given; or the identifier or key is empty.
+        case noIdentifier
+        /// The model could not be flattened.
+        case notFlattened(FlattenError)
+        /// There is nothing under the identifier or key to change.
+        case notFound
+        /// An index outside the collection.
+        case outOfRange
+        /// The queue of writes was full, and this was the oldest.
+        case dropped
+        /// A write was waited for inside a read.
+        case waitInsideRead
+        /// LMDB or the file system failed.
+        case storage(LMDBError.Code)
+    }
+
+    public let code: Code
+    /// What went wrong and what to do.
+    public let message: String
+    /// What LMDB said, if it was LMDB.
+    public let cause: LMDBError?
+
+    init(_ code: Code, _ message: String, cause: LMDBError? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+
+    public var description: String { cause.map { "\(message) (\($0))" } ?? message }
+}
+
+extension CacheError {
+    static let closed = CacheError(.closed, "The cache is closed. Open it again.")
+
+    /// Whatever was thrown below, as an error of the cache.
+    init(_ error: any Error, budget: ByteCount? = nil) {
+        switch error {
+        case let error as CacheError: self = error
+        case let error as FlattenError: self.init(flatten: error)
+        case let error as LMDBError: self.init(lmdb: error, budget: budget)
+        default: self.init(.notFlattened(.modelFailed(type: "model", reason: "\(error)")), "\(error)")
+        }
+    }
+
+    private init(flatten error: FlattenError) {
+        switch error {
+        case .treeTooLarge: self.init(.treeTooLarge, error.description)
+        case .emptyIdentifier: self.init(.noIdentifier, error.description)
+        default: self.init(.notFlattened(error), error.description)
+        }
+    }
+
+    private init(lmdb error: LMDBError, budget: ByteCount?) {
+        switch error.code {
+        case .mapFull: self = .full(budget ?? ByteCount(0))
+        case .diskFull: self.init(.diskFull, "The disk is full. Free some space; the write was dropped.", cause: error)
+        case .closed: self = .closed
+        case .permissionDenied, .notWritable:
+            self.init(.notWritable, "The directory or a file in it can't be written. Check its owner and mode.", cause: error)
+        case .badPath:
+            self.init(.badDirectory, "The path leads to something that is no directory of a cache.", cause: error)
+        default: self.init(.storage(error.code), "LMDB failed.", cause: error)
+        }
+    }
+
+    static func full(_ budget: ByteCount) -> CacheError {
+        CacheError(
+            .full, "The write does not fit in the budget of \(budget). Delete something, or make the budget larger.")
+    }
+}

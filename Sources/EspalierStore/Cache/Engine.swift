@@ -1,0 +1,145 @@
+import EspalierLMDB
+import EspalierModels
+import EspalierRecords
+import Synchronization
+
+/// What is behind a `NormalizedCache`: one per directory in a process, shared by everyone who opens it.
+final class Engine: Sendable {
+    // immutable
+    let configuration: Configuration
+    let directory: CacheDirectory
+    let identity: CacheDirectory.Identity
+    let generations: GenerationHolder
+    let queue: WriteQueue
+    let statistics = ReadCounters()
+    private let committer: Committer
+    private let writer: Writer
+    private let flatteners = WorkerThreads(name: "espalier-flatten", limit: 1)
+    private let readers = WorkerThreads(name: "espalier-read", limit: 2)
+    private let interner = ShapeInterner()
+    private let subscribers: ChangeSetBroadcast
+    private let writeLimits: TreeLimits
+
+    // protected by `users`
+    private let users = Mutex(0)
+
+    init(_ directory: CacheDirectory, _ identity: CacheDirectory.Identity, _ configuration: Configuration) throws {
+        self.directory = directory
+        self.identity = identity
+        self.configuration = configuration
+        generations = try GenerationHolder(directory, configuration)
+        queue = WriteQueue(limit: configuration.queueLimit)
+        committer = Committer(generations)
+        let subscribers = ChangeSetBroadcast()
+        self.subscribers = subscribers
+        writer = Writer(queue: queue, committer: committer) { subscribers.send($0) }
+        var limits = configuration.limits
+        // The largest single write is an eighth of the budget: it and what it replaces have to fit side by side.
+        limits.maximumBytes = min(limits.maximumBytes, try generations.current().budget.bytes / 8)
+        writeLimits = limits
+    }
+
+    // MARK: Writing
+
+    /// Takes in a write whose operation `flatten` makes; it runs on another thread.
+    func submit(
+        coalescingKey: String? = nil, isDroppable: Bool = true,
+        _ flatten: @escaping @Sendable (Flattener) throws -> WriteOperation
+    ) -> WriteTicket {
+        let limits = writeLimits
+        let interner = interner
+        let (ticket, submission) = queue.submit(coalescingKey: coalescingKey, isDroppable: isDroppable) {
+            try flatten(Flattener(limits: limits, shapes: interner))
+        }
+        if let submission {
+            flatteners.run { [queue] in
+                if let bytes = submission.flatten() { queue.measure(submission, bytes: bytes) }
+            }
+        }
+        return ticket
+    }
+
+    // MARK: Reading
+
+    /// Runs a read on the calling thread, after pending writes if `consistency` asks for them.
+    func read<Value>(
+        _ consistency: Consistency, _ body: (SnapshotReader) throws -> ReadOutcome<Value>
+    ) -> ReadOutcome<Value> {
+        do {
+            if consistency == .latest { try queue.catchUp() }
+        } catch {
+            return count(.miss(.unavailable(detail: error.message)))
+        }
+        return readNow(body)
+    }
+
+    /// The same on a thread of its own: calls `completion` there.
+    func read<Value>(
+        _ consistency: Consistency, _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>,
+        completion: @escaping @Sendable (ReadOutcome<Value>) -> Void
+    ) {
+        let start: @Sendable () -> Void = { [self] in
+            readers.run { completion(self.readNow(body)) }
+        }
+        if consistency == .latest, queue.whenCaughtUp(start) { return }
+        start()
+    }
+
+    private func readNow<Value>(_ body: (SnapshotReader) throws -> ReadOutcome<Value>) -> ReadOutcome<Value> {
+        do {
+            return count(try snapshot(body))
+        } catch {
+            return count(.miss(.unavailable(detail: "\(CacheError(error))")))
+        }
+    }
+
+    private func snapshot<R>(_ body: (SnapshotReader) throws -> R) throws -> R {
+        let generation = try generations.current()
+        do {
+            return try snapshot(of: generation, body)
+        } catch let error as LMDBError where error.code == .closed {
+            // Another thread switched generations between the two lines.
+            return try snapshot(of: try generations.current(), body)
+        }
+    }
+
+    private func snapshot<R>(of generation: Generation, _ body: (SnapshotReader) throws -> R) throws -> R {
+        try generation.environment.read { transaction in
+            let reader = SnapshotReader(generation: generation, snapshot: transaction.snapshot, limits: configuration.limits)
+            let result = try ReadScope.$isInside.withValue(true) { try body(reader) }
+            committer.flag(reader.onCycle, in: generation)
+            return result
+        }
+    }
+
+    private func count<Value>(_ outcome: ReadOutcome<Value>) -> ReadOutcome<Value> {
+        statistics.count(outcome.reason)
+        return outcome
+    }
+
+    /// Runs `body` with a transaction of the live generation, for looking and checking.
+    func inspect<R>(_ body: (borrowing ReadTransaction, Generation) throws -> R) throws -> R {
+        let generation = try generations.current()
+        return try generation.environment.read { try body($0, generation) }
+    }
+
+    // MARK: Changes
+
+    func changeSets() -> AsyncStream<ChangeSet> { subscribers.subscribe() }
+
+    // MARK: Users
+
+    func retain() { users.withLock { $0 += 1 } }
+
+    /// One user fewer; the last one closes the engine, with everything submitted committed.
+    func release() {
+        guard EngineRegistry.shared.isLast(self, { self.users.withLock { $0 -= 1; return $0 == 0 } }) else { return }
+        queue.close()
+        writer.join()
+        flatteners.close()
+        readers.close()
+        generations.close()
+        subscribers.finish()
+        EngineRegistry.shared.closed(self)
+    }
+}

@@ -1,0 +1,12 @@
+import EspalierRecords
+
+/// A change of a collection. Indexes count the elements that are there: those whose record was deleted are not.
+enum CollectionEdit: Sendable {
+    case replace([ValueDraft])
+    case insert([ValueDraft], at: Int)
+    /// Makes the collection if there is none.
+    case append([ValueDraft])
+    case update(ValueDraft, at: Int)
+    case remove(Range<Int>)
+    case move(from: Int, to: Int)
+}

@@ -1,0 +1,89 @@
+import EspalierRecords
+
+/// One element of a collection: a value with its children, a reference or an inline model.
+struct StoredElement: Sendable, Equatable {
+    let bytes: [UInt8]
+    let children: [Handle]
+
+    /// The record an element refers to, if it is a reference.
+    var target: Handle? { children.count == 1 && bytes.first == Wire.fixext1 ? children[0] : nil }
+}
+
+/// A run of elements as its record has them.
+///
+///     values = array of elements
+enum SegmentContent {
+    static func decode(_ record: Record) throws -> [StoredElement] {
+        try ByteReader.reading(record.values) { reader in
+            guard let count = try reader.takeArrayCount() else { throw FormatError.malformed("a segment without elements") }
+            return try (0..<count).map { _ in
+                let start = reader.position
+                try reader.skipValue()
+                var splicer = ValueSplicer()
+                try splicer.append(start..<reader.position, of: reader) { ordinal in
+                    guard ordinal < record.children.count else {
+                        throw FormatError.malformed("a child that is not in the record")
+                    }
+                    return record.children[ordinal]
+                }
+                return StoredElement(bytes: splicer.values, children: splicer.children)
+            }
+        }
+    }
+
+    static func encode(_ elements: some Collection<StoredElement>) throws -> (children: [Handle], values: [UInt8]) {
+        var splicer = ValueSplicer()
+        splicer.append(arrayOf: elements.count)
+        for element in elements { try splicer.append(element.bytes, children: element.children) }
+        return (splicer.children, splicer.values)
+    }
+}
+
+/// The segments of a collection, in order, as its record has them.
+///
+///     children = the segments' handles       values = array of the segments' element counts
+struct SegmentList: Equatable {
+    struct Segment: Equatable {
+        var handle: Handle
+        var count: Int
+    }
+
+    var segments: [Segment] = []
+
+    var count: Int { segments.reduce(0) { $0 + $1.count } }
+
+    init() {}
+
+    init(_ record: Record) throws {
+        let counts = try ByteReader.reading(record.values) { reader in
+            guard let count = try reader.takeArrayCount() else { throw FormatError.malformed("a collection without counts") }
+            return try (0..<count).map { _ in
+                guard let count = try reader.takeInteger(Int.self), count >= 0 else {
+                    throw FormatError.malformed("a count that is none")
+                }
+                return count
+            }
+        }
+        guard counts.count == record.children.count else { throw FormatError.malformed("a collection's counts") }
+        segments = zip(record.children, counts).map(Segment.init)
+    }
+
+    var values: [UInt8] {
+        var writer = ByteWriter()
+        writer.append(arrayOf: segments.count)
+        for segment in segments { writer.append(value: UInt64(segment.count)) }
+        return writer.bytes
+    }
+
+    /// The segment that element `index` stands in, and its place there; for `count` itself the end of the last one.
+    func locate(_ index: Int) -> (segment: Int, offset: Int)? {
+        var rest = index
+        for (number, segment) in segments.enumerated() {
+            if rest < segment.count || (rest == segment.count && number == segments.count - 1) {
+                return (number, rest)
+            }
+            rest -= segment.count
+        }
+        return nil
+    }
+}

@@ -1,0 +1,172 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// One write transaction's work above LMDB: handles and shapes given out, counts kept, changes noted.
+///
+/// Everything here is of the transaction alone: if it fails, the session is dropped and nothing in memory has changed.
+/// Confined to the writer's thread.
+final class CommitSession {
+    let generation: Generation
+    let keyspaces: Keyspaces
+    let stamp: Stamp
+    let ledger: StateLedger
+    var counters: Counters
+    var shapes: ShapeNumbers
+    var changes: ChangeSet
+    /// The highest handle in `nodes`: records above it are appended, which keeps pages full.
+    private var highest: UInt64
+    private let chunkLimit: Int
+
+    init(_ generation: Generation, _ transaction: borrowing WriteTransaction, shapes: ShapeNumbers?) throws {
+        self.generation = generation
+        keyspaces = generation.keyspaces
+        counters = try transaction.counters(keyspaces)
+        counters.stamp += 1
+        stamp = Stamp(counters.stamp)
+        ledger = StateLedger(keyspaces, stamp: stamp)
+        self.shapes = try shapes ?? ShapeNumbers(loading: transaction, keyspaces)
+        changes = ChangeSet(commit: counters.stamp)
+        highest = counters.nextHandle &- 1
+        chunkLimit = generation.environment.maximumValueSize
+    }
+
+    /// Writes out what the session holds; the transaction is ready to commit then.
+    func flush(_ transaction: inout WriteTransaction) throws -> [(number: UInt64, shape: Shape?)] {
+        try ledger.flush(&transaction)
+        counters.tombstones = UInt64(max(0, Int64(counters.tombstones) + Int64(ledger.tombstoneChange)))
+        let changedShapes = try shapes.flush(&transaction, keyspaces)
+        try transaction.put(keyspaces.info, Counters.key, counters.bytes)
+        return changedShapes
+    }
+
+    /// Whether any deleted record is still referred to.
+    var mayHaveTombstones: Bool { counters.tombstones > 0 || ledger.tombstoneChange > 0 }
+
+    // MARK: Handles
+
+    /// The handle of an identifier, given out now if there is none.
+    func bind(
+        _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
+    ) throws -> (handle: Handle, isNew: Bool) {
+        let key = IndexKey.bytes(nameSpace, identifier)
+        let known = try transaction.withValue(keyspaces.index, key) { span in
+            try ByteReader.reading(span) { Handle(try $0.integer(UInt64.self)) }
+        }
+        if let known { return (known, false) }
+        let handle = makeHandle()
+        var value = ByteWriter(capacity: 8)
+        value.append(integer: handle.rawValue)
+        try transaction.put(keyspaces.index, key, value.bytes)
+        return (handle, true)
+    }
+
+    /// A handle that was never used.
+    func makeHandle() -> Handle {
+        defer { counters.nextHandle += 1 }
+        let handle = Handle(counters.nextHandle)
+        ledger.insert(handle)
+        return handle
+    }
+
+    // MARK: Records
+
+    /// The record of a handle; nil where there is none or it can't be read, which a write repairs.
+    func readableRecord(_ handle: Handle, in transaction: borrowing WriteTransaction) throws -> Record? {
+        do {
+            return try transaction.record(keyspaces, handle) { self.shapes.shape($0) }
+        } catch is FormatError {
+            return nil
+        }
+    }
+
+    /// What a record is to become.
+    struct Content {
+        let nameSpace: NameSpace
+        let identifier: String
+        var shape: Shape = .none
+        let children: [Handle]
+        let values: [UInt8]
+
+        func isUnchanged(from old: Record) -> Bool {
+            shape == old.shape && children == old.children && values == old.values
+                && Identifier(identifier) == Identifier(old.identifier)
+        }
+    }
+
+    /// Writes a record unless `old` says the same already. Counts follow the difference of the children.
+    /// Returns whether it was written.
+    @discardableResult
+    func put(
+        _ content: Content, at handle: Handle, over old: Record?, in transaction: inout WriteTransaction
+    ) throws -> Bool {
+        if let old, content.isUnchanged(from: old) {
+            counters.recordsUnchanged += 1
+            return false
+        }
+        let shape = content.shape === Shape.none ? .none : shapes.bind(content.shape, next: &counters.nextShape)
+        let bytes = RecordLayout.build(
+            handle: handle, nameSpace: content.nameSpace, shape: shape, children: content.children,
+            payload: Record.payload(identifier: content.identifier, values: content.values))
+        try store(bytes, at: handle, over: old, in: &transaction)
+        if case .number(let number, _) = shape { shapes.retain(number) }
+        if let old {
+            shapes.release(old.shapeNumber)
+        } else {
+            counters[count: content.nameSpace] += 1
+        }
+        try moveReferences(from: old?.children ?? [], to: content.children, in: &transaction)
+        counters.recordsWritten += 1
+        return true
+    }
+
+    private func store(
+        _ bytes: [UInt8], at handle: Handle, over old: Record?, in transaction: inout WriteTransaction
+    ) throws {
+        let chunks = Chunks.split(bytes, handle: handle, limit: chunkLimit)
+        for (number, chunk) in chunks.enumerated() {
+            if number > 0 {
+                try transaction.put(keyspaces.nodes, ChunkKey(handle.rawValue, UInt32(number)), chunk)
+            } else if handle.rawValue > highest {
+                try transaction.append(keyspaces.nodes, handle.rawValue, chunk)
+                highest = handle.rawValue
+            } else {
+                try transaction.put(keyspaces.nodes, handle.rawValue, chunk)
+            }
+            counters.recordBytes += UInt64(chunk.count)
+        }
+        guard let old else { return }
+        let before = Chunks.layout(of: old.byteCount, limit: chunkLimit)
+        counters.recordBytes &-= UInt64(before.storedBytes)
+        for number in stride(from: chunks.count, to: before.count, by: 1) {
+            try transaction.delete(keyspaces.nodes, ChunkKey(handle.rawValue, UInt32(number)))
+        }
+    }
+
+    private func moveReferences(
+        from old: [Handle], to new: [Handle], in transaction: inout WriteTransaction
+    ) throws {
+        guard old != new else { return }
+        let before = Set(old)
+        let after = Set(new)
+        // New ones first: a record that only moves within the children must not pass through zero.
+        for child in new where !before.contains(child) { try ledger.retain(child, in: transaction) }
+        for child in old where !after.contains(child) { try ledger.release(child, in: transaction) }
+    }
+
+    /// Takes a record away: its references, its bytes and its index entry. References to it find a tombstone.
+    func remove(_ record: Record, in transaction: inout WriteTransaction) throws {
+        try moveReferences(from: record.children, to: [], in: &transaction)
+        let layout = Chunks.layout(of: record.byteCount, limit: chunkLimit)
+        try transaction.delete(keyspaces.nodes, record.handle.rawValue)
+        for number in stride(from: 1, to: layout.count, by: 1) {
+            try transaction.delete(keyspaces.nodes, ChunkKey(record.handle.rawValue, UInt32(number)))
+        }
+        counters.recordBytes &-= UInt64(layout.storedBytes)
+        shapes.release(record.shapeNumber)
+        counters[count: record.nameSpace] -= 1
+        if record.nameSpace != .segment {
+            try transaction.delete(keyspaces.index, IndexKey.bytes(record.nameSpace, record.identifier))
+        }
+        try ledger.remove(record.handle, in: transaction)
+    }
+}

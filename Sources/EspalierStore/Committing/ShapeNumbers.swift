@@ -1,0 +1,91 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// Which number a shape has, and how many records use it: the writer's table.
+///
+/// A value: a transaction changes its copy, which takes the original's place when the commit has succeeded.
+struct ShapeNumbers {
+    /// Past these, records carry their shape themselves: JSON keyed by version or name would make a shape an object.
+    static let maximumShapes = 1_024
+    static let maximumShapesOfType = 64
+
+    private struct Entry {
+        let shape: Shape
+        var recordCount: UInt64
+    }
+
+    private var entries: [UInt64: Entry] = [:]
+    private var numbers: [Shape: UInt64] = [:]
+    private var countByType: [Identifier: Int] = [:]
+    private var changed: Set<UInt64> = []
+
+    init() {}
+
+    init(loading transaction: borrowing WriteTransaction, _ keyspaces: Keyspaces) throws {
+        var loaded: [(UInt64, StoredShape)] = []
+        try transaction.forEach(in: keyspaces.shapes) { key, value in
+            try ByteReader.reading(key) { key in
+                let number = try key.integer(UInt64.self)
+                // A damaged entry is left out: its records are misses, and no new record gets its number.
+                if let stored = try? ByteReader.reading(value, { try StoredShape(reading: &$0, number: number) }) {
+                    loaded.append((number, stored))
+                }
+            }
+            return true
+        }
+        for (number, stored) in loaded { insert(stored.shape, number, count: stored.recordCount) }
+    }
+
+    func shape(_ number: UInt64) -> Shape? { entries[number]?.shape }
+
+    /// What a record of `shape` is written with. `next` is where new numbers come from.
+    mutating func bind(_ shape: Shape, next: inout UInt64) -> RecordLayout.ShapeReference {
+        if let number = numbers[shape] { return .number(number, shape) }
+        guard entries.count < Self.maximumShapes,
+            shape.types.allSatisfy({ countByType[Identifier($0), default: 0] < Self.maximumShapesOfType })
+        else { return .own(shape) }
+        let number = next
+        next += 1
+        insert(shape, number, count: 0)
+        changed.insert(number)
+        return .number(number, shape)
+    }
+
+    private mutating func insert(_ shape: Shape, _ number: UInt64, count: UInt64) {
+        entries[number] = Entry(shape: shape, recordCount: count)
+        numbers[shape] = number
+        for type in shape.types { countByType[Identifier(type), default: 0] += 1 }
+    }
+
+    mutating func retain(_ number: UInt64) {
+        guard number != 0 else { return }
+        entries[number]?.recordCount += 1
+        changed.insert(number)
+    }
+
+    mutating func release(_ number: UInt64) {
+        guard number != 0, let count = entries[number]?.recordCount, count > 0 else { return }
+        entries[number]?.recordCount = count - 1
+        changed.insert(number)
+    }
+
+    /// Writes the changes out and drops shapes without records. Returns what became of each changed number.
+    mutating func flush(
+        _ transaction: inout WriteTransaction, _ keyspaces: Keyspaces
+    ) throws -> [(number: UInt64, shape: Shape?)] {
+        defer { changed.removeAll() }
+        return try changed.sorted().compactMap { number in
+            guard let entry = entries[number] else { return nil }
+            guard entry.recordCount > 0 else {
+                entries[number] = nil
+                numbers[entry.shape] = nil
+                for type in entry.shape.types { countByType[Identifier(type), default: 1] -= 1 }
+                try transaction.delete(keyspaces.shapes, number)
+                return (number, nil)
+            }
+            let stored = StoredShape(recordCount: entry.recordCount, shape: entry.shape)
+            try transaction.put(keyspaces.shapes, number, stored.bytes(number: number))
+            return (number, entry.shape)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// Reference counts, stamps and flags as one transaction changes them; written out once, before its commit.
+///
+/// `recency` follows from `state`: flushing keeps invariant 3, that it lists exactly the roots and the flagged records
+/// under their stamps. Confined to the writer's thread.
+final class StateLedger {
+    private struct Page {
+        /// What the keyspace holds; nil for the default.
+        let stored: StateEntry?
+        var entry: StateEntry
+        let isNew: Bool
+        var isRemoved = false
+    }
+
+    private let keyspaces: Keyspaces
+    private let stamp: Stamp
+    private var pages: [Handle: Page] = [:]
+    /// Tombstones made less tombstones gone.
+    private(set) var tombstoneChange = 0
+
+    init(_ keyspaces: Keyspaces, stamp: Stamp) {
+        self.keyspaces = keyspaces
+        self.stamp = stamp
+    }
+
+    func reserveCapacity(_ count: Int) { pages.reserveCapacity(pages.count + count) }
+
+    /// A record made in this transaction.
+    func insert(_ handle: Handle) {
+        pages[handle] = Page(stored: nil, entry: .unreferenced, isNew: true)
+    }
+
+    func entry(_ handle: Handle, in transaction: borrowing WriteTransaction) throws -> StateEntry {
+        if let page = pages[handle] { return page.entry }
+        return try transaction.state(keyspaces, of: handle) ?? .default
+    }
+
+    /// One more record refers to `handle`.
+    func retain(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {
+        try update(handle, in: transaction) { $0.referenceCount += 1 }
+    }
+
+    /// One record fewer refers to `handle`, by a write or a delete: that counts as an access.
+    func release(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {
+        try update(handle, in: transaction) { entry in
+            // Below zero only after damage; a cache goes on.
+            if entry.referenceCount > 0 { entry.referenceCount -= 1 }
+            entry.stamp = stamp
+        }
+        if let page = pages[handle], page.entry.referenceCount == 0, page.entry.flags.contains(.tombstone) {
+            pages[handle]?.isRemoved = true
+            tombstoneChange -= 1
+        }
+    }
+
+    func touch(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {
+        try update(handle, in: transaction) { $0.stamp = stamp }
+    }
+
+    func set(_ flag: StateEntry.Flags, of handle: Handle, in transaction: borrowing WriteTransaction) throws {
+        try update(handle, in: transaction) { $0.flags.insert(flag) }
+    }
+
+    func clear(_ flag: StateEntry.Flags, of handle: Handle, in transaction: borrowing WriteTransaction) throws {
+        try update(handle, in: transaction) { $0.flags.remove(flag) }
+    }
+
+    /// The record of `handle` is gone: a tombstone stays as long as it is referred to.
+    func remove(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {
+        try update(handle, in: transaction) { entry in
+            entry.flags = [.tombstone]
+            entry.stamp = .never
+        }
+        if pages[handle]?.entry.referenceCount == 0 {
+            pages[handle]?.isRemoved = true
+        } else {
+            tombstoneChange += 1
+        }
+    }
+
+    private func update(
+        _ handle: Handle, in transaction: borrowing WriteTransaction, _ change: (inout StateEntry) -> Void
+    ) throws {
+        if pages[handle] == nil {
+            let stored = try transaction.state(keyspaces, of: handle)
+            pages[handle] = Page(stored: stored, entry: stored ?? .default, isNew: false)
+        }
+        change(&pages[handle]!.entry)  // just made
+    }
+
+    /// Writes all changes out, in the order of handles, so that neighbours dirty a page once.
+    func flush(_ transaction: inout WriteTransaction) throws {
+        // A new record with one parent, which is nearly every new record, is the default: nothing to sort or to write.
+        let changed = pages.filter { !($0.value.isNew && $0.value.entry.isDefault) }
+        for (handle, page) in changed.sorted(by: { $0.key < $1.key }) {
+            var entry = page.entry
+            // Nothing refers to it and nobody asked for it: as young as its commit.
+            if entry.referenceCount == 0, entry.stamp == .never { entry.stamp = stamp }
+            try list(handle, before: page.stored, after: page.isRemoved ? nil : entry, in: &transaction)
+            if page.isRemoved || entry.isDefault {
+                if page.stored != nil { try transaction.delete(keyspaces.state, handle.rawValue) }
+            } else if entry != page.stored {
+                try transaction.put(keyspaces.state, handle.rawValue, entry.bytes(for: handle))
+            }
+        }
+        pages.removeAll(keepingCapacity: true)
+    }
+
+    private func list(
+        _ handle: Handle, before: StateEntry?, after: StateEntry?, in transaction: inout WriteTransaction
+    ) throws {
+        let old = before.flatMap { $0.isListed ? $0.stamp : nil }
+        let new = after.flatMap { $0.isListed ? $0.stamp : nil }
+        guard old != new else { return }
+        if let old { try transaction.delete(keyspaces.recency, KeyPair(old.rawValue, handle.rawValue)) }
+        if let new { try transaction.put(keyspaces.recency, KeyPair(new.rawValue, handle.rawValue), []) }
+    }
+}

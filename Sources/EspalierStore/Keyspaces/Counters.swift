@@ -1,0 +1,74 @@
+import EspalierRecords
+
+/// The numbers that every commit moves on: what is handed out next, and what there is.
+///
+///     counters = count of fields (varint), fields (varints, in the order below), check (8 bytes)
+///
+/// A reader takes the fields it knows; a record with fewer has zeros for the rest.
+struct Counters: Hashable, Sendable {
+    var nextHandle: UInt64 = 1
+    var nextShape: UInt64 = 1
+    var nextDictionary: UInt64 = 1
+    var stamp: UInt64 = 0
+    // What there is.
+    var nodes: UInt64 = 0
+    var keys: UInt64 = 0
+    var collections: UInt64 = 0
+    var segments: UInt64 = 0
+    var tombstones: UInt64 = 0
+    var recordBytes: UInt64 = 0
+    // What was done since the generation began.
+    var writes: UInt64 = 0
+    var deletes: UInt64 = 0
+    var recordsWritten: UInt64 = 0
+    var recordsUnchanged: UInt64 = 0
+
+    private static var fields: [WritableKeyPath<Counters, UInt64>] {
+        [
+            \.nextHandle, \.nextShape, \.nextDictionary, \.stamp, \.nodes, \.keys, \.collections, \.segments,
+            \.tombstones, \.recordBytes, \.writes, \.deletes, \.recordsWritten, \.recordsUnchanged,
+        ]
+    }
+
+    static let key = [UInt8]("counters".utf8)
+
+    var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: 64)
+        writer.append(varint: UInt64(Self.fields.count))
+        for field in Self.fields { writer.append(varint: self[keyPath: field]) }
+        writer.append(integer: writer.check(seed: 0))
+        return writer.bytes
+    }
+
+    init() {}
+
+    init(reading reader: inout ByteReader) throws(FormatError) {
+        let end = reader.end - 8
+        guard end > 0 else { throw .truncated }
+        var tail = reader
+        tail.position = end
+        guard try tail.integer(UInt64.self) == reader.check(of: 0..<end, seed: 0) else { throw .checkFailed }
+        let count = try reader.count()
+        for field in Self.fields.prefix(count) { self[keyPath: field] = try reader.varint() }
+    }
+
+    /// How many records of the name space there are.
+    subscript(count nameSpace: NameSpace) -> UInt64 {
+        get {
+            switch nameSpace {
+            case .node: nodes
+            case .key: keys
+            case .collection: collections
+            case .segment: segments
+            }
+        }
+        set {
+            switch nameSpace {
+            case .node: nodes = newValue
+            case .key: keys = newValue
+            case .collection: collections = newValue
+            case .segment: segments = newValue
+            }
+        }
+    }
+}

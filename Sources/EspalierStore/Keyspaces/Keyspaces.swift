@@ -1,0 +1,30 @@
+import EspalierLMDB
+
+/// The keyspaces of a generation.
+struct Keyspaces: Sendable {
+    static let names = [
+        "index", "nodes", "state", "recency", "shapes", "dictionaries", "pins", "changes", "info",
+    ]
+
+    /// Name space and identifier -> handle.
+    let index: Keyspace
+    /// Handle, or handle and chunk -> record.
+    let nodes: Keyspace
+    /// Handle -> reference count, stamp, flags; only where not the default.
+    let state: Keyspace
+    /// Stamp, handle -> nothing.
+    let recency: Keyspace
+    /// Number -> record count and shape.
+    let shapes: Keyspace
+    /// Name -> format, counters, budget.
+    let info: Keyspace
+
+    init(_ environment: Environment) {
+        index = environment.keyspace("index")
+        nodes = environment.keyspace("nodes")
+        state = environment.keyspace("state")
+        recency = environment.keyspace("recency")
+        shapes = environment.keyspace("shapes")
+        info = environment.keyspace("info")
+    }
+}

@@ -1,0 +1,32 @@
+import EspalierRecords
+
+/// A shape in the `shapes` keyspace, under its number.
+///
+///     entry = record count (varint), shape description, check (8 bytes)
+struct StoredShape: Sendable {
+    var recordCount: UInt64
+    let shape: Shape
+
+    func bytes(number: UInt64) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append(varint: recordCount)
+        writer.append(shape.description)
+        writer.append(integer: writer.check(seed: number))
+        return writer.bytes
+    }
+
+    init(recordCount: UInt64, shape: Shape) {
+        self.recordCount = recordCount
+        self.shape = shape
+    }
+
+    init(reading reader: inout ByteReader, number: UInt64) throws(FormatError) {
+        let end = reader.end - 8
+        guard end > 0 else { throw .truncated }
+        var tail = reader
+        tail.position = end
+        guard try tail.integer(UInt64.self) == reader.check(of: 0..<end, seed: number) else { throw .checkFailed }
+        recordCount = try reader.varint()
+        shape = try Shape.read(from: &reader)
+    }
+}

@@ -1,0 +1,67 @@
+import EspalierLMDB
+import EspalierModels
+import EspalierRecords
+
+/// Reads entries of one snapshot. Lives as long as its transaction.
+final class SnapshotReader {
+    private let generation: Generation
+    private let snapshot: Snapshot
+    private let limits: TreeLimits
+    /// Records found on their own path.
+    private(set) var onCycle: [Handle] = []
+
+    init(generation: Generation, snapshot: Snapshot, limits: TreeLimits) {
+        self.generation = generation
+        self.snapshot = snapshot
+        self.limits = limits
+    }
+
+    /// The node `identifier`.
+    func node<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String) throws -> ReadOutcome<Model> {
+        guard let handle = try handle(.node, identifier) else { return .miss(.notFound) }
+        return read(identifier) { assembly in
+            try ModelStorage.decode(type, entry: handle, identifier: identifier, of: assembly)
+        }
+    }
+
+    /// What `key` names: an entry of its own, or the node of that identifier.
+    func model<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws -> ReadOutcome<Model> {
+        guard let handle = try handle(.key, key) else { return try node(type, key) }
+        return read(key) { assembly in
+            try assembly.values(entry: handle, identifier: key) { try ModelStorage.decode(type, from: &$0) }
+        }
+    }
+
+    /// The elements of the collection under `key`.
+    func collection<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws -> ReadOutcome<[Model]> {
+        guard let handle = try handle(.collection, key) else { return .miss(.notFound) }
+        return read(key) { assembly in
+            var elements: [Model] = []
+            let segments = try assembly.children(entry: handle, identifier: key)
+            for segment in segments {
+                try assembly.values(entry: segment, identifier: "") { decoder in
+                    try decoder.decodeElements(numberedFrom: elements.count) {
+                        elements.append(try ModelStorage.decode(type, from: &$0))
+                    }
+                }
+            }
+            return elements
+        }
+    }
+
+    private func handle(_ nameSpace: NameSpace, _ identifier: String) throws -> Handle? {
+        guard !identifier.isEmpty else { return nil }
+        return try snapshot.handle(generation.keyspaces, nameSpace, identifier)
+    }
+
+    private func read<Value>(_ entry: String, _ body: (Assembly) throws -> Value) -> ReadOutcome<Value> {
+        let assembly = Assembly(source: SnapshotSource(snapshot, of: generation), limits: limits)
+        let result = assembly.read(entry) { try body(assembly) }
+        onCycle += assembly.onCycle
+        switch result {
+        case .success(let value):
+            return .hit(Hit(value: value, isCut: assembly.isCut, recordCount: assembly.recordCount))
+        case .failure(let reason): return .miss(reason)
+        }
+    }
+}

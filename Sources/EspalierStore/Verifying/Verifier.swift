@@ -1,0 +1,235 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// Checks one snapshot against the invariants of the design:
+///
+/// 1. every handle in any `children` list has a record, a tombstone or a lost stub;
+/// 2. every reference count equals the number of children entries and pins naming the handle;
+/// 3. `recency` holds exactly the handles with count 0 and the flagged ones, under the stamp in `state`;
+/// 4. `index` and `nodes` name each other one to one, tombstones, stubs and dying records apart;
+/// 5. the bytes and records counted equal those stored;
+/// 6. a tombstone has a count above 0.
+///
+/// Costs a walk of the whole cache and memory for a few words a record.
+struct Verifier {
+    private let keyspaces: Keyspaces
+    private var report = VerifyReport()
+    private var found: [Handle: (nameSpace: NameSpace, identifier: Identifier)] = [:]
+    private var references: [Handle: UInt64] = [:]
+    private var states: [Handle: StateEntry] = [:]
+    private var shapes: [UInt64: Shape] = [:]
+    private var shapeUse: [UInt64: UInt64] = [:]
+    private var storedBytes: UInt64 = 0
+
+    static func verify(_ transaction: borrowing ReadTransaction, _ generation: Generation) throws -> VerifyReport {
+        var verifier = Verifier(keyspaces: generation.keyspaces)
+        try verifier.readShapes(transaction)
+        try verifier.readRecords(transaction)
+        try verifier.readStates(transaction)
+        verifier.checkReferences()
+        try verifier.checkRecency(transaction)
+        try verifier.checkIndex(transaction)
+        try verifier.checkCounters(transaction)
+        return verifier.report
+    }
+
+    private init(keyspaces: Keyspaces) { self.keyspaces = keyspaces }
+
+    // MARK: Reading
+
+    private mutating func readShapes(_ transaction: borrowing ReadTransaction) throws {
+        try transaction.forEach(in: keyspaces.shapes) { key, value in
+            let number = try ByteReader.reading(key) { try $0.integer(UInt64.self) }
+            do {
+                let stored = try ByteReader.reading(value) { try StoredShape(reading: &$0, number: number) }
+                shapes[number] = stored.shape
+                shapeUse[number] = stored.recordCount
+            } catch {
+                report.add(0, "shape \(number): \(error)")
+            }
+            return true
+        }
+    }
+
+    private mutating func readRecords(_ transaction: borrowing ReadTransaction) throws {
+        var handles: [Handle] = []
+        var chunks: [Handle: Int] = [:]
+        try transaction.forEach(in: keyspaces.nodes) { key, value in
+            storedBytes += UInt64(value.byteCount)
+            try ByteReader.reading(key) { key in
+                let handle = Handle(try key.integer(UInt64.self))
+                if key.isAtEnd {
+                    handles.append(handle)
+                } else {
+                    chunks[handle, default: 1] += 1
+                }
+            }
+            return true
+        }
+        for handle in handles { try read(handle, chunkCount: chunks.removeValue(forKey: handle) ?? 1, transaction) }
+        for handle in chunks.keys { report.add(4, "chunks of \(handle), which has no record") }
+    }
+
+    private mutating func read(
+        _ handle: Handle, chunkCount: Int, _ transaction: borrowing ReadTransaction
+    ) throws {
+        let stored = try transaction.withValue(keyspaces.nodes, handle.rawValue) { span in
+            try ByteReader.reading(span) { try Chunks.count($0) ?? 1 }
+        }
+        if stored != chunkCount { report.add(5, "\(handle) has \(chunkCount) chunks and names \(stored ?? 0)") }
+        let record: Record
+        do {
+            guard let read = try transaction.record(keyspaces, handle, shapes: { shapes[$0] }) else { return }
+            record = read
+            try Self.checkValues(of: record)
+        } catch let error as FormatError {
+            return report.add(0, "record \(handle): \(error)")
+        }
+        found[handle] = (record.nameSpace, Identifier(record.identifier))
+        count(record)
+        if Set(record.children).count != record.children.count { report.add(2, "\(handle) names a child twice") }
+        for child in record.children { references[child, default: 0] += 1 }
+        report.references += record.children.count
+        guard record.shapeNumber != 0 else { return }
+        guard let use = shapeUse[record.shapeNumber], use > 0 else {
+            return report.add(5, "shape \(record.shapeNumber) has more records than counted")
+        }
+        shapeUse[record.shapeNumber] = use - 1
+    }
+
+    private mutating func count(_ record: Record) {
+        switch record.nameSpace {
+        case .node: report.nodes += 1
+        case .key: report.keys += 1
+        case .collection: report.collections += 1
+        case .segment: report.segments += 1
+        }
+    }
+
+    /// Every value can be walked, there are as many as fields, and every child that one names is in the record.
+    private static func checkValues(of record: Record) throws {
+        let count = record.nameSpace == .node ? record.shape.count : 1
+        var splicer = ValueSplicer()
+        try ByteReader.reading(record.values) { reader in
+            for _ in 0..<count { try reader.skipValue() }
+            guard reader.isAtEnd else { throw FormatError.malformed("more values than fields") }
+        }
+        // A collection's children are its segments, which its counts stand for.
+        guard record.nameSpace != .collection else { return _ = try SegmentList(record) }
+        try splicer.append(record.values, children: record.children)
+        guard splicer.children.count == record.children.count else {
+            throw FormatError.malformed("a child that no value names")
+        }
+    }
+
+    private mutating func readStates(_ transaction: borrowing ReadTransaction) throws {
+        try transaction.forEach(in: keyspaces.state) { key, value in
+            let handle = Handle(try ByteReader.reading(key) { try $0.integer(UInt64.self) })
+            do {
+                let entry = try ByteReader.reading(value) { try StateEntry(reading: &$0, for: handle) }
+                states[handle] = entry
+                if entry.isDefault { report.add(2, "\(handle) has a state that is the default") }
+            } catch {
+                report.add(0, "state of \(handle): \(error)")
+            }
+            return true
+        }
+    }
+
+    // MARK: Checking
+
+    private mutating func checkReferences() {
+        for (handle, count) in references {
+            let flags = states[handle]?.flags ?? []
+            if found[handle] == nil, flags.isDisjoint(with: [.tombstone, .lost]) {
+                report.add(1, "\(handle) is referred to \(count) times and is nothing")
+            }
+        }
+        for (handle, entry) in states {
+            let isTombstone = entry.flags.contains(.tombstone)
+            if isTombstone { report.tombstones += 1 }
+            if isTombstone, found[handle] != nil { report.add(6, "\(handle) is a tombstone and a record") }
+            if isTombstone, entry.referenceCount == 0 { report.add(6, "\(handle) is a tombstone nothing refers to") }
+            if found[handle] == nil, entry.flags.isDisjoint(with: [.tombstone, .lost]) {
+                report.add(2, "\(handle) has a state and no record")
+            }
+        }
+        for handle in Set(found.keys).union(states.keys) {
+            let counted = states[handle]?.referenceCount ?? 1
+            let actual = references[handle] ?? 0
+            if counted != actual { report.add(2, "\(handle) counts \(counted) references and has \(actual)") }
+        }
+    }
+
+    private mutating func checkRecency(_ transaction: borrowing ReadTransaction) throws {
+        var listed: [Handle: UInt64] = [:]
+        try transaction.forEach(in: keyspaces.recency) { key, _ in
+            guard let pair = KeyPair(key) else {
+                report.add(3, "an entry of \(key.byteCount) bytes")
+                return true
+            }
+            if listed.updateValue(pair.first, forKey: Handle(pair.second)) != nil {
+                report.add(3, "\(Handle(pair.second)) is listed twice")
+            }
+            return true
+        }
+        for (handle, entry) in states where entry.isListed {
+            if listed.removeValue(forKey: handle) != entry.stamp.rawValue {
+                report.add(3, "\(handle) is not listed under its stamp \(entry.stamp.rawValue)")
+            }
+        }
+        for handle in listed.keys { report.add(3, "\(handle) is listed and neither a root nor flagged") }
+    }
+
+    private mutating func checkIndex(_ transaction: borrowing ReadTransaction) throws {
+        var named: Set<Handle> = []
+        try transaction.forEach(in: keyspaces.index) { key, value in
+            let handle = Handle(try ByteReader.reading(value) { try $0.integer(UInt64.self) })
+            if !named.insert(handle).inserted { report.add(4, "\(handle) has two index entries") }
+            guard let record = found[handle] else {
+                if states[handle]?.flags.contains(.lost) != true { report.add(4, "the index names \(handle), which is no record") }
+                return true
+            }
+            let expected = IndexKey.bytes(record.nameSpace, record.identifier.string)
+            let isSame = try ByteReader.reading(key) { reader in try reader.bytes(count: reader.end) == expected }
+            if !isSame { report.add(4, "the index names \(handle) under another identifier") }
+            return true
+        }
+        for (handle, record) in found where record.nameSpace != .segment && !named.contains(handle) {
+            report.add(4, "the index lacks \(handle)")
+        }
+    }
+
+    private mutating func checkCounters(_ transaction: borrowing ReadTransaction) throws {
+        let counters = try transaction.counters(keyspaces)
+        func check(_ what: String, _ counted: UInt64, _ actual: UInt64) {
+            if counted != actual { report.add(5, "\(counted) \(what) counted, \(actual) stored") }
+        }
+        check("bytes", counters.recordBytes, storedBytes)
+        check("nodes", counters.nodes, UInt64(report.nodes))
+        check("keys", counters.keys, UInt64(report.keys))
+        check("collections", counters.collections, UInt64(report.collections))
+        check("segments", counters.segments, UInt64(report.segments))
+        check("tombstones", counters.tombstones, UInt64(report.tombstones))
+        for (number, left) in shapeUse where left > 0 {
+            report.add(5, "shape \(number) counts \(left) records too many")
+        }
+        if let last = found.keys.max(), last.rawValue >= counters.nextHandle {
+            report.add(4, "\(last) was never given out")
+        }
+    }
+}
+
+extension NormalizedCache {
+    /// Checks the whole cache: every record's check and every invariant, on one snapshot, after the writes submitted
+    /// before. Blocks; costs a walk of the cache. Throws when the cache is closed.
+    public func verify() throws(CacheError) -> VerifyReport {
+        guard !isClosed else { throw .closed }
+        try engine.queue.catchUp()
+        do {
+            return try engine.inspect { try Verifier.verify($0, $1) }
+        } catch {
+            throw CacheError(error)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Dispatch
+import Synchronization
+
+/// One write on its way: first a model to flatten, by whoever comes first, then an operation to commit.
+final class Submission: Sendable {
+    // immutable
+    let sequence: UInt64
+    let ticket = WriteTicket()
+    /// What it may be coalesced under: a later write of the same entry by the same type makes it superfluous.
+    let coalescingKey: String?
+    /// Whether it may be dropped when the queue is full. Deletes may not: what they delete would come back.
+    let isDroppable: Bool
+
+    private enum State {
+        case submitted(@Sendable () throws -> WriteOperation)
+        case flattening
+        case ready(Result<WriteOperation, CacheError>)
+    }
+    private let state: Mutex<State>
+    private let readiness = DispatchSemaphore(value: 0)
+
+    init(
+        sequence: UInt64, coalescingKey: String?, isDroppable: Bool,
+        flatten: @escaping @Sendable () throws -> WriteOperation
+    ) {
+        self.sequence = sequence
+        self.coalescingKey = coalescingKey
+        self.isDroppable = isDroppable
+        state = Mutex(.submitted(flatten))
+    }
+
+    /// Bytes it holds: a guess until it is flattened.
+    static let assumedBytes = 4_096
+
+    /// Flattens the model unless somebody does or did. Returns the bytes it came to, if this call flattened it.
+    @discardableResult
+    func flatten() -> Int? {
+        let work = state.withLock { state -> (@Sendable () throws -> WriteOperation)? in
+            guard case .submitted(let work) = state else { return nil }
+            state = .flattening
+            return work
+        }
+        guard let work else { return nil }
+        let result: Result<WriteOperation, CacheError>
+        do {
+            result = .success(try ReadScope.$isInside.withValue(true) { try work() })
+        } catch {
+            result = .failure(CacheError(error))
+        }
+        state.withLock { $0 = .ready(result) }
+        readiness.signal()
+        return (try? result.get().byteCount) ?? 0
+    }
+
+    /// The operation; waits for whoever is flattening it.
+    func operation() -> Result<WriteOperation, CacheError> {
+        flatten()
+        while true {
+            let result = state.withLock { state -> Result<WriteOperation, CacheError>? in
+                guard case .ready(let result) = state else { return nil }
+                return result
+            }
+            if let result { return result }
+            readiness.wait()
+            readiness.signal()
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Threads with stacks of 8 MiB for work that runs models' code: tasks of Swift's pool have 512 KiB on Apple's systems.
+///
+/// Threads start with the first work and end with the object.
+final class WorkerThreads: Sendable {
+    static let stackSize = 8 << 20
+
+    // protected by `state`
+    private struct State {
+        var work: [@Sendable () -> Void] = []
+        var started = 0
+        var idle = 0
+        var isClosed = false
+    }
+    private final class Shared: Sendable {
+        let state = Mutex(State())
+        let available = DispatchSemaphore(value: 0)
+    }
+    private let shared = Shared()
+    private let name: String
+    private let limit: Int
+
+    init(name: String, limit: Int) {
+        self.name = name
+        self.limit = limit
+    }
+
+    deinit { close() }
+
+    /// Runs `body` on one of the threads, in the order of the calls where there is one thread.
+    func run(_ body: @escaping @Sendable () -> Void) {
+        let starts = shared.state.withLock { state in
+            state.work.append(body)
+            guard state.idle < state.work.count, state.started < limit else { return false }
+            state.started += 1
+            return true
+        }
+        if starts { start() }
+        shared.available.signal()
+    }
+
+    private func start() {
+        let shared = shared
+        let thread = Thread { Self.loop(shared) }
+        thread.name = name
+        thread.stackSize = Self.stackSize
+        thread.start()
+    }
+
+    private static func loop(_ shared: Shared) {
+        while true {
+            shared.state.withLock { $0.idle += 1 }
+            shared.available.wait()
+            let (body, isClosed) = shared.state.withLock { state -> ((@Sendable () -> Void)?, Bool) in
+                state.idle -= 1
+                return (state.work.isEmpty ? nil : state.work.removeFirst(), state.isClosed)
+            }
+            if let body { body() } else if isClosed { return }
+        }
+    }
+
+    /// Lets the threads end once the work is done.
+    func close() {
+        let started = shared.state.withLock { state in
+            state.isClosed = true
+            return state.started
+        }
+        for _ in 0..<started { shared.available.signal() }
+    }
+}

@@ -1,0 +1,44 @@
+import EspalierRecords
+
+/// A write as the writer's thread takes it: flattened, without handles or numbers.
+enum WriteOperation: Sendable {
+    /// A tree whose entry is the node at `entry`. A key entry of the same name gives way to it.
+    case node(FlattenedTree, entry: Int, policy: WritePolicy)
+    /// What a key names: a reference to a node of the tree, or an inline model.
+    case key(String, ValueDraft, FlattenedTree, policy: WritePolicy)
+    case collection(String, CollectionEdit, FlattenedTree, policy: WritePolicy)
+    case delete([DeletedEntry])
+    /// A new generation, empty.
+    case reset
+    /// Nothing but its place in the order: everything before it is on disk when it is done.
+    case barrier
+
+    struct DeletedEntry: Sendable, Hashable {
+        let nameSpace: NameSpace
+        let identifier: String
+    }
+
+    var byteCount: Int {
+        switch self {
+        case .node(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _): tree.byteCount
+        case .delete, .reset, .barrier: 64
+        }
+    }
+
+    /// Whether it may use the pages kept in reserve: what makes room has to work when there is none.
+    var makesRoom: Bool {
+        switch self {
+        case .delete, .reset, .barrier: true
+        case .collection(_, .remove, _, _): true
+        default: false
+        }
+    }
+
+    /// Whether it has to be alone in its transaction.
+    var standsAlone: Bool {
+        switch self {
+        case .reset, .barrier: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Dispatch
+import EspalierRecords
+import Synchronization
+
+/// The queue of writes: `QueueState` under a lock, with those who wait for it.
+final class WriteQueue: Sendable {
+    // protected by `state`
+    private struct Guarded {
+        var queue: QueueState
+        var waiters: [(upTo: UInt64, body: @Sendable () -> Void)] = []
+    }
+    private let state: Mutex<Guarded>
+    /// Signalled once for every submission, and at closing.
+    private let work = DispatchSemaphore(value: 0)
+
+    init(limit: ByteCount) {
+        state = Mutex(Guarded(queue: QueueState(limit: limit.bytes)))
+    }
+
+    /// Takes a write in. Never blocks. The submission is nil, and the ticket failed, when the queue is closed.
+    func submit(
+        coalescingKey: String?, isDroppable: Bool, _ flatten: @escaping @Sendable () throws -> WriteOperation
+    ) -> (ticket: WriteTicket, submission: Submission?) {
+        let added = state.withLock { state -> (Submission, QueueState.Displaced)? in
+            guard !state.queue.isClosed else { return nil }
+            let submission = Submission(
+                sequence: state.queue.nextSequence(), coalescingKey: coalescingKey, isDroppable: isDroppable,
+                flatten: flatten)
+            return (submission, state.queue.add(submission))
+        }
+        guard let (submission, displaced) = added else { return (WriteTicket(failed: .closed), nil) }
+        settle(displaced)
+        work.signal()
+        return (submission.ticket, submission)
+    }
+
+    /// Notes what a submission came to once flattened.
+    func measure(_ submission: Submission, bytes: Int) {
+        settle(state.withLock { $0.queue.measure(submission, bytes: bytes) })
+    }
+
+    private func settle(_ displaced: QueueState.Displaced) {
+        for (old, later) in displaced.coalesced { later.ticket.whenDone { old.ticket.finish($0) } }
+        for submission in displaced.dropped {
+            submission.ticket.finish(
+                .failure(
+                    CacheError(
+                        .dropped,
+                        "The queue of writes was full and this was the oldest. Write less often or raise queueLimit.")))
+        }
+        wake()
+    }
+
+    /// Blocks until there is something to commit; nil when the queue is closed and empty.
+    func take(atMost count: Int) -> [Submission]? {
+        while true {
+            let (taken, isClosed) = state.withLock { ($0.queue.take(atMost: count), $0.queue.isClosed) }
+            if !taken.isEmpty { return taken }
+            if isClosed { return nil }
+            work.wait()
+        }
+    }
+
+    func putBack(_ submissions: [Submission], bytes: [Int]) {
+        guard !submissions.isEmpty else { return }
+        state.withLock { $0.queue.putBack(submissions, bytes: bytes) }
+        work.signal()
+    }
+
+    func finish(_ submissions: [Submission]) {
+        state.withLock { $0.queue.finish(submissions) }
+        wake()
+    }
+
+    private func wake() {
+        let bodies = state.withLock { state -> [@Sendable () -> Void] in
+            let finished = state.queue.finished
+            let ready = state.waiters.filter { $0.upTo <= finished }
+            guard !ready.isEmpty else { return [] }
+            state.waiters.removeAll { $0.upTo <= finished }
+            return ready.map(\.body)
+        }
+        for body in bodies { body() }
+    }
+
+    /// Runs `body` when everything submitted so far is finished; false, without `body`, when it is already.
+    func whenCaughtUp(_ body: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            guard state.queue.finished < state.queue.submitted else { return false }
+            state.waiters.append((state.queue.submitted, body))
+            return true
+        }
+    }
+
+    /// Blocks until everything submitted so far is finished.
+    func catchUp() throws(CacheError) {
+        guard !isCaughtUp else { return }
+        guard !ReadScope.isInside else { throw .waitInsideRead }
+        let semaphore = DispatchSemaphore(value: 0)
+        if whenCaughtUp({ semaphore.signal() }) { semaphore.wait() }
+    }
+
+    var isCaughtUp: Bool { state.withLock { $0.queue.finished >= $0.queue.submitted } }
+
+    func close() {
+        state.withLock { $0.queue.isClosed = true }
+        work.signal()
+    }
+}

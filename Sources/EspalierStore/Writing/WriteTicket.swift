@@ -1,0 +1,90 @@
+import Dispatch
+import Synchronization
+
+/// What a submitted write returns: tells when it is committed, or why not.
+///
+/// ```swift
+/// let ticket = cache.set(message)
+/// try await ticket.committed
+/// ```
+///
+/// Dropping a ticket loses nothing but the news. `Sendable`; any number of tasks and threads may wait.
+public final class WriteTicket: Sendable {
+    private enum State {
+        case pending([@Sendable (Result<Void, CacheError>) -> Void])
+        case done(Result<Void, CacheError>)
+    }
+    private let state = Mutex(State.pending([]))
+
+    init() {}
+
+    /// A ticket that has failed already.
+    convenience init(failed error: CacheError) {
+        self.init()
+        finish(.failure(error))
+    }
+
+    /// Returns when the write is committed; throws a `CacheError` when it will not be.
+    public var committed: Void {
+        get async throws {
+            try await withCheckedContinuation { continuation in
+                whenDone { continuation.resume(returning: $0) }
+            }.get()
+        }
+    }
+
+    /// The same for code that can't suspend: blocks the thread. Throws `.waitInsideRead` from a model's initialiser, where
+    /// waiting would hold the snapshot.
+    public func wait() throws(CacheError) {
+        guard !ReadScope.isInside else { throw .waitInsideRead }
+        if let result { return try result.get() }
+        let semaphore = DispatchSemaphore(value: 0)
+        whenDone { _ in semaphore.signal() }
+        semaphore.wait()
+        if let result { try result.get() }
+    }
+
+    /// What became of the write; nil while it is pending.
+    public var result: Result<Void, CacheError>? {
+        state.withLock { state in
+            guard case .done(let result) = state else { return nil }
+            return result
+        }
+    }
+
+    /// Runs `body` once the outcome is known, at once if it is.
+    func whenDone(_ body: @escaping @Sendable (Result<Void, CacheError>) -> Void) {
+        let result: Result<Void, CacheError>? = state.withLock { state in
+            switch state {
+            case .pending(let waiting):
+                state = .pending(waiting + [body])
+                return nil
+            case .done(let result): return result
+            }
+        }
+        if let result { body(result) }
+    }
+
+    func finish(_ result: Result<Void, CacheError>) {
+        let waiting = state.withLock { state -> [@Sendable (Result<Void, CacheError>) -> Void] in
+            guard case .pending(let waiting) = state else { return [] }
+            state = .done(result)
+            return waiting
+        }
+        for body in waiting { body(result) }
+    }
+}
+
+/// Whether the running code was called by a read or by flattening: a model's initialiser or encoder.
+///
+/// Nested reads are fine there; waiting for a write is not, for the snapshot stays open and the writer may be waiting for
+/// this very code.
+enum ReadScope {
+    @TaskLocal static var isInside = false
+}
+
+extension CacheError {
+    static let waitInsideRead = CacheError(
+        .waitInsideRead,
+        "A model's initialiser or encoder waited for a write. Read with consistency .snapshot there.")
+}

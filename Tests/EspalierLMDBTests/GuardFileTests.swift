@@ -1,0 +1,75 @@
+import Dispatch
+import EspalierLMDB
+import Foundation
+import Testing
+
+@Suite("guard file")
+struct GuardFileTests {
+    let scratch: Scratch
+    init() throws { scratch = try Scratch() }
+    var path: String { scratch.root + "/guard" }
+
+    @Test("a guard is created only when asked, eight bytes long, and never replaced")
+    func creation() throws {
+        let other = scratch.root + "/other"
+        #expect(code { _ = try GuardFile(path: other, create: false) } == .notFound)
+        try #expect(GuardFile(path: other, create: true).generation == 0)
+        try #expect(GuardFile(path: other, create: false).generation == 0)
+        try #expect(Data(contentsOf: URL(fileURLWithPath: other)) == Data(count: 8))
+        #expect(code { _ = try GuardFile(path: scratch.root + "/nowhere/guard", create: true) } == .notFound)
+    }
+
+    @Test("links and directories are refused")
+    func links() throws {
+        let link = scratch.root + "/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: scratch.root + "/target")
+        #expect(code { _ = try GuardFile(path: link, create: true) } == .badPath)
+        #expect(code { _ = try GuardFile(path: scratch.directory, create: false) } == .badPath)
+    }
+
+    @Test("the lock excludes another object and another thread, and gives up at the deadline")
+    func exclusion() throws {
+        let other = try GuardFile(path: path, create: false)
+        try scratch.guardFile.withExclusiveLock { _ in
+            #expect(code { try other.withExclusiveLock(deadline: .zero) { _ in } } == .busy)
+            #expect(code { try scratch.guardFile.withExclusiveLock(deadline: .milliseconds(3)) { _ in } } == .busy)
+        }
+        try other.withExclusiveLock(deadline: .zero) { _ in }
+        struct Mine: Error {}
+        #expect(throws: Mine.self) { try other.withExclusiveLock { _ in throw Mine() } }
+        try other.withExclusiveLock(deadline: .zero) { _ in }
+    }
+
+    @Test("threads and objects advance the generation one by one, and all see it")
+    func generation() throws {
+        let objects = [scratch.guardFile, try GuardFile(path: path, create: false)]
+        let failures = Tally()
+        DispatchQueue.concurrentPerform(iterations: 4) { worker in
+            for _ in 0..<50 {
+                do {
+                    try objects[worker % 2].withExclusiveLock(deadline: .seconds(60)) { lock in
+                        let before = objects[0].generation
+                        if lock.advanceGeneration() != before + 1 { failures.add() }
+                    }
+                } catch { failures.add() }
+            }
+        }
+        #expect(failures.count == 0)
+        #expect(objects.map(\.generation) == [200, 200])
+        try #expect(Data(contentsOf: URL(fileURLWithPath: path)) == Data([200, 0, 0, 0, 0, 0, 0, 0]))
+        try #expect(GuardFile(path: path, create: true).generation == 200)
+    }
+
+    @Test("a short guard is completed, a replaced one is noticed")
+    func oddFiles() throws {
+        let short = scratch.root + "/short"
+        try Data([5]).write(to: URL(fileURLWithPath: short))
+        let guardFile = try GuardFile(path: short, create: false)
+        #expect(guardFile.generation == 5)
+        try FileManager.default.removeItem(atPath: short)
+        #expect(code { try guardFile.withExclusiveLock { _ in } } == .notFound)
+        try Data([5]).write(to: URL(fileURLWithPath: short))
+        #expect(code { try guardFile.withExclusiveLock { _ in } } == .badPath)
+        #expect(guardFile.generation == 5)
+    }
+}

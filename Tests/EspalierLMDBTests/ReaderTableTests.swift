@@ -1,0 +1,31 @@
+import EspalierLMDB
+import Testing
+
+@Suite("reader table")
+struct ReaderTableTests {
+    @Test("more reads than slots are .readersFull, and work again when one has ended")
+    func readersFull() throws {
+        let environment = try Scratch().open(readers: 2)
+        try environment.read { _ in
+            try environment.read { _ in
+                #expect(code { try environment.read { _ in } } == .readersFull)
+                try environment.write { try $0.put(environment.nodes, UInt64(1), [1]) }
+            }
+            try environment.read { try #expect($0.value(environment.nodes, UInt64(1)) == [1]) }
+        }
+    }
+
+    @Test("the table says who reads what, and how far behind")
+    func lag() throws {
+        let environment = try Scratch().open()
+        try environment.read { transaction in
+            for number in UInt64(0)..<3 { try environment.write { try $0.put(environment.nodes, number, []) } }
+            let readers = try environment.readers()
+            #expect(readers.count == 1)
+            #expect(readers.first?.transaction == transaction.number)
+            #expect(readers.first?.lag == 3)
+        }
+        try #expect(environment.readers().first?.transaction == nil)
+        try #expect(environment.clearStaleReaders() == 0)
+    }
+}

@@ -1,0 +1,79 @@
+import EspalierLMDB
+import Testing
+
+@Suite("snapshots")
+struct SnapshotTests {
+    let environment: Environment
+    let nodes: Keyspace
+
+    init() throws {
+        environment = try Scratch().open()
+        nodes = environment.nodes
+        try environment.write { try $0.put(nodes, UInt64(1), [1]) }
+    }
+
+    @Test("a snapshot reads as its transaction does")
+    func reads() throws {
+        try environment.read { transaction in
+            let snapshot = transaction.snapshot
+            #expect(snapshot.isOpen)
+            try #expect(snapshot.value(nodes, UInt64(1)) == [1])
+            try #expect(snapshot.statistics(of: nodes).entries == 1)
+            try #expect(snapshot.withCursor(nodes) { try $0.next() })
+        }
+    }
+
+    @Test("after its transaction every call throws, also while the slot serves another read")
+    func stale() throws {
+        let stale = try environment.read { $0.snapshot }
+        func expectEnded() {
+            #expect(!stale.isOpen)
+            #expect(code { _ = try stale.value(nodes, UInt64(1)) } == .transactionEnded)
+            #expect(code { _ = try stale.contains(nodes, UInt64(1)) } == .transactionEnded)
+            #expect(code { _ = try stale.pages() } == .transactionEnded)
+            #expect(code { try stale.withCursor(nodes) { _ in } } == .transactionEnded)
+        }
+        expectEnded()
+        try environment.read { other in
+            try #expect(other.value(nodes, UInt64(1)) == [1])
+            try #expect(environment.readers().count == 1, "the slot was not reused, so this proves nothing")
+            expectEnded()
+        }
+        environment.close()
+        expectEnded()
+    }
+
+    @Test("a snapshot of a write sees what was written so far, and ends with the commit")
+    func ofWrite() throws {
+        var transaction = try environment.beginWrite()
+        let snapshot = transaction.snapshot
+        try transaction.put(nodes, UInt64(2), [2])
+        try #expect(snapshot.value(nodes, UInt64(2)) == [2])
+        try transaction.commit()
+        #expect(code { _ = try snapshot.value(nodes, UInt64(2)) } == .transactionEnded)
+        var other = try environment.beginWrite()
+        try other.put(nodes, UInt64(3), [3])
+        #expect(code { _ = try snapshot.value(nodes, UInt64(3)) } == .transactionEnded)
+    }
+
+    @Test("a cursor smuggled out of its transaction throws, and closing it harms nothing")
+    func smuggledCursor() throws {
+        try environment.read { outer in
+            try outer.withCursor(nodes) { kept in
+                try environment.read { inner in
+                    try inner.withCursor(nodes) { swap(&kept, &$0) }
+                }
+                #expect(throws: LMDBError.self) { _ = try kept.next() }
+            }
+            try #expect(outer.value(nodes, UInt64(1)) == [1])
+        }
+        try environment.read { outer in
+            try outer.withCursor(nodes) { kept in
+                try environment.write { inner in
+                    try inner.withCursor(nodes) { swap(&kept, &$0) }
+                }
+                #expect(throws: LMDBError.self) { _ = try kept.next() }
+            }
+        }
+    }
+}
