@@ -118,15 +118,19 @@ final class DecodingFrame {
         let strategy = bridge.strategy(for: type)
         let before = record!.place
         do {
-            guard try record!.seek(name) else {
-                if let value = strategy.valueWhenMissing { return value }
-                throw AssemblyFailure(.missing)
-            }
+            guard try record!.seek(name) else { return try missing(strategy) }
             return try present(strategy, name, bridge)
         } catch {
             record?.place = before
             throw thrown(error, at: BridgeKey(name), as: type) { $0.inside(field: name) }
         }
+    }
+
+    // Out of line: the metadata of an optional of a generic type costs a look-up where it is mentioned.
+    @inline(never)
+    private func missing<Value>(_ strategy: DecodingStrategy<Value>) throws -> Value {
+        guard let value = strategy.valueWhenMissing else { throw AssemblyFailure(.missing) }
+        return value
     }
 
     /// The same; nil where the record lacks the field, or has nil there or a reference that is left out.

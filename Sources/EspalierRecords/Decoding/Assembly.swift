@@ -91,7 +91,7 @@ package final class Assembly {
         }
         let key = MemoKey(handle: handle, type: ObjectIdentifier(type))
         let isRepeated = visited.insert(handle)
-        if isRepeated, let known = memo[key] as? Model { return known }
+        if isRepeated, let known: Model = known(key) { return known }
         guard nodesLeft > 0 else { throw stop(.tooLarge) }
         nodesLeft -= 1
         let cutsBefore = cuts
@@ -102,12 +102,17 @@ package final class Assembly {
         return model
     }
 
+    // Out of line: the metadata of an optional of a generic type costs a look-up where it is mentioned.
+    @inline(never)
+    private func known<Model>(_ key: MemoKey) -> Model? { memo[key] as? Model }
+
     private func decode<Model>(
         _ handle: Handle, _ make: (inout RecordDecoder) throws -> Model
     ) throws -> Model {
         var model: Model?
         try withRecord(handle) { reader in model = try decode(&reader, handle, make) }
-        guard let model else { throw stop(.dangling) }
+        // Taken, because copying a model retains all of its strings.
+        guard let model = model.take() else { throw stop(.dangling) }
         return model
     }
 

@@ -1,4 +1,4 @@
-package import EspalierModels
+import EspalierModels
 package import EspalierRecords
 
 extension TreeModel: NormalizedModel {
@@ -6,6 +6,7 @@ extension TreeModel: NormalizedModel {
     package var projectionIdentifier: String { kind.rawValue }
 
     package func encode(to encoder: inout RecordEncoder) throws {
+        try encoder.encode(identifier, forKey: TreeKind.identifierField)
         for field in kind.fields {
             switch values[field.name] {
             case .scalar(let value): try encoder.encode(value, forKey: field.name)
@@ -27,11 +28,11 @@ extension TreeModel: NormalizedModel {
     }
 
     package init(kind: TreeKind, from decoder: inout RecordDecoder) throws {
+        let identifier = try decoder.decode(String?.self, forKey: TreeKind.identifierField)
         var values: [String: TreeValue] = [:]
         for field in kind.fields {
             values[field.name] = try Self.value(of: field, from: &decoder)
         }
-        let identifier = kind.isInline ? nil : try decoder.identifier()
         self.init(kind: kind, identifier: identifier, values: values)
     }
 

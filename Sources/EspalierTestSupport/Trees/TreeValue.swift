@@ -13,7 +13,15 @@ package indirect enum TreeValue: Hashable, Sendable {
         case .child(let child): child.map { [$0] } ?? []
         case .array(let children): children
         case .nested(let rows): rows.flatMap(\.self)
-        case .dictionary(let entries): entries.sorted { $0.key < $1.key }.map(\.value)
+        case .dictionary(let entries): Self.ordered(entries).map(\.value)
+        }
+    }
+
+    /// Entries in the encoder's order: by the bytes of a short string, which start with its length.
+    package static func ordered<Value>(_ entries: [String: Value]) -> [(key: String, value: Value)] {
+        entries.sorted { a, b in
+            let counts = (a.key.utf8.count, b.key.utf8.count)
+            return counts.0 == counts.1 ? a.key.utf8.lexicographicallyPrecedes(b.key.utf8) : counts.0 < counts.1
         }
     }
 

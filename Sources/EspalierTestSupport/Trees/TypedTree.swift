@@ -1,4 +1,4 @@
-package import EspalierModels
+import EspalierModels
 package import EspalierRecords
 
 /// A tree model read and written as one certain kind.

@@ -1,0 +1,96 @@
+/// Makes random trees.
+///
+/// Unless `conflictingNames` is set, trees are consistent: one identifier stands for one content, projections agree on
+/// the field they share, and no model stands inside itself, so what is read back equals what was written.
+package struct TreeGenerator {
+    package var random: SeededGenerator
+    package var knobs: TreeKnobs
+    private var sizeLeft = 0
+    private var lastNumber = 0
+    private var finished: [TreeKind: [TreeModel]] = [:]
+    private var summaries: [String: TreeModel] = [:]
+
+    package init(_ random: SeededGenerator, knobs: TreeKnobs = TreeKnobs()) {
+        self.random = random
+        self.knobs = knobs
+    }
+
+    /// A tree whose root has an identifier. Trees of one generator share no identifiers unless names conflict.
+    package mutating func tree(_ kind: TreeKind = .node) -> TreeModel {
+        finished = [:]
+        summaries = [:]
+        sizeLeft = knobs.size
+        return model(kind, depth: 0, isRoot: true)
+    }
+
+    private mutating func model(_ kind: TreeKind, depth: Int, isRoot: Bool = false) -> TreeModel {
+        sizeLeft -= 1
+        lastNumber += 1
+        let identifier = identifier(of: kind, isRoot: isRoot)
+        var values: [String: TreeValue] = [:]
+        for field in kind.fields {
+            values[field.name] = value(of: field, depth: depth)
+        }
+        let model = TreeModel(kind: kind, identifier: identifier, values: values)
+        if identifier != nil { finished[kind, default: []].append(model) }
+        return model
+    }
+
+    private mutating func value(of field: TreeKind.Field, depth: Int) -> TreeValue {
+        switch field.content {
+        case .scalar: return .scalar(scalar())
+        case .optionalScalar: return .scalar(random.happens(knobs.emptiness) ? nil : scalar())
+        case .required(let kind): return .child(child(kind, depth: depth))
+        case .optional(let kind), .array(let kind), .nested(let kind), .dictionary(let kind):
+            var value = TreeValue.empty(field.content) ?? .child(nil)
+            guard depth < knobs.depth, sizeLeft > 0, !random.happens(knobs.emptiness) else { return value }
+            let isSingle = if case .optional = field.content { true } else { false }
+            for _ in 0..<(isSingle ? 1 : Int.random(in: 1...max(1, knobs.width), using: &random)) where sizeLeft > 0 {
+                value = value.adding(child(kind, depth: depth))
+            }
+            return value
+        }
+    }
+
+    private mutating func child(_ kind: TreeKind, depth: Int) -> TreeModel {
+        if kind == .summary, knobs.conflictingNames == nil, random.happens(knobs.projections), let summary = projection() {
+            return summary
+        }
+        if random.happens(knobs.sharing), let known = finished[kind]?.randomElement(using: &random) { return known }
+        return model(kind, depth: depth + 1)
+    }
+
+    /// The summary of a node that stands in the tree. Its cover must not contain that node, which would be a cycle.
+    private mutating func projection() -> TreeModel? {
+        guard let node = finished[.node]?.randomElement(using: &random), let identifier = node.identifier else { return nil }
+        if let known = summaries[identifier] { return known }
+        let cover = finished[.node]?.filter { !$0.contains(identifier: identifier) }.randomElement(using: &random)
+        let summary = TreeModel(
+            kind: .summary, identifier: identifier,
+            values: [
+                "badge": .scalar(scalar()), "title": node.values["title"] ?? .scalar(nil), "cover": .child(cover),
+            ])
+        summaries[identifier] = summary
+        return summary
+    }
+
+    private mutating func identifier(of kind: TreeKind, isRoot: Bool) -> String? {
+        if kind.isInline { return nil }
+        if let names = knobs.conflictingNames {
+            return "\(kind.family):\(Int.random(in: 0..<names, using: &random))"
+        }
+        if !isRoot, random.happens(knobs.inlineShare) { return nil }
+        // A name of its own for a summary that is no node's projection.
+        return "\(kind.rawValue):\(lastNumber)"
+    }
+
+    private mutating func scalar() -> TreeScalar {
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: .bool(Bool.random(using: &random))
+        case 1: .integer(Int64.random(in: .min ... .max, using: &random) >> Int64.random(in: 0..<64, using: &random))
+        case 2: .double(Double.random(in: -1e9...1e9, using: &random))
+        case 3: .string(String("añ猫🐈\u{0} b".shuffled(using: &random).prefix(Int.random(in: 0...7, using: &random))))
+        default: .bytes((0..<Int.random(in: 0...40, using: &random)).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+        }
+    }
+}
