@@ -25,6 +25,12 @@ public import EspalierRecords
 ///
 /// Immutable and `Sendable`: the functions are called on any thread, several at a time.
 public protocol ConsistencyManagerModel: IdentifiedModel {
+    // Both are `IdentifiedModel`'s, said again so that a client who imports this module alone sees them.
+    /// A globally unique string; nil for a model that is a part of its parent.
+    var modelIdentifier: String? { get }
+    /// Which of several types over the same identifier this is; the type's name unless defined otherwise.
+    var projectionIdentifier: String { get }
+
     /// This model with every child, not their children, put through `transform`. A child for which it returns nil is left
     /// out: an optional becomes nil, an element goes, and where the child is required the answer is nil, which deletes
     /// this model too.
@@ -44,6 +50,8 @@ public protocol ConsistencyManagerModel: IdentifiedModel {
 }
 
 extension ConsistencyManagerModel {
+    public var projectionIdentifier: String { TypeName.of(Self.self) }
+
     public func mergeModel(_ model: any ConsistencyManagerModel) -> any ConsistencyManagerModel { model }
 }
 

@@ -34,6 +34,9 @@ public protocol NormalizedModel: FieldValue, IdentifiedModel {
 extension NormalizedModel {
     public var modelIdentifier: String? { nil }
 
+    // Stated here too, so that models need no import but this module's.
+    public static var valueWhenMissing: Self? { nil }
+
     public func encodeValue(into encoder: ValueEncoder) throws {
         try encoder.encodeModel(identifier: modelIdentifier, projection: projectionIdentifier) {
             try encode(to: &$0)

@@ -11,7 +11,7 @@ extension Optional: BridgedContainer {
 
 extension Array: BridgedContainer {
     static var encodingStrategy: Strategy { ListEncoding<Self>() }
-    static var decodingStrategy: Strategy { ListDecoding<Self>() }
+    static var decodingStrategy: Strategy { ArrayDecoding<Element>() }
 }
 
 extension ContiguousArray: BridgedContainer {

@@ -11,6 +11,18 @@ final class OptionalDecoding<Wrapped>: DecodingStrategy<Wrapped?>, @unchecked Se
     }
 }
 
+/// Apart from other lists, because their element types cost a look-up of a witness each time they are mentioned.
+final class ArrayDecoding<Element>: DecodingStrategy<[Element]>, @unchecked Sendable {
+    private let element = DecodingStrategy<Element>.of()
+    override var needsPath: Bool { element.needsPath }
+
+    override func decode(from decoder: inout ValueDecoder) throws -> [Element] {
+        var result: [Element] = []
+        try decoder.decodeElements { result.append(try element.decode(from: &$0)) }
+        return result
+    }
+}
+
 final class ListDecoding<List: RangeReplaceableCollection>: DecodingStrategy<List>, @unchecked Sendable {
     private let element = DecodingStrategy<List.Element>.of()
     override var needsPath: Bool { element.needsPath }

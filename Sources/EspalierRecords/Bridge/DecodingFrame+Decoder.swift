@@ -14,15 +14,16 @@ extension DecodingFrame: Decoder {
 /// The single-value container of a value: the frame itself, so that it costs no box.
 extension DecodingFrame: SingleValueDecodingContainer {
     func decodeNil() -> Bool {
-        guard isOpen, let tag = try? wholeTag() else { return !isModel }
-        return tag == Wire.null || tag == Wire.absent
+        guard let values = try? wholeValue() else { return !isModel }
+        return (try? values.reader.peek()).map { $0 == Wire.null || $0 == Wire.absent } ?? false
     }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if let value = try whole(type) { return value }
         // A wrapper of a model encodes that model's fields as its own.
         guard isModel else { throw missing(type) }
-        return try nested { try Value(from: self) }
+        let assembly = try fields("", type) { $0.values.assembly }
+        return try assembly.nested { try Value(from: self) }
     }
 
     private func scalar<Value: FieldValue>(_ type: Value.Type) throws -> Value {

@@ -2,15 +2,10 @@
 // and damage as failures that nobody should make up for.
 extension DecodingFrame {
     /// `error` as it leaves a container that was asked for the value under `key`.
-    func thrown(
-        _ error: any Error, at key: BridgeKey?, as type: Any.Type,
-        _ placed: (AssemblyFailure) -> AssemblyFailure = { $0 }
-    ) -> any Error {
+    func thrown(_ error: any Error, at key: BridgeKey?, as type: Any.Type) -> any Error {
         switch error {
-        case let error as DecodingError:
-            return error.with(failure: placed(AssemblyFailure(error)))
         case is AssemblyFailure, is FormatError:
-            let failure = placed(AssemblyFailure(error))
+            let failure = AssemblyFailure(error)
             return failure.decodingError(codingPath + (key.map { [$0] } ?? []), type) ?? failure
         default:
             return error
@@ -72,7 +67,7 @@ extension DecodingError {
         }
     }
 
-    fileprivate func with(failure: AssemblyFailure) -> DecodingError {
+    func with(failure: AssemblyFailure) -> DecodingError {
         let context = Context(
             codingPath: context.codingPath, debugDescription: context.debugDescription, underlyingError: failure)
         return switch self {

@@ -11,11 +11,6 @@ extension DecodingFrame {
             record.place = start.passed(to: record.place.position)
             return frame
         }
-        return try nested ?? DecodingFrame(nestedIn: self, key: key, value: nil)
-    }
-
-    /// The frame of the element at `position`.
-    func nested(element index: Int, at position: Int) throws -> DecodingFrame {
-        try DecodingFrame(nestedIn: self, key: BridgeKey(index: index), value: values(at: position))
+        return nested ?? DecodingFrame(nothingIn: self, key: key)
     }
 }

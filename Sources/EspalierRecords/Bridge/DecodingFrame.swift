@@ -3,7 +3,8 @@
 /// Users can keep decoders and containers; the bytes they read are lent. So the bytes are reached through the frame only, which
 /// gives them up when the value's initialiser has returned and throws from then on.
 final class DecodingFrame {
-    /// The fields: a model's from the start, an inline value's once it asks for a keyed container.
+    /// The fields: a model's from the start, an inline value's once it asks for a keyed container. Taken out while one of
+    /// them is read, because that may run users' code, which may get at this frame.
     private var record: RecordDecoder?
     /// An inline value, at its start. Nil for a model and for a value that is not there.
     private var value: ValueDecoder?
@@ -20,6 +21,7 @@ final class DecodingFrame {
     private let key: BridgeKey?
     private var currentKey: BridgeKey?
 
+    /// A model's.
     init(fields record: consuming RecordDecoder) {
         let enclosing = record.shape == nil ? record.values.assembly.bridge.enclosing : nil
         self.record = consume record
@@ -30,6 +32,7 @@ final class DecodingFrame {
         key = enclosing?.currentKey
     }
 
+    /// An inline value's.
     init(value: consuming ValueDecoder) {
         let enclosing = value.assembly.bridge.enclosing
         self.value = consume value
@@ -40,9 +43,19 @@ final class DecodingFrame {
         key = enclosing?.currentKey
     }
 
-    init(nestedIn parent: DecodingFrame, key: BridgeKey, value: consuming ValueDecoder?) throws {
-        try parent.assembly?.allow(levels: parent.level + 1)
+    /// A nested container's or super decoder's, at `value`.
+    init(nestedIn parent: DecodingFrame, key: BridgeKey, value: consuming ValueDecoder) throws {
+        try value.assembly.allow(levels: parent.level + 1)
         self.value = consume value
+        isModel = false
+        root = parent.root ?? parent
+        level = parent.level + 1
+        self.parent = parent
+        self.key = key
+    }
+
+    /// A super decoder's, of a value that is not there.
+    init(nothingIn parent: DecodingFrame, key: BridgeKey) {
         isModel = false
         root = parent.root ?? parent
         level = parent.level + 1
@@ -54,12 +67,6 @@ final class DecodingFrame {
         (parent?.codingPath ?? []) + (key.map { [$0] } ?? [])
     }
 
-    private var assembly: Assembly? {
-        if record != nil { return record!.values.assembly }
-        guard value != nil else { return nil }
-        return value!.fork().assembly
-    }
-
     @inline(__always)
     var isOpen: Bool { !isClosed && root?.isClosed != true }
 
@@ -68,7 +75,7 @@ final class DecodingFrame {
     /// The record's decoder, back where reading went on to; the frame is closed.
     func finish() -> RecordDecoder {
         isClosed = true
-        // Only `close` and this take it, once.
+        // Whoever takes it puts it back, and only this closes a model's frame.
         return record.take()!
     }
 
@@ -88,15 +95,18 @@ final class DecodingFrame {
 
     // MARK: Fields
 
-    /// Runs `body`, which calls no code of users, on the fields.
+    /// Runs `body` on the fields.
     @inline(__always)
     func fields<R: ~Copyable>(
         _ name: String, _ type: Any.Type, _ body: (inout RecordDecoder) throws -> R
     ) throws -> R {
-        guard record != nil, isOpen else { throw closed() }
+        guard root?.isClosed != true, var record = record.take() else { throw closed() }
         do {
-            return try body(&record!)
+            let result = try body(&record)
+            self.record = consume record
+            return result
         } catch {
+            self.record = consume record
             throw thrown(error, at: BridgeKey(name), as: type)
         }
     }
@@ -111,78 +121,19 @@ final class DecodingFrame {
         }
     }
 
-    /// Decodes the field `name` by the strategy of its type.
-    func field<Value>(_ type: Value.Type, _ name: String) throws -> Value {
-        guard record != nil, isOpen else { throw closed() }
-        let bridge = record!.values.assembly.bridge
-        let strategy = bridge.strategy(for: type)
-        let before = record!.place
-        do {
-            guard try record!.seek(name) else { return try missing(strategy) }
-            return try present(strategy, name, bridge)
-        } catch {
-            record?.place = before
-            throw thrown(error, at: BridgeKey(name), as: type) { $0.inside(field: name) }
+    func fieldNames() -> [String] {
+        let names = try? fields("", Any.self) { try $0.fieldNames() }
+        return (names ?? []).filter { (try? look(at: $0) { _ in true }) == true }
+    }
+
+    /// Makes the value's fields readable, if it has fields.
+    func beginFields() throws {
+        guard !isModel, record == nil else { return }
+        guard var values = try wholeValue() else { throw missing([String: Any].self) }
+        guard let count = try values.reader.takeMapCount() else {
+            throw mismatch("a keyed container", [String: Any].self, values)
         }
-    }
-
-    // Out of line: the metadata of an optional of a generic type costs a look-up where it is mentioned.
-    @inline(never)
-    private func missing<Value>(_ strategy: DecodingStrategy<Value>) throws -> Value {
-        guard let value = strategy.valueWhenMissing else { throw AssemblyFailure(.missing) }
-        return value
-    }
-
-    /// The same; nil where the record lacks the field, or has nil there or a reference that is left out.
-    func fieldIfPresent<Value>(_ type: Value.Type, _ name: String) throws -> Value? {
-        guard record != nil, isOpen else { throw closed() }
-        let bridge = record!.values.assembly.bridge
-        let before = record!.place
-        do {
-            guard try record!.seek(name) else { return nil }
-            let start = record!.place
-            if try record!.values.decodeNull() {
-                let end = record!.place.position
-                record!.place = start.passed(to: end)
-                return nil
-            }
-            do {
-                return try present(bridge.strategy(for: type), name, bridge)
-            } catch let failure as AssemblyFailure where failure.leavesOut {
-                record?.place = start
-                try record?.values.skipValue()
-                if let end = record?.place.position { record?.place = start.passed(to: end) }
-                return nil
-            }
-        } catch {
-            record?.place = before
-            throw thrown(error, at: BridgeKey(name), as: type) { $0.inside(field: name) }
-        }
-    }
-
-    @inline(__always)
-    private func present<Value>(
-        _ strategy: DecodingStrategy<Value>, _ name: String, _ bridge: DecodingBridge
-    ) throws -> Value {
-        let start = record!.place
-        // A copy, because users' code runs meanwhile, which could get at this frame.
-        var values = record!.values.fork()
-        let value = try decode(strategy, from: &values, at: BridgeKey(name), bridge)
-        record?.place = start.passed(to: values.reader.position)
-        return value
-    }
-
-    @inline(__always)
-    private func decode<Value>(
-        _ strategy: DecodingStrategy<Value>, from values: inout ValueDecoder, at key: @autoclosure () -> BridgeKey?,
-        _ bridge: DecodingBridge
-    ) throws -> Value {
-        guard strategy.needsPath else { return try strategy.decode(from: &values) }
-        let enclosing = bridge.enclosing
-        currentKey = key()
-        bridge.enclosing = self
-        defer { bridge.enclosing = enclosing }
-        return try strategy.decode(from: &values)
+        record = RecordDecoder(inline: values, count: count)
     }
 
     // MARK: The value
@@ -193,12 +144,6 @@ final class DecodingFrame {
         if isModel { return try look(at: BridgeKey.wholeValue) { $0.fork() } }
         guard value != nil else { return nil }
         return value!.fork()
-    }
-
-    /// The value's first byte; nil when there is no value.
-    func wholeTag() throws -> UInt8? {
-        guard let values = try wholeValue() else { return nil }
-        return try values.reader.peek()
     }
 
     /// Decodes the value as a whole; nil when there is none.
@@ -213,44 +158,12 @@ final class DecodingFrame {
         }
     }
 
-    func whole<Value>(_ type: Value.Type) throws -> Value? {
-        try whole(type) { values in
-            let bridge = values.assembly.bridge
-            return try decode(bridge.strategy(for: type), from: &values, at: nil, bridge)
-        }
-    }
-
-    /// A decoder at `position`, which lies inside of the value.
-    func values(at position: Int) throws -> ValueDecoder {
-        guard var values = try wholeValue() else { throw closed() }
-        values.reader.position = position
-        return values
-    }
-
-    func element<Value>(_ type: Value.Type, _ values: inout ValueDecoder, _ index: Int) throws -> Value {
-        let bridge = values.assembly.bridge
-        return try decode(bridge.strategy(for: type), from: &values, at: BridgeKey(index: index), bridge)
-    }
-
-    /// Makes the value's fields readable, if it has fields.
-    func beginFields() throws {
-        guard isOpen else { throw closed() }
-        guard record == nil else { return }
-        guard var values = try wholeValue() else { throw missing([String: Any].self) }
-        guard let count = try values.reader.takeMapCount() else {
-            throw mismatch("a keyed container", [String: Any].self, values)
-        }
-        record = RecordDecoder(inline: values, count: count)
-    }
-
-    /// The same decoder for a wrapper of this value, one level down.
-    func nested<R>(_ body: () throws -> R) throws -> R {
-        guard isOpen, let assembly else { throw closed() }
-        return try assembly.nested(body)
-    }
-
-    func fieldNames() -> [String] {
-        guard record != nil, isOpen, let names = try? record!.fieldNames() else { return [] }
-        return names.filter { (try? look(at: $0) { _ in true }) == true }
+    /// Makes this frame the one that new ones stand in, under `key`, while `body` runs.
+    func enclosing<R>(_ key: BridgeKey?, _ bridge: DecodingBridge, _ body: () throws -> R) rethrows -> R {
+        let outer = bridge.enclosing
+        currentKey = key
+        bridge.enclosing = self
+        defer { bridge.enclosing = outer }
+        return try body()
     }
 }

@@ -67,8 +67,9 @@ struct ElementDecoding: UnkeyedDecodingContainer {
     mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try take(type) { try type.decodeValue(from: &$0) } }
 
     private func here(_ type: Any.Type) throws -> ValueDecoder {
-        let values = try frame.values(at: position)
+        guard var values = try frame.wholeValue() else { throw frame.closed() }
         guard !isAtEnd else { throw frame.missing(type) }
+        values.reader.position = position
         return values
     }
 
@@ -84,14 +85,21 @@ struct ElementDecoding: UnkeyedDecodingContainer {
             pass(to: values.reader.position)
             return result
         } catch {
-            let index = currentIndex
-            throw frame.thrown(error, at: BridgeKey(index: index), as: type) { $0.inside(element: index) }
+            throw frame.thrown(placed(error), at: BridgeKey(index: currentIndex), as: type)
+        }
+    }
+
+    private func placed(_ error: any Error) -> any Error {
+        switch error {
+        case let error as DecodingError: error.with(failure: AssemblyFailure(error).inside(element: currentIndex))
+        case is AssemblyFailure, is FormatError: AssemblyFailure(error).inside(element: currentIndex)
+        default: error
         }
     }
 
     private mutating func nested<R>(_ body: (DecodingFrame) throws -> R) throws -> R {
         var values = try here(Any.self)
-        let result = try body(frame.nested(element: currentIndex, at: position))
+        let result = try body(DecodingFrame(nestedIn: frame, key: BridgeKey(index: currentIndex), value: here(Any.self)))
         try values.skipValue()
         pass(to: values.reader.position)
         return result

@@ -20,19 +20,76 @@ extension RecordDecoder {
     public mutating func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, forKey key: String
     ) throws -> Value {
+        try decodeBridged(type, forKey: key, in: nil)
+    }
+
+    /// Decodes one field by the strategy of its type, inside of the value that `frame` decodes.
+    mutating func decodeBridged<Value>(
+        _ type: Value.Type, forKey key: String, in frame: DecodingFrame?
+    ) throws -> Value {
         let strategy = values.assembly.bridge.strategy(for: type)
-        guard try seek(key) else {
-            if let value = strategy.valueWhenMissing { return value }
-            throw AssemblyFailure(.missing).inside(field: key)
-        }
-        let place = place
+        let before = place
+        guard try seek(key) else { return try missing(key, strategy) }
         do {
-            let value = try strategy.decode(from: &values)
-            self.place = place.passed(to: values.reader.position)
-            return value
+            return try present(strategy, key, frame)
         } catch {
-            try restore(place.position)
-            throw AssemblyFailure(error).inside(field: key)
+            place = before
+            throw placed(error, key)
+        }
+    }
+
+    /// The same; nil where the record lacks the field, or has nil there or a reference that is left out.
+    mutating func decodeBridgedIfPresent<Value>(
+        _ type: Value.Type, forKey key: String, in frame: DecodingFrame?
+    ) throws -> Value? {
+        let before = place
+        guard try seek(key) else { return nil }
+        let start = place
+        if try values.decodeNull() {
+            place = start.passed(to: values.reader.position)
+            return nil
+        }
+        do {
+            return try present(values.assembly.bridge.strategy(for: type), key, frame)
+        } catch let failure as AssemblyFailure where failure.leavesOut {
+            place = start
+            try values.skipValue()
+            place = start.passed(to: values.reader.position)
+            return nil
+        } catch {
+            place = before
+            throw placed(error, key)
+        }
+    }
+
+    @inline(__always)
+    private mutating func present<Value>(
+        _ strategy: DecodingStrategy<Value>, _ key: String, _ frame: DecodingFrame?
+    ) throws -> Value {
+        let start = place
+        let value =
+            if let frame {
+                try frame.decode(strategy, from: &values, at: BridgeKey(key))
+            } else {
+                try strategy.decode(from: &values)
+            }
+        place = start.passed(to: values.reader.position)
+        return value
+    }
+
+    // Out of line: the metadata of an optional of a generic type costs a look-up wherever it is mentioned.
+    @inline(never)
+    private func missing<Value>(_ key: String, _ strategy: DecodingStrategy<Value>) throws -> Value {
+        guard let value = strategy.valueWhenMissing else { throw AssemblyFailure(.missing).inside(field: key) }
+        return value
+    }
+
+    // An error that is the model's own goes to whoever reads the field as it is.
+    private func placed(_ error: any Error, _ key: String) -> any Error {
+        switch error {
+        case let error as DecodingError: error.with(failure: AssemblyFailure(error).inside(field: key))
+        case is AssemblyFailure, is FormatError: AssemblyFailure(error).inside(field: key)
+        default: error
         }
     }
 }

@@ -1,38 +1,42 @@
 /// What was found out about types, by open addressing: a look-up costs a multiplication and a probe, where `Dictionary`'s
 /// keyed hash costs 20 ns, which every reference and every date of a tree would pay.
 struct TypeTable<Value: AnyObject> {
-    private var entries: [(type: ObjectIdentifier, value: Value)?] = Array(repeating: nil, count: 16)
+    // Apart from the values: comparing takes no references.
+    private var types: [ObjectIdentifier?] = Array(repeating: nil, count: 16)
+    private var values: [Value?] = Array(repeating: nil, count: 16)
     private var count = 0
 
     @inline(__always)
     subscript(type: ObjectIdentifier) -> Value? {
         var slot = place(of: type)
-        while let entry = entries[slot] {
-            if entry.type == type { return entry.value }
-            slot = (slot + 1) & (entries.count - 1)
+        while let candidate = types[slot] {
+            if candidate == type { return values[slot] }
+            slot = (slot + 1) & (types.count - 1)
         }
         return nil
     }
 
     mutating func insert(_ value: Value, for type: ObjectIdentifier) {
-        if count * 2 >= entries.count { grow() }
+        if count * 2 >= types.count { grow() }
         var slot = place(of: type)
-        while entries[slot] != nil { slot = (slot + 1) & (entries.count - 1) }
-        entries[slot] = (type, value)
+        while types[slot] != nil { slot = (slot + 1) & (types.count - 1) }
+        types[slot] = type
+        values[slot] = value
         count += 1
     }
 
     private mutating func grow() {
-        let old = entries
-        entries = Array(repeating: nil, count: old.count * 2)
+        let old = zip(types, values)
+        types = Array(repeating: nil, count: types.count * 2)
+        values = Array(repeating: nil, count: types.count)
         count = 0
-        for case let entry? in old { insert(entry.value, for: entry.type) }
+        for case let (type?, value?) in old { insert(value, for: type) }
     }
 
     @inline(__always)
     private func place(of type: ObjectIdentifier) -> Int {
         // Metadata is aligned to 8 bytes and more: the low bits say nothing.
         let bits = UInt64(UInt(bitPattern: type)) &* 0x9E37_79B9_7F4A_7C15
-        return Int(truncatingIfNeeded: bits >> 40) & (entries.count - 1)
+        return Int(truncatingIfNeeded: bits >> 40) & (types.count - 1)
     }
 }

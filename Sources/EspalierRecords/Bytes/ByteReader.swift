@@ -138,7 +138,7 @@ package struct ByteReader {
 
     @inline(__always)
     private func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        let raw = unsafe UnsafeRawBufferPointer(bytes)
+        let raw = UnsafeRawBufferPointer(bytes)
         var union: UInt64 = 0
         var offset = 0
         while offset + 8 <= raw.count {

@@ -89,26 +89,30 @@ package final class Assembly {
             onCycle.append(handle)
             throw AssemblyFailure(.cut)
         }
-        let key = MemoKey(handle: handle, type: ObjectIdentifier(type))
-        let isRepeated = visited.insert(handle)
-        if isRepeated, let known: Model = known(key) { return known }
-        guard nodesLeft > 0 else { throw stop(.tooLarge) }
-        nodesLeft -= 1
-        let cutsBefore = cuts
-        let model = try decode(handle, make)
-        // Kept from the second visit on: most nodes are met once, and a look-up costs more than their decoding saves. A
-        // subtree with a cut depends on the path it was reached by.
-        if isRepeated, cuts == cutsBefore { memo[key] = model }
-        return model
+        if visited.insert(handle) { return try assembleAgain(handle, make) }
+        return try decode(handle, make)
     }
 
-    // Out of line: the metadata of an optional of a generic type costs a look-up where it is mentioned.
+    /// Kept from the second visit on: most nodes are met once, and a look-up costs more than their decoding saves. A subtree
+    /// with a cut depends on the path it was reached by.
+    // Out of line: the metadata of an optional of a generic type costs a look-up wherever it is mentioned.
     @inline(never)
-    private func known<Model>(_ key: MemoKey) -> Model? { memo[key] as? Model }
+    private func assembleAgain<Model>(
+        _ handle: Handle, _ make: (inout RecordDecoder) throws -> Model
+    ) throws -> Model {
+        let key = MemoKey(handle: handle, type: ObjectIdentifier(Model.self))
+        if let known = memo[key] as? Model { return known }
+        let cutsBefore = cuts
+        let model = try decode(handle, make)
+        if cuts == cutsBefore { memo[key] = model }
+        return model
+    }
 
     private func decode<Model>(
         _ handle: Handle, _ make: (inout RecordDecoder) throws -> Model
     ) throws -> Model {
+        guard nodesLeft > 0 else { throw stop(.tooLarge) }
+        nodesLeft -= 1
         var model: Model?
         try withRecord(handle) { reader in model = try decode(&reader, handle, make) }
         // Taken, because copying a model retains all of its strings.

@@ -1,4 +1,4 @@
-public import EspalierLMDB
+import EspalierLMDB
 public import EspalierRecords
 
 /// Why the cache could not do what was asked: opening it, or committing a write. A read never throws; it misses.
@@ -37,16 +37,16 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
         /// A write was waited for inside a read.
         case waitInsideRead
         /// LMDB or the file system failed.
-        case storage(LMDBError.Code)
+        case storage
     }
 
     public let code: Code
     /// What went wrong and what to do.
     public let message: String
     /// What LMDB said, if it was LMDB.
-    public let cause: LMDBError?
+    public let cause: (any Error)?
 
-    init(_ code: Code, _ message: String, cause: LMDBError? = nil) {
+    init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
         self.cause = cause
@@ -85,7 +85,7 @@ extension CacheError {
             self.init(.notWritable, "The directory or a file in it can't be written. Check its owner and mode.", cause: error)
         case .badPath:
             self.init(.badDirectory, "The path leads to something that is no directory of a cache.", cause: error)
-        default: self.init(.storage(error.code), "LMDB failed.", cause: error)
+        default: self.init(.storage, "LMDB failed.", cause: error)
         }
     }
 

@@ -1,4 +1,3 @@
-public import EspalierLMDB
 public import EspalierRecords
 
 /// How a cache is opened.
@@ -12,14 +11,14 @@ public struct Configuration: Sendable, Hashable {
     /// budget stored in the cache does. From 1 MiB to 64 GiB; default 50 MiB.
     public var budget = ByteCount.mebibytes(50)
     /// What survives a loss of power. Default `.noMetaSync`: the last commit may be missing, the file is intact.
-    public var durability = Environment.Durability.noMetaSync
+    public var durability = Durability.noMetaSync
     /// Depth, nodes and bytes of one tree.
     public var limits = TreeLimits()
     /// Bytes of submitted writes that may wait for the writer. Default 16 MiB.
     public var queueLimit = ByteCount.mebibytes(16)
 
     public init(
-        budget: ByteCount = .mebibytes(50), durability: Environment.Durability = .noMetaSync,
+        budget: ByteCount = .mebibytes(50), durability: Durability = .noMetaSync,
         limits: TreeLimits = TreeLimits(), queueLimit: ByteCount = .mebibytes(16)
     ) {
         self.budget = budget

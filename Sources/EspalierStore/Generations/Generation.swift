@@ -39,12 +39,12 @@ final class Generation: Sendable {
     /// Opens the generation `name`. The budget stored in it counts; `budget` is for a new one.
     static func open(
         _ name: String, in directory: CacheDirectory, budget: ByteCount,
-        durability: Environment.Durability, under lock: borrowing GuardLock, number: UInt64
+        durability: Durability, under lock: borrowing GuardLock, number: UInt64
     ) throws -> Generation {
         let path = directory.generationPath(name)
         var budget = budget
         while true {
-            let options = Environment.Options(mapSize: mapSize(for: budget), durability: durability)
+            let options = Environment.Options(mapSize: mapSize(for: budget), durability: durability.environment)
             let environment = try Environment.open(
                 directory: path, under: lock, keyspaces: Keyspaces.names, options: options)
             let stored = try storedBudget(environment, ifNew: budget)

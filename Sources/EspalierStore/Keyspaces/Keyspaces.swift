@@ -1,7 +1,8 @@
 import EspalierLMDB
 
 /// The keyspaces of a generation.
-struct Keyspaces: Sendable {
+/// A class, so that look-ups pass a reference and not nine names.
+final class Keyspaces: Sendable {
     static let names = [
         "index", "nodes", "state", "recency", "shapes", "dictionaries", "pins", "changes", "info",
     ]

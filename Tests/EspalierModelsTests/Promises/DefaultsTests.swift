@@ -1,0 +1,73 @@
+import EspalierModels
+import Testing
+
+@Suite("What the protocols give by themselves")
+struct DefaultsTests {
+    let user = UserModel(id: 1, name: "Ann", online: true)
+
+    @Test("an Equatable model compares by ==, through every protocol")
+    func equatable() {
+        let same = UserModel(id: 1, name: "Ann", online: true)
+        let other = UserModel(id: 1, name: "Ann", online: false)
+        let asModel: any Model = user
+        let asSimple: any SimpleModel = user
+        let asConsistent: any ConsistencyManagerModel = user
+        #expect(asModel.isEqual(to: same as any Model))
+        #expect(!asModel.isEqual(to: other as any Model))
+        #expect(asSimple.isEqual(to: same as any SimpleModel))
+        #expect(!asSimple.isEqual(to: other as any SimpleModel))
+        #expect(asConsistent.isEqualToModel(same))
+        #expect(!asConsistent.isEqualToModel(other))
+    }
+
+    @Test("models of different types are never equal")
+    func differentTypes() {
+        let message = MessageModel(id: 1, text: "", sender: user)
+        let badge = SmallestEquatableSimpleModel(number: 1)
+        #expect(!(user as any ConsistencyManagerModel).isEqualToModel(message))
+        #expect(!(user as any ConsistencyManagerModel).isEqualToModel(badge))
+        #expect(!(badge as any ConsistencyManagerModel).isEqualToModel(user))
+        #expect(!(user as any SimpleModel).isEqual(to: badge as any SimpleModel))
+        #expect(!SmallestConsistencyManagerModel(number: 1, children: []).isEqualToModel(user))
+        #expect(!(user as any ConsistencyManagerModel).isEqualToModel(SmallestConsistencyManagerModel(number: 1, children: [])))
+    }
+
+    @Test("the model's own isEqual(to:) decides where it is not Equatable")
+    func ownEquality() {
+        let simple: any ConsistencyManagerModel = SmallestSimpleModel()
+        #expect(simple.isEqualToModel(SmallestSimpleModel()))
+        #expect(!simple.isEqualToModel(SmallestModel()))
+        let model: any ConsistencyManagerModel = SmallestSelfModel(modelIdentifier: "a")
+        #expect(model.isEqualToModel(SmallestSelfModel(modelIdentifier: "a")))
+        #expect(!model.isEqualToModel(SmallestSelfModel(modelIdentifier: "b")))
+        #expect((SmallestModel() as any SimpleModel).isEqual(to: SmallestModel() as any SimpleModel))
+    }
+
+    @Test("an Equatable simple model compares by == through the consistency manager's protocol")
+    func equatableSimple() {
+        let one: any ConsistencyManagerModel = SmallestEquatableSimpleModel(number: 1)
+        #expect(one.isEqualToModel(SmallestEquatableSimpleModel(number: 1)))
+        #expect(!one.isEqualToModel(SmallestEquatableSimpleModel(number: 2)))
+    }
+
+    @Test("a simple model shows no children and maps to itself")
+    func simpleModel() throws {
+        let model: any ConsistencyManagerModel = SmallestEquatableSimpleModel(number: 7)
+        model.forEach { _ in Issue.record("a simple model has no children to visit") }
+        let mapped = model.map { _ in
+            Issue.record("a simple model has no children to replace")
+            return nil
+        }
+        #expect(mapped as? SmallestEquatableSimpleModel == SmallestEquatableSimpleModel(number: 7))
+    }
+
+    @Test("the projection is the type's name unless the model says otherwise")
+    func projectionIdentifier() {
+        #expect(user.projectionIdentifier == "UserModel")
+        #expect((user as any ConsistencyManagerModel).projectionIdentifier == "UserModel")
+        #expect((user as any SimpleModel).projectionIdentifier == "UserModel")
+        #expect(CodableTrip(id: 1, start: CodablePlace(id: 1, name: ""), stops: []).projectionIdentifier == "CodableTrip")
+        #expect((PartialPerson(city: nil) as any SimpleModel).projectionIdentifier == "PartialPerson")
+        #expect((PartialPerson(city: "Rome") as any SimpleModel).projectionIdentifier == "PartialPerson+city")
+    }
+}

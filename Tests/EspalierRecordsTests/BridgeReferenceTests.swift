@@ -1,0 +1,208 @@
+import EspalierRecords
+import Testing
+
+/// Models inside of models: references at any depth, and what becomes of them when their records are gone.
+struct BridgeReferenceTests {
+    private let store = BridgeStore()
+    private let ada = Person(id: 1, name: "Ada")
+    private let bob = Person(id: 2, name: "Bob")
+
+    private var everything: Gathering {
+        Gathering(
+            optional: ada, list: [ada, bob], lists: [[ada], [], [bob, ada]], optionals: [ada, nil, bob], set: [ada, bob],
+            byName: ["a": ada, "b": bob], inline: Envelope(person: ada), inlines: [Envelope(person: bob), Envelope(person: ada)],
+            attachment: .pair(first: ada, second: bob), attachments: [.none, .person(ada), .list([ada, bob])])
+    }
+
+    @Test("models become references in every nesting, one record each")
+    func references() throws {
+        let tree = try store.write(everything)
+        #expect(tree.nodes.map(\.identifier) == ["Gathering:g", "Person:1", "Person:2"])
+        #expect(tree.nodes[0].projections[0].children == [1, 2])
+        #expect(store.read(Gathering.self, "Gathering:g") == .success(everything))
+    }
+
+    @Test("writing a person changes it wherever it stands")
+    func normalized() throws {
+        try store.write(everything)
+        try store.write(Person(id: 1, name: "Countess"))
+        let read = try store.read(Gathering.self, "Gathering:g").get()
+        #expect(read.optional?.name == "Countess")
+        #expect(read.lists[2][1].name == "Countess")
+        #expect(read.attachments[1] == .person(Person(id: 1, name: "Countess")))
+    }
+
+    @Test("a deleted record is nil where optional and left out of lists, sets and dictionaries")
+    func deletedIsLeftOut() throws {
+        try store.write(everything)
+        store.delete("Person:1")
+        var expected = everything
+        expected.optional = nil
+        expected.list = [bob]
+        expected.lists = [[], [], [bob]]
+        expected.optionals = [nil, nil, bob]
+        expected.set = [bob]
+        expected.byName = ["b": bob]
+        // A required one takes the inline value around it along.
+        expected.inline = nil
+        expected.inlines = [Envelope(person: bob)]
+        expected.attachment = nil
+        expected.attachments = [.none, .list([bob])]
+        #expect(store.read(Gathering.self, "Gathering:g") == .success(expected))
+    }
+
+    @Test("a deleted optional payload is nil inside of its case")
+    func deletedOptionalPayload() throws {
+        try store.write(everything)
+        store.delete("Person:2")
+        #expect(try store.read(Gathering.self, "Gathering:g").get().attachment == .pair(first: ada, second: nil))
+    }
+
+    @Test("a deleted required record deletes the record that needs it, up to the entry")
+    func deletionClimbs() throws {
+        try store.write(Holder(value: [Message(id: 1, sender: ada), Message(id: 2, sender: bob)]))
+        store.delete("Person:2")
+        let read = try store.read(Holder<[Message]>.self, "Holder").get()
+        #expect(read.value == [Message(id: 1, sender: ada)])
+        #expect(store.read(Message.self, "Message:2") == .failure(.deleted))
+    }
+
+    @Test("a lost or dangling record is a miss wherever it stands, and says where")
+    func absence() throws {
+        try store.write(everything)
+        store.lose("Person:1")
+        #expect(store.read(Gathering.self, "Gathering:g") == .failure(.lost(path: "Gathering:g.optional")))
+        try store.write(Message(id: 34, sender: bob))
+        store.forget("Person:2")
+        #expect(store.read(Message.self, "Message:34") == .failure(.dangling(path: "Message:34.sender")))
+    }
+
+    @Test("an initialiser that swallows damage gets no hit")
+    func swallowedDamage() throws {
+        struct Lenient: Decodable, IdentifiedModel {
+            let sender: Person?
+            var modelIdentifier: String? { nil }
+            private enum CodingKeys: CodingKey { case sender }
+            init(from decoder: any Decoder) throws {
+                sender = try? decoder.container(keyedBy: CodingKeys.self).decode(Person.self, forKey: .sender)
+            }
+        }
+        try store.write(Message(sender: ada))
+        store.lose("Person:1")
+        #expect(throws: MissReason.lost(path: "Message:34.sender")) { try store.read(Lenient.self, "Message:34").get() }
+        store.delete("Person:1")
+        #expect(try store.read(Lenient.self, "Message:34").get().sender == nil)
+    }
+
+    final class Link: Codable, IdentifiedModel, Sendable {
+        let id: Int
+        let next: Link?
+        let all: [Link]
+        var modelIdentifier: String? { "Link:\(id)" }
+        init(_ id: Int, _ next: Link? = nil, all: [Link] = []) { (self.id, self.next, self.all) = (id, next, all) }
+    }
+
+    struct Strict: Codable, IdentifiedModel {
+        let id: Int
+        let next: [Inner]
+        var modelIdentifier: String? { "Link:\(id)" }
+        struct Inner: Codable { let link: Indirect }
+        struct Indirect: Codable, IdentifiedModel {
+            let id: Int
+            let next: Required
+            var modelIdentifier: String? { "Link:\(id)" }
+        }
+        struct Required: Codable, IdentifiedModel {
+            let id: Int
+            let next: Bare
+            var modelIdentifier: String? { "Link:\(id)" }
+        }
+        struct Bare: Codable, IdentifiedModel {
+            let id: Int
+            var modelIdentifier: String? { "Link:\(id)" }
+        }
+    }
+
+    @Test("a back reference is left out of optionals and lists, and the hit says cut")
+    func cuts() throws {
+        try store.write(Link(1, Link(2)))
+        try store.write(Link(2, Link(1, nil), all: [Link(1), Link(3)]))
+        try store.write(Link(1, Link(2)))
+        try store.write(Link(2, Link(1, Link(2)), all: [Link(1), Link(3)]))
+        try store.write(Link(1, Link(2)))
+        let read = try store.read(Link.self, "Link:2").get()
+        #expect(read.id == 2)
+        try store.write(Link(5, Link(6)))
+        try store.write(Link(6, Link(5, Link(6))))
+        let five = try store.read(Link.self, "Link:5").get()
+        #expect(five.next?.id == 6)
+        #expect(five.next?.next == nil)
+    }
+
+    @Test("a back reference in a required field is cyclic")
+    func requiredCut() throws {
+        struct Knot: Codable, IdentifiedModel {
+            let id: Int
+            let other: Tail
+            var modelIdentifier: String? { "Knot:\(id)" }
+        }
+        struct Tail: Codable, IdentifiedModel {
+            let id: Int
+            var other: Back?
+            var modelIdentifier: String? { "Knot:\(id)" }
+        }
+        struct Back: Codable, IdentifiedModel {
+            let id: Int
+            var modelIdentifier: String? { "Knot:\(id)" }
+        }
+        struct Loop: Decodable, IdentifiedModel {
+            let other: [Needy]
+            var modelIdentifier: String? { nil }
+            init(from decoder: any Decoder) throws {
+                other = [try decoder.container(keyedBy: Key.self).decode(Needy.self, forKey: "other")]
+            }
+            struct Needy: Decodable, IdentifiedModel {
+                let other: Back
+                var modelIdentifier: String? { nil }
+            }
+        }
+        try store.write(Tail(id: 2, other: Back(id: 1)))
+        try store.write(Knot(id: 1, other: Tail(id: 2)))
+        try store.write(Tail(id: 2, other: Back(id: 1)))
+        try store.write(Knot(id: 1, other: Tail(id: 2, other: Back(id: 1))))
+        #expect(throws: MissReason.cyclic(path: "Knot:2.other")) { try store.read(Loop.self, "Knot:1").get() }
+    }
+
+    @Test("one field holds an inline value in one write and a reference in the next")
+    func inlineOrReference() throws {
+        struct Maybe: Codable, Equatable, IdentifiedModel {
+            var id: Int?
+            var name: String
+            var modelIdentifier: String? { id.map { "Maybe:\($0)" } }
+        }
+        for maybe in [Maybe(id: nil, name: "inline"), Maybe(id: 9, name: "node")] {
+            #expect(try store.roundTrip([maybe]) == [maybe])
+        }
+        #expect(store.bytes(of: "Maybe:9") != nil)
+    }
+
+    @Test("a reference is read by a plain Codable type, and by a wrapper with its identifier")
+    func otherTypes() throws {
+        struct Plain: Codable, Equatable { var name: String }
+        struct Wrapper: Codable, Equatable, IdentifiedModel {
+            var person: Person
+            var modelIdentifier: String? { person.modelIdentifier }
+            init(_ person: Person) { self.person = person }
+            init(from decoder: any Decoder) throws { person = try decoder.singleValueContainer().decode(Person.self) }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(person)
+            }
+        }
+        try store.write(Holder(value: ada))
+        #expect(try store.read(Holder<Plain>.self, "Holder").get().value == Plain(name: "Ada"))
+        try store.write(Wrapper(bob))
+        #expect(store.read(Wrapper.self, "Person:2") == .success(Wrapper(bob)))
+        #expect(store.read(Person.self, "Person:2") == .success(bob))
+    }
+}

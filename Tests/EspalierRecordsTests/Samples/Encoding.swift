@@ -1,0 +1,26 @@
+import EspalierRecords
+
+/// The bytes of values written outside a record.
+func encoded(_ body: (ValueEncoder) throws -> Void) throws -> [UInt8] {
+    try Flattener().value(body).bytes
+}
+
+func encoded(_ value: some FieldValue) throws -> [UInt8] {
+    try encoded { try value.encodeValue(into: $0) }
+}
+
+func written(_ body: (inout ByteWriter) -> Void) -> [UInt8] {
+    var writer = ByteWriter()
+    body(&writer)
+    return writer.bytes
+}
+
+/// Reads `bytes` from their start.
+func reading(_ bytes: [UInt8], _ body: (inout ByteReader) throws -> Void) throws {
+    try ByteReader.reading(bytes, body)
+}
+
+/// What `body` reads from the start of `bytes`.
+func taken<Value>(_ bytes: [UInt8], _ body: (inout ByteReader) throws -> Value) throws -> Value {
+    try ByteReader.reading(bytes, body)
+}
