@@ -35,6 +35,7 @@ extension NormalizedModel {
     public var modelIdentifier: String? { nil }
 
     // Stated here too, so that models need no import but this module's.
+    @inlinable
     public static var valueWhenMissing: Self? { nil }
 
     public func encodeValue(into encoder: ValueEncoder) throws {
@@ -43,6 +44,7 @@ extension NormalizedModel {
         }
     }
 
+    @inlinable
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> Self {
         try decoder.decodeModel(Self.self) { try Self(from: &$0) }
     }

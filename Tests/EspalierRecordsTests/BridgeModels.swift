@@ -53,9 +53,10 @@ struct Holder<Value: Codable>: Codable, IdentifiedModel where Value: Sendable {
 
 extension Holder: Equatable where Value: Equatable {}
 
-/// A model whose fields are written and read by closures, for containers used in unusual ways.
-struct Scripted: Encodable, IdentifiedModel {
-    let script: @Sendable (any Encoder) throws -> Void
+/// A model whose fields are written by a closure, for containers used in unusual ways.
+// Unchecked: tests encode on the thread that made it.
+struct Scripted: Encodable, IdentifiedModel, @unchecked Sendable {
+    let script: (any Encoder) throws -> Void
     var modelIdentifier: String? { "Scripted" }
     func encode(to encoder: any Encoder) throws { try script(encoder) }
 }
@@ -69,25 +70,31 @@ struct Key: CodingKey, ExpressibleByStringLiteral {
     init?(intValue: Int) { nil }
 }
 
-/// Hands a record's decoder to a closure.
-final class Probe: @unchecked Sendable {
-    // Tests run one read at a time, on their own thread; a type's initialiser has no other way to its test.
-    @TaskLocal static var body: (@Sendable (any Decoder) throws -> Void)?
-}
-
+/// A model that hands its decoder to a closure; an initialiser has no other way to its test than a task-local value.
 struct Probing: Decodable, IdentifiedModel {
+    // Unchecked: tests decode on the thread that made it.
+    final class Script: @unchecked Sendable {
+        let run: (any Decoder) throws -> Void
+        init(_ run: @escaping (any Decoder) throws -> Void) { self.run = run }
+    }
+
+    @TaskLocal static var script: Script?
     var modelIdentifier: String? { "Scripted" }
-    init(from decoder: any Decoder) throws { try Probe.body?(decoder) }
+    init(from decoder: any Decoder) throws { try Self.script?.run(decoder) }
 }
 
 extension BridgeStore {
     /// Writes by `encode` and hands the decoder of what was written to `decode`.
     func script(
-        _ encode: @escaping @Sendable (any Encoder) throws -> Void,
-        _ decode: @escaping @Sendable (any Decoder) throws -> Void
+        _ encode: @escaping (any Encoder) throws -> Void, _ decode: @escaping (any Decoder) throws -> Void
     ) throws {
         try write(Scripted(script: encode))
-        _ = try Probe.$body.withValue(decode) { try read(Probing.self, "Scripted").get() }
+        _ = try probe(decode).get()
+    }
+
+    /// Reads the scripted record by `decode`.
+    func probe(_ decode: @escaping (any Decoder) throws -> Void) -> Result<Probing, MissReason> {
+        Probing.$script.withValue(Probing.Script(decode)) { read(Probing.self, "Scripted") }
     }
 
     /// `value` written and read as the field of a record.

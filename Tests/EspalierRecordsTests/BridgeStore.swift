@@ -11,7 +11,7 @@ final class BridgeStore: RecordSource {
     func withRecord(_ handle: Handle, _ body: (RawSpan) throws -> Void) throws -> RecordPresence {
         if let presence = presences[handle] { return presence }
         guard let record = records[handle] else { return .nothing }
-        try body(record.span.bytes)
+        try unsafe body(record.span.bytes)
         return .found
     }
 

@@ -39,7 +39,7 @@ struct Table: Sendable {
 
 extension String {
     /// With control characters replaced by the pictures Unicode has for them.
-    fileprivate var withVisibleControls: String {
+    var withVisibleControls: String {
         guard unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return self }
         var visible = String.UnicodeScalarView()
         for scalar in unicodeScalars {

@@ -19,11 +19,6 @@ extension ContiguousArray: BridgedContainer {
     static var decodingStrategy: Strategy { ListDecoding<Self>() }
 }
 
-extension ArraySlice: BridgedContainer {
-    static var encodingStrategy: Strategy { ListEncoding<Self>() }
-    static var decodingStrategy: Strategy { ListDecoding<Self>() }
-}
-
 extension Set: BridgedContainer {
     static var encodingStrategy: Strategy { SetEncoding<Element>() }
     static var decodingStrategy: Strategy { SetDecoding<Element>() }

@@ -63,8 +63,15 @@ final class DecodingFrame {
         self.key = key
     }
 
+    // Not by recursion, because errors are made where the stack ends.
     var codingPath: [any CodingKey] {
-        (parent?.codingPath ?? []) + (key.map { [$0] } ?? [])
+        var path: [any CodingKey] = []
+        var frame: DecodingFrame? = self
+        while let here = frame {
+            if let key = here.key { path.append(key) }
+            frame = here.parent
+        }
+        return path.reversed()
     }
 
     @inline(__always)

@@ -73,8 +73,15 @@ final class EncodingFrame {
         self.key = key
     }
 
+    // Not by recursion, because errors are made where the stack ends.
     var codingPath: [any CodingKey] {
-        (parent?.codingPath ?? []) + (key.map { [$0] } ?? [])
+        var path: [any CodingKey] = []
+        var frame: EncodingFrame? = self
+        while let here = frame {
+            if let key = here.key { path.append(key) }
+            frame = here.parent
+        }
+        return path.reversed()
     }
 
     var count: Int { record?.count ?? elementCount }
@@ -329,6 +336,7 @@ final class EncodingFrame {
     }
 
     private func checkOpen() throws {
+        if let refusal = (root ?? self).refusal { throw refusal }
         if isClosed || root?.isClosed == true { throw invalid("the value was encoded already; its encoder can't be kept") }
     }
 

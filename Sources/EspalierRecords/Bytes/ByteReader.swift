@@ -33,6 +33,11 @@ package struct ByteReader {
         self.end = end
     }
 
+    /// Reads bytes that whoever lends them keeps in place as long as the reader is used: a record of an open snapshot.
+    package init(lent span: RawSpan) {
+        self = unsafe span.withUnsafeBytes { unsafe ByteReader($0) }
+    }
+
     /// Runs `body` with a reader over `span`; the reader must not leave it.
     @inline(__always)
     package static func reading<R>(_ span: RawSpan, _ body: (inout ByteReader) throws -> R) rethrows -> R {

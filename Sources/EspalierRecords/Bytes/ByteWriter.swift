@@ -60,11 +60,6 @@ package struct ByteWriter {
 
     package mutating func overwrite(at position: Int, with byte: UInt8) { bytes[position] = byte }
 
-    /// Runs `body` with what was written.
-    package func withSpan<R>(_ body: (RawSpan) throws -> R) rethrows -> R {
-        try unsafe bytes.withUnsafeBytes { try body(unsafe RawSpan(_unsafeBytes: $0)) }
-    }
-
     package func check(from start: Int = 0, seed: UInt64) -> UInt64 {
         unsafe bytes.withUnsafeBytes { bytes in
             unsafe XXHash64.hash(UnsafeRawBufferPointer(rebasing: bytes[start...]), seed: seed)

@@ -4,24 +4,19 @@ extension Assembly {
     package func values<R>(
         entry handle: Handle, identifier: String, _ body: (inout ValueDecoder) throws -> R
     ) throws -> R {
-        var result: R?
         expectedIdentifier = identifier
-        try withRecord(handle) { reader in
-            let firstChild = childHandles.count
-            defer { childHandles.removeLast(childHandles.count - firstChild) }
-            let opened = try open(&reader, handle)
-            var values = ValueDecoder(reader: opened.body, assembly: self, children: opened.children)
-            try values.skipValue()
-            result = try body(&values)
-        }
-        guard let result else { throw stop(.dangling) }
-        return result
+        let opened = try open(handle)
+        defer { leave(opened.values.children.lowerBound) }
+        var values = ValueDecoder(
+            reader: opened.values.reader, assembly: self, children: opened.values.children)
+        try values.skipValue()
+        return try body(&values)
     }
 
     /// The children of a record that has to name itself `identifier`.
     package func children(entry handle: Handle, identifier: String) throws -> [Handle] {
         try values(entry: handle, identifier: identifier) { decoder in
-            Array(childHandles[decoder.children])
+            Array(trail.children[decoder.children])
         }
     }
 }

@@ -2,21 +2,19 @@
 ///
 /// Pure over an abstract source. Not `Sendable`, and of no use once the read has ended: decoders that users kept find
 /// `isOpen` false and throw.
+@usableFromInline
 package final class Assembly {
     let source: any RecordSource
     let bridge = DecodingBridge()
-    private let limits: TreeLimits
+    let limits: TreeLimits
+
     private var stack = StackSpace()
     private var depth = 0
     private var nodesLeft: Int
     private var bytesLeft: Int
-    /// The records being decoded, outermost first.
-    private var path: [Handle] = []
-    /// The children of the records being decoded, each record's as a run.
-    var childHandles: [Handle] = []
-    private var visited = HandleSet()
+    var trail = Trail()
     private var memo: [MemoKey: Any] = [:]
-    private var cuts = 0
+    @usableFromInline var cuts = 0
     var expectedIdentifier: String?
     /// What stopped the read for good, kept in case a model's initialiser swallows it.
     private var failure: AssemblyFailure?
@@ -69,9 +67,9 @@ package final class Assembly {
     ) throws -> Value {
         expectedIdentifier = identifier
         defer { expectedIdentifier = nil }
-        let first = childHandles.count
-        childHandles.append(handle)
-        defer { childHandles.removeLast(childHandles.count - first) }
+        let first = trail.children.count
+        trail.children.append(handle)
+        defer { trail.dropChildren(from: first) }
         return try ByteReader.reading(Self.firstChild) { reader in
             var values = ValueDecoder(reader: reader, assembly: self, children: first..<first + 1)
             return try body(&values)
@@ -81,111 +79,127 @@ package final class Assembly {
     private static let firstChild = [Wire.fixext1, Wire.Extension.child, 0]
 
     /// The tree below `handle` as a `Model`, which `make` decodes from its fields.
+    ///
+    /// Generic only at the rim, which specialises where the model is: the metadata of generic types is looked up wherever
+    /// unspecialised code mentions it, and took a sixth of reading a feed.
+    @inlinable
     package func assemble<Model>(
         _ handle: Handle, as type: Model.Type, _ make: (inout RecordDecoder) throws -> Model
     ) throws -> Model {
-        if path.contains(handle) {
+        // Kept from the second visit on: most nodes are met once, and a look-up costs more than their decoding saves.
+        let isRepeated = try visit(handle)
+        if isRepeated, let known = remembered(handle, ObjectIdentifier(type)) as? Model { return known }
+        let cutsBefore = cuts
+        var decoder = try decoder(of: handle)
+        let firstChild = decoder.values.children.lowerBound
+        let model: Model
+        do {
+            model = try make(&decoder)
+        } catch {
+            leave(firstChild)
+            throw attribute(error, to: handle)
+        }
+        leave(firstChild)
+        // A subtree with a cut depends on the path it was reached by.
+        if isRepeated, cuts == cutsBefore { remember(model, handle, ObjectIdentifier(type)) }
+        return model
+    }
+
+    /// Whether the record was met before in this read. Throws for one that is being decoded.
+    @usableFromInline
+    func visit(_ handle: Handle) throws -> Bool {
+        guard let isRepeated = trail.visit(handle) else {
             cuts += 1
             onCycle.append(handle)
             throw AssemblyFailure(.cut)
         }
-        if visited.insert(handle) { return try assembleAgain(handle, make) }
-        return try decode(handle, make)
+        return isRepeated
     }
 
-    /// Kept from the second visit on: most nodes are met once, and a look-up costs more than their decoding saves. A subtree
-    /// with a cut depends on the path it was reached by.
-    // Out of line: the metadata of an optional of a generic type costs a look-up wherever it is mentioned.
-    @inline(never)
-    private func assembleAgain<Model>(
-        _ handle: Handle, _ make: (inout RecordDecoder) throws -> Model
-    ) throws -> Model {
-        let key = MemoKey(handle: handle, type: ObjectIdentifier(Model.self))
-        if let known = memo[key] as? Model { return known }
-        let cutsBefore = cuts
-        let model = try decode(handle, make)
-        if cuts == cutsBefore { memo[key] = model }
-        return model
+    @usableFromInline
+    func remembered(_ handle: Handle, _ type: ObjectIdentifier) -> Any? {
+        memo[MemoKey(handle: handle, type: type)]
     }
 
-    private func decode<Model>(
-        _ handle: Handle, _ make: (inout RecordDecoder) throws -> Model
-    ) throws -> Model {
+    @usableFromInline
+    func remember(_ model: Any, _ handle: Handle, _ type: ObjectIdentifier) {
+        memo[MemoKey(handle: handle, type: type)] = model
+    }
+
+    /// Steps into the record of `handle`; `leave` steps out again.
+    @usableFromInline
+    func decoder(of handle: Handle) throws -> RecordDecoder {
         guard nodesLeft > 0 else { throw stop(.tooLarge) }
         nodesLeft -= 1
-        var model: Model?
-        try withRecord(handle) { reader in model = try decode(&reader, handle, make) }
-        // Taken, because copying a model retains all of its strings.
-        guard let model = model.take() else { throw stop(.dangling) }
-        return model
-    }
-
-    /// Runs `body` with the record of `handle`, which stands on the path meanwhile.
-    func withRecord(_ handle: Handle, _ body: (inout ByteReader) throws -> Void) throws {
-        path.append(handle)
-        defer { path.removeLast() }
-        let presence: RecordPresence
+        let opened = try open(handle)
+        var values = opened.values
         do {
-            presence = try nested {
-                try source.withRecord(handle) { span in try ByteReader.reading(span) { try body(&$0) } }
-            }
-        } catch let failure as AssemblyFailure {
-            throw failure
-        } catch let error as FormatError {
+            try values.reader.skipValue()
+        } catch {
+            leave(values.children.lowerBound)
             throw stop(AssemblyFailure(error).cause)
-        } catch {
-            throw stop(.unavailable("\(error)"))
         }
-        switch presence {
-        case .found: break
-        case .tombstone: throw AssemblyFailure(.deleted)
-        case .lost: throw stop(.lost)
-        case .nothing: throw stop(.dangling)
-        }
+        return RecordDecoder(
+            values: ValueDecoder(reader: values.reader, assembly: self, children: values.children), shape: opened.shape)
     }
 
-    private func decode<Model>(
-        _ reader: inout ByteReader, _ handle: Handle, _ make: (inout RecordDecoder) throws -> Model
-    ) throws -> Model {
-        let firstChild = childHandles.count
-        defer { childHandles.removeLast(childHandles.count - firstChild) }
-        let opened = try open(&reader, handle)
-        let identifierPosition = opened.body.position
+    /// Steps into a record: checked and taken apart, a reader standing at its identifier.
+    func open(_ handle: Handle) throws -> (shape: Shape, values: (reader: ByteReader, children: Range<Int>)) {
+        try enter()
+        let reader: ByteReader
+        let firstChild: Int
         do {
-            var body = opened.body
-            try body.skipValue()
-            let values = ValueDecoder(reader: body, assembly: self, children: opened.children)
-            var decoder = RecordDecoder(values: values, shape: opened.shape)
-            return try make(&decoder)
+            switch try source.record(handle) {
+            case .found(let found, let owner):
+                reader = found
+                firstChild = trail.enter(handle, owner)
+            case .tombstone: throw AssemblyFailure(.deleted)
+            case .lost: throw stop(.lost)
+            case .nothing: throw stop(.dangling)
+            }
         } catch {
-            throw attribute(error, to: identifierPosition, in: opened.body)
+            leave()
+            throw stopped(error)
+        }
+        do {
+            let opened = try takeApart(reader, handle)
+            return (opened.shape, (opened.body, firstChild..<firstChild + opened.childCount))
+        } catch {
+            leave(firstChild)
+            throw stopped(error)
         }
     }
 
-    /// A record checked and taken apart: its shape, its children, and a reader at its identifier. The children stand on
-    /// `childHandles`; whoever opens a record takes them off again.
-    func open(
-        _ reader: inout ByteReader, _ handle: Handle
-    ) throws -> (shape: Shape, children: Range<Int>, body: ByteReader) {
+    /// Whatever a source throws is damage, or worse, whatever the model makes of it.
+    private func stopped(_ error: any Error) -> AssemblyFailure {
+        switch error {
+        case let failure as AssemblyFailure: failure
+        case let error as FormatError: stop(AssemblyFailure(error).cause)
+        default: stop(.unavailable("\(error)"))
+        }
+    }
+
+    private func takeApart(
+        _ record: ByteReader, _ handle: Handle
+    ) throws -> (shape: Shape, body: ByteReader, childCount: Int) {
+        var reader = record
         bytesLeft -= reader.end
         guard bytesLeft >= 0 else { throw stop(.tooLarge) }
-        let firstChild = childHandles.count
-        do {
-            let layout = try RecordLayout(reading: &reader)
-            var body = reader.limited(to: layout.payload.upperBound)
-            let shape = try Record.shape(of: layout, &body, source.shape)
-            try layout.verify(reader, handle: handle, shape: shape.fingerprint)
-            guard layout.dictionaryNumber == 0 else { throw FormatError.unknownDictionary(layout.dictionaryNumber) }
-            try layout.forEachChild(reader, of: handle) { childHandles.append($0) }
-            recordCount += 1
-            try checkIdentifier(body)
-            return (shape, firstChild..<firstChild + layout.childCount, body)
-        } catch let failure as AssemblyFailure {
-            throw failure
-        } catch {
-            // Damage is damage, whatever the model makes of it.
-            throw stop(AssemblyFailure(error).cause)
-        }
+        let layout = try RecordLayout(reading: &reader, handle: handle, children: &trail.children)
+        var body = reader.limited(to: layout.payload.upperBound)
+        let shape = try Record.shape(of: layout, &body, source.shape)
+        try layout.verify(reader, handle: handle, shape: shape.fingerprint)
+        guard layout.dictionaryNumber == 0 else { throw FormatError.unknownDictionary(layout.dictionaryNumber) }
+        recordCount += 1
+        try checkIdentifier(body)
+        return (shape, body, layout.childCount)
+    }
+
+    /// Steps out of the record whose children stand from `firstChild` on.
+    @usableFromInline
+    func leave(_ firstChild: Int) {
+        trail.leave(firstChild)
+        leave()
     }
 
     /// An index entry that leads to another record is damage.
@@ -198,23 +212,40 @@ package final class Assembly {
         }
     }
 
-    private func attribute(_ error: any Error, to position: Int, in body: ByteReader) -> AssemblyFailure {
-        var reader = body
-        reader.position = position
-        let identifier = (try? reader.takeString()) ?? "?"
-        let attributed = AssemblyFailure(error).inside(record: identifier)
+    /// The failure with the record it happened in, which is read again for its name.
+    @usableFromInline
+    func attribute(_ error: any Error, to handle: Handle) -> any Error {
+        let failure = AssemblyFailure(error)
+        guard failure.lacksRecord else { return failure }
+        let attributed = failure.inside(record: identifier(of: handle) ?? "?")
         // The same failure, now with its path.
-        if attributed.isFinal, failure?.path.isEmpty == true { failure = attributed }
+        if attributed.isFinal, self.failure?.path.isEmpty == true { self.failure = attributed }
         return attributed
     }
 
+    private func identifier(of handle: Handle) -> String? {
+        guard case .found(var reader, let owner)? = try? source.record(handle) else { return nil }
+        return withExtendedLifetime(owner) {
+            try? Record(reading: &reader, handle: handle, shapes: source.shape).identifier
+        }
+    }
+
     /// One level down.
+    @inline(__always)
     func nested<R>(_ body: () throws -> R) throws -> R {
-        guard depth < limits.maximumDepth, stack.hasSpace(at: depth) else { throw stop(.tooDeep) }
-        depth += 1
-        defer { depth -= 1 }
+        try enter()
+        defer { leave() }
         return try body()
     }
+
+    @usableFromInline
+    func enter() throws {
+        guard depth < limits.maximumDepth, stack.hasSpace(at: depth) else { throw stop(.tooDeep) }
+        depth += 1
+    }
+
+    @usableFromInline
+    func leave() { depth -= 1 }
 
     /// Throws unless `levels` more may be entered outside of `nested`: containers of users' code, which recurses by itself.
     func allow(levels: Int) throws {
@@ -230,6 +261,6 @@ package final class Assembly {
 
     func child(_ ordinal: Int, of run: Range<Int>) throws -> Handle {
         guard ordinal < run.count else { throw FormatError.malformed("a child that is not in the record") }
-        return childHandles[run.lowerBound + ordinal]
+        return trail.children[run.lowerBound + ordinal]
     }
 }

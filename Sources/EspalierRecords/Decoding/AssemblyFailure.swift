@@ -61,6 +61,9 @@ package struct AssemblyFailure: Error {
 
     private var needsDot: Bool { components.last.map { !$0.hasPrefix("[") } ?? false }
 
+    /// Whether no record has claimed it yet.
+    var lacksRecord: Bool { record == nil }
+
     func inside(record identifier: String) -> AssemblyFailure {
         guard record == nil else { return self }
         var failure = self

@@ -32,12 +32,8 @@ struct HandleSet {
 
     private mutating func grow() {
         let old = slots
-        slots = [UInt64](repeating: 0, count: max(64, old.count * 2).roundedUpToPowerOfTwo)
+        slots = [UInt64](repeating: 0, count: max(64, old.count * 4))
         count = 0
         for value in old where value != 0 { _ = place(value) }
     }
-}
-
-extension Int {
-    fileprivate var roundedUpToPowerOfTwo: Int { self <= 1 ? 1 : 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount) }
 }

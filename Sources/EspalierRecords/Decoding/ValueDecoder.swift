@@ -6,9 +6,9 @@
 /// Example: `static func decodeValue(from decoder: inout ValueDecoder) throws -> Self { Self(try decoder.decodeString()) }`.
 public struct ValueDecoder: ~Copyable {
     package var reader: ByteReader
-    package let assembly: Assembly
+    @usableFromInline package let assembly: Assembly
     /// The record's children among the assembly's.
-    package let children: Range<Int>
+    @usableFromInline package let children: Range<Int>
 
     package init(reader: ByteReader, assembly: Assembly, children: Range<Int>) {
         self.reader = reader
@@ -17,6 +17,7 @@ public struct ValueDecoder: ~Copyable {
     }
 
     /// Another decoder at the same position.
+    @usableFromInline
     package func fork() -> ValueDecoder {
         ValueDecoder(reader: reader, assembly: assembly, children: children)
     }
@@ -100,6 +101,13 @@ public struct ValueDecoder: ~Copyable {
         try decodeElements(numberedFrom: 0, body)
     }
 
+    /// How many elements the array here says it has, as far as it is sensible to make room for them in advance.
+    @usableFromInline
+    func expectedCount() -> Int {
+        var ahead = reader
+        return min((try? ahead.takeArrayCount()) ?? 0, 1_024)
+    }
+
     /// The same for an array that continues another, for the sake of paths.
     package mutating func decodeElements(
         numberedFrom base: Int, _ body: (inout ValueDecoder) throws -> Void
@@ -150,26 +158,49 @@ public struct ValueDecoder: ~Copyable {
     // MARK: Models
 
     /// A model: from the record a reference names, or from the map that stands here.
+    @inlinable
     package mutating func decodeModel<Model>(
         _ type: Model.Type, _ make: (inout RecordDecoder) throws -> Model
     ) throws -> Model {
-        if let ordinal = try reader.takeChild() {
-            return try assembly.assemble(assembly.child(ordinal, of: children), as: type, make)
+        if let handle = try takeReference() { return try assembly.assemble(handle, as: type, make) }
+        let start = try startInline()
+        var decoder = RecordDecoder(inline: fork(), count: start.count)
+        let model: Model
+        do {
+            model = try make(&decoder)
+        } catch {
+            assembly.leave()
+            throw error
         }
-        return try decodeInline(make)
+        assembly.leave()
+        try finishInline(at: decoder.endPosition, start: start.position)
+        return model
     }
 
-    private mutating func decodeInline<Model>(_ make: (inout RecordDecoder) throws -> Model) throws -> Model {
+    /// The record that the reference here names; nil when something else stands here.
+    @usableFromInline
+    mutating func takeReference() throws -> Handle? {
+        guard let ordinal = try reader.takeChild() else { return nil }
+        return try assembly.child(ordinal, of: children)
+    }
+
+    /// Steps into the map that stands here.
+    @usableFromInline
+    mutating func startInline() throws -> (position: Int, count: Int) {
         let start = reader.position
         guard let count = try reader.takeMapCount() else { throw mismatch("a model") }
-        var decoder = RecordDecoder(inline: fork(), count: count)
-        let model = try assembly.nested { try make(&decoder) }
-        if let end = decoder.endPosition {
+        try assembly.enter()
+        return (start, count)
+    }
+
+    /// Moves behind the map.
+    @usableFromInline
+    mutating func finishInline(at end: Int?, start: Int) throws {
+        if let end {
             reader.position = end
         } else {
             reader.position = start
             try reader.skipValue()
         }
-        return model
     }
 }

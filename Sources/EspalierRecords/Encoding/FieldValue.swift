@@ -21,6 +21,7 @@ public protocol FieldValue {
 }
 
 extension FieldValue {
+    @inlinable
     public static var valueWhenMissing: Self? { nil }
 }
 

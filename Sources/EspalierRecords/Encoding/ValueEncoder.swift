@@ -9,8 +9,10 @@ public final class ValueEncoder {
     enum Mode {
         /// A reference to a record of its own.
         case referring
-        /// A stand-in by which the elements of a set and the keys of a dictionary are put in order.
+        /// A stand-in by which the elements of a set are put in order.
         case ordering
+        /// A map of its fields, as in the keys of a dictionary, which are the same bytes in every record.
+        case inlining
     }
 
     package internal(set) var writer = ByteWriter(capacity: 128)
@@ -82,7 +84,7 @@ public final class ValueEncoder {
         identifier: String?, projection: @autoclosure () -> String,
         _ fields: (inout RecordEncoder) throws -> Void
     ) throws {
-        guard let identifier else { return try encodeInline(fields) }
+        guard let identifier, mode != .inlining else { return try encodeInline(fields) }
         guard !identifier.isEmpty else { throw FlattenError.emptyIdentifier(type: projection()) }
         guard mode == .referring else { return encode(identifier) }
         let node = try flattener.node(identifier: identifier, projection: projection(), fields)
@@ -121,10 +123,16 @@ public final class ValueEncoder {
 
     // MARK: Order
 
-    /// The bytes by which a set's element or a dictionary's key is put in order: equal in every process, whatever the
-    /// order of iteration was.
+    /// The bytes by which a set's element is put in order: equal in every process, whatever the order of iteration was.
     package func orderingBytes(_ body: (ValueEncoder) throws -> Void) throws -> [UInt8] {
-        let scratch = ValueEncoder(flattener, mode: .ordering)
+        try bytes(in: .ordering, body)
+    }
+
+    /// The bytes of a dictionary's key, by which entries are put in order.
+    package func keyBytes(_ body: (ValueEncoder) throws -> Void) throws -> [UInt8] { try bytes(in: .inlining, body) }
+
+    private func bytes(in mode: Mode, _ body: (ValueEncoder) throws -> Void) throws -> [UInt8] {
+        let scratch = ValueEncoder(flattener, mode: mode)
         try body(scratch)
         return scratch.writer.bytes
     }

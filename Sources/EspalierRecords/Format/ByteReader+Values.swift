@@ -93,22 +93,34 @@ extension ByteReader {
         case Wire.int16: value = I(exactly: try integer(Int16.self))
         case Wire.int32: value = I(exactly: try integer(Int32.self))
         case Wire.int64: value = I(exactly: try integer(Int64.self))
-        case Wire.fixext16: value = try takeWide()
+        case Wire.fixext16:
+            position = start
+            value = try takeWideInteger()
         default: value = nil
         }
         if value == nil { position = start }
         return value
     }
 
-    private mutating func takeWide<I: FixedWidthInteger>() throws(FormatError) -> I? {
-        let type = try byte()
-        let high = try integer(UInt64.self)
-        let low = try integer(UInt64.self)
-        switch type {
-        case Wire.Extension.int128: return I(exactly: Int128(Int64(bitPattern: high)) << 64 | Int128(low))
-        case Wire.Extension.uint128: return I(exactly: UInt128(high) << 64 | UInt128(low))
-        default: return nil
+    private mutating func takeWideInteger<I: FixedWidthInteger>() throws(FormatError) -> I? {
+        guard let wide = try takeWide() else { return nil }
+        if wide.signed { return I(exactly: Int128(Int64(bitPattern: wide.high)) << 64 | Int128(wide.low)) }
+        return I(exactly: UInt128(wide.high) << 64 | UInt128(wide.low))
+    }
+
+    /// A 128-bit integer as its two's complement.
+    package mutating func takeWide() throws(FormatError) -> (high: UInt64, low: UInt64, signed: Bool)? {
+        let start = position
+        guard try byte() == Wire.fixext16 else {
+            position = start
+            return nil
         }
+        let type = try byte()
+        guard type == Wire.Extension.int128 || type == Wire.Extension.uint128 else {
+            position = start
+            return nil
+        }
+        return (try integer(UInt64.self), try integer(UInt64.self), type == Wire.Extension.int128)
     }
 
     package mutating func takeFloat() throws(FormatError) -> Float? {

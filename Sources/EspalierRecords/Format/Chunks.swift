@@ -26,9 +26,11 @@ package enum Chunks {
     }
 
     /// The number of chunks when `first` is the first of several; nil when it is a whole record.
-    @inline(__always)
-    package static func count(_ first: ByteReader) throws(FormatError) -> Int? {
-        var reader = first
+    package static func count(_ first: RawSpan) throws -> Int? {
+        try ByteReader.reading(first) { try count(&$0) }
+    }
+
+    private static func count(_ reader: inout ByteReader) throws(FormatError) -> Int? {
         guard try reader.byte() == RecordLayout.version, try reader.byte() & RecordLayout.Flag.chunked != 0 else {
             return nil
         }

@@ -18,7 +18,8 @@ package struct Record {
     package init(
         reading reader: inout ByteReader, handle: Handle, shapes: (UInt64) throws -> Shape?
     ) throws {
-        let layout = try RecordLayout(reading: &reader)
+        var children: [Handle] = []
+        let layout = try RecordLayout(reading: &reader, handle: handle, children: &children)
         byteCount = reader.end
         var body = reader.limited(to: layout.payload.upperBound)
         let shape = try Self.shape(of: layout, &body, shapes)
@@ -32,7 +33,7 @@ package struct Record {
         shapeNumber = layout.shapeNumber
         hasOwnShape = layout.hasOwnShape
         self.shape = shape
-        children = try layout.children(reader, of: handle)
+        self.children = children
         self.identifier = identifier
         values = try body.bytes(count: body.remaining)
     }

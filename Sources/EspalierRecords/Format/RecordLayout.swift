@@ -26,13 +26,13 @@ package struct RecordLayout {
     package let shapeNumber: UInt64
     package let dictionaryNumber: UInt64
     package let childCount: Int
-    /// Where the first child's delta stands.
-    package let childrenStart: Int
     package let payload: Range<Int>
 
-    /// Reads the header and leaves `reader` at the payload. Nothing is checked against the check yet.
+    /// Reads the header and leaves `reader` at the payload; the children are added to `children`. Nothing is verified yet.
     @inline(__always)
-    package init(reading reader: inout ByteReader) throws(FormatError) {
+    package init(
+        reading reader: inout ByteReader, handle: Handle, children: inout [Handle]
+    ) throws(FormatError) {
         let version = try reader.byte()
         guard version == Self.version else { throw .unknownVersion(version) }
         let flags = try reader.byte()
@@ -46,8 +46,9 @@ package struct RecordLayout {
         shapeNumber = try reader.varint()
         dictionaryNumber = try reader.varint()
         childCount = try reader.count()
-        childrenStart = reader.position
-        for _ in 0..<childCount { _ = try reader.varint() }
+        for _ in 0..<childCount {
+            children.append(Handle(handle.rawValue &+ UInt64(bitPattern: try reader.signedVarint())))
+        }
         let end = reader.end - Self.checkSize
         guard reader.position <= end else { throw .truncated }
         payload = reader.position..<end
@@ -62,26 +63,6 @@ package struct RecordLayout {
         guard stored == reader.check(of: 0..<payload.upperBound, seed: Self.seed(handle: handle, shape: shape)) else {
             throw .checkFailed
         }
-    }
-
-    /// Hands the children's handles to `body`, in order.
-    @inline(__always)
-    package func forEachChild(
-        _ reader: ByteReader, of handle: Handle, _ body: (Handle) throws -> Void
-    ) throws {
-        var reader = reader
-        reader.position = childrenStart
-        for _ in 0..<childCount {
-            let delta = try reader.signedVarint()
-            try body(Handle(handle.rawValue &+ UInt64(bitPattern: delta)))
-        }
-    }
-
-    package func children(_ reader: ByteReader, of handle: Handle) throws -> [Handle] {
-        var children: [Handle] = []
-        children.reserveCapacity(childCount)
-        try forEachChild(reader, of: handle) { children.append($0) }
-        return children
     }
 
     // The dictionary's fingerprint joins here once payloads are compressed; a raw one contributes nothing.

@@ -12,6 +12,11 @@ public final class Shape: Sendable, Hashable {
     public struct Field: Hashable, Sendable {
         public let name: String
         public let declarers: UInt64
+
+        public init(name: String, declarers: UInt64) {
+            self.name = name
+            self.declarers = declarers
+        }
     }
 
     /// At most this many types may share a record's shape: declarers are bits of one word.

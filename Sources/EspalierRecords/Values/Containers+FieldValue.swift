@@ -1,25 +1,31 @@
 extension Optional: FieldValue where Wrapped: FieldValue {
+    @inlinable
     public func encodeValue(into encoder: ValueEncoder) throws {
         guard let self else { return encoder.encodeNull() }
         try self.encodeValue(into: encoder)
     }
 
+    @inlinable
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> Wrapped? {
         try decoder.decodeOptional { try Wrapped.decodeValue(from: &$0) }
     }
 
+    @inlinable
     public static var valueWhenMissing: Wrapped?? { .some(nil) }
 }
 
 extension Array: FieldValue where Element: FieldValue {
+    @inlinable
     public func encodeValue(into encoder: ValueEncoder) throws {
         try encoder.encodeArray(count: count) {
             for element in self { try element.encodeValue(into: encoder) }
         }
     }
 
+    @inlinable
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> [Element] {
         var result: [Element] = []
+        result.reserveCapacity(decoder.expectedCount())
         try decoder.decodeElements { result.append(try Element.decodeValue(from: &$0)) }
         return result
     }
@@ -30,6 +36,7 @@ extension Set: FieldValue where Element: FieldValue {
         try encoder.encodeSorted(self) { try $1.encodeValue(into: $0) }
     }
 
+    @inlinable
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> Set<Element> {
         var result: Set<Element> = []
         try decoder.decodeElements { result.insert(try Element.decodeValue(from: &$0)) }
@@ -43,6 +50,7 @@ extension Dictionary: FieldValue where Key: FieldValue, Value: FieldValue {
             self, key: { try $1.encodeValue(into: $0) }, value: { try $1.encodeValue(into: $0) })
     }
 
+    @inlinable
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> [Key: Value] {
         var result: [Key: Value] = [:]
         try decoder.decodeEntries(
@@ -55,17 +63,26 @@ extension Dictionary: FieldValue where Key: FieldValue, Value: FieldValue {
 // What containers share with the Codable bridge.
 extension ValueDecoder {
     /// Nil for nil, absent, a deleted record and a back reference; else what `body` reads.
+    @inlinable
     package mutating func decodeOptional<Wrapped>(
         _ body: (inout ValueDecoder) throws -> Wrapped
     ) throws -> Wrapped? {
-        if try decodeNull() { return nil }
-        let start = reader.position
+        guard let start = try startOptional() else { return nil }
         do {
             return try body(&self)
         } catch {
-            try leaveOut(error, from: start) { $0 }
+            try leaveOutOptional(error, start)
             return nil
         }
+    }
+
+    /// The position of the value; nil, and behind it, when it is nil or absent.
+    @usableFromInline
+    mutating func startOptional() throws -> Int? { try decodeNull() ? nil : reader.position }
+
+    @usableFromInline
+    mutating func leaveOutOptional(_ error: any Error, _ start: Int) throws {
+        try leaveOut(error, from: start) { $0 }
     }
 }
 
@@ -88,7 +105,7 @@ extension ValueEncoder {
         key: (ValueEncoder, Key) throws -> Void, value: (ValueEncoder, Value) throws -> Void
     ) throws {
         let ordered = try entries.map { entry in
-            (key: try orderingBytes { try key($0, entry.key) }, value: entry.value)
+            (key: try keyBytes { try key($0, entry.key) }, value: entry.value)
         }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
         try encodeMap(count: ordered.count) {
             for entry in ordered {

@@ -23,6 +23,11 @@ public indirect enum RecordValue: Hashable, Sendable {
     public struct Entry: Hashable, Sendable {
         public let key: RecordValue
         public let value: RecordValue
+
+        public init(key: RecordValue, value: RecordValue) {
+            self.key = key
+            self.value = value
+        }
     }
 }
 
@@ -45,15 +50,8 @@ extension RecordValue {
                 self = .unsigned(try reader.takeInteger(UInt64.self) ?? 0)
             }
         case .wideInteger:
-            let signed = try reader.takeInteger(Int128.self)
-            if let signed {
-                self = .wide(
-                    high: UInt64(truncatingIfNeeded: signed >> 64), low: UInt64(truncatingIfNeeded: signed), signed: true)
-            } else {
-                let value = try reader.takeInteger(UInt128.self) ?? 0
-                self = .wide(
-                    high: UInt64(truncatingIfNeeded: value >> 64), low: UInt64(truncatingIfNeeded: value), signed: false)
-            }
+            guard let wide = try reader.takeWide() else { throw .malformed("an integer of an unknown width") }
+            self = .wide(high: wide.high, low: wide.low, signed: wide.signed)
         case .float:
             if let float = try reader.takeFloat() {
                 self = .float(float)
@@ -63,7 +61,9 @@ extension RecordValue {
         case .string: self = .string(try reader.takeString() ?? "")
         case .bytes: self = .bytes(try reader.takeBytes() ?? [])
         case .decimal: self = .decimal(try reader.takeDecimal() ?? "")
-        case .child: self = .child(try reader.takeChild() ?? 0)
+        case .child:
+            guard let ordinal = try reader.takeChild() else { throw .malformed("a child of an unknown width") }
+            self = .child(ordinal)
         case .array:
             var elements: [RecordValue] = []
             for _ in 0..<(try reader.takeArrayCount() ?? 0) {

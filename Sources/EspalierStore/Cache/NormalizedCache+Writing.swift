@@ -16,7 +16,26 @@ extension NormalizedCache {
         return submit(coalescingKey: coalescingKey("n", identifier, model, policy)) { flattener in
             let value = try flattener.value { try ModelStorage.encode(model, into: $0) }
             guard let entry = value.children.first else { throw CacheError.noIdentifier }
-            return .node(flattener.finish(), entry: entry, policy: policy)
+            return .nodes(flattener.finish(), entries: [entry], policy: policy)
+        }
+    }
+
+    /// Stores several trees in one write: all of them or none. A node that stands in more than one of them gets what the
+    /// first says.
+    ///
+    /// Every model must have an identifier, or the ticket fails with `.noIdentifier`.
+    @discardableResult
+    public func set<Model: IdentifiedModel>(_ models: [Model], policy: WritePolicy = .replace) -> WriteTicket {
+        guard models.allSatisfy({ $0.modelIdentifier?.isEmpty == false }) else {
+            return WriteTicket(failed: .noIdentifier)
+        }
+        return submit { flattener in
+            let entries = try models.map { model in
+                let value = try flattener.value { try ModelStorage.encode(model, into: $0) }
+                guard let entry = value.children.first else { throw CacheError.noIdentifier }
+                return entry
+            }
+            return .nodes(flattener.finish(), entries: entries, policy: policy)
         }
     }
 

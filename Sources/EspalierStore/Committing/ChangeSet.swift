@@ -1,4 +1,9 @@
+import EspalierRecords
+
 /// What one commit did, by identifier. Handed on in the order of commits.
+///
+/// A commit may be of many writes: what several of them changed is named several times, what was written and then deleted
+/// is only deleted, and what is both deleted and written was deleted first, so that its old parents have lost it.
 public struct ChangeSet: Sendable, Hashable {
     /// The number of the commit within its generation; ascending.
     public let commit: UInt64
@@ -15,5 +20,10 @@ public struct ChangeSet: Sendable, Hashable {
 
     public var isEmpty: Bool {
         written.isEmpty && deleted.isEmpty && evicted.isEmpty && keys.isEmpty && !isReset
+    }
+
+    mutating func delete(_ identifier: String) {
+        written.removeAll { Identifier($0) == Identifier(identifier) }
+        deleted.append(identifier)
     }
 }

@@ -73,7 +73,7 @@ extension CommitSession {
         } else {
             try removeUnreadable(handle, nameSpace, identifier, in: &transaction)
         }
-        if nameSpace == .node { changes.deleted.append(identifier) } else { changes.keys.append(identifier) }
+        if nameSpace == .node { changes.delete(identifier) } else { changes.keys.append(identifier) }
         return true
     }
 

@@ -98,10 +98,12 @@ final class Committer: Sendable {
 extension CommitSession {
     func apply(_ operation: WriteOperation, in transaction: inout WriteTransaction) throws {
         switch operation {
-        case .node(let tree, let entry, let policy):
+        case .nodes(let tree, let entries, let policy):
             let handles = try write(tree, policy: policy, in: &transaction)
-            try ledger.touch(handles[entry], in: transaction)
-            try delete(.key, tree.nodes[entry].identifier, in: &transaction)
+            for entry in entries {
+                try ledger.touch(handles[entry], in: transaction)
+                try delete(.key, tree.nodes[entry].identifier, in: &transaction)
+            }
             counters.writes += 1
         case .key(let key, let value, let tree, let policy):
             let handles = try write(tree, policy: policy, in: &transaction)

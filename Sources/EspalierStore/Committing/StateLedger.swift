@@ -40,6 +40,11 @@ final class StateLedger {
     /// One more record refers to `handle`.
     func retain(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {
         try update(handle, in: transaction) { $0.referenceCount += 1 }
+        // A tombstone whose last reference only moved from one record to another stays.
+        if pages[handle]?.isRemoved == true {
+            pages[handle]?.isRemoved = false
+            tombstoneChange += 1
+        }
     }
 
     /// One record fewer refers to `handle`, by a write or a delete: that counts as an access.

@@ -27,22 +27,8 @@ extension ReadableTransaction where Self: ~Copyable {
         }
     }
 
-    /// Runs `body` with the record of `handle`, its chunks joined; not at all, and the answer is false, if there is none.
-    @inline(__always)
-    func withRecord(_ keyspaces: Keyspaces, _ handle: Handle, _ body: (RawSpan) throws -> Void) throws -> Bool {
-        var chunkCount: Int?
-        let found: Void? = try withValue(keyspaces.nodes, handle.rawValue) { span in
-            chunkCount = try ByteReader.reading(span) { try Chunks.count($0) }
-            if chunkCount == nil { try body(span) }
-        }
-        guard found != nil else { return false }
-        if let chunkCount {
-            try joinedRecord(keyspaces, handle, chunkCount: chunkCount).withSpan(body)
-        }
-        return true
-    }
-
-    private func joinedRecord(_ keyspaces: Keyspaces, _ handle: Handle, chunkCount: Int) throws -> ByteWriter {
+    /// The record of `handle`, which has `chunkCount` chunks.
+    func joinedRecord(_ nodes: Keyspace, _ handle: Handle, chunkCount: Int) throws -> [UInt8] {
         var writer = ByteWriter()
         for number in 0..<chunkCount {
             let join = { (span: RawSpan) throws -> Void in
@@ -50,21 +36,26 @@ extension ReadableTransaction where Self: ~Copyable {
             }
             let found: Void? =
                 number == 0
-                ? try withValue(keyspaces.nodes, handle.rawValue, join)
-                : try withValue(keyspaces.nodes, ChunkKey(handle.rawValue, UInt32(number)), join)
+                ? try withValue(nodes, handle.rawValue, join)
+                : try withValue(nodes, ChunkKey(handle.rawValue, UInt32(number)), join)
             guard found != nil else { throw FormatError.truncated }
         }
-        return writer
+        return writer.bytes
     }
 
-    /// The record of `handle`, taken apart.
+    /// The record of `handle`, taken apart; nil if there is none.
     func record(
         _ keyspaces: Keyspaces, _ handle: Handle, shapes: (UInt64) throws -> Shape?
     ) throws -> Record? {
+        var chunkCount: Int?
         var record: Record?
-        let found = try withRecord(keyspaces, handle) { span in
+        _ = try withValue(keyspaces.nodes, handle.rawValue) { span in
+            chunkCount = try Chunks.count(span)
+            guard chunkCount == nil else { return }
             record = try ByteReader.reading(span) { try Record(reading: &$0, handle: handle, shapes: shapes) }
         }
-        return found ? record : nil
+        guard let chunkCount else { return record }
+        let joined = try joinedRecord(keyspaces.nodes, handle, chunkCount: chunkCount)
+        return try ByteReader.reading(joined) { try Record(reading: &$0, handle: handle, shapes: shapes) }
     }
 }

@@ -74,7 +74,7 @@ struct Verifier {
         _ handle: Handle, chunkCount: Int, _ transaction: borrowing ReadTransaction
     ) throws {
         let stored = try transaction.withValue(keyspaces.nodes, handle.rawValue) { span in
-            try ByteReader.reading(span) { try Chunks.count($0) ?? 1 }
+            try Chunks.count(span) ?? 1
         }
         if stored != chunkCount { report.add(5, "\(handle) has \(chunkCount) chunks and names \(stored ?? 0)") }
         let record: Record

@@ -2,8 +2,8 @@ import EspalierRecords
 
 /// A write as the writer's thread takes it: flattened, without handles or numbers.
 enum WriteOperation: Sendable {
-    /// A tree whose entry is the node at `entry`. A key entry of the same name gives way to it.
-    case node(FlattenedTree, entry: Int, policy: WritePolicy)
+    /// Trees whose entries are the nodes at `entries`. Key entries of the same names give way to them.
+    case nodes(FlattenedTree, entries: [Int], policy: WritePolicy)
     /// What a key names: a reference to a node of the tree, or an inline model.
     case key(String, ValueDraft, FlattenedTree, policy: WritePolicy)
     case collection(String, CollectionEdit, FlattenedTree, policy: WritePolicy)
@@ -20,7 +20,7 @@ enum WriteOperation: Sendable {
 
     var byteCount: Int {
         switch self {
-        case .node(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _): tree.byteCount
+        case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _): tree.byteCount
         case .delete, .reset, .barrier: 64
         }
     }

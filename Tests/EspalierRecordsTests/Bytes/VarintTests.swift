@@ -9,10 +9,7 @@ struct VarintTests {
     func unsigned(value: UInt64) throws {
         let bytes = written { $0.append(varint: value) }
         #expect(bytes.count == max(1, (64 - value.leadingZeroBitCount + 6) / 7))
-        try reading(bytes) { reader in
-            #expect(try reader.varint() == value)
-            #expect(reader.isAtEnd)
-        }
+        #expect(try takenWhole(bytes) { try $0.varint() } == value)
         for count in bytes.indices {
             try reading(Array(bytes[..<count])) { reader in
                 #expect(throws: FormatError.truncated) { try reader.varint() }
@@ -49,14 +46,9 @@ struct VarintTests {
             $0.append(varint: 4)
             $0.append([1, 2, 3, 4])
         }
-        try reading(bytes) { reader in
-            var copy = reader
-            #expect(try copy.count() == 4)
-            copy = reader
-            #expect(try copy.count(ofAtLeast: 0) == 4)
-            copy = reader
-            #expect(throws: FormatError.truncated) { try copy.count(ofAtLeast: 2) }
-        }
+        #expect(try taken(bytes) { try $0.count() } == 4)
+        #expect(try taken(bytes) { try $0.count(ofAtLeast: 0) } == 4)
+        #expect(throws: FormatError.truncated) { try taken(bytes) { try $0.count(ofAtLeast: 2) } }
         try reading(written { $0.append(varint: .max) }) { reader in
             #expect(throws: FormatError.truncated) { try reader.count() }
         }

@@ -32,10 +32,8 @@ struct RecordValueTests {
 
     @Test("each kind of value", arguments: cases)
     func kinds(value: RecordValue, bytes: [UInt8]) throws {
-        try reading(bytes) { reader in
-            #expect(try RecordValue(reading: &reader) == value)
-            #expect(reader.isAtEnd)
-        }
+        #expect(try takenWhole(bytes) { try RecordValue(reading: &$0) } == value)
+        #expect(written { $0.append(value) } == bytes)
     }
 
     @Test("a map keeps its entries in order")
@@ -45,6 +43,13 @@ struct RecordValueTests {
             guard case .map(let entries) = try RecordValue(reading: &reader) else { Issue.record("no map"); return }
             #expect(entries.map(\.key) == [.string("a"), .string("b")])
             #expect(entries.map(\.value) == [.integer(2), .integer(1)])
+        }
+    }
+
+    @Test("children and wide integers of a width that is never written are refused", arguments: [UInt8(1), 3, 4])
+    func unknownWidths(type: UInt8) {
+        #expect { try taken([Wire.ext8, 2, type, 0, 0]) { try RecordValue(reading: &$0) } } throws: { error in
+            if case .malformed? = error as? FormatError { true } else { false }
         }
     }
 }

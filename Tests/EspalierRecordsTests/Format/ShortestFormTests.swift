@@ -14,10 +14,7 @@ struct ShortestFormTests {
     func integers(value: Int64, count: Int) throws {
         let bytes = try encoded(value)
         #expect(bytes.count == count)
-        try reading(bytes) { reader in
-            #expect(try reader.takeInteger(Int64.self) == value)
-            #expect(reader.isAtEnd)
-        }
+        #expect(try takenWhole(bytes) { try $0.takeInteger(Int64.self) } == value)
     }
 
     @Test("the type an integer had in Swift leaves no trace")

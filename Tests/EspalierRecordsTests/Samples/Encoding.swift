@@ -24,3 +24,12 @@ func reading(_ bytes: [UInt8], _ body: (inout ByteReader) throws -> Void) throws
 func taken<Value>(_ bytes: [UInt8], _ body: (inout ByteReader) throws -> Value) throws -> Value {
     try ByteReader.reading(bytes, body)
 }
+
+/// The same, and there is nothing left.
+func takenWhole<Value>(_ bytes: [UInt8], _ body: (inout ByteReader) throws -> Value) throws -> Value {
+    try ByteReader.reading(bytes) { reader in
+        let value = try body(&reader)
+        guard reader.isAtEnd else { throw FormatError.malformed("\(reader.remaining) bytes left") }
+        return value
+    }
+}

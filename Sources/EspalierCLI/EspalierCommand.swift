@@ -1,0 +1,36 @@
+import ArgumentParser
+
+/// The command line over a cache: one verb a file, in `Verbs`.
+///
+/// Exits with 0 when it worked, 1 when it could not be done, 2 for a miss or a failed check, 64 for wrong arguments. What goes
+/// wrong is one line on standard error; standard output carries results only.
+@main
+struct Espalier: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "espalier",
+        abstract: "Stores JSON in a normalized cache, one record for each object with an identity, and reads it back.",
+        discussion: """
+            Exit codes: 0 it worked, 1 it could not be done, 2 a miss or a failed check, 64 wrong arguments.
+            """,
+        version: Version.current,
+        subcommands: [ImportVerb.self, SetVerb.self, GetVerb.self, DeleteVerb.self, StatsVerb.self, VerifyVerb.self])
+
+    func run() throws {
+        throw ValidationError("A verb is missing; espalier --help lists them.")
+    }
+
+    // On the main actor, whose thread has a deep stack: trees are built, written and freed recursively.
+    @MainActor
+    static func main() async {
+        do {
+            var command = try await asyncParseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Console.exit(with: error)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import ArgumentParser
+import EspalierRecords
+import EspalierStore
+
+/// The cache that a verb is about.
+struct CacheArgument: ParsableArguments {
+    @Argument(help: "The directory of the cache.", completion: .directory)
+    var cache: String
+
+    /// Opens the cache. Throws when there is none, and leaves everything as it was.
+    func openExisting() throws(CommandFailure) -> NormalizedCache {
+        do {
+            return try NormalizedCache.existing(directory: cache, configuration: .commandLine())
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// Opens the cache, which is made, with `budget`, if it is not there.
+    func openOrCreate(budget: SizeArgument?) throws(CommandFailure) -> NormalizedCache {
+        do {
+            let cache = try NormalizedCache(directory: cache, configuration: .commandLine(budget: budget))
+            let stored = try cache.statistics().budget
+            if let budget, stored.bytes != budget.bytes {
+                Console.note("the cache keeps its budget of \(SizeArgument.formatted(stored.bytes)), set when it was made.")
+            }
+            return cache
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    func failure(_ error: CacheError) -> CommandFailure { CommandFailure("\(cache): \(error)") }
+
+    /// A miss is exit code 2, a cache that can't be read exit code 1.
+    func failure(_ what: String, _ reason: MissReason) -> CommandFailure {
+        if case .unavailable(let detail) = reason { return CommandFailure("\(cache): \(detail)") }
+        return CommandFailure("\(what): \(reason)", kind: .miss)
+    }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+
+/// Which objects of a document are nodes, and of what type.
+struct IdentityOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The member that holds an object's identity.",
+            discussion: """
+                Under it a string that is not empty or a whole number makes the object a node, TYPE:ID. Objects without \
+                it, or with anything else under it, stay inline in their parent.
+                """,
+            valueName: "name"))
+    var idKey: String
+
+    @Option(
+        name: .customLong("type"),
+        help: ArgumentHelp(
+            "The type of objects under a property; the property's name without. May be given more than once.",
+            valueName: "property=type"),
+        transform: TypeMapping.init(parsing:))
+    var types: [TypeMapping] = []
+
+    @Option(help: ArgumentHelp("The type of the models themselves.", valueName: "type"))
+    var rootType: String?
+
+    func validate() throws {
+        guard !idKey.isEmpty else { throw ValidationError("--id-key needs the name of a member.") }
+        guard rootType != "" else { throw ValidationError("--root-type needs a name.") }
+        for (position, mapping) in types.enumerated() {
+            let earlier = types[..<position].first { $0.property.hasSameBytes(as: mapping.property) }
+            if let earlier, earlier != mapping {
+                throw ValidationError("--type gives the property \(mapping.property) two types.")
+            }
+        }
+    }
+
+    var rule: IdentityRule { IdentityRule(idKey: idKey, types: types) }
+
+    /// The type of models that stand at `path`.
+    func rootType(at path: RootPath) -> String {
+        rootType ?? path.names.last.map(rule.type(under:)) ?? "root"
+    }
+}

@@ -1,0 +1,72 @@
+import EspalierRecords
+import EspalierStore
+
+/// Submits writes to a cache and finds out what they changed.
+struct WriteRecording {
+    private let cache: NormalizedCache
+    private let changes: AsyncStream<ChangeSet>
+    private let partSize: Int
+    private var census = NodeCensus()
+    private var tickets: [(ticket: WriteTicket, models: String)] = []
+    private var modelCount = 0
+
+    init(of cache: NormalizedCache) throws(CacheError) {
+        self.cache = cache
+        changes = cache.changeSets()
+        // A single write may take an eighth of the budget; records it replaces, and the index, have to fit beside it.
+        partSize = try cache.statistics().budget.bytes / 32
+    }
+
+    /// Stores the models, in as few writes as the budget allows: within one, an identity that occurs twice is written once, so
+    /// that storing the same again changes nothing.
+    mutating func set(_ document: ModelDocument) {
+        var part: [JSONTree] = []
+        var size = 0
+        var start = 0
+        for (index, model) in document.models.enumerated() {
+            let modelSize = model.byteEstimate
+            if !part.isEmpty, size + modelSize > partSize {
+                add(cache.set(part), part, as: "\(document.name): models \(start) to \(index - 1)")
+                (part, size, start) = ([], 0, index)
+            }
+            part.append(model)
+            size += modelSize
+        }
+        guard !part.isEmpty else { return }
+        add(cache.set(part), part, as: document.name)
+    }
+
+    mutating func setCollection(_ models: [JSONTree], forKey key: String) {
+        add(cache.setCollection(models, forKey: key), models, as: "collection \(key)")
+    }
+
+    mutating func setModel(_ model: JSONTree, forKey key: String) {
+        add(cache.setModel(model, forKey: key), [model], as: "key \(key)")
+    }
+
+    private mutating func add(_ ticket: WriteTicket, _ models: [JSONTree], as name: String) {
+        census.add(write: models)
+        modelCount += models.count
+        tickets.append((ticket, name))
+    }
+
+    /// Waits until everything is committed, and closes the cache. Throws what the first failed write failed for.
+    consuming func finish() async throws(CommandFailure) -> WriteSummary {
+        var failure: CommandFailure?
+        for (ticket, models) in tickets {
+            do {
+                try await ticket.committed
+            } catch {
+                failure = failure ?? CommandFailure("\(models): \(error)")
+            }
+        }
+        // Ends the sequence of changes.
+        cache.close()
+        if let failure { throw failure }
+        var written: Set<Identifier> = []
+        for await change in changes { written.formUnion(change.written.map(Identifier.init)) }
+        return WriteSummary(
+            models: modelCount, nodes: census.identifiers.count, written: written.count,
+            contradictions: census.contradictions)
+    }
+}

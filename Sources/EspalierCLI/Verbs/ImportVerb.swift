@@ -1,0 +1,67 @@
+import ArgumentParser
+import EspalierStore
+
+/// `espalier import`: stores the models of JSON documents.
+///
+/// All documents are read and checked before anything is stored: after an error in one of them the cache is as it was.
+struct ImportVerb: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Stores the models of JSON documents, one record for each object with an identity.",
+        discussion: """
+            The models are the elements of the array at --path, or of the document if it is an array; anything else is one \
+            model. With --collection they are stored as that collection too, those of all files in order, and models \
+            without an identity stand in it as they are. Importing what is stored already writes nothing. Where a document \
+            says different things of one node, the first one in it counts, members taken in the order of their names; \
+            "contradictions" are the others.
+            """)
+
+    @OptionGroup var cache: CacheArgument
+
+    @Argument(help: "JSON documents; - is standard input.", completion: .file())
+    var files: [String]
+
+    @OptionGroup var identity: IdentityOptions
+
+    @Option(
+        help: ArgumentHelp("Where in a document the models are, as in search.statuses.", valueName: "path"),
+        transform: RootPath.init(parsing:))
+    var path: RootPath?
+
+    @Option(help: ArgumentHelp("Stores the models as a collection under this key.", valueName: "key"))
+    var collection: String?
+
+    @OptionGroup var budget: BudgetOption
+    @OptionGroup var format: FormatOption
+
+    func validate() throws {
+        guard files.count(where: { $0 == "-" }) <= 1 else {
+            throw ValidationError("Standard input can be read once only.")
+        }
+        guard collection != "" else { throw ValidationError("--collection needs a key.") }
+    }
+
+    @MainActor
+    func run() async throws {
+        let documents = try files.map { try models(in: InputFile(path: $0)) }
+        let cache = try cache.openOrCreate(budget: budget.budget)
+        defer { cache.close() }
+        do {
+            var recording = try WriteRecording(of: cache)
+            if let collection {
+                recording.setCollection(documents.flatMap(\.models), forKey: collection)
+            } else {
+                for document in documents { recording.set(document) }
+            }
+            try format.print(await recording.finish())
+        } catch let error as CacheError {
+            throw self.cache.failure(error)
+        }
+    }
+
+    private func models(in file: InputFile) throws(CommandFailure) -> ModelDocument {
+        let path = path ?? .document
+        let document = try ModelDocument(file, at: path, type: identity.rootType(at: path), rule: identity.rule)
+        if collection == nil { try document.requireIdentities(under: identity.idKey) }
+        return document
+    }
+}

@@ -1,0 +1,69 @@
+import EspalierRecords
+import EspalierTestSupport
+import Testing
+
+@Suite("A damaged record is found")
+struct RecordDamageTests {
+    static let samples: [[UInt8]] = [
+        RecordLayoutTests.build(), RecordLayoutTests.build(Handle(1_000), .own(RecordLayoutTests.shape)),
+        RecordLayoutTests.build(Handle(1_000), .none, children: []),
+    ]
+
+    @Test("every change of every single byte", arguments: samples)
+    func everyByte(sample: [UInt8]) {
+        for position in sample.indices {
+            for flip in UInt8(1)...255 {
+                var damaged = sample
+                damaged[position] ^= flip
+                #expect(throws: (any Error).self, "byte \(position) ^ \(flip)") { try RecordLayoutTests.parse(damaged) }
+            }
+        }
+    }
+
+    @Test("every end cut off, and bytes added", arguments: samples)
+    func lengths(sample: [UInt8]) {
+        for count in sample.indices {
+            #expect(throws: (any Error).self) { try RecordLayoutTests.parse(Array(sample[..<count])) }
+        }
+        #expect(throws: (any Error).self) { try RecordLayoutTests.parse(sample + [0]) }
+        #expect(throws: (any Error).self) { try RecordLayoutTests.parse([0] + sample) }
+    }
+
+    @Test("a record in another's place")
+    func misplaced() throws {
+        #expect(throws: FormatError.checkFailed) { try RecordLayoutTests.parse(RecordLayoutTests.build(), Handle(1_001)) }
+    }
+
+    @Test("a shape's number that now means another shape")
+    func otherShape() {
+        let other = Shape(type: "Person", fields: ["friends", "name"])
+        #expect(throws: FormatError.checkFailed) {
+            try taken(RecordLayoutTests.build()) { try Record(reading: &$0, handle: Handle(1_000)) { _ in other } }
+        }
+    }
+
+    @Test("the check for damage does fail on none: the undamaged record is read")
+    func canary() throws {
+        for sample in Self.samples { #expect(throws: Never.self) { try RecordLayoutTests.parse(sample) } }
+    }
+
+    @Test("in the middle of a tree, every flipped byte makes the read a miss and never a wrong tree")
+    func inATree() throws {
+        let source = DictionaryRecordSource()
+        let child = TreeModel.filled(.node, "node:2", ["number": .scalar(.integer(7))])
+        let tree = TreeModel.filled(.node, "node:1", ["number": .scalar(.string("a")), "next": .child(child)])
+        try source.store(tree)
+        for (handle, record) in source.records {
+            for position in record.indices {
+                source.records[handle] = record
+                source.records[handle]?[position] ^= 0x10
+                guard case .failure(.undecodable) = source.read("node:1", as: .node) else {
+                    Issue.record("byte \(position) of \(handle) was not found")
+                    continue
+                }
+            }
+            source.records[handle] = record
+        }
+        #expect(try source.read("node:1", as: .node).get() == tree)
+    }
+}

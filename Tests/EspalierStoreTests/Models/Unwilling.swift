@@ -1,0 +1,30 @@
+import EspalierModels
+import EspalierRecords
+
+/// Encodes a field twice.
+struct Twice: NormalizedModel {
+    var modelIdentifier: String? { "Twice:1" }
+
+    init() {}
+    init(from decoder: inout RecordDecoder) throws {}
+
+    func encode(to encoder: inout RecordEncoder) throws {
+        try encoder.encode(1, forKey: "a")
+        try encoder.encode(2, forKey: "a")
+    }
+}
+
+/// Throws when encoded, after it has written something.
+struct Refusing: NormalizedModel {
+    struct Refusal: Error {}
+
+    var modelIdentifier: String? { "Refusing:1" }
+
+    init() {}
+    init(from decoder: inout RecordDecoder) throws { throw Refusal() }
+
+    func encode(to encoder: inout RecordEncoder) throws {
+        try encoder.encode(Person("Refusing:child", "child"), forKey: "child")
+        throw Refusal()
+    }
+}

@@ -1,0 +1,82 @@
+import EspalierRecords
+import EspalierStore
+import Testing
+
+@Suite("Each commit yields a change set")
+struct ChangeSetTests {
+    private let anna = Person("p:1", "Anna")
+    private let ben = Person("p:2", "Ben")
+
+    /// The change sets of the commits that `body` causes.
+    private func changes(_ body: (NormalizedCache) throws -> Void) async throws -> [ChangeSet] {
+        try await withCache { cache in
+            let stream = cache.changeSets()
+            try body(cache)
+            cache.close()
+            return await stream.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    @Test("in the order of commits, with the identifiers written, deleted, and the keys")
+    func contents() async throws {
+        let sets = try await changes { cache in
+            try cache.set(Message("m:1", from: anna, to: ben)).wait()
+            try cache.set(Message("m:1", from: anna, to: Person("p:2", "Benny"))).wait()
+            try cache.delete("p:2").wait()
+            try cache.setModel(anna, forKey: "me").wait()
+            try cache.setCollection([anna], forKey: "people").wait()
+            try cache.deleteModel(forKey: "me").wait()
+            try cache.deleteCollection(forKey: "people").wait()
+            try cache.removeAll().wait()
+        }
+        #expect(sets.map(\.written) == [["m:1", "p:1", "p:2"], ["p:2"], [], [], [], [], [], []])
+        #expect(sets.map(\.deleted) == [[], [], ["p:2"], [], [], [], [], []])
+        #expect(sets.map(\.keys) == [[], [], [], ["me"], ["people"], ["me"], ["people"], []])
+        #expect(sets.map(\.isReset) == [false, false, false, false, false, false, false, true])
+        #expect(sets.dropLast().map(\.commit) == sets.dropLast().map(\.commit).sorted())
+    }
+
+    @Test("a write that changes nothing yields none")
+    func nothingChanged() async throws {
+        let sets = try await changes { cache in
+            try cache.set(anna).wait()
+            try cache.set(anna).wait()
+            try cache.delete("nobody").wait()
+            #expect(code(cache.insert([anna], at: 3, inCollection: "none")) == .notFound)
+        }
+        #expect(sets.map(\.written) == [["p:1"]])
+    }
+
+    @Test("what a commit writes and then deletes was deleted; what it deletes and writes again was both")
+    func net() async throws {
+        let sets = try await changes { cache in
+            try cache.set(ben).wait()
+            try withBlockedWriter(cache) {
+                cache.set(anna)
+                cache.set(Person("p:1", "Anne"))
+                cache.delete("p:1")
+                cache.delete("p:2")
+                cache.set(ben)
+                cache.set(Person("p:2", "Benny"))
+            }
+        }
+        let last = try #require(sets.last)
+        #expect(Set(last.deleted) == ["p:1", "p:2"])
+        #expect(Set(last.written).subtracting(["Gate:1"]) == ["p:2"])
+    }
+
+    @Test("everyone who asks gets them all, from then on")
+    func subscribers() async throws {
+        try await withCache { cache in
+            let first = cache.changeSets()
+            try cache.set(anna).wait()
+            let second = cache.changeSets()
+            try cache.set(ben).wait()
+            cache.close()
+            let late = cache.changeSets()
+            #expect(await first.reduce(0) { count, _ in count + 1 } == 2)
+            #expect(await second.reduce(0) { count, _ in count + 1 } == 1)
+            #expect(await late.reduce(0) { count, _ in count + 1 } == 0)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import EspalierRecords
+@testable import EspalierStore
+import Testing
+
+@Suite("Projections share one record")
+struct ProjectionTests {
+    @Test("a write replaces what its type declares and keeps what only others declare")
+    func replaceAndKeep() throws {
+        try withCache { cache in
+            cache.set(Card("p:1", name: "Anna", badge: 7))
+            cache.set(Person("p:1", "Anne"))
+            #expect(cache.read(Card.self, "p:1") == Card("p:1", name: "Anne", badge: 7))
+            cache.set(Card("p:1", name: "Ann", badge: nil))
+            #expect(cache.read(Person.self, "p:1") == Person("p:1", "Ann"))
+            #expect(cache.read(Card.self, "p:1") == Card("p:1", name: "Ann", badge: nil))
+        }
+    }
+
+    @Test("a required field that another projection set to nil is a miss of the type that needs it")
+    func requiredFieldGone() throws {
+        try withCache { cache in
+            cache.set(Person("p:1", "Anna"))
+            cache.set(Card("p:1", name: nil, badge: 1))
+            #expect(cache.readOutcome(Person.self, "p:1").reason?.name == "undecodable")
+            #expect(cache.read(Card.self, "p:1") == Card("p:1", name: nil, badge: 1))
+        }
+    }
+
+    @Test("fields that only the writing type declared and no longer does go")
+    func dropped() throws {
+        try withCache { cache in
+            cache.set(Card("p:1", name: "Anna", badge: 1))
+            cache.set(Bag("p:1", ["name": "Anne", "colour": "red", "size": "9"]))
+            cache.set(Bag("p:1", ["name": "Annie", "size": "10"]))
+            let handle = try #require(try cache.handle("p:1"))
+            #expect(try cache.record(handle)?.shape.names == ["id", "name", "badge", "size"])
+            #expect(cache.read(Card.self, "p:1") == Card("p:1", name: "Annie", badge: 1))
+        }
+    }
+
+    @Test("a merge takes nil for not fetched")
+    func merge() throws {
+        try withCache { cache in
+            cache.set(Card("p:1", name: "Anna", badge: 1))
+            cache.set(Card("p:1", name: nil, badge: 2), policy: .merge)
+            #expect(cache.read(Card.self, "p:1") == Card("p:1", name: "Anna", badge: 2))
+            cache.set(Card("p:1", name: "Anne", badge: nil), policy: .merge)
+            #expect(cache.read(Card.self, "p:1") == Card("p:1", name: "Anne", badge: 2))
+            cache.set(Card("p:2", name: nil, badge: 3), policy: .merge)
+            #expect(cache.read(Card.self, "p:2") == Card("p:2", name: nil, badge: 3))
+        }
+    }
+
+    @Test("a merge keeps children that were not fetched")
+    func mergedChildren() throws {
+        try withCache { cache in
+            let (anna, ben) = (Person("p:1", "Anna"), Person("p:2", "Ben"))
+            cache.set(Message("m:1", from: anna, to: ben))
+            cache.set(Message("m:1", from: ben), policy: .merge)
+            #expect(cache.read(Message.self, "m:1") == Message("m:1", from: ben, to: ben))
+        }
+    }
+
+    @Test("a projection inside a tree adds its fields to the record of the other one in the same tree")
+    func bothInOneTree() throws {
+        try withCache { cache in
+            cache.set(Box("b:1", [Box("b:2", Card("p:1", name: "Anna", badge: 5))]))
+            try cache.set(Message("m:1", from: Person("p:1", "Anne"))).wait()
+            #expect(cache.read(Card.self, "p:1") == Card("p:1", name: "Anne", badge: 5))
+            #expect(try cache.statistics().nodes == 4)
+        }
+    }
+
+    @Test("writing a projection again that changes nothing writes no record")
+    func unchanged() throws {
+        try withCache { cache in
+            for _ in 0..<2 {
+                cache.set(Card("p:1", name: "Anna", badge: 7))
+                cache.set(Person("p:1", "Anna"))
+            }
+            try cache.set(Person("p:1", "Anna")).wait()
+            // The card, and the person's claim to the name.
+            #expect(try cache.statistics().recordsWritten == 2)
+        }
+    }
+
+    @Test("deleting a node deletes all its projections")
+    func deleted() throws {
+        try withCache { cache in
+            cache.set(Card("p:1", name: "Anna", badge: 7))
+            cache.set(Person("p:1", "Anna"))
+            cache.delete("p:1")
+            #expect(cache.read(Card.self, "p:1") == nil)
+            cache.set(Person("p:1", "Anna"))
+            #expect(cache.read(Card.self, "p:1") == Card("p:1", name: "Anna", badge: nil))
+        }
+    }
+}
