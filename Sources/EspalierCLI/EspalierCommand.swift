@@ -2,8 +2,8 @@ import ArgumentParser
 
 /// The command line over a cache: one verb a file, in `Verbs`.
 ///
-/// Exits with 0 when it worked, 1 when it could not be done, 2 for a miss or a failed check, 64 for wrong arguments. What goes
-/// wrong is one line on standard error; standard output carries results only.
+/// Exits with 0 when it worked, 1 when it could not be done, 2 for a miss or a failed check, 64 for wrong
+/// arguments. What goes wrong is one line on standard error; standard output carries results only.
 @main
 struct Espalier: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -8,7 +8,7 @@ enum RealDocument: String, CaseIterable {
     case twitter
     case githubEvents = "github_events"
 
-    private var url: URL {
+    var url: URL {
         URL(filePath: #filePath).resolvingSymlinksInPath()
             .deletingLastPathComponent()  // EspalierCLITests
             .deletingLastPathComponent()  // Tests

@@ -64,13 +64,17 @@ struct BridgeContainerTests {
             try store.script { encoder in
                 var top = encoder.container(keyedBy: Key.self)
                 try write(&top)
-            } _: { try check($0.container(keyedBy: Key.self)) }
+            } _: {
+                try check($0.container(keyedBy: Key.self))
+            }
         }
         try store.script { encoder in
             var top = encoder.container(keyedBy: Key.self)
             var inline = top.nestedContainer(keyedBy: Key.self, forKey: "inline")
             try write(&inline)
-        } _: { try check($0.container(keyedBy: Key.self).nestedContainer(keyedBy: Key.self, forKey: "inline")) }
+        } _: {
+            try check($0.container(keyedBy: Key.self).nestedContainer(keyedBy: Key.self, forKey: "inline"))
+        }
     }
 
     private class Animal: Codable {
@@ -145,7 +149,8 @@ struct BridgeContainerTests {
             #expect(try single.decode(String.self) == "new")
             #expect(throws: DecodingError.self) { try single.decode(Int.self) }
         }
-        try store.script { _ in } _: { (decoder: any Decoder) throws in
+        try store.script { _ in
+        } _: { (decoder: any Decoder) throws in
             #expect(try decoder.container(keyedBy: Key.self).allKeys.isEmpty)
             #expect(throws: DecodingError.self) { try decoder.singleValueContainer().decode(Int.self) }
         }
@@ -170,7 +175,11 @@ struct BridgeContainerTests {
         }
         func encode(to encoder: any Encoder) throws {
             var single = encoder.singleValueContainer()
-            if let number { try single.encode(number) } else if let words { try single.encode(words) } else if let point {
+            if let number {
+                try single.encode(number)
+            } else if let words {
+                try single.encode(words)
+            } else if let point {
                 try single.encode(point)
             } else {
                 try single.encodeNil()

@@ -21,7 +21,9 @@ struct BridgeErrorTests {
         var modelIdentifier: String? { nil }
     }
 
-    private func miss<Value: Decodable & Sendable>(_ type: Value.Type, _ value: some Codable & Sendable) throws -> MissReason? {
+    private func miss<Value: Decodable & Sendable>(_ type: Value.Type, _ value: some Codable & Sendable) throws
+        -> MissReason?
+    {
         try store.write(Holder(value: value))
         guard case .failure(let reason) = store.read(Narrow<Value>.self, "Holder") else { return nil }
         return reason
@@ -32,14 +34,20 @@ struct BridgeErrorTests {
         struct Strings: Codable { var list: [Inner]; struct Inner: Codable { var deep: [Int] } }
         struct Map: Codable { var map: [String: Strings.Inner] }
         let wide = Wide(list: [Wide.Inner(deep: []), Wide.Inner(deep: ["x"])])
-        #expect(try miss(Int.self, "text")?.description == "undecodable at Holder.value: expected an integer that fits Int, found string")
+        #expect(
+            try miss(Int.self, "text")?.description
+                == "undecodable at Holder.value: expected an integer that fits Int, found string")
         try store.write(wide)
         #expect(throws: MissReason.self) { try store.read(Strings.self, "Wide:1").get() }
-        guard case .failure(.undecodable(let inner, _)) = store.read(Strings.self, "Wide:1") else { throw CancellationError() }
+        guard case .failure(.undecodable(let inner, _)) = store.read(Strings.self, "Wide:1") else {
+            throw CancellationError()
+        }
         #expect(inner == "Wide:1.list[1].deep[0]")
         guard case .undecodable(let outer, _)? = try miss(Strings.self, wide) else { throw CancellationError() }
         #expect(outer == "Wide:1.list[1].deep[0]")
-        guard case .failure(.undecodable(let entry, _)) = store.read(Map.self, "Wide:1") else { throw CancellationError() }
+        guard case .failure(.undecodable(let entry, _)) = store.read(Map.self, "Wide:1") else {
+            throw CancellationError()
+        }
         #expect(entry == "Wide:1.map.k.deep[0]")
     }
 

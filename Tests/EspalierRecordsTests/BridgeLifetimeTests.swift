@@ -46,7 +46,9 @@ struct BridgeLifetimeTests {
         #expect(throws: DecodingError.self) { try kept.list?.decodeNil() }
         #expect(throws: DecodingError.self) { try kept.single?.decode(Int.self) }
         #expect(throws: DecodingError.self) { try kept.superDecoder?.container(keyedBy: Key.self) }
-        #expect(throws: DecodingError.self) { try kept.decoder?.container(keyedBy: Key.self).decode(Int.self, forKey: "a") }
+        #expect(throws: DecodingError.self) {
+            try kept.decoder?.container(keyedBy: Key.self).decode(Int.self, forKey: "a")
+        }
         #expect(throws: DecodingError.self) { try kept.decoder?.unkeyedContainer() }
     }
 

@@ -9,8 +9,10 @@ struct BridgeReferenceTests {
 
     private var everything: Gathering {
         Gathering(
-            optional: ada, list: [ada, bob], lists: [[ada], [], [bob, ada]], optionals: [ada, nil, bob], set: [ada, bob],
-            byName: ["a": ada, "b": bob], inline: Envelope(person: ada), inlines: [Envelope(person: bob), Envelope(person: ada)],
+            optional: ada, list: [ada, bob], lists: [[ada], [], [bob, ada]], optionals: [ada, nil, bob],
+            set: [ada, bob],
+            byName: ["a": ada, "b": bob], inline: Envelope(person: ada),
+            inlines: [Envelope(person: bob), Envelope(person: ada)],
             attachment: .pair(first: ada, second: bob), attachments: [.none, .person(ada), .list([ada, bob])])
     }
 

@@ -30,7 +30,9 @@ struct BridgeValueTests {
 
     @Test("floating point comes back to the bit: NaN payloads, infinities, the negative zero")
     func floats() throws {
-        for bits: UInt64 in [0x7FF8_0000_0000_1234, 0xFFF8_0000_0000_0001, 0x8000_0000_0000_0000, 0x7FF0_0000_0000_0000, 1] {
+        for bits: UInt64 in [
+            0x7FF8_0000_0000_1234, 0xFFF8_0000_0000_0001, 0x8000_0000_0000_0000, 0x7FF0_0000_0000_0000, 1,
+        ] {
             #expect(try store.roundTrip(Double(bitPattern: bits)).bitPattern == bits)
             #expect(try store.roundTrip([Double(bitPattern: bits)])[0].bitPattern == bits)
         }
@@ -49,11 +51,15 @@ struct BridgeValueTests {
 
     @Test("Foundation's values come back exactly")
     func foundation() throws {
-        try check(Date(timeIntervalSinceReferenceDate: 0.1), .distantPast, .distantFuture, Date(timeIntervalSince1970: 1e-9))
+        try check(
+            Date(timeIntervalSinceReferenceDate: 0.1), .distantPast, .distantFuture, Date(timeIntervalSince1970: 1e-9))
         try check(Data(), Data([0, 255]), Data(repeating: 7, count: 70_000))
         try check(UUID(), UUID(uuidString: "00000000-0000-0000-0000-000000000000") ?? UUID())
         let base = try #require(URL(string: "https://example.org/a/"))
-        let urls = [base, try #require(URL(string: "b?c=d#e", relativeTo: base)), URL(fileURLWithPath: "/tmp/ü x/", isDirectory: true)]
+        let urls = [
+            base, try #require(URL(string: "b?c=d#e", relativeTo: base)),
+            URL(fileURLWithPath: "/tmp/ü x/", isDirectory: true),
+        ]
         for url in urls {
             let back = try store.roundTrip(url)
             #expect(back.relativeString == url.relativeString)
@@ -134,7 +140,8 @@ struct BridgeValueTests {
     @Test("a nil of any type is written as nil, so that a type has one shape")
     func nilsAreFields() throws {
         let full = Everything(
-            bool: true, string: "s", double: 1, float: 2, int: 3, int8: 4, int16: 5, int32: 6, int64: 7, uint: 8, uint8: 9,
+            bool: true, string: "s", double: 1, float: 2, int: 3, int8: 4, int16: 5, int32: 6, int64: 7, uint: 8,
+            uint8: 9,
             uint16: 10, uint32: 11, uint64: 12, int128: 13, uint128: 14, date: Date(), point: Point(), person: Person())
         #expect(try store.roundTrip(full) == full)
         #expect(try store.roundTrip(Everything()) == Everything())

@@ -1,12 +1,13 @@
-/// Which objects of a document are nodes, and what their identifiers are: what turns a JSON document into model trees.
+/// Which objects of a document are nodes, and what their identifiers are: what turns a JSON document into model
+/// trees.
 ///
-/// An object with the id key is a node if the value under it is a string that is not empty or a whole number. Under anything
-/// else, and without the key, it has no identity and stands inline in its parent: null, booleans, objects, arrays, the
-/// empty string, and numbers with a fraction or an exponent, which name nothing reliably.
+/// An object with the id key is a node if the value under it is a string that is not empty or a whole number. Under
+/// anything else, and without the key, it has no identity and stands inline in its parent: null, booleans, objects,
+/// arrays, the empty string, and numbers with a fraction or an exponent, which name nothing reliably.
 ///
-/// The type of an object is that of the property it stands under: the property's name unless a mapping says otherwise. The
-/// elements of an array stand under the array's property. The identifier is `TYPE:ID`; a colon or per cent sign in the type
-/// is escaped, so that no two pairs of type and id make one identifier.
+/// The type of an object is that of the property it stands under: the property's name unless a mapping says
+/// otherwise. The elements of an array stand under the array's property. The identifier is `TYPE:ID`; a colon or
+/// per cent sign in the type is escaped, so that no two pairs of type and id make one identifier.
 ///
 ///     let rule = IdentityRule(idKey: "id", types: [TypeMapping(property: "sender", type: "User")])
 ///     let tree = rule.tree(from: ["id": 1, "sender": ["id": 2]], type: "Message")

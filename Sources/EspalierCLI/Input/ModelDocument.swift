@@ -24,8 +24,8 @@ struct ModelDocument: Sendable {
         guard let first = missing.first else { return }
         throw CommandFailure(
             """
-            \(name): \(missing.count) of \(models.count) models have no identity under \(idKey), the first at index \(first). \
-            Nothing was imported. Give another --id-key or --path, or store them inline with --collection.
+            \(name): \(missing.count) of \(models.count) models have no identity under \(idKey), the first at index \
+            \(first). Nothing was imported. Give another --id-key or --path, or store them inline with --collection.
             """)
     }
 }

@@ -22,7 +22,8 @@ struct CacheArgument: ParsableArguments {
             let cache = try NormalizedCache(directory: cache, configuration: .commandLine(budget: budget))
             let stored = try cache.statistics().budget
             if let budget, stored.bytes != budget.bytes {
-                Console.note("the cache keeps its budget of \(SizeArgument.formatted(stored.bytes)), set when it was made.")
+                Console.note(
+                    "the cache keeps its budget of \(SizeArgument.formatted(stored.bytes)), set when it was made.")
             }
             return cache
         } catch {

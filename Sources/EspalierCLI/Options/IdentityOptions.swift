@@ -6,8 +6,8 @@ struct IdentityOptions: ParsableArguments {
         help: ArgumentHelp(
             "The member that holds an object's identity.",
             discussion: """
-                Under it a string that is not empty or a whole number makes the object a node, TYPE:ID. Objects without \
-                it, or with anything else under it, stay inline in their parent.
+                Under it a string that is not empty or a whole number makes the object a node, TYPE:ID. Objects \
+                without it, or with anything else under it, stay inline in their parent.
                 """,
             valueName: "name"))
     var idKey: String

@@ -25,7 +25,8 @@ enum Console {
 
     /// One line on standard error.
     private static func line(_ text: String) {
-        let text = "espalier: " + text.split(whereSeparator: \.isNewline).joined(separator: " ").withVisibleControls + "\n"
+        let text =
+            "espalier: " + text.split(whereSeparator: \.isNewline).joined(separator: " ").withVisibleControls + "\n"
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 

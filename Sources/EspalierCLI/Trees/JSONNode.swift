@@ -12,8 +12,8 @@ struct JSONNode: Sendable {
     let modelIdentifier: String?
     /// What kind of thing it is; empty for one read from a cache, where it does not matter.
     let type: String
-    /// In ascending order of the bytes of their names: the order of members in a document never makes another shape or another
-    /// record.
+    /// In ascending order of the bytes of their names: the order of members in a document never makes another shape
+    /// or another record.
     let members: [Member]
 
     init(identifier: String?, type: String, members: [Member]) {

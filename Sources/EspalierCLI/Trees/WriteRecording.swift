@@ -17,8 +17,8 @@ struct WriteRecording {
         partSize = try cache.statistics().budget.bytes / 32
     }
 
-    /// Stores the models, in as few writes as the budget allows: within one, an identity that occurs twice is written once, so
-    /// that storing the same again changes nothing.
+    /// Stores the models, in as few writes as the budget allows: within one, an identity that occurs twice is
+    /// written once, so that storing the same again changes nothing.
     mutating func set(_ document: ModelDocument) {
         var part: [JSONTree] = []
         var size = 0

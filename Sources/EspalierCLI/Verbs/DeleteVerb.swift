@@ -6,8 +6,8 @@ struct DeleteVerb: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Deletes a node, a collection or a key.",
         discussion: """
-            Members that refer to a deleted node read as null, elements are left out. The nodes of a collection, and the node \
-            that a key names, stay. Exits with 2 if there is nothing to delete.
+            Members that refer to a deleted node read as null, elements are left out. The nodes of a collection, and \
+            the node that a key names, stay. Exits with 2 if there is nothing to delete.
             """)
 
     @OptionGroup var cache: CacheArgument

@@ -6,13 +6,15 @@ import EspalierStore
 /// All documents are read and checked before anything is stored: after an error in one of them the cache is as it was.
 struct ImportVerb: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Stores the models of JSON documents, one record for each object with an identity.",
+        commandName: "import",
+        abstract: "Stores the models of JSON documents, one record for each object with an identity.",
         discussion: """
-            The models are the elements of the array at --path, or of the document if it is an array; anything else is one \
-            model. With --collection they are stored as that collection too, those of all files in order, and models \
-            without an identity stand in it as they are. Importing what is stored already writes nothing. Where a document \
-            says different things of one node, the first one in it counts, members taken in the order of their names; \
-            "contradictions" are the others.
+            The models are the elements of the array at --path, or of the document if it is an array; anything else \
+            is one model. With --collection they are stored as that collection too, those of all files in order, and \
+            models without an identity stand in it as they are. Importing what is stored already writes nothing.
+
+            Where a document says different things of one node, the first one in it counts, members taken in the \
+            order of their names; "contradictions" are the others.
             """)
 
     @OptionGroup var cache: CacheArgument

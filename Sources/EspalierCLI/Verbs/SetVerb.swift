@@ -6,8 +6,8 @@ struct SetVerb: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Stores one model: a JSON document that is an object.",
         discussion: """
-            With --key the model is stored under that key: a reference to its node, or the object itself when it has no \
-            identity.
+            With --key the model is stored under that key: a reference to its node, or the object itself when it has \
+            no identity.
             """)
 
     @OptionGroup var cache: CacheArgument

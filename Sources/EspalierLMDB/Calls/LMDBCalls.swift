@@ -177,7 +177,7 @@ enum LMDBCalls {
 
     // MARK: Cursors
 
-    enum Move { case first, last, next, previous, current, atOrAfter }
+    enum Move { case first, last, next, previous, current, atOrAfter, exact }
 
     static func openCursor(_ transaction: Pointer, _ keyspace: UInt32) throws(LMDBError) -> Pointer {
         var cursor: Pointer?
@@ -189,7 +189,7 @@ enum LMDBCalls {
         unsafe mdb_cursor_close(cursor)
     }
 
-    /// `nil` when there is no entry where the cursor was to go. `key` matters for `atOrAfter` only.
+    /// `nil` when there is no entry where the cursor was to go. `key` matters for `atOrAfter` and `exact` only.
     static func move(
         _ cursor: Pointer, _ move: Move, _ key: UnsafeRawBufferPointer
     ) throws(LMDBError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
@@ -203,6 +203,7 @@ enum LMDBCalls {
             case .previous: MDB_PREV
             case .current: MDB_GET_CURRENT
             case .atOrAfter: MDB_SET_RANGE
+            case .exact: MDB_SET
             }
         let result = unsafe mdb_cursor_get(cursor, &key, &found, step)
         if result == MDB_NOTFOUND { return nil }

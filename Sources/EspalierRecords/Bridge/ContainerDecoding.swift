@@ -18,6 +18,7 @@ final class ArrayDecoding<Element>: DecodingStrategy<[Element]>, @unchecked Send
 
     override func decode(from decoder: inout ValueDecoder) throws -> [Element] {
         var result: [Element] = []
+        result.reserveCapacity(decoder.expectedCount())
         try decoder.decodeElements { result.append(try element.decode(from: &$0)) }
         return result
     }

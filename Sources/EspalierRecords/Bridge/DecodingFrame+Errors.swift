@@ -14,10 +14,16 @@ extension DecodingFrame {
 
     /// `error` as it leaves the value's initialiser. One thrown by the initialiser itself is placed by its `codingPath`.
     func located(_ error: any Error) -> any Error {
-        guard let error = error as? DecodingError, !(error.context.underlyingError is AssemblyFailure) else { return error }
+        guard let error = error as? DecodingError, !(error.context.underlyingError is AssemblyFailure) else {
+            return error
+        }
         let failure = error.context.codingPath.dropFirst(codingPath.count).reversed()
             .reduce(AssemblyFailure(error)) { failure, key in
-                if let index = key.intValue { failure.inside(element: index) } else { failure.inside(field: key.stringValue) }
+                if let index = key.intValue {
+                    failure.inside(element: index)
+                } else {
+                    failure.inside(field: key.stringValue)
+                }
             }
         return error.with(failure: failure)
     }

@@ -26,7 +26,9 @@ enum DecodingResolution {
     }
 
     private static func fieldValue<Value: FieldValue>(_ type: Value.Type) -> Strategy { FieldValueDecoding<Value>() }
-    private static func node<Value: IdentifiedModel & Decodable>(_ type: Value.Type) -> Strategy { NodeDecoding<Value>() }
+    private static func node<Value: IdentifiedModel & Decodable>(_ type: Value.Type) -> Strategy {
+        NodeDecoding<Value>()
+    }
     private static func inline<Value: Decodable>(_ type: Value.Type) -> Strategy { InlineDecoding<Value>() }
 }
 

@@ -99,7 +99,8 @@ struct ElementDecoding: UnkeyedDecodingContainer {
 
     private mutating func nested<R>(_ body: (DecodingFrame) throws -> R) throws -> R {
         var values = try here(Any.self)
-        let result = try body(DecodingFrame(nestedIn: frame, key: BridgeKey(index: currentIndex), value: here(Any.self)))
+        let result = try body(
+            DecodingFrame(nestedIn: frame, key: BridgeKey(index: currentIndex), value: here(Any.self)))
         try values.skipValue()
         pass(to: values.reader.position)
         return result

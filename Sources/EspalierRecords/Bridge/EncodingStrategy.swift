@@ -23,7 +23,9 @@ enum EncodingResolution {
     }
 
     private static func fieldValue<Value: FieldValue>(_ type: Value.Type) -> Strategy { FieldValueEncoding<Value>() }
-    private static func node<Value: IdentifiedModel & Encodable>(_ type: Value.Type) -> Strategy { NodeEncoding<Value>() }
+    private static func node<Value: IdentifiedModel & Encodable>(_ type: Value.Type) -> Strategy {
+        NodeEncoding<Value>()
+    }
     private static func inline<Value: Encodable>(_ type: Value.Type) -> Strategy { InlineEncoding<Value>() }
 }
 

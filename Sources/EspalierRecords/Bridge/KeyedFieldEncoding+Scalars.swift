@@ -50,32 +50,44 @@ extension KeyedFieldEncoding {
         if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
     }
 
-    func encode(_ value: UInt8, forKey key: Key) throws { try frame.field(key.stringValue) { $0.encode(UInt64(value)) } }
+    func encode(_ value: UInt8, forKey key: Key) throws {
+        try frame.field(key.stringValue) { $0.encode(UInt64(value)) }
+    }
     func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws {
         if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
     }
 
-    func encode(_ value: UInt16, forKey key: Key) throws { try frame.field(key.stringValue) { $0.encode(UInt64(value)) } }
+    func encode(_ value: UInt16, forKey key: Key) throws {
+        try frame.field(key.stringValue) { $0.encode(UInt64(value)) }
+    }
     func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws {
         if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
     }
 
-    func encode(_ value: UInt32, forKey key: Key) throws { try frame.field(key.stringValue) { $0.encode(UInt64(value)) } }
+    func encode(_ value: UInt32, forKey key: Key) throws {
+        try frame.field(key.stringValue) { $0.encode(UInt64(value)) }
+    }
     func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws {
         if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
     }
 
-    func encode(_ value: UInt64, forKey key: Key) throws { try frame.field(key.stringValue) { $0.encode(UInt64(value)) } }
+    func encode(_ value: UInt64, forKey key: Key) throws {
+        try frame.field(key.stringValue) { $0.encode(UInt64(value)) }
+    }
     func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws {
         if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
     }
 
-    func encode(_ value: Int128, forKey key: Key) throws { try frame.field(key.stringValue) { value.encodeValue(into: $0) } }
+    func encode(_ value: Int128, forKey key: Key) throws {
+        try frame.field(key.stringValue) { value.encodeValue(into: $0) }
+    }
     func encodeIfPresent(_ value: Int128?, forKey key: Key) throws {
         if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
     }
 
-    func encode(_ value: UInt128, forKey key: Key) throws { try frame.field(key.stringValue) { value.encodeValue(into: $0) } }
+    func encode(_ value: UInt128, forKey key: Key) throws {
+        try frame.field(key.stringValue) { value.encodeValue(into: $0) }
+    }
     func encodeIfPresent(_ value: UInt128?, forKey key: Key) throws {
         if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
     }

@@ -18,17 +18,12 @@ package struct StackSpace {
 
     package init() {}
 
-    /// Whether it is safe to go deeper from `depth`.
+    /// Whether to look at `depth`.
     @inline(__always)
-    package mutating func hasSpace(at depth: Int) -> Bool {
-        if depth % Self.interval != Self.interval - 1 { return true }
-        return measure()
-    }
+    package static func isDue(at depth: Int) -> Bool { depth % interval == interval - 1 }
 
-    /// The same, looking now.
-    package mutating func hasSpaceNow() -> Bool { measure() }
-
-    private mutating func measure() -> Bool {
+    /// Whether it is safe to go deeper.
+    package mutating func hasSpace() -> Bool {
         let floor = floor ?? Self.lowestAddress()
         self.floor = floor
         var here: UInt8 = 0

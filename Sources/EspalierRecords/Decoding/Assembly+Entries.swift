@@ -4,7 +4,8 @@ extension Assembly {
     package func values<R>(
         entry handle: Handle, identifier: String, _ body: (inout ValueDecoder) throws -> R
     ) throws -> R {
-        expectedIdentifier = identifier
+        expect(identifier)
+        trail.enter(handle)
         let opened = try open(handle)
         defer { leave(opened.values.children.lowerBound) }
         var values = ValueDecoder(

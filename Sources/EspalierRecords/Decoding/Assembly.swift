@@ -9,13 +9,15 @@ package final class Assembly {
     let limits: TreeLimits
 
     private var stack = StackSpace()
-    private var depth = 0
-    private var nodesLeft: Int
-    private var bytesLeft: Int
+    private let depth = Tally(0)
+    private let nodesLeft: Tally
+    private let bytesLeft: Tally
     var trail = Trail()
     private var memo: [MemoKey: Any] = [:]
-    @usableFromInline var cuts = 0
-    var expectedIdentifier: String?
+    private let cutTally = Tally(0)
+    /// What the entry's record has to name itself; looked at only where `isAtEntry` says so.
+    private var expectedIdentifier: String?
+    private let isAtEntry = Tally(0)
     /// What stopped the read for good, kept in case a model's initialiser swallows it.
     private var failure: AssemblyFailure?
 
@@ -23,7 +25,11 @@ package final class Assembly {
     package private(set) var onCycle: [Handle] = []
     package private(set) var isOpen = true
     /// Records decoded.
-    package private(set) var recordCount = 0
+    package var recordCount: Int { recordTally.value }
+    private let recordTally = Tally(0)
+
+    /// Back references left out so far.
+    @usableFromInline var cuts: Int { cutTally.value }
 
     /// Whether a back reference was left out.
     package var isCut: Bool { cuts > 0 }
@@ -36,8 +42,8 @@ package final class Assembly {
     package init(source: any RecordSource, limits: TreeLimits = TreeLimits()) {
         self.source = source
         self.limits = limits
-        nodesLeft = limits.maximumNodes
-        bytesLeft = limits.maximumBytes
+        nodesLeft = Tally(limits.maximumNodes)
+        bytesLeft = Tally(limits.maximumBytes)
     }
 
     /// Runs the read. Whatever is thrown comes out as a reason; `entry` stands for a path that names no record.
@@ -57,7 +63,7 @@ package final class Assembly {
         entry handle: Handle, identifier: String, as type: Model.Type,
         _ make: (inout RecordDecoder) throws -> Model
     ) throws -> Model {
-        expectedIdentifier = identifier
+        expect(identifier)
         return try assemble(handle, as: type, make)
     }
 
@@ -65,8 +71,7 @@ package final class Assembly {
     package func entry<Value>(
         _ handle: Handle, identifier: String, _ body: (inout ValueDecoder) throws -> Value
     ) throws -> Value {
-        expectedIdentifier = identifier
-        defer { expectedIdentifier = nil }
+        expect(identifier)
         let first = trail.children.count
         trail.children.append(handle)
         defer { trail.dropChildren(from: first) }
@@ -86,35 +91,53 @@ package final class Assembly {
     package func assemble<Model>(
         _ handle: Handle, as type: Model.Type, _ make: (inout RecordDecoder) throws -> Model
     ) throws -> Model {
-        // Kept from the second visit on: most nodes are met once, and a look-up costs more than their decoding saves.
-        let isRepeated = try visit(handle)
-        if isRepeated, let known = remembered(handle, ObjectIdentifier(type)) as? Model { return known }
+        try visit(handle) ? assembleAgain(handle, make) : decode(handle, make)
+    }
+
+    /// Kept from the second visit on: most nodes are met once, and a look-up costs more than their decoding saves.
+    @inlinable @inline(never)
+    func assembleAgain<Model>(
+        _ handle: Handle, _ make: (inout RecordDecoder) throws -> Model
+    ) throws -> Model {
+        if let known = remembered(handle, ObjectIdentifier(Model.self)) as? Model {
+            turnBack()
+            return known
+        }
         let cutsBefore = cuts
+        let model = try decode(handle, make)
+        // A subtree with a cut depends on the path it was reached by.
+        if cuts == cutsBefore { remember(model, handle, ObjectIdentifier(Model.self)) }
+        return model
+    }
+
+    // The model is returned where it is made: a copy would retain all of its strings.
+    @inlinable
+    func decode<Model>(
+        _ handle: Handle, _ make: (inout RecordDecoder) throws -> Model
+    ) throws -> Model {
         var decoder = try decoder(of: handle)
         let firstChild = decoder.values.children.lowerBound
-        let model: Model
+        defer { leave(firstChild) }
         do {
-            model = try make(&decoder)
+            return try make(&decoder)
         } catch {
-            leave(firstChild)
             throw attribute(error, to: handle)
         }
-        leave(firstChild)
-        // A subtree with a cut depends on the path it was reached by.
-        if isRepeated, cuts == cutsBefore { remember(model, handle, ObjectIdentifier(type)) }
-        return model
     }
 
     /// Whether the record was met before in this read. Throws for one that is being decoded.
     @usableFromInline
     func visit(_ handle: Handle) throws -> Bool {
         guard let isRepeated = trail.visit(handle) else {
-            cuts += 1
+            cutTally.add(1)
             onCycle.append(handle)
             throw AssemblyFailure(.cut)
         }
         return isRepeated
     }
+
+    @usableFromInline
+    func turnBack() { trail.turnBack() }
 
     @usableFromInline
     func remembered(_ handle: Handle, _ type: ObjectIdentifier) -> Any? {
@@ -129,12 +152,14 @@ package final class Assembly {
     /// Steps into the record of `handle`; `leave` steps out again.
     @usableFromInline
     func decoder(of handle: Handle) throws -> RecordDecoder {
-        guard nodesLeft > 0 else { throw stop(.tooLarge) }
-        nodesLeft -= 1
+        nodesLeft.add(-1)
         let opened = try open(handle)
         var values = opened.values
         do {
-            try values.reader.skipValue()
+            guard let count = try values.reader.takeStringLength() else {
+                throw FormatError.malformed("a record without an identifier")
+            }
+            try values.reader.skip(count)
         } catch {
             leave(values.children.lowerBound)
             throw stop(AssemblyFailure(error).cause)
@@ -143,27 +168,26 @@ package final class Assembly {
             values: ValueDecoder(reader: values.reader, assembly: self, children: values.children), shape: opened.shape)
     }
 
-    /// Steps into a record: checked and taken apart, a reader standing at its identifier.
+    /// Opens the record stepped into: checked and taken apart, a reader standing at its identifier. Steps out if that fails.
     func open(_ handle: Handle) throws -> (shape: Shape, values: (reader: ByteReader, children: Range<Int>)) {
-        try enter()
-        let reader: ByteReader
-        let firstChild: Int
         do {
+            try enter()
+        } catch {
+            trail.turnBack()
+            throw error
+        }
+        let firstChild = trail.children.count
+        do {
+            guard nodesLeft.value >= 0 else { throw stop(.tooLarge) }
             switch try source.record(handle) {
-            case .found(let found, let owner):
-                reader = found
-                firstChild = trail.enter(handle, owner)
+            case .found(let reader, let owner):
+                if let owner { trail.keep(owner) }
+                let opened = try takeApart(reader, handle)
+                return (opened.shape, (opened.body, firstChild..<firstChild + opened.childCount))
             case .tombstone: throw AssemblyFailure(.deleted)
             case .lost: throw stop(.lost)
             case .nothing: throw stop(.dangling)
             }
-        } catch {
-            leave()
-            throw stopped(error)
-        }
-        do {
-            let opened = try takeApart(reader, handle)
-            return (opened.shape, (opened.body, firstChild..<firstChild + opened.childCount))
         } catch {
             leave(firstChild)
             throw stopped(error)
@@ -183,15 +207,16 @@ package final class Assembly {
         _ record: ByteReader, _ handle: Handle
     ) throws -> (shape: Shape, body: ByteReader, childCount: Int) {
         var reader = record
-        bytesLeft -= reader.end
-        guard bytesLeft >= 0 else { throw stop(.tooLarge) }
-        let layout = try RecordLayout(reading: &reader, handle: handle, children: &trail.children)
-        var body = reader.limited(to: layout.payload.upperBound)
+        bytesLeft.add(-reader.end)
+        guard bytesLeft.value >= 0 else { throw stop(.tooLarge) }
+        let layout = try RecordLayout(reading: &reader)
+        if layout.childCount > 0 { try layout.readChildren(&reader, of: handle, into: &trail.children) }
+        var body = try layout.payload(reader)
         let shape = try Record.shape(of: layout, &body, source.shape)
         try layout.verify(reader, handle: handle, shape: shape.fingerprint)
         guard layout.dictionaryNumber == 0 else { throw FormatError.unknownDictionary(layout.dictionaryNumber) }
-        recordCount += 1
-        try checkIdentifier(body)
+        recordTally.add(1)
+        if isAtEntry.value != 0 { try checkIdentifier(body) }
         return (shape, body, layout.childCount)
     }
 
@@ -202,10 +227,16 @@ package final class Assembly {
         leave()
     }
 
+    /// The next record has to name itself `identifier`.
+    func expect(_ identifier: String) {
+        expectedIdentifier = identifier
+        isAtEntry.add(1)
+    }
+
     /// An index entry that leads to another record is damage.
     private func checkIdentifier(_ body: ByteReader) throws {
+        isAtEntry.add(-1)
         guard let expected = expectedIdentifier else { return }
-        expectedIdentifier = nil
         var body = body
         guard let count = try body.takeStringLength(), try body.matches(expected, count: count) else {
             throw stop(.undecodable("the index leads to another record"))
@@ -240,16 +271,17 @@ package final class Assembly {
 
     @usableFromInline
     func enter() throws {
-        guard depth < limits.maximumDepth, stack.hasSpace(at: depth) else { throw stop(.tooDeep) }
-        depth += 1
+        let level = depth.value
+        guard level < limits.maximumDepth, !StackSpace.isDue(at: level) || stack.hasSpace() else { throw stop(.tooDeep) }
+        depth.add(1)
     }
 
     @usableFromInline
-    func leave() { depth -= 1 }
+    func leave() { depth.add(-1) }
 
     /// Throws unless `levels` more may be entered outside of `nested`: containers of users' code, which recurses by itself.
     func allow(levels: Int) throws {
-        guard depth + levels < limits.maximumDepth, stack.hasSpaceNow() else { throw stop(.tooDeep) }
+        guard depth.value + levels < limits.maximumDepth, stack.hasSpace() else { throw stop(.tooDeep) }
     }
 
     /// A failure that ends the read even if a model's initialiser swallows it.

@@ -43,26 +43,25 @@ public struct RecordDecoder: ~Copyable {
             guard let value = Value.valueWhenMissing else { throw Self.missing(key) }
             return value
         }
+        // Returned where it is made: a copy of a model would retain all of its strings.
         do {
-            let value = try Value.decodeValue(from: &values)
-            finish()
-            return value
+            return try Value.decodeValue(from: &values)
         } catch {
             throw try failed(error, key, start)
         }
     }
 
-    /// Stands at the value of the field `key`, whose position is the answer; nil when there is none.
+    /// Stands at the value of the field `key`, whose position is the answer, and counts it as read; nil when there is none.
     @usableFromInline
     mutating func start(_ key: String) throws -> Int? {
-        try seek(key) ? values.reader.position : nil
+        guard try seek(key) else { return nil }
+        next += 1
+        return values.reader.position
     }
 
     @usableFromInline
-    mutating func finish() { next += 1 }
-
-    @usableFromInline
     mutating func failed(_ error: any Error, _ key: String, _ start: Int) throws -> any Error {
+        next -= 1
         try restore(start)
         return AssemblyFailure(error).inside(field: key)
     }

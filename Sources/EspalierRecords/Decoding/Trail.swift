@@ -10,17 +10,21 @@ struct Trail {
     /// Records in memory of their own, each with the depth of the path it is lent at.
     private var owners: [(depth: Int, owner: RecordBuffer)] = []
 
-    /// Whether the record was met before; nil if it is being decoded.
+    /// Steps into a record, unless it is being decoded: then the answer is nil. Tells whether it was met before.
     mutating func visit(_ handle: Handle) -> Bool? {
-        path.contains(handle) ? nil : visited.insert(handle)
+        if path.contains(handle) { return nil }
+        path.append(handle)
+        return visited.insert(handle)
     }
 
-    /// Steps into a record. Returns where its children will stand.
-    mutating func enter(_ handle: Handle, _ owner: RecordBuffer?) -> Int {
-        path.append(handle)
-        if let owner { owners.append((path.count, owner)) }
-        return children.count
-    }
+    /// Steps into a record that no record refers to.
+    mutating func enter(_ handle: Handle) { path.append(handle) }
+
+    /// Keeps the bytes of the record stepped into.
+    mutating func keep(_ owner: RecordBuffer) { owners.append((path.count, owner)) }
+
+    /// Steps out of a record that was not opened.
+    mutating func turnBack() { path.removeLast() }
 
     /// Steps out of the record whose children stand from `firstChild` on.
     mutating func leave(_ firstChild: Int) {

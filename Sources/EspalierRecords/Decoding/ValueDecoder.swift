@@ -97,6 +97,8 @@ public struct ValueDecoder: ~Copyable {
 
     /// An array; `body` reads one element. An element whose record is deleted, or that refers back to a record being
     /// read, is left out.
+    // Inlined here, because a closure on a generic element looks the metadata of its array up for each element.
+    @inline(__always)
     public mutating func decodeElements(_ body: (inout ValueDecoder) throws -> Void) throws {
         try decodeElements(numberedFrom: 0, body)
     }
@@ -109,6 +111,7 @@ public struct ValueDecoder: ~Copyable {
     }
 
     /// The same for an array that continues another, for the sake of paths.
+    @inline(__always)
     package mutating func decodeElements(
         numberedFrom base: Int, _ body: (inout ValueDecoder) throws -> Void
     ) throws {
@@ -164,15 +167,9 @@ public struct ValueDecoder: ~Copyable {
     ) throws -> Model {
         if let handle = try takeReference() { return try assembly.assemble(handle, as: type, make) }
         let start = try startInline()
+        defer { assembly.leave() }
         var decoder = RecordDecoder(inline: fork(), count: start.count)
-        let model: Model
-        do {
-            model = try make(&decoder)
-        } catch {
-            assembly.leave()
-            throw error
-        }
-        assembly.leave()
+        let model = try make(&decoder)
         try finishInline(at: decoder.endPosition, start: start.position)
         return model
     }

@@ -83,7 +83,7 @@ package final class Flattener {
 
     /// One level down.
     func nested<R>(_ body: () throws -> R) throws -> R {
-        guard depth < limits.maximumDepth, stack.hasSpace(at: depth) else {
+        guard depth < limits.maximumDepth, !StackSpace.isDue(at: depth) || stack.hasSpace() else {
             throw FlattenError.tooDeep(limit: min(depth, limits.maximumDepth))
         }
         depth += 1
@@ -93,7 +93,7 @@ package final class Flattener {
 
     /// Throws unless `levels` more may be entered outside of `nested`: containers of users' code, which recurses by itself.
     func allow(levels: Int) throws {
-        guard depth + levels < limits.maximumDepth, stack.hasSpaceNow() else {
+        guard depth + levels < limits.maximumDepth, stack.hasSpace() else {
             throw FlattenError.tooDeep(limit: limits.maximumDepth)
         }
     }

@@ -55,9 +55,13 @@ public struct RecordEncoder {
         }
     }
 
-    /// Whether the next field is the one that the last model of the type had here.
+    /// Starts the field if it is the one that the last model of the type had here.
     @inline(__always)
-    func isExpected(_ name: String) -> Bool { names == nil && expected?.holds(name, at: count) == true }
+    mutating func startExpected(_ name: String) -> Bool {
+        guard names == nil, let expected, expected.holds(name, at: count) else { return false }
+        count += 1
+        return true
+    }
 
     /// The slot of a field written before; a node's, because an inline model keeps no list.
     func slot(ofWritten name: String) -> Int? {

@@ -30,7 +30,7 @@ package enum Chunks {
         try ByteReader.reading(first) { try count(&$0) }
     }
 
-    private static func count(_ reader: inout ByteReader) throws(FormatError) -> Int? {
+    package static func count(_ reader: inout ByteReader) throws(FormatError) -> Int? {
         guard try reader.byte() == RecordLayout.version, try reader.byte() & RecordLayout.Flag.chunked != 0 else {
             return nil
         }

@@ -19,9 +19,10 @@ package struct Record {
         reading reader: inout ByteReader, handle: Handle, shapes: (UInt64) throws -> Shape?
     ) throws {
         var children: [Handle] = []
-        let layout = try RecordLayout(reading: &reader, handle: handle, children: &children)
+        let layout = try RecordLayout(reading: &reader)
+        try layout.readChildren(&reader, of: handle, into: &children)
         byteCount = reader.end
-        var body = reader.limited(to: layout.payload.upperBound)
+        var body = try layout.payload(reader)
         let shape = try Self.shape(of: layout, &body, shapes)
         try layout.verify(reader, handle: handle, shape: shape.fingerprint)
         guard layout.dictionaryNumber == 0 else { throw FormatError.unknownDictionary(layout.dictionaryNumber) }

@@ -26,13 +26,12 @@ package struct RecordLayout {
     package let shapeNumber: UInt64
     package let dictionaryNumber: UInt64
     package let childCount: Int
-    package let payload: Range<Int>
+    /// Where the payload ends and the check stands.
+    package let end: Int
 
-    /// Reads the header and leaves `reader` at the payload; the children are added to `children`. Nothing is verified yet.
+    /// Reads the header and leaves `reader` at the children. Nothing is verified yet.
     @inline(__always)
-    package init(
-        reading reader: inout ByteReader, handle: Handle, children: inout [Handle]
-    ) throws(FormatError) {
+    package init(reading reader: inout ByteReader) throws(FormatError) {
         let version = try reader.byte()
         guard version == Self.version else { throw .unknownVersion(version) }
         let flags = try reader.byte()
@@ -46,21 +45,33 @@ package struct RecordLayout {
         shapeNumber = try reader.varint()
         dictionaryNumber = try reader.varint()
         childCount = try reader.count()
+        end = reader.end - Self.checkSize
+    }
+
+    /// Reads the children into `children` and leaves `reader` at the payload.
+    @inline(__always)
+    package func readChildren(
+        _ reader: inout ByteReader, of handle: Handle, into children: inout [Handle]
+    ) throws(FormatError) {
         for _ in 0..<childCount {
             children.append(Handle(handle.rawValue &+ UInt64(bitPattern: try reader.signedVarint())))
         }
-        let end = reader.end - Self.checkSize
+    }
+
+    /// A reader of the payload, for one that stands at it.
+    @inline(__always)
+    package func payload(_ reader: ByteReader) throws(FormatError) -> ByteReader {
         guard reader.position <= end else { throw .truncated }
-        payload = reader.position..<end
+        return reader.limited(to: end)
     }
 
     /// Throws unless the check matches. `shape` is the fingerprint of the shape that `shapeNumber` names.
     @inline(__always)
     package func verify(_ reader: ByteReader, handle: Handle, shape: UInt64) throws(FormatError) {
         var tail = reader
-        tail.position = payload.upperBound
+        tail.position = end
         let stored = try tail.integer(UInt64.self)
-        guard stored == reader.check(of: 0..<payload.upperBound, seed: Self.seed(handle: handle, shape: shape)) else {
+        guard stored == reader.check(of: 0..<end, seed: Self.seed(handle: handle, shape: shape)) else {
             throw .checkFailed
         }
     }

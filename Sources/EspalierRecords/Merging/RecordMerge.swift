@@ -69,18 +69,17 @@ private struct SlotMerge {
         sources.append((projection.values, children))
         let ranges = try Self.ranges(of: projection.values, count: projection.shape.count)
         for (name, range) in zip(projection.shape.names.map(Identifier.init), ranges) {
-            guard let place = places[name] else {
-                append(Slot(name: name, declarers: [type], source: source, range: range))
-                written.insert(name)
-                continue
-            }
-            slots[place].declarers.insert(type)
             let tag = projection.values[range.lowerBound]
-            let isUnset = tag == Wire.null || tag == Wire.absent
-            guard !written.contains(name), policy == .replace || !isUnset else { continue }
-            slots[place].source = source
-            slots[place].range = range
-            written.insert(name)
+            let isFetched = policy == .replace || tag != Wire.null && tag != Wire.absent
+            if let place = places[name] {
+                slots[place].declarers.insert(type)
+                guard isFetched, !written.contains(name) else { continue }
+                slots[place].source = source
+                slots[place].range = range
+            } else {
+                append(Slot(name: name, declarers: [type], source: source, range: range))
+            }
+            if isFetched { written.insert(name) }
         }
     }
 

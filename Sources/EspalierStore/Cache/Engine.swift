@@ -43,7 +43,7 @@ final class Engine: Sendable {
 
     /// Takes in a write whose operation `flatten` makes; it runs on another thread.
     func submit(
-        coalescingKey: String? = nil, isDroppable: Bool = true,
+        coalescingKey: CoalescingKey? = nil, isDroppable: Bool = true,
         _ flatten: @escaping @Sendable (Flattener) throws -> WriteOperation
     ) -> WriteTicket {
         let limits = writeLimits

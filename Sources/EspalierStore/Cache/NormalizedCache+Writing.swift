@@ -13,7 +13,7 @@ extension NormalizedCache {
         guard let identifier = model.modelIdentifier, !identifier.isEmpty else {
             return WriteTicket(failed: .noIdentifier)
         }
-        return submit(coalescingKey: coalescingKey("n", identifier, model, policy)) { flattener in
+        return submit(coalescingKey: coalescingKey(.node, identifier, model, policy)) { flattener in
             let value = try flattener.value { try ModelStorage.encode(model, into: $0) }
             guard let entry = value.children.first else { throw CacheError.noIdentifier }
             return .nodes(flattener.finish(), entries: [entry], policy: policy)
@@ -49,7 +49,7 @@ extension NormalizedCache {
             return set(model, policy: policy)
         }
         guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
-        return submit(coalescingKey: coalescingKey("k", key, model, policy)) { flattener in
+        return submit(coalescingKey: coalescingKey(.key, key, model, policy)) { flattener in
             let value = try flattener.value { try ModelStorage.encode(model, into: $0) }
             return .key(key, value, flattener.finish(), policy: policy)
         }
@@ -75,10 +75,11 @@ extension NormalizedCache {
     }
 
     private func coalescingKey(
-        _ kind: String, _ name: String, _ model: some IdentifiedModel, _ policy: WritePolicy
-    ) -> String? {
+        _ nameSpace: NameSpace, _ name: String, _ model: some IdentifiedModel, _ policy: WritePolicy
+    ) -> CoalescingKey? {
         // Merges add up: an earlier one is not superfluous because a later one follows.
-        policy == .replace ? "\(kind)\(name)\u{0}\(model.projectionIdentifier)" : nil
+        guard policy == .replace else { return nil }
+        return CoalescingKey(nameSpace: nameSpace, name: name, projection: model.projectionIdentifier)
     }
 }
 

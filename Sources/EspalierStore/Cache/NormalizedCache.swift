@@ -70,7 +70,7 @@ public final class NormalizedCache: Sendable {
     public func changeSets() -> AsyncStream<ChangeSet> { engine.changeSets() }
 
     func submit(
-        coalescingKey: String? = nil, isDroppable: Bool = true,
+        coalescingKey: CoalescingKey? = nil, isDroppable: Bool = true,
         _ flatten: @escaping @Sendable (Flattener) throws -> WriteOperation
     ) -> WriteTicket {
         guard !isClosed else { return WriteTicket(failed: .closed) }

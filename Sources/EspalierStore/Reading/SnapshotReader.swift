@@ -19,7 +19,7 @@ final class SnapshotReader {
     /// The node `identifier`.
     func node<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String) throws -> ReadOutcome<Model> {
         guard let handle = try handle(.node, identifier) else { return .miss(.notFound) }
-        return read(identifier) { assembly in
+        return try read(identifier) { assembly in
             try ModelStorage.decode(type, entry: handle, identifier: identifier, of: assembly)
         }
     }
@@ -27,7 +27,7 @@ final class SnapshotReader {
     /// What `key` names: an entry of its own, or the node of that identifier.
     func model<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws -> ReadOutcome<Model> {
         guard let handle = try handle(.key, key) else { return try node(type, key) }
-        return read(key) { assembly in
+        return try read(key) { assembly in
             try assembly.values(entry: handle, identifier: key) { try ModelStorage.decode(type, from: &$0) }
         }
     }
@@ -35,7 +35,7 @@ final class SnapshotReader {
     /// The elements of the collection under `key`.
     func collection<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws -> ReadOutcome<[Model]> {
         guard let handle = try handle(.collection, key) else { return .miss(.notFound) }
-        return read(key) { assembly in
+        return try read(key) { assembly in
             var elements: [Model] = []
             let segments = try assembly.children(entry: handle, identifier: key)
             for segment in segments {
@@ -54,8 +54,8 @@ final class SnapshotReader {
         return try snapshot.handle(generation.keyspaces, nameSpace, identifier)
     }
 
-    private func read<Value>(_ entry: String, _ body: (Assembly) throws -> Value) -> ReadOutcome<Value> {
-        let assembly = Assembly(source: SnapshotSource(snapshot, of: generation), limits: limits)
+    private func read<Value>(_ entry: String, _ body: (Assembly) throws -> Value) throws -> ReadOutcome<Value> {
+        let assembly = Assembly(source: try SnapshotSource(snapshot, of: generation), limits: limits)
         let result = assembly.read(entry) { try body(assembly) }
         onCycle += assembly.onCycle
         switch result {

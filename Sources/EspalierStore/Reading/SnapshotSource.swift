@@ -5,26 +5,28 @@ import EspalierRecords
 final class SnapshotSource: RecordSource {
     private let snapshot: Snapshot
     private let generation: Generation
-    private let nodes: Keyspace
-    // The records of a tree alternate among few shapes: remembered here, they cost no lock.
-    private var recent: [(number: UInt64, shape: Shape)] = []
-    private static let remembered = 16
+    /// The records of a tree stand side by side.
+    private let nodes: NearbyReader
+    private let shapes: [Shape?]
+    /// Shapes that are not in the table yet.
+    private var found: [UInt64: Shape] = [:]
 
-    init(_ snapshot: Snapshot, of generation: Generation) {
+    init(_ snapshot: Snapshot, of generation: Generation) throws {
         self.snapshot = snapshot
         self.generation = generation
-        nodes = generation.keyspaces.nodes
+        nodes = try NearbyReader(snapshot, generation.keyspaces.nodes)
+        shapes = generation.shapes.all
     }
 
     func record(_ handle: Handle) throws -> RecordLookup {
         var lent: ByteReader?
         var chunkCount: Int?
-        _ = try snapshot.withValue(nodes, handle.rawValue) { span in
+        _ = try nodes.withValue(handle.rawValue) { span in
             chunkCount = try Chunks.count(span)
             lent = ByteReader(lent: span)
         }
         if let chunkCount {
-            let buffer = RecordBuffer(try snapshot.joinedRecord(nodes, handle, chunkCount: chunkCount))
+            let buffer = RecordBuffer(try snapshot.joinedRecord(generation.keyspaces.nodes, handle, chunkCount: chunkCount))
             return .found(buffer.reader, owner: buffer)
         }
         if let lent { return .found(lent, owner: nil) }
@@ -34,15 +36,14 @@ final class SnapshotSource: RecordSource {
     }
 
     func shape(_ number: UInt64) throws -> Shape? {
-        for entry in recent where entry.number == number { return entry.shape }
-        guard let shape = try lookUp(number) else { return nil }
-        if recent.count < Self.remembered { recent.append((number, shape)) }
-        return shape
+        if number < shapes.count, let shape = shapes[Int(number)] { return shape }
+        return try lookUp(number)
     }
 
     private func lookUp(_ number: UInt64) throws -> Shape? {
-        if let shape = generation.shapes.shape(number) { return shape }
+        if let shape = found[number] { return shape }
         guard let stored = try snapshot.storedShape(generation.keyspaces, number) else { return nil }
+        found[number] = stored.shape
         generation.shapes.add(stored.shape, number: number)
         return stored.shape
     }

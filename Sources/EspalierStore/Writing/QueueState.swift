@@ -14,6 +14,9 @@ struct QueueState {
     private(set) var finished: UInt64 = 0
     var isClosed = false
     private var unfinished: Set<UInt64> = []
+    /// Coalesced submissions by the one that stands for them: they are finished when it is, so that nobody who waits for
+    /// them gets ahead of it.
+    private var standIns: [UInt64: [UInt64]] = [:]
 
     let limit: Int
 
@@ -53,29 +56,29 @@ struct QueueState {
         coalesce(into: &displaced)
         // The newest one always stays: a single write over the limit is for the limit on trees to refuse.
         while byteCount > limit, let oldest = waiting.dropLast().firstIndex(where: \.isDroppable) {
-            displaced.dropped.append(waiting[oldest])
-            remove(at: oldest)
+            let submission = waiting.remove(at: oldest)
+            release(submission)
+            finish([submission])
+            displaced.dropped.append(submission)
         }
         return displaced
     }
 
+    /// Nothing is moved past a submission that may not be dropped: a flush has to find what was submitted before it done.
     private mutating func coalesce(into displaced: inout Displaced) {
-        var latest: [String: Submission] = [:]
+        var latest: [CoalescingKey: Submission] = [:]
         for index in waiting.indices.reversed() {
+            if !waiting[index].isDroppable { latest.removeAll() }
             guard let key = waiting[index].coalescingKey else { continue }
             if let later = latest[key] {
-                displaced.coalesced.append((waiting[index], later))
-                remove(at: index)
+                let old = waiting.remove(at: index)
+                release(old)
+                displaced.coalesced.append((old, later))
+                standIns[later.sequence, default: []] += [old.sequence] + (standIns.removeValue(forKey: old.sequence) ?? [])
             } else {
                 latest[key] = waiting[index]
             }
         }
-    }
-
-    private mutating func remove(at index: Int) {
-        let submission = waiting.remove(at: index)
-        release(submission)
-        finish([submission])
     }
 
     private mutating func release(_ submission: Submission) {
@@ -100,7 +103,10 @@ struct QueueState {
     }
 
     mutating func finish(_ submissions: [Submission]) {
-        for submission in submissions { unfinished.remove(submission.sequence) }
+        for submission in submissions {
+            unfinished.remove(submission.sequence)
+            unfinished.subtract(standIns.removeValue(forKey: submission.sequence) ?? [])
+        }
         // Few are ever unfinished below the last one finished, so this walks what was just finished.
         while finished < submitted, !unfinished.contains(finished + 1) { finished += 1 }
     }

@@ -7,7 +7,7 @@ final class Submission: Sendable {
     let sequence: UInt64
     let ticket = WriteTicket()
     /// What it may be coalesced under: a later write of the same entry by the same type makes it superfluous.
-    let coalescingKey: String?
+    let coalescingKey: CoalescingKey?
     /// Whether it may be dropped when the queue is full. Deletes may not: what they delete would come back.
     let isDroppable: Bool
 
@@ -20,7 +20,7 @@ final class Submission: Sendable {
     private let readiness = DispatchSemaphore(value: 0)
 
     init(
-        sequence: UInt64, coalescingKey: String?, isDroppable: Bool,
+        sequence: UInt64, coalescingKey: CoalescingKey?, isDroppable: Bool,
         flatten: @escaping @Sendable () throws -> WriteOperation
     ) {
         self.sequence = sequence

@@ -19,7 +19,7 @@ final class WriteQueue: Sendable {
 
     /// Takes a write in. Never blocks. The submission is nil, and the ticket failed, when the queue is closed.
     func submit(
-        coalescingKey: String?, isDroppable: Bool, _ flatten: @escaping @Sendable () throws -> WriteOperation
+        coalescingKey: CoalescingKey?, isDroppable: Bool, _ flatten: @escaping @Sendable () throws -> WriteOperation
     ) -> (ticket: WriteTicket, submission: Submission?) {
         let added = state.withLock { state -> (Submission, QueueState.Displaced)? in
             guard !state.queue.isClosed else { return nil }

@@ -25,7 +25,7 @@ extension DictionaryRecordSource {
             return handle
         }
         for (node, handle) in zip(tree.nodes, handles) {
-            let merge = try RecordMerge(node, into: record(handle), policy: policy, handles: handles)
+            let merge = try RecordMerge(node, into: parsedRecord(handle), policy: policy, handles: handles)
             put(merge, identifier: node.identifier, handle: handle)
         }
     }
@@ -38,7 +38,7 @@ extension DictionaryRecordSource {
     }
 
     /// The record of `handle`, taken apart; nil when it is damaged, deleted or not there.
-    package func record(_ handle: Handle) throws -> Record? {
+    package func parsedRecord(_ handle: Handle) throws -> Record? {
         guard !lost.contains(handle), !tombstones.contains(handle), let bytes = records[handle] else { return nil }
         return try ByteReader.reading(bytes) { reader in
             try Record(reading: &reader, handle: handle) { shapes[$0] }

@@ -15,15 +15,13 @@ package final class DictionaryRecordSource: RecordSource {
 
     package init() {}
 
-    package func withRecord(_ handle: Handle, _ body: (RawSpan) throws -> Void) throws -> RecordPresence {
+    package func record(_ handle: Handle) throws -> RecordLookup {
         lookups += 1
         if tombstones.contains(handle) { return .tombstone }
         if lost.contains(handle) { return .lost }
         guard let record = records[handle] else { return .nothing }
-        var writer = ByteWriter(capacity: record.count)
-        writer.append(record)
-        try writer.withSpan(body)
-        return .found
+        let buffer = RecordBuffer(record)
+        return .found(buffer.reader, owner: buffer)
     }
 
     package func shape(_ number: UInt64) throws -> Shape? { shapes[number] }

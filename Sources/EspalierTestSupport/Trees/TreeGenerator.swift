@@ -44,6 +44,7 @@ package struct TreeGenerator {
         case .optional(let kind), .array(let kind), .nested(let kind), .dictionary(let kind):
             var value = TreeValue.empty(field.content) ?? .child(nil)
             guard depth < knobs.depth, sizeLeft > 0, !random.happens(knobs.emptiness) else { return value }
+            if kind == .summary, knobs.conflictingNames != nil, !random.happens(knobs.projections) { return value }
             let isSingle = if case .optional = field.content { true } else { false }
             for _ in 0..<(isSingle ? 1 : Int.random(in: 1...max(1, knobs.width), using: &random)) where sizeLeft > 0 {
                 value = value.adding(child(kind, depth: depth))
@@ -56,15 +57,26 @@ package struct TreeGenerator {
         if kind == .summary, knobs.conflictingNames == nil, random.happens(knobs.projections), let summary = projection() {
             return summary
         }
-        if random.happens(knobs.sharing), let known = finished[kind]?.randomElement(using: &random) { return known }
+        if random.happens(knobs.sharing), let known = shared(kind) { return known }
         return model(kind, depth: depth + 1)
+    }
+
+    /// One that stands elsewhere, if it fits: what is shared is small once, but the tree has it as often as it occurs.
+    private mutating func shared(_ kind: TreeKind) -> TreeModel? {
+        guard let known = finished[kind]?.randomElement(using: &random), known.size <= sizeLeft else { return nil }
+        sizeLeft -= known.size
+        return known
     }
 
     /// The summary of a node that stands in the tree. Its cover must not contain that node, which would be a cycle.
     private mutating func projection() -> TreeModel? {
         guard let node = finished[.node]?.randomElement(using: &random), let identifier = node.identifier else { return nil }
-        if let known = summaries[identifier] { return known }
-        let cover = finished[.node]?.filter { !$0.contains(identifier: identifier) }.randomElement(using: &random)
+        if let known = summaries[identifier] {
+            guard known.size <= sizeLeft else { return nil }
+            sizeLeft -= known.size
+            return known
+        }
+        let cover = shared(.node).flatMap { $0.contains(identifier: identifier) ? nil : $0 }
         let summary = TreeModel(
             kind: .summary, identifier: identifier,
             values: [

@@ -50,7 +50,9 @@ extension TreeModel: CustomStringConvertible {
             case .child(let child): return child.map { "\(field.name): \($0)" }
             case .array(let children): return children.isEmpty ? nil : "\(field.name): \(children)"
             case .nested(let rows): return rows.isEmpty ? nil : "\(field.name): \(rows)"
-            case .dictionary(let entries): return entries.isEmpty ? nil : "\(field.name): \(entries)"
+            case .dictionary(let entries):
+                let ordered = TreeValue.ordered(entries).map { "\($0.key): \($0.value)" }
+                return entries.isEmpty ? nil : "\(field.name): \(ordered)"
             }
         }
         return "\(kind.rawValue) \(identifier ?? "inline") {\(parts.joined(separator: ", "))}"

@@ -12,7 +12,7 @@ struct ChunksTests {
 
     /// Joins as a store would: the first chunk says how many there are.
     func join(_ chunks: [[UInt8]]) throws -> [UInt8] {
-        guard let count = try taken(chunks[0], { try Chunks.count($0) }) else { return chunks[0] }
+        guard let count = try taken(chunks[0], { try Chunks.count(&$0) }) else { return chunks[0] }
         guard count == chunks.count else { throw FormatError.truncated }
         var record = ByteWriter()
         for (number, chunk) in chunks.enumerated() {

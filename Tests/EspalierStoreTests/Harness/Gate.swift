@@ -1,40 +1,35 @@
 import Dispatch
-import EspalierModels
-import EspalierRecords
 @testable import EspalierStore
 
-/// A model whose encoding waits: while it does, the writer stands still and writes pile up behind it.
-struct Gate: NormalizedModel {
+/// A write after which the writer stands still until the gate is opened: meanwhile writes pile up behind it.
+final class Gate: Sendable {
     private static let patience = DispatchTimeInterval.seconds(30)
 
-    private let isReached = DispatchSemaphore(value: 0)
     private let isOpen = DispatchSemaphore(value: 0)
-    let modelIdentifier: String? = "Gate:1"
 
-    init() {}
-
-    init(from decoder: inout RecordDecoder) throws {}
-
-    func encode(to encoder: inout RecordEncoder) throws {
-        isReached.signal()
-        _ = isOpen.wait(timeout: .now() + Self.patience)
-        try encoder.encode(true, forKey: "passed")
+    /// Returns when everything before is committed and the writer stands still, with nothing else in its hands.
+    init(in cache: NormalizedCache) {
+        let isReached = DispatchSemaphore(value: 0)
+        let isWatched = DispatchSemaphore(value: 0)
+        let ticket = cache.submit(isDroppable: false) { _ in
+            _ = isWatched.wait(timeout: .now() + Self.patience)
+            return .barrier
+        }
+        // Tickets are told by the writer's own thread.
+        ticket.whenDone { [isOpen] _ in
+            isReached.signal()
+            _ = isOpen.wait(timeout: .now() + Self.patience)
+        }
+        isWatched.signal()
+        _ = isReached.wait(timeout: .now() + Self.patience)
     }
 
     func open() { isOpen.signal() }
-
-    fileprivate func waitUntilReached() { _ = isReached.wait(timeout: .now() + Self.patience) }
 }
 
 /// Runs `body` while the writer of `cache` stands still, so that everything it submits is queued when it ends.
 func withBlockedWriter<R>(_ cache: NormalizedCache, _ body: () throws -> R) throws -> R {
-    try cache.engine.queue.catchUp()
-    let gate = Gate()
-    let ticket = cache.set(gate)
-    gate.waitUntilReached()
+    let gate = Gate(in: cache)
     defer { gate.open() }
-    let result = try body()
-    gate.open()
-    try ticket.wait()
-    return result
+    return try body()
 }

@@ -28,3 +28,25 @@ struct Refusing: NormalizedModel {
         throw Refusal()
     }
 }
+
+/// A node that calls itself whatever type it is told to.
+struct Costume: NormalizedModel, Hashable {
+    var id: String
+    var projectionIdentifier: String
+
+    init(_ id: String, type: String) {
+        self.id = id
+        projectionIdentifier = type
+    }
+
+    var modelIdentifier: String? { id }
+
+    init(from decoder: inout RecordDecoder) throws {
+        id = try decoder.decode(forKey: "id")
+        projectionIdentifier = ""
+    }
+
+    func encode(to encoder: inout RecordEncoder) throws {
+        try encoder.encode(id, forKey: "id")
+    }
+}

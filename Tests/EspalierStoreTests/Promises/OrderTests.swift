@@ -44,8 +44,7 @@ struct OrderTests {
     @Test("a read that waits for the writer wakes up when it has caught up")
     func waitingRead() async throws {
         try await withCache { cache in
-            let gate = Gate()
-            cache.set(gate)
+            let gate = Gate(in: cache)
             cache.set(anna)
             async let read = cache.read(Person.self, "p:1")
             async let snapshot = cache.read(Person.self, "p:1", consistency: .snapshot)

@@ -67,8 +67,8 @@ struct TicketTests {
     @Test("any number may wait for one ticket")
     func manyWaiters() async throws {
         try await withCache { cache in
-            let gate = Gate()
-            let ticket = cache.set(gate)
+            let gate = Gate(in: cache)
+            let ticket = cache.set(anna)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<20 { group.addTask { try await ticket.committed } }
                 gate.open()

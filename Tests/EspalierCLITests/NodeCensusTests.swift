@@ -1,0 +1,45 @@
+import Testing
+
+@testable import EspalierCLI
+
+@Suite("Nodes and contradictions are counted as flattening stores them")
+struct NodeCensusTests {
+    private func census(_ models: JSONValue...) -> NodeCensus {
+        let rule = IdentityRule(idKey: "id", types: [TypeMapping(property: "p", type: "root")])
+        var census = NodeCensus()
+        census.add(write: models.map { rule.tree(from: $0, type: "root") })
+        return census
+    }
+
+    @Test("what stands in an object that does not count is not stored")
+    func laterOccurrences() {
+        let census = census(["id": 1], ["id": 1, "q": ["id": 2]], ["id": 3, "q": ["id": 4]])
+        #expect(census.identifiers.map { "\($0)" }.sorted() == ["q:4", "root:1", "root:3"])
+        #expect(census.contradictions == 1)
+    }
+
+    @Test(
+        "objects that say the same do not contradict each other",
+        arguments: [
+            (["id": 1, "a": [1, ["b": nil]]], 0), (["a": [1, ["b": nil]], "id": 1], 0),
+            (["id": 1, "a": [1, ["b": 0]]], 1),
+            (["id": 1, "a": [1.0, ["b": nil]]], 1), (["id": "1", "a": [1, ["b": nil]]], 1), (["id": 1], 1),
+        ] as [(JSONValue, Int)])
+    func contradictions(second: JSONValue, count: Int) {
+        #expect(census(["id": 1, "a": [1, ["b": nil]]], second).contradictions == count)
+    }
+
+    @Test("children are compared by their identifiers")
+    func children() {
+        #expect(census(["id": 1, "q": ["id": 2, "v": 1]], ["id": 1, "q": ["id": 2, "v": 2]]).contradictions == 0)
+        #expect(census(["id": 1, "q": ["id": 2]], ["id": 1, "q": ["id": 3]]).contradictions == 1)
+        #expect(census(["id": 1, "q": ["id": 2]], ["id": 1, "q": [:]]).contradictions == 1)
+    }
+
+    @Test("an object inside itself is counted once")
+    func cycle() {
+        let census = census(["id": 1, "p": ["id": 2, "p": ["id": 1]]])
+        #expect(census.identifiers.count == 2)
+        #expect(census.contradictions == 1)
+    }
+}

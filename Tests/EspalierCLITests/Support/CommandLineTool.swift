@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+@testable import EspalierCLI
+
+/// The built `espalier`, run as a process of its own in a folder that goes away with the test.
+struct CommandLineTool {
+    let folder: ScratchFolder
+
+    init() throws { folder = try ScratchFolder() }
+
+    /// What a run came to.
+    struct Outcome {
+        let code: Int32
+        let output: [UInt8]
+        let errors: String
+
+        var text: String { String(decoding: output, as: UTF8.self) }
+
+        func json() throws -> JSONValue { try JSONParser.parse(output) }
+
+        /// The number under `name` in a result printed as JSON.
+        func count(_ name: String) throws -> Int? {
+            guard case .number(.int(let count))? = try json()[name] else { return nil }
+            return Int(count)
+        }
+    }
+
+    @discardableResult
+    func callAsFunction(_ arguments: String..., input: String? = nil) throws -> Outcome {
+        try run(arguments, input: input)
+    }
+
+    func run(_ arguments: [String], input: String? = nil) throws -> Outcome {
+        let name = UUID().uuidString
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try #require(Self.path, "the tool is not built"))
+        process.arguments = arguments
+        process.currentDirectoryURL = folder.url
+        // Files, because a pipe that nobody reads stops the process when it is full.
+        let output = try folder.write("", to: "\(name).out")
+        let errors = try folder.write("", to: "\(name).err")
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = try FileHandle(forWritingTo: errors)
+        process.standardInput = try FileHandle(forReadingFrom: folder.write(input ?? "", to: "\(name).in"))
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit, "\(arguments)")
+        return Outcome(
+            code: process.terminationStatus, output: Array(try Data(contentsOf: output)),
+            errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
+    }
+
+    /// Runs a verb that has to work and say nothing on standard error.
+    @discardableResult
+    func succeed(
+        _ arguments: String..., input: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> Outcome {
+        let outcome = try run(arguments, input: input)
+        #expect(outcome.code == 0, sourceLocation: sourceLocation)
+        #expect(outcome.errors == "", sourceLocation: sourceLocation)
+        return outcome
+    }
+
+    /// Runs a verb that has to end with `code`, one line on standard error and nothing on standard output.
+    @discardableResult
+    func fail(
+        _ code: Int32, _ arguments: String..., input: String? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> Outcome {
+        let outcome = try run(arguments, input: input)
+        #expect(outcome.code == code, "\(arguments)", sourceLocation: sourceLocation)
+        #expect(outcome.output == [], "\(arguments)", sourceLocation: sourceLocation)
+        #expect(outcome.errors.hasPrefix("espalier: "), "\(outcome.errors)", sourceLocation: sourceLocation)
+        #expect(outcome.errors.count { $0 == "\n" } == 1, "\(outcome.errors)", sourceLocation: sourceLocation)
+        #expect(outcome.errors.hasSuffix("\n"), sourceLocation: sourceLocation)
+        return outcome
+    }
+
+    /// Beside the test bundle, which is where SwiftPM puts executables.
+    private static let path: String? = {
+        #if os(Linux)
+        let executable = "/proc/self/exe"
+        #else
+        let executable = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath ?? ""
+        #endif
+        var folder = URL(fileURLWithPath: executable).resolvingSymlinksInPath()
+        for _ in 0..<6 {
+            folder.deleteLastPathComponent()
+            let path = folder.appendingPathComponent("espalier").path
+            if FileManager.default.isExecutableFile(atPath: path) { return path }
+        }
+        return nil
+    }()
+}

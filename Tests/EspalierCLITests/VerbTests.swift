@@ -1,0 +1,152 @@
+import Foundation
+import Testing
+
+@testable import EspalierCLI
+
+@Suite("Verbs store and give back")
+struct VerbTests {
+    private let tool: CommandLineTool
+
+    init() throws { tool = try CommandLineTool() }
+
+    /// Every kind of value, nested everywhere a value can stand.
+    private static let everything = #"""
+        {"id":1,"null":null,"yes":true,"no":false,"i":-9223372036854775808,"u":18446744073709551615,
+         "big":-12345678901234567890123,"d":1.0,"e":1e400,"z":-0,"f":0.12345678901234567890123,"g":0.1,"h":1.5e-300,
+         "s":"","t":"\u0000\"\\ é e\u0301 😀","":{"":[]},"é":1,"e\u0301":2,"日本":{"語":[{},[],[[]],{"a":[]}]},
+         "l":[[{"id":2,"x":null},[{"id":"3"}]],null,[[],[null]]],"o":{"p":{"q":{"id":4,"r":[{"s":{"id":5}}]}}}}
+        """#
+
+    @Test("a node reads back as it was written: kinds and digits of numbers, null members, empty containers")
+    func roundTrip() throws {
+        let document = Self.everything
+        try tool.succeed("import", "c", "-", "--id-key", "id", input: document)
+        let expected = try JSONParser.parse(Array(document.utf8))
+        #expect(try tool.succeed("get", "c", "root:1").json().sorted == expected.sorted)
+        let compact = try tool.succeed("get", "c", "root:1", "--compact")
+        #expect(compact.text == expected.sorted + "\n")
+        #expect(try tool.succeed("get", "c", "l:3", "--compact").text == "{\"id\":\"3\"}\n")
+        let stats = try tool.succeed("stats", "c", "--format", "json")
+        #expect(try stats.count("nodes") == 5)
+        try tool.succeed("verify", "c")
+    }
+
+    @Test("any value may stand in a collection, in order, twice too")
+    func inlineElements() throws {
+        let document = #"[{"id":1},{"id":null},3,null,[[],[{"id":2}]],"x",{"id":1},1.50,{}]"#
+        try tool.succeed("import", "c", "-", "--id-key", "id", "--collection", "k", input: document)
+        let read = try tool.succeed("get", "c", "--collection", "k").json()
+        #expect(try read == JSONParser.parse(Array(document.utf8)))
+        try tool.succeed("import", "c", "-", "--id-key", "id", "--collection", "k", input: "[]")
+        #expect(try tool.succeed("get", "c", "--collection", "k").text == "[]\n")
+    }
+
+    @Test("a deleted record is null as a member, at any depth, and left out as an element")
+    func deletion() throws {
+        let document =
+            #"{"id":1,"a":{"id":2},"o":{"p":[{"a":{"id":2}},[{"id":3},4]]},"l":[{"id":4},{"id":5}],"p":[[{"id":3}]]}"#
+        try tool.succeed("import", "c", "-", "--id-key", "id", input: document)
+        for identifier in ["a:2", "p:3", "l:4"] { #expect(try tool.succeed("delete", "c", identifier).text == "") }
+        let read = try tool.succeed("get", "c", "root:1", "--compact")
+        #expect(read.text == #"{"a":null,"id":1,"l":[{"id":5}],"o":{"p":[{"a":null},[4]]},"p":[[]]}"# + "\n")
+        try tool.succeed("verify", "c")
+        try tool.fail(2, "get", "c", "a:2")
+        try tool.fail(2, "delete", "c", "a:2")
+        // What comes back is a new record: old parents keep showing it as deleted.
+        try tool.succeed("set", "c", "-", "--id-key", "id", "--root-type", "a", input: #"{"id":2}"#)
+        #expect(try tool.succeed("get", "c", "root:1").json()["a"] == .null)
+        try tool.succeed("verify", "c")
+    }
+
+    @Test("a key holds an object without identity, and refers to one with it")
+    func keys() throws {
+        try tool.succeed("set", "c", "-", "--id-key", "id", "--key", "settings", input: #"{"dark":true,"by":{"id":7}}"#)
+        try tool.succeed(
+            "set", "c", "-", "--id-key", "id", "--key", "me", "--root-type", "by", input: #"{"id":7,"n":1}"#)
+        #expect(
+            try tool.succeed("get", "c", "--key", "settings", "--compact").text
+                == #"{"by":{"id":7,"n":1},"dark":true}"# + "\n")
+        #expect(try tool.succeed("get", "c", "--key", "me", "--compact").text == #"{"id":7,"n":1}"# + "\n")
+        #expect(try tool.succeed("get", "c", "--key", "by:7", "--compact").text == #"{"id":7,"n":1}"# + "\n")
+        try tool.succeed("delete", "c", "--key", "me")
+        try tool.fail(2, "get", "c", "--key", "me")
+        try tool.fail(2, "get", "c", "me")
+        try tool.succeed("get", "c", "by:7")
+        try tool.succeed("verify", "c")
+    }
+
+    @Test("deleting a collection leaves its nodes")
+    func collections() throws {
+        try tool.succeed("import", "c", "-", "--id-key", "id", "--collection", "k", input: #"[{"id":1},{"id":2}]"#)
+        try tool.succeed("delete", "c", "--collection", "k")
+        try tool.fail(2, "get", "c", "--collection", "k")
+        try tool.fail(2, "delete", "c", "--collection", "k")
+        try tool.succeed("get", "c", "root:2")
+        try tool.succeed("verify", "c")
+    }
+
+    @Test("an object inside itself is stored once, and its reference back reads as null")
+    func cycles() throws {
+        try tool.succeed(
+            "import", "c", "-", "--id-key", "id", "--type", "p=root",
+            input: #"{"id":1,"l":[{"p":{"id":1}}],"p":{"id":1}}"#)
+        let read = try tool("get", "c", "root:1", "--compact")
+        #expect(read.code == 0)
+        #expect(read.text == #"{"id":1,"l":[{"p":null}],"p":null}"# + "\n")
+        #expect(read.errors.contains("note:"))
+        try tool.succeed("verify", "c")
+    }
+
+    @Test(
+        "names and identifiers of any text",
+        arguments: ["é", "e\u{301}", "日本", "😀", "a b", "a:b", "a/b", "%", "-x", "\u{1F}"])
+    func names(text: String) throws {
+        let quoted = JSONWriter().string(from: .string(text))
+        let document = #"{"id":\#(quoted),\#(quoted):{"id":\#(quoted)}}"#
+        try tool.succeed("import", "c", "-", "--id-key", "id", "--collection=\(text)", input: document)
+        let expected = try JSONParser.parse(Array("[\(document)]".utf8)).sorted
+        #expect(try tool.succeed("get", "c", "--collection=\(text)").json().sorted == expected)
+        let child = IdentityRule.identifier(type: text, id: text)
+        #expect(try tool.succeed("get", "c", "--compact", "--", child).text == "{\"id\":\(quoted)}\n")
+    }
+
+    @Test("the order of members makes no other record and no other shape")
+    func memberOrder() throws {
+        let summary = { (document: String) in
+            try tool.succeed("import", "c", "-", "--id-key", "id", "--format", "json", input: document)
+        }
+        #expect(try summary(#"[{"id":1,"a":{"x":1,"y":2},"b":2},{"b":3,"id":2,"a":null}]"#).count("nodesWritten") == 2)
+        #expect(try summary(#"[{"b":2,"a":{"y":2,"x":1},"id":1},{"a":null,"b":3,"id":2}]"#).count("nodesWritten") == 0)
+        #expect(try tool.succeed("stats", "c", "--format", "json").count("shapes") == 1)
+    }
+
+    @Test("the budget is the one the cache was made with")
+    func budget() throws {
+        let input = #"{"id":1}"#
+        try tool.succeed("import", "c", "-", "--id-key", "id", "--budget", "2MiB", input: input)
+        #expect(try tool.succeed("stats", "c", "--format", "json").count("budget") == 2 << 20)
+        try tool.succeed("import", "c", "-", "--id-key", "id", input: input)
+        try tool.succeed("set", "c", "-", "--id-key", "id", "--budget", "2MiB", input: input)
+        let other = try tool("import", "c", "-", "--id-key", "id", "--budget", "3MiB", input: input)
+        #expect(other.code == 0)
+        #expect(other.errors == "espalier: note: the cache keeps its budget of 2.0 MiB, set when it was made.\n")
+        #expect(try tool.succeed("stats", "c", "--format", "json").count("budget") == 2 << 20)
+    }
+
+    @Test("statistics and checks are printed for persons and for programs")
+    func formats() throws {
+        try tool.succeed("import", "c", "-", "--id-key", "id", "--collection", "k", input: #"[{"id":1}]"#)
+        #expect(try tool.succeed("stats", "c").text.contains("\nnodes "))
+        guard case .object(let members) = try tool.succeed("stats", "c", "--format", "json").json() else { return }
+        #expect(
+            Set(members.map(\.name)) == [
+                "nodes", "roots", "keys", "collections", "segments", "tombstones", "shapes", "recordBytes", "pageSize",
+                "pagesUsed", "pageCapacity", "fill", "directoryBytes", "budget", "commits", "writes", "deletes",
+                "recordsWritten", "recordsUnchanged", "hits", "misses",
+            ])
+        #expect(try tool.succeed("verify", "c").text.hasSuffix("problems     0\n"))
+        let verify = try tool.succeed("verify", "c", "--format", "json").json()
+        #expect(verify["isClean"] == true)
+        #expect(verify["problems"] == [])
+    }
+}

@@ -1,0 +1,100 @@
+import EspalierRecords
+@testable import EspalierStore
+import Testing
+
+@Suite("Cycles")
+struct CycleTests {
+    private func outcome(_ cache: NormalizedCache, _ identifier: String) -> (outline: String?, isCut: Bool) {
+        guard case .hit(let hit) = cache.readOutcome(Ring.self, identifier) else { return (nil, false) }
+        return (hit.value.outline, hit.isCut)
+    }
+
+    /// Both orders of fields give the same tree.
+    private func expectOutline(_ cache: NormalizedCache, _ identifier: String, _ outline: String, isCut: Bool) {
+        #expect(outcome(cache, identifier) == (outline, isCut))
+        #expect(cache.read(MirroredRing.self, identifier)?.outline == outline)
+    }
+
+    @Test("within one tree the back reference is left out, the hit says so, and the record is flagged")
+    func inOneTree() throws {
+        try withCache { cache in
+            try cache.set(Ring("a", left: Ring("b", left: Ring("a")))).wait()
+            expectOutline(cache, "a", "a(b -)", isCut: true)
+            expectOutline(cache, "b", "b(a -)", isCut: true)
+            #expect(try cache.state("a").flags.contains(.onCycle))
+        }
+    }
+
+    @Test("a node that refers to itself")
+    func toItself() throws {
+        try withCache { cache in
+            try cache.set(Ring("a", left: Ring("a"), right: Ring("a"))).wait()
+            expectOutline(cache, "a", "a", isCut: true)
+            #expect(try cache.state("a").flags.contains(.onCycle))
+            #expect(try cache.state("a").referenceCount == 1)
+        }
+    }
+
+    @Test("made by separate writes they are found by reading, and flagged by the next commit")
+    func acrossWrites() throws {
+        try withCache { cache in
+            cache.set(Ring("a", left: Ring("b")))
+            cache.set(Ring("b", right: Ring("a", left: Ring("b"))))
+            cache.set(Person("p:0", "before"))
+            expectOutline(cache, "a", "a(b -)", isCut: true)
+            try cache.set(Person("p:1", "next")).wait()
+            #expect(try cache.state("a").flags.contains(.onCycle))
+            let handle = try #require(try cache.handle("a"))
+            #expect(try cache.state(handle).isListed)
+        }
+    }
+
+    @Test("that share nodes read the same whatever the order of fields")
+    func shared() throws {
+        try withCache { cache in
+            // a -> b, c; b -> c; c -> b, written one by one.
+            cache.set(Ring("a", left: Ring("b"), right: Ring("c")))
+            cache.set(Ring("b", left: Ring("c")))
+            cache.set(Ring("c", right: Ring("b", left: Ring("c"))))
+            expectOutline(cache, "a", "a(b(c -) c(- b))", isCut: true)
+            expectOutline(cache, "b", "b(c -)", isCut: true)
+            expectOutline(cache, "c", "c(- b)", isCut: true)
+        }
+    }
+
+    @Test("through a required field are a miss with the path, and a hit from outside of it")
+    func required() throws {
+        try withCache { cache in
+            cache.set(Link("a", next: Link("b", next: Link("a", next: nil))))
+            #expect(cache.readOutcome(Link.self, "a").reason == .cyclic(path: "b.next"))
+            #expect(cache.readOutcome(Link.self, "b").reason?.name == "cyclic")
+        }
+    }
+
+    @Test("broken by a write are cut no more, and can be deleted")
+    func broken() throws {
+        try withCache { cache in
+            cache.set(Ring("a", left: Ring("b", left: Ring("a"))))
+            cache.set(Ring("b"))
+            #expect(outcome(cache, "a") == ("a(b -)", false))
+            cache.set(Ring("b", left: Ring("a", left: Ring("b"))))
+            try cache.delete("a").wait()
+            #expect(outcome(cache, "b") == ("b", false))
+            try cache.delete("b").wait()
+            let statistics = try cache.statistics()
+            #expect(statistics.nodes == 0 && statistics.tombstones == 0 && statistics.roots == 0)
+        }
+    }
+
+    @Test("flagged and deleted in one commit leave nothing in recency")
+    func flaggedAndDeleted() throws {
+        try withCache { cache in
+            cache.set(Ring("a", left: Ring("b")))
+            try cache.set(Ring("b", right: Ring("a", left: Ring("b")))).wait()
+            #expect(outcome(cache, "a").isCut)
+            cache.delete("a")
+            try cache.delete("b").wait()
+            #expect(try cache.statistics().roots == 0)
+        }
+    }
+}

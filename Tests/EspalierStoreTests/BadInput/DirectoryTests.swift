@@ -1,0 +1,152 @@
+import EspalierLMDB
+import EspalierRecords
+@testable import EspalierStore
+import Foundation
+import Testing
+
+@Suite("Directories that can't hold a cache")
+struct DirectoryTests {
+    @Test("a missing directory is made, one whose parent is missing is not")
+    func missing() throws {
+        let scratch = try Scratch()
+        try scratch.open().close()
+        #expect(FileManager.default.fileExists(atPath: scratch.directory))
+        let deep = scratch.root + "/no/such/cache"
+        #expect(code { _ = try NormalizedCache(directory: deep) } == .badDirectory)
+        #expect(!FileManager.default.fileExists(atPath: scratch.root + "/no"))
+        #expect(code { _ = try NormalizedCache(directory: "") } != nil)
+    }
+
+    @Test("a file is refused and left alone")
+    func file() throws {
+        let scratch = try Scratch()
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: scratch.directory))
+        #expect(code { _ = try scratch.open() } == .badDirectory)
+        #expect(code { _ = try NormalizedCache(directory: scratch.directory + "/cache") } == .badDirectory)
+        #expect(try String(contentsOfFile: scratch.directory, encoding: .utf8) == "mine")
+    }
+
+    @Test("a symbolic link is refused, dangling or not, with a slash or not", arguments: ["", "/"])
+    func link(suffix: String) throws {
+        let scratch = try Scratch()
+        try scratch.open().close()
+        for target in [scratch.directory, scratch.root + "/nowhere"] {
+            let link = scratch.root + "/link"
+            try? FileManager.default.removeItem(atPath: link)
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+            #expect(code { _ = try NormalizedCache(directory: link + suffix, configuration: .forTests) } == .badDirectory)
+        }
+    }
+
+    @Test("links inside of the directory are not followed", arguments: ["guard", "current"])
+    func linkInside(name: String) throws {
+        let scratch = try Scratch()
+        let victim = scratch.root + "/victim"
+        try FileManager.default.createDirectory(atPath: scratch.directory, withIntermediateDirectories: false)
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: victim))
+        try FileManager.default.createSymbolicLink(atPath: scratch.directory + "/" + name, withDestinationPath: victim)
+        if let cache = try? scratch.open() { cache.close() }
+        #expect(try String(contentsOfFile: victim, encoding: .utf8) == "mine")
+    }
+
+    @Test("a directory that can't be written is refused as that", arguments: [0o500, 0o000])
+    func readOnly(mode: Int) async {
+        await #expect(processExitsWith: .success) { [mode] in try Self.expectNotWritable(mode: mode) }
+    }
+
+    /// In a process of its own, because it gives up its rights: the superuser may write anything.
+    private static func expectNotWritable(mode: Int) throws {
+        let scratch = try Scratch()
+        try scratch.open().close()
+        if geteuid() == 0 {
+            for path in try FileManager.default.subpathsOfDirectory(atPath: scratch.root) {
+                try giveAway(scratch.root + "/" + path)
+            }
+            try giveAway(scratch.root)
+            guard setuid(nobody) == 0 else { exit(3) }
+        }
+        try set(mode, of: scratch.directory)
+        let codes = [
+            code { _ = try scratch.open() }, code { _ = try NormalizedCache.existing(directory: scratch.directory) },
+            code { _ = try NormalizedCache(directory: scratch.directory + "/inside") },
+        ]
+        try set(0o700, of: scratch.directory)
+        print(codes)
+        guard codes == [.notWritable, .notWritable, .notWritable] else { exit(4) }
+        try scratch.open().close()
+    }
+
+    private static let nobody: UInt32 = 65_534
+
+    private static func giveAway(_ path: String) throws {
+        try FileManager.default.setAttributes([.ownerAccountID: nobody, .groupOwnerAccountID: nobody], ofItemAtPath: path)
+    }
+
+    private static func set(_ mode: Int, of path: String) throws {
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+
+    @Test("a directory of somebody else is refused", .enabled(if: geteuid() == 0))
+    func foreign() throws {
+        let scratch = try Scratch()
+        try FileManager.default.createDirectory(atPath: scratch.directory, withIntermediateDirectories: false)
+        try Self.giveAway(scratch.directory)
+        #expect(code { _ = try scratch.open() } == .badDirectory)
+    }
+
+    @Test("a newer format is refused and left as it is")
+    func newerFormat() throws {
+        let scratch = try Scratch()
+        var cache = try scratch.open()
+        try cache.set(Person("p:1", "Anna")).wait()
+        let format = [UInt8]("format".utf8)
+        try cache.tamper { try $0.put($1.info, format, [0, 0, 0, 2]) }
+        cache.close()
+        for _ in 0..<2 { #expect(code { _ = try scratch.open() } == .newerFormat) }
+        // Back to this one: nothing was lost.
+        let guardFile = try GuardFile(path: scratch.directory + "/guard", create: false)
+        let name = try String(contentsOfFile: scratch.directory + "/current", encoding: .utf8).dropLast()
+        let environment = try Environment.open(
+            directory: scratch.directory + "/" + name, guardedBy: guardFile, keyspaces: Keyspaces.names,
+            options: .init(mapSize: 50 << 20))
+        try environment.write { try $0.put(environment.keyspace("info"), format, [0, 0, 0, 1]) }
+        environment.close()
+        cache = try scratch.open()
+        #expect(cache.read(Person.self, "p:1")?.name == "Anna")
+        cache.close()
+    }
+
+    @Test("budgets outside of 1 MiB to 64 GiB are refused")
+    func budgets() throws {
+        let scratch = try Scratch()
+        for budget in [-1, 0, 1, (1 << 20) - 1, (64 << 30) + 1, .max] {
+            #expect(code { _ = try scratch.open(.forTests(budget: ByteCount(budget))) } == .badBudget)
+        }
+        #expect(!FileManager.default.fileExists(atPath: scratch.directory))
+    }
+
+    @Test("a generation that is gone, or a name that names none, is replaced by a new one")
+    func generationGone() throws {
+        let scratch = try Scratch()
+        for damage in ["remove", "garbage", "empty"] {
+            var cache = try scratch.open()
+            try cache.set(Person("p:1", "Anna")).wait()
+            cache.close()
+            let current = scratch.directory + "/current"
+            let name = try String(contentsOfFile: current, encoding: .utf8).dropLast()
+            switch damage {
+            // What a process leaves behind that is killed while it removes everything.
+            case "remove": try FileManager.default.removeItem(atPath: scratch.directory + "/" + name)
+            case "garbage": try Data("../../etc\n".utf8).write(to: URL(fileURLWithPath: current))
+            default: try Data().write(to: URL(fileURLWithPath: current))
+            }
+            cache = try scratch.open()
+            #expect(cache.readOutcome(Person.self, "p:1").reason == .notFound, "\(damage)")
+            try cache.set(Person("p:1", "Anna")).wait()
+            try expectClean(cache)
+            cache.close()
+            let generations = try FileManager.default.contentsOfDirectory(atPath: scratch.directory).filter { $0.hasPrefix("g-") }
+            #expect(generations.count == 1)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import EspalierRecords
+import EspalierStore
+import Testing
+
+@Suite("A full queue of writes")
+struct FullQueueTests {
+    private static var small: Configuration {
+        var configuration = Configuration.forTests
+        configuration.queueLimit = .kibibytes(64)
+        return configuration
+    }
+
+    @Test("coalesces writes of one node: the last is made, and the tickets of the others tell of it")
+    func coalescing() throws {
+        try withCache(Self.small) { cache in
+            let tickets = try withBlockedWriter(cache) { (0..<500).map { cache.set(Person("p:1", "\($0)")) } }
+            #expect(tickets.allSatisfy { code($0) == nil })
+            #expect(cache.read(Person.self, "p:1")?.name == "499")
+            #expect(try cache.statistics().writes < 50)
+        }
+    }
+
+    @Test("drops the oldest sets and never a delete, and never makes the caller wait")
+    func dropping() throws {
+        try withCache(Self.small) { cache in
+            try cache.set(Person("p:gone", "deleted")).wait()
+            let start = ContinuousClock.now
+            let (delete, tickets) = try withBlockedWriter(cache) {
+                (cache.delete("p:gone"), (0..<500).map { cache.set(Person("p:\($0)", "Person")) })
+            }
+            #expect(ContinuousClock.now - start < .seconds(10))
+            #expect(code(delete) == nil)
+            #expect(cache.read(Person.self, "p:gone") == nil)
+            let codes = tickets.map(code)
+            #expect(codes.first == .dropped)
+            #expect(codes.suffix(10).allSatisfy { $0 == nil })
+            let firstKept = codes.firstIndex { $0 == nil } ?? 0
+            #expect(codes[..<firstKept].allSatisfy { $0 == .dropped } && codes[firstKept...].allSatisfy { $0 == nil })
+            #expect(try cache.statistics().nodes == 500 - firstKept)
+        }
+    }
+
+    @Test("does not coalesce merges, which add up")
+    func merges() throws {
+        try withCache(Self.small) { cache in
+            try withBlockedWriter(cache) {
+                cache.set(Card("p:1", name: "Anna", badge: nil), policy: .merge)
+                cache.set(Card("p:1", name: nil, badge: 1), policy: .merge)
+                for _ in 0..<10 { cache.set(Card("p:2", name: nil, badge: 2)) }
+            }
+            #expect(cache.read(Card.self, "p:1") == Card("p:1", name: "Anna", badge: 1))
+        }
+    }
+
+    @Test("a flush and a read wait for what took the place of the writes before them")
+    func standIns() async throws {
+        try await withCache(Self.small) { cache in
+            let gate = Gate(in: cache)
+            cache.set(Person("p:1", "before"))
+            async let read = cache.read(Person.self, "p:1")
+            async let other = cache.read(Person.self, "p:none")
+            try await Task.sleep(for: .milliseconds(50))
+            for number in 0..<100 { cache.set(Person("p:1", "\(number)")) }
+            gate.open()
+            #expect(await read != nil)
+            #expect(await other == nil)
+        }
+    }
+
+    @Test("tells apart identifiers that Swift takes for one string")
+    func canonicalEquivalence() throws {
+        try withCache(Self.small) { cache in
+            try withBlockedWriter(cache) {
+                cache.set(Person("e\u{301}", "decomposed"))
+                cache.set(Person("\u{E9}", "composed"))
+                for number in 0..<200 { cache.set(Person("p:1", "\(number)")) }
+            }
+            #expect(cache.read(Person.self, "\u{E9}")?.name == "composed")
+            #expect(cache.read(Person.self, "e\u{301}")?.name == "decomposed")
+        }
+    }
+}

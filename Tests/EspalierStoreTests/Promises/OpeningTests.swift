@@ -1,0 +1,177 @@
+import EspalierRecords
+@testable import EspalierStore
+import Foundation
+import Testing
+
+@Suite("Opening and closing")
+struct OpeningTests {
+    private let anna = Person("p:1", "Anna")
+
+    @Test("what was committed is there after reopening, and so are its counters")
+    func reopening() throws {
+        let scratch = try Scratch()
+        for round in 1...4 {
+            let cache = try scratch.open()
+            if round > 1 { #expect(cache.read(Person.self, "p:\(round - 1)")?.name == "Anna") }
+            cache.set(Message("m:1", from: Person("p:\(round)", "Anna")))
+            try expectClean(cache)
+            #expect(try cache.statistics().writes == round)
+            cache.close()
+        }
+    }
+
+    @Test("closing commits what was submitted")
+    func closingCommits() throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open()
+        let tickets = (0..<200).map { cache.set(Person("p:\($0)", "Person")) }
+        cache.close()
+        #expect(tickets.allSatisfy { code($0) == nil })
+        let reopened = try scratch.open()
+        #expect(try reopened.statistics().nodes == 200)
+        reopened.close()
+    }
+
+    @Test("closing twice is closing once; afterwards reads miss and writes fail")
+    func closed() async throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open()
+        try await cache.set(anna).committed
+        cache.close()
+        cache.close()
+        #expect(cache.isClosed)
+        #expect(await cache.readOutcome(Person.self, "p:1").reason?.name == "unavailable")
+        #expect(Self.readBlocking(cache).reason?.name == "unavailable")
+        #expect(code(cache.set(anna)) == .closed)
+        #expect(code(cache.delete("p:1")) == .closed)
+        #expect(code(cache.removeAll()) == .closed)
+        #expect(code(cache.append([anna], toCollection: "c")) == .closed)
+        #expect(code { _ = try cache.statistics() } == .closed)
+        #expect(code { _ = try cache.verify() } == .closed)
+        await #expect(throws: CacheError.self) { try await cache.flush() }
+    }
+
+    private static func readBlocking(_ cache: NormalizedCache) -> ReadOutcome<Person> {
+        cache.readOutcome(Person.self, "p:1")
+    }
+
+    @Test("flushing returns when everything before is committed")
+    func flush() async throws {
+        try await withCache { cache in
+            let tickets = (0..<100).map { cache.set(Person("p:\($0)", "Person")) }
+            try await cache.flush()
+            #expect(tickets.allSatisfy { $0.result != nil })
+        }
+    }
+
+    @Test("the second open is the same cache, which closes with its last user")
+    func sameEngine() throws {
+        let scratch = try Scratch()
+        let (first, second) = (try scratch.open(), try scratch.open())
+        #expect(first.engine === second.engine)
+        first.set(anna)
+        #expect(second.read(Person.self, "p:1") == anna)
+        first.close()
+        #expect(first.read(Person.self, "p:1") == nil)
+        #expect(second.read(Person.self, "p:1") == anna)
+        try expectClean(second)
+        second.close()
+        let third = try scratch.open()
+        #expect(third.engine !== first.engine)
+        third.close()
+    }
+
+    @Test("another configuration is refused while the cache is open, and welcome afterwards")
+    func otherConfiguration() throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open()
+        var configuration = Configuration.forTests
+        configuration.queueLimit = .mebibytes(1)
+        #expect(code { _ = try scratch.open(configuration) } == .alreadyOpen)
+        #expect(code { _ = try scratch.open(.forTests(budget: .mebibytes(2))) } == .alreadyOpen)
+        cache.close()
+        let reopened = try scratch.open(configuration)
+        reopened.close()
+    }
+
+    @Test("the budget of the first configuration stays")
+    func budget() throws {
+        let scratch = try Scratch()
+        for budget in [3, 9, 2] {
+            let cache = try scratch.open(.forTests(budget: .mebibytes(budget)))
+            #expect(try cache.statistics().budget == .mebibytes(3))
+            cache.close()
+        }
+    }
+
+    @Test("other spellings of the path are the same directory", arguments: ["/", "//", "/.", "/../cache", "/./../cache/"])
+    func spellings(suffix: String) throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open()
+        let same = try NormalizedCache(directory: scratch.directory + suffix, configuration: .forTests)
+        #expect(same.engine === cache.engine)
+        same.close()
+        cache.close()
+    }
+
+    @Test("through a link around the directory it is the same directory, too")
+    func linkedParent() throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open()
+        try FileManager.default.createSymbolicLink(atPath: scratch.root + "/link", withDestinationPath: scratch.root)
+        let same = try NormalizedCache(directory: scratch.root + "/link/cache", configuration: .forTests)
+        #expect(same.engine === cache.engine)
+        same.close()
+        cache.close()
+    }
+
+    @Test("a cache that goes out of use closes itself")
+    func forgotten() throws {
+        let scratch = try Scratch()
+        try withExtendedLifetime(scratch.open()) { cache in _ = cache.set(anna) }
+        let cache = try scratch.open(.forTests(budget: .mebibytes(2)))
+        #expect(cache.read(Person.self, "p:1") == anna)
+        cache.close()
+    }
+
+    @Test("opening and closing from many threads at once never makes two engines")
+    func openingHammer() throws {
+        let scratch = try Scratch()
+        DispatchQueue.concurrentPerform(iterations: 60) { number in
+            guard let cache = try? scratch.open() else { Issue.record("could not open"); return }
+            cache.set(Person("p:\(number)", "Person"))
+            #expect(cache.read(Person.self, "p:\(number)") != nil)
+            cache.close()
+        }
+        let cache = try scratch.open()
+        #expect(try cache.statistics().nodes == 60)
+        try expectClean(cache)
+        cache.close()
+    }
+
+    @Test("`existing` opens what is there and makes nothing")
+    func existing() throws {
+        let scratch = try Scratch()
+        #expect(code { _ = try NormalizedCache.existing(directory: scratch.directory) } == .noCache)
+        #expect(!FileManager.default.fileExists(atPath: scratch.directory))
+        try FileManager.default.createDirectory(atPath: scratch.directory, withIntermediateDirectories: false)
+        #expect(code { _ = try NormalizedCache.existing(directory: scratch.directory) } == .noCache)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.directory) == [])
+        try scratch.open().close()
+        try NormalizedCache.existing(directory: scratch.directory).close()
+    }
+
+    @Test("directory and files are for the owner only")
+    func modes() throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open()
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: scratch.directory)
+        for path in [scratch.directory] + paths.map({ scratch.directory + "/" + $0 }) {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0
+            #expect(mode & 0o077 == 0, "\(path) has mode \(String(mode, radix: 8))")
+        }
+        #expect(paths.count == 5)
+        cache.close()
+    }
+}

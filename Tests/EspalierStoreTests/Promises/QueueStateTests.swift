@@ -1,0 +1,133 @@
+import EspalierRecords
+@testable import EspalierStore
+import EspalierTestSupport
+import Testing
+
+@Suite("The queue of writes as a value")
+struct QueueStateTests {
+    /// What a queue of a few submissions, each of one of five kinds, does; every sequence of steps is tried.
+    private struct Walk {
+        enum Kind: CaseIterable {
+            case plain, keyed, otherKey, delete, long
+        }
+
+        var state = QueueState(limit: 2 * Submission.assumedBytes + 10)
+        var added: [Submission] = []
+        var longs: Set<UInt64> = []
+        var taken: [Submission] = []
+        var finished: Set<UInt64> = []
+        /// Coalesced, by the write that stands for it.
+        var standIns: [UInt64: UInt64] = [:]
+
+        private static func key(_ name: String) -> CoalescingKey {
+            CoalescingKey(nameSpace: .node, name: name, projection: "P")
+        }
+
+        mutating func add(_ kind: Kind) {
+            let key: CoalescingKey? =
+                switch kind {
+                case .keyed: Self.key("a")
+                case .otherKey: Self.key("b")
+                default: nil
+                }
+            let submission = Submission(
+                sequence: state.nextSequence(), coalescingKey: key, isDroppable: kind != .delete
+            ) { .barrier }
+            if kind == .long { longs.insert(submission.sequence) }
+            added.append(submission)
+            note(state.add(submission))
+        }
+
+        mutating func measureNext() {
+            guard let sequence = longs.popFirst() else { return }
+            note(state.measure(added[Int(sequence) - 1], bytes: 3 * Submission.assumedBytes))
+        }
+
+        mutating func take(_ count: Int) { taken += state.take(atMost: count) }
+
+        mutating func finishOne() {
+            guard !taken.isEmpty else { return }
+            let submission = taken.removeFirst()
+            state.finish([submission])
+            finish(submission.sequence)
+        }
+
+        private mutating func finish(_ sequence: UInt64) {
+            finished.insert(sequence)
+            for (old, new) in standIns where new == sequence { finish(old) }
+        }
+
+        private mutating func note(_ displaced: QueueState.Displaced) {
+            for (old, new) in displaced.coalesced {
+                #expect(old.coalescingKey == new.coalescingKey && old.sequence < new.sequence)
+                let between = added[Int(old.sequence)..<Int(new.sequence) - 1]
+                let isFenced = between.contains { !$0.isDroppable }
+                #expect(!isFenced, "coalesced across what may not be dropped")
+                standIns[old.sequence] = new.sequence
+            }
+            for submission in displaced.dropped {
+                #expect(submission.isDroppable)
+                #expect(submission !== added.last, "the newest stays")
+                finish(submission.sequence)
+            }
+        }
+
+        func check() {
+            let waiting = state.waiting
+            #expect(waiting.map(\.sequence) == waiting.map(\.sequence).sorted(), "order of submission")
+            let gone = finished.union(standIns.keys).union(taken.map(\.sequence))
+            let left = added.filter { !gone.contains($0.sequence) }
+            #expect(waiting.map(\.sequence) == left.map(\.sequence), "nothing gets lost")
+            let firstUnfinished = added.first { !finished.contains($0.sequence) }?.sequence ?? state.submitted + 1
+            #expect(state.finished == firstUnfinished - 1)
+            let droppable = waiting.dropLast().contains(where: \.isDroppable)
+            #expect(state.byteCount <= state.limit || !droppable, "full, and something could be dropped")
+            #expect(state.byteCount >= 0)
+        }
+    }
+
+    @Test("keeps order, gives way oldest first, never drops a delete, and knows what is finished")
+    func everySequence() {
+        let count = withEveryChoice { choices in
+            var walk = Walk()
+            for _ in 0..<5 {
+                let step = choices.choose(Walk.Kind.allCases.count + 3)
+                switch step {
+                case 0: walk.measureNext()
+                case 1: walk.take(1)
+                case 2: walk.finishOne()
+                default: walk.add(Walk.Kind.allCases[step - 3])
+                }
+                walk.check()
+            }
+        }
+        #expect(count == 32_768)
+    }
+
+    @Test("what was put back is next again, and counted")
+    func putBack() {
+        var state = QueueState(limit: 1 << 20)
+        let submissions = (0..<4).map { _ in
+            let submission = Submission(sequence: state.nextSequence(), coalescingKey: nil, isDroppable: true) { .barrier }
+            _ = state.add(submission)
+            return submission
+        }
+        let taken = state.take(atMost: 3)
+        #expect(state.byteCount == Submission.assumedBytes)
+        state.putBack(Array(taken.dropFirst()), bytes: [10, 20])
+        #expect(state.byteCount == Submission.assumedBytes + 30)
+        #expect(state.waiting.map(\.sequence) == submissions.dropFirst().map(\.sequence))
+        state.finish([taken[0]])
+        #expect(state.finished == 1)
+    }
+
+    @Test("identifiers that Swift takes for one string are two keys")
+    func canonicalEquivalence() {
+        var state = QueueState(limit: 2 * Submission.assumedBytes)
+        for name in ["e\u{301}", "\u{E9}", "x"] {
+            let key = CoalescingKey(nameSpace: .node, name: name, projection: "P")
+            let submission = Submission(sequence: state.nextSequence(), coalescingKey: key, isDroppable: true) { .barrier }
+            #expect(state.add(submission).coalesced.isEmpty)
+        }
+    }
+}
