@@ -13,7 +13,10 @@ struct Espalier: AsyncParsableCommand {
             Exit codes: 0 it worked, 1 it could not be done, 2 a miss or a failed check, 64 wrong arguments.
             """,
         version: Version.current,
-        subcommands: [ImportVerb.self, SetVerb.self, GetVerb.self, DeleteVerb.self, StatsVerb.self, VerifyVerb.self])
+        subcommands: [
+            ImportVerb.self, SetVerb.self, GetVerb.self, DeleteVerb.self, StatsVerb.self, VerifyVerb.self,
+            BenchVerb.self,
+        ])
 
     func run() throws {
         throw ValidationError("A verb is missing; espalier --help lists them.")

@@ -173,6 +173,22 @@ struct BridgeErrorTests {
         }
     }
 
+    @Test("a node that can't be written fails the write, even if its parent swallows the error")
+    func swallowedNode() throws {
+        struct Bad: Encodable, IdentifiedModel {
+            var modelIdentifier: String? { "Bad" }
+            func encode(to encoder: any Encoder) throws { throw Refusal() }
+        }
+        let forgiving = Scripted { encoder in
+            var top = encoder.container(keyedBy: Key.self)
+            try? top.encode(Bad(), forKey: "bad")
+        }
+        #expect { try store.write(forgiving) } throws: {
+            guard case FlattenError.modelFailed(type: "Bad", _)? = $0 as? FlattenError else { return false }
+            return true
+        }
+    }
+
     @Test("an error that an initialiser throws is placed by its coding path")
     func placedErrors() throws {
         struct Picky: Decodable, Sendable {

@@ -9,11 +9,19 @@ struct FeedBench {
         let microseconds: Double
     }
 
+    struct Result {
+        /// The floor first, JSONDecoder last.
+        let rows: [Row]
+        let nodes: Int
+        let recordBytes: Int
+        let blobBytes: Int
+    }
+
     let posts: Int
     let rounds: Int
 
     /// Builds the feed in a temporary directory, checks that all ways read the same, and measures.
-    func run() throws -> (rows: [Row], nodes: Int, recordBytes: Int, blobBytes: Int) {
+    func run() throws -> Result {
         let directory = NSTemporaryDirectory() + "espalier-bench-\(UInt64.random(in: .min ... .max))"
         defer { try? FileManager.default.removeItem(atPath: directory) }
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -39,7 +47,8 @@ struct FeedBench {
         ]
         try check(written, floor: floor, cache: cache, identifier, blob)
         let statistics = try cache.statistics()
-        return (try measure(ways), statistics.nodes, statistics.recordBytes.bytes, blob.count)
+        return Result(
+            rows: try measure(ways), nodes: statistics.nodes, recordBytes: statistics.recordBytes.bytes, blobBytes: blob.count)
     }
 
     private func measure(_ ways: [(String, () throws -> Int)]) throws -> [Row] {

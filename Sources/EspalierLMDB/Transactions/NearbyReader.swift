@@ -50,7 +50,7 @@ public final class NearbyReader {
             }
         }
         let pointer = unsafe self.pointer
-        let entry = try key.withBytes {
+        let entry = unsafe try key.withBytes {
             (bytes: RawSpan) throws(LMDBError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? in
             try unsafe bytes.withUnsafeBytes {
                 (bytes) throws(LMDBError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? in

@@ -4,7 +4,7 @@
 public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
     /// Nothing is stored under the identifier or key.
     case notFound
-    /// The identifier was deleted, or something the model can't be without was.
+    /// A record that the model can't be without was deleted. A deleted identifier itself is `notFound`: nothing of it is kept.
     case deleted
     /// Older than its expiry.
     case expired

@@ -10,6 +10,8 @@ package final class Flattener {
     private var depth = 0
     private var lastShapes: [String: Shape] = [:]
     private var spares: [ValueEncoder] = []
+    /// Why a node could not be written: the tree has a hole where it stands, even if a model swallows the error.
+    private var failure: FlattenError?
     private let limits: TreeLimits
     private let shapes: ShapeInterner
     private var stack = StackSpace()
@@ -28,6 +30,7 @@ package final class Flattener {
         defer {
             tree = FlattenedTree()
             nodes = [:]
+            failure = nil
         }
         return tree
     }
@@ -37,6 +40,7 @@ package final class Flattener {
         let encoder = takeEncoder()
         defer { spares.append(encoder) }
         try body(encoder)
+        if let failure { throw failure }
         try count(bytes: encoder.writer.count)
         return ValueDraft(bytes: encoder.writer.bytes, children: encoder.children)
     }
@@ -57,7 +61,13 @@ package final class Flattener {
             tree.nodes.append(NodeDraft(identifier: identifier))
             try count(bytes: identifier.utf8.count)
         }
-        try write(fields, of: projection, to: index)
+        do {
+            try write(fields, of: projection, to: index)
+        } catch {
+            let reason = error as? FlattenError ?? .modelFailed(type: projection, reason: "\(error)")
+            failure = failure ?? reason
+            throw error
+        }
         return index
     }
 

@@ -101,6 +101,7 @@ extension CommitSession {
             }
         }
         guard !keys.isEmpty else { return }
+        hasLostReferences = true
         counters[count: nameSpace] -= 1
         for key in keys { try transaction.delete(keyspaces.nodes, key) }
     }

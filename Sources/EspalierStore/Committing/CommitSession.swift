@@ -13,6 +13,8 @@ final class CommitSession {
     var counters: Counters
     var shapes: ShapeNumbers
     var changes: ChangeSet
+    /// Whether a damaged record was cleared away, whose references are not known.
+    var hasLostReferences = false
     /// The highest handle in `nodes`: records above it are appended, which keeps pages full.
     private var highest: UInt64
     private let chunkLimit: Int
@@ -32,6 +34,7 @@ final class CommitSession {
 
     /// Writes out what the session holds; the transaction is ready to commit then.
     func flush(_ transaction: inout WriteTransaction) throws -> [(number: UInt64, shape: Shape?)] {
+        if hasLostReferences { try recount(in: transaction) }
         try ledger.flush(&transaction)
         counters.tombstones = UInt64(max(0, Int64(counters.tombstones) + Int64(ledger.tombstoneChange)))
         let changedShapes = try shapes.flush(&transaction, keyspaces)

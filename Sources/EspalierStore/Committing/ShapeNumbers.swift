@@ -69,6 +69,14 @@ struct ShapeNumbers {
         changed.insert(number)
     }
 
+    /// Puts all counts right after damage.
+    mutating func setUses(_ uses: [UInt64: UInt64]) {
+        for (number, entry) in entries where entry.recordCount != uses[number] ?? 0 {
+            entries[number]?.recordCount = uses[number] ?? 0
+            changed.insert(number)
+        }
+    }
+
     /// Writes the changes out and drops shapes without records. Returns what became of each changed number.
     mutating func flush(
         _ transaction: inout WriteTransaction, _ keyspaces: Keyspaces

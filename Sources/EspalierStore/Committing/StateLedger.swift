@@ -54,10 +54,24 @@ final class StateLedger {
             if entry.referenceCount > 0 { entry.referenceCount -= 1 }
             entry.stamp = stamp
         }
-        if let page = pages[handle], page.entry.referenceCount == 0, page.entry.flags.contains(.tombstone) {
-            pages[handle]?.isRemoved = true
-            tombstoneChange -= 1
-        }
+        removeIfForgotten(handle)
+    }
+
+    /// Handles with changes that are not written out yet.
+    var changedHandles: [Handle] { Array(pages.keys) }
+
+    /// Puts a count right that damage made wrong.
+    func setCount(_ count: UInt64, of handle: Handle, in transaction: borrowing WriteTransaction) throws {
+        guard pages[handle]?.isRemoved != true, try entry(handle, in: transaction).referenceCount != count else { return }
+        try update(handle, in: transaction) { $0.referenceCount = count }
+        removeIfForgotten(handle)
+    }
+
+    /// A tombstone that nothing refers to goes.
+    private func removeIfForgotten(_ handle: Handle) {
+        guard let page = pages[handle], page.entry.referenceCount == 0, page.entry.flags.contains(.tombstone) else { return }
+        pages[handle]?.isRemoved = true
+        tombstoneChange -= 1
     }
 
     func touch(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {

@@ -98,6 +98,6 @@ struct TruncationTests {
         { _ = try $0.takeArrayCount() }, { _ = try $0.takeMapCount() }, { _ = try $0.takeBool() },
         { _ = try $0.takeFloat() }, { _ = try $0.takeDouble() }, { _ = try $0.takeNull() },
         { _ = try Shape.read(from: &$0) }, { _ = try Chunks.count(&$0) },
-        { _ = try Record(reading: &$0, handle: Handle(1)) { _ in .none } },
+        { _ = try Record(reading: &$0, handle: Handle(1)) { _ in Shape.none } },
     ]
 }

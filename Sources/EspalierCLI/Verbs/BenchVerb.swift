@@ -1,0 +1,36 @@
+import ArgumentParser
+
+/// `espalier bench`: reads one feed four ways, in one process, interleaved.
+struct BenchVerb: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "Measures reading a feed against hand-written Swift over LMDB and against JSONDecoder.",
+        discussion: """
+            Makes a feed of posts, comments and people in a temporary directory, reads it warm and prints medians. Only the \
+            ratios mean something, and only in a release build.
+            """)
+
+    @Option(help: "Posts of the feed; each is six nodes with its comments and people.")
+    var posts = 100
+
+    @Option(help: "Times each way reads the feed.")
+    var rounds = 500
+
+    @OptionGroup var format: FormatOption
+
+    func validate() throws {
+        guard (1...20_000).contains(posts) else { throw ValidationError("--posts is from 1 to 20000.") }
+        guard (1...1_000_000).contains(rounds) else { throw ValidationError("--rounds is from 1 to 1000000.") }
+    }
+
+    func run() throws {
+        #if DEBUG
+        Console.note("this is a debug build: the figures mean nothing")
+        #endif
+        do {
+            try format.print(FeedBenchReport(result: FeedBench(posts: posts, rounds: rounds).run()))
+        } catch {
+            throw CommandFailure("\(error)")
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import EspalierLMDB
+import EspalierRecords
+
+// What a damaged record referred to is not known any more. When one is cleared away, the references and the uses of shapes
+// are counted anew over the whole cache: a walk of it, for something that hardly ever happens.
+extension CommitSession {
+    /// Puts every reference count and every shape's record count right. A record that can't be read refers to nothing.
+    func recount(in transaction: borrowing WriteTransaction) throws {
+        var references: [Handle: UInt64] = [:]
+        var uses: [UInt64: UInt64] = [:]
+        var handles: Set<Handle> = []
+        for handle in try storedHandles(keyspaces.nodes, in: transaction) {
+            handles.insert(handle)
+            guard let record = try readableRecord(handle, in: transaction) else { continue }
+            for child in record.children { references[child, default: 0] += 1 }
+            uses[record.shapeNumber, default: 0] += 1
+        }
+        handles.formUnion(references.keys)
+        handles.formUnion(try storedHandles(keyspaces.state, in: transaction))
+        handles.formUnion(ledger.changedHandles)
+        for handle in handles {
+            try ledger.setCount(references[handle] ?? 0, of: handle, in: transaction)
+        }
+        shapes.setUses(uses)
+    }
+
+    /// The handles that are keys of a keyspace, chunks apart.
+    private func storedHandles(
+        _ keyspace: Keyspace, in transaction: borrowing WriteTransaction
+    ) throws -> [Handle] {
+        var handles: [Handle] = []
+        try transaction.forEach(in: keyspace) { key, _ in
+            try ByteReader.reading(key) { key in
+                let handle = Handle(try key.integer(UInt64.self))
+                if key.isAtEnd { handles.append(handle) }
+            }
+            return true
+        }
+        return handles
+    }
+}

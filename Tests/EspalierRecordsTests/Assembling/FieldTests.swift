@@ -1,0 +1,139 @@
+import EspalierModels
+import EspalierRecords
+import EspalierTestSupport
+import Testing
+
+@Suite("Fields are found by name, in whatever order and shape")
+struct FieldTests {
+    /// Fields and what they hold, encoded in order; decoded in the order of `asked`.
+    struct Fields: NormalizedModel {
+        let entries: [(String, Int?)]
+        let modelIdentifier: String?
+
+        init(_ id: String?, _ entries: [(String, Int?)]) { (modelIdentifier, self.entries) = (id, entries) }
+        init(from decoder: inout RecordDecoder) throws { throw MissReason.notFound }
+
+        func encode(to encoder: inout RecordEncoder) throws {
+            for (name, value) in entries {
+                if let value { try encoder.encode(value, forKey: name) } else { encoder.encodeAbsent(forKey: name) }
+            }
+        }
+    }
+
+    func read<Value>(
+        _ fields: [(String, Int?)], _ body: (inout RecordDecoder) throws -> Value
+    ) throws -> Result<Value, MissReason> {
+        let source = DictionaryRecordSource()
+        try source.store(Fields("f", fields))
+        let assembly = Assembly(source: source)
+        let handle = try #require(source.handle(of: "f"))
+        return assembly.read("f") { try assembly.assemble(entry: handle, identifier: "f", as: Value.self, body) }
+    }
+
+    static let names = ["a", "b", "c", "d"]
+
+    @Test("every order of asking gives every field")
+    func everyOrder() throws {
+        try withEveryChoice { choices in
+            var left = Self.names
+            var order: [String] = []
+            while !left.isEmpty { order.append(left.remove(at: choices.choose(left.count))) }
+            let values = try read(Self.names.enumerated().map { ($1, $0) }) { decoder in
+                try order.map { try decoder.decode(Int.self, forKey: $0) }
+            }
+            #expect(values == .success(order.map { Self.names.firstIndex(of: $0) ?? -1 }))
+        }
+    }
+
+    @Test("every subset of fields, known and unknown ones mixed, asked for in every order, twice")
+    func everySubset() throws {
+        try withEveryChoice { choices in
+            let stored = Self.names.prefix(3).filter { _ in choices.chooseBool() }
+            let asked = (0..<3).map { _ in Self.names[choices.choose(4)] }
+            let values = try read(stored.map { ($0, $0.hashValue) }) { decoder in
+                try asked.map { name in
+                    let isThere = try decoder.contains(name)
+                    let value = try decoder.decode(Int?.self, forKey: name)
+                    #expect(isThere == (value != nil))
+                    return value
+                }
+            }
+            #expect(values == .success(asked.map { stored.contains($0) ? $0.hashValue : nil }))
+        }
+    }
+
+    @Test("a missing required field is a miss that names it; a missing optional field is nil; absent is missing")
+    func missing() throws {
+        let missing = MissReason.undecodable(path: "f.b", detail: "the record lacks this required field")
+        #expect(try read([("a", 1)]) { try $0.decode(Int.self, forKey: "b") } == .failure(missing))
+        #expect(try read([("a", 1)]) { try $0.decode(Int?.self, forKey: "b") } == .success(nil))
+        #expect(try read([("b", nil)]) { try $0.decode(Int.self, forKey: "b") } == .failure(missing))
+        #expect(try read([("b", nil)]) { try $0.decode(Int?.self, forKey: "b") } == .success(nil))
+        #expect(try read([("b", nil)]) { try $0.contains("b") } == .success(false))
+        #expect(try read([]) { try $0.decode(Int?.self, forKey: "b") } == .success(nil))
+    }
+
+    @Test("a failed field may be asked for again as another type, and later fields still stand where they were")
+    func retry() throws {
+        let values = try read([("a", 300), ("b", 2), ("c", 3)]) { decoder -> [Int?] in
+            let small = try? decoder.decode(Int8.self, forKey: "a")
+            let text = try? decoder.decode(String.self, forKey: "a")
+            return [small.map(Int.init), text.map(\.count), try decoder.decode(Int.self, forKey: "b"),
+                try decoder.decode(Int.self, forKey: "a"), try decoder.decode(Int.self, forKey: "c")]
+        }
+        #expect(values == .success([nil, nil, 2, 300, 3]))
+    }
+
+    @Test("the names of the fields are told, of an inline model too")
+    func names() throws {
+        #expect(try read(Self.names.map { ($0, 1) }) { try $0.fieldNames() } == .success(Self.names))
+        let source = DictionaryRecordSource()
+        try source.store(Holder(Fields(nil, [("x", 1), ("y", nil)])))
+        #expect(source.read("holder", as: NamesOfHeld.self).map(\.names) == .success(["x", "y"]))
+    }
+
+    @Test("an inline model's fields are found in every order, missing and absent ones too")
+    func inline() throws {
+        try withEveryChoice { choices in
+            let stored = Self.names.prefix(3).map { ($0, choices.chooseBool() ? $0.hashValue : nil) }
+            let asked = (0..<3).map { _ in Self.names[choices.choose(4)] }
+            let source = DictionaryRecordSource()
+            try source.store(Holder(Fields(nil, stored)))
+            let assembly = Assembly(source: source)
+            let handle = try #require(source.handle(of: "holder"))
+            let result = assembly.read("holder") {
+                try assembly.assemble(handle, as: [Int?].self) { decoder in
+                    guard try decoder.seek("held") else { throw MissReason.notFound }
+                    let values = try decoder.values.decodeModel([Int?].self) { inner in
+                        try asked.map { try inner.decode(Int?.self, forKey: $0) }
+                    }
+                    // What follows the inline model is found wherever its decoding stopped.
+                    let next = try decoder.values.decodeString()
+                    #expect(next == "after")
+                    return values
+                }
+            }
+            #expect(result == .success(asked.map { name in stored.first { $0.0 == name }?.1 }))
+        }
+    }
+
+    struct Holder: NormalizedModel {
+        let held: Fields
+        var modelIdentifier: String? { "holder" }
+        init(_ held: Fields) { self.held = held }
+        init(from decoder: inout RecordDecoder) throws { throw MissReason.notFound }
+        func encode(to encoder: inout RecordEncoder) throws {
+            try encoder.encode(held, forKey: "held")
+            try encoder.encode("after", forKey: "after")
+        }
+    }
+
+    struct NamesOfHeld: NormalizedModel {
+        let names: [String]
+        init(from decoder: inout RecordDecoder) throws {
+            guard try decoder.seek("held") else { throw MissReason.notFound }
+            names = try decoder.values.decodeModel([String].self) { try $0.fieldNames() }
+        }
+        func encode(to encoder: inout RecordEncoder) throws {}
+    }
+}
