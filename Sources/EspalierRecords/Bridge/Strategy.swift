@@ -5,8 +5,7 @@ import Synchronization
 /// In this order: a `FieldValue` by its own witnesses; optionals, lists, sets and dictionaries by the strategies of what they
 /// hold, because their own `Codable` conformances can't leave a deleted record out; a `Codable` model with an
 /// identifier as a node; any other `Codable` type inline. Nothing else is storable.
-// Unchecked, because a class that is not final can't be checked: subclasses have constants only.
-package class Strategy: @unchecked Sendable {
+package class Strategy {
     /// Whether decoders made for a value below need to know under which keys it stands.
     var needsPath: Bool { false }
 }
@@ -16,14 +15,19 @@ final class StrategyTable: Sendable {
     static let encoding = StrategyTable()
     static let decoding = StrategyTable()
 
-    private let known = Mutex<[ObjectIdentifier: Strategy]>([:])
+    // Unchecked, because a class that is not final can't be checked: strategies consist of constants.
+    private struct Shared: @unchecked Sendable {
+        let strategy: Strategy
+    }
+
+    private let known = Mutex<[ObjectIdentifier: Shared]>([:])
 
     /// Two threads may resolve a type at once; what they find is the same.
     func strategy(for type: Any.Type, resolve: () -> Strategy) -> Strategy {
         let key = ObjectIdentifier(type)
-        if let strategy = known.withLock({ $0[key] }) { return strategy }
-        let strategy = resolve()
-        known.withLock { $0[key] = strategy }
-        return strategy
+        if let shared = known.withLock({ $0[key] }) { return shared.strategy }
+        let shared = Shared(strategy: resolve())
+        known.withLock { $0[key] = shared }
+        return shared.strategy
     }
 }

@@ -64,6 +64,8 @@ extension CacheError {
         case let error as CacheError: self = error
         case let error as FlattenError: self.init(flatten: error)
         case let error as LMDBError: self.init(lmdb: error, budget: budget)
+        case let error as FormatError:
+            self.init(.storage, "The cache's own books are damaged. Empty it with removeAll.", cause: error)
         default: self.init(.notFlattened(.modelFailed(type: "model", reason: "\(error)")), "\(error)")
         }
     }

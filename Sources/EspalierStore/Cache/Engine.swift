@@ -88,6 +88,8 @@ final class Engine: Sendable {
     private func readNow<Value>(_ body: (SnapshotReader) throws -> ReadOutcome<Value>) -> ReadOutcome<Value> {
         do {
             return count(try snapshot(body))
+        } catch let reason as MissReason {
+            return count(.miss(reason))
         } catch {
             return count(.miss(.unavailable(detail: "\(CacheError(error))")))
         }

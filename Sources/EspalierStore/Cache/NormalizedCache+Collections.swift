@@ -66,7 +66,7 @@ extension NormalizedCache {
 
     private func edit(_ key: String, _ make: @escaping @Sendable () -> CollectionEdit) -> WriteTicket {
         guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
-        return submit { .collection(key, make(), $0.finish(), policy: .replace) }
+        return submit(isDroppable: false) { .collection(key, make(), $0.finish(), policy: .replace) }
     }
 
     private func edit<Model: IdentifiedModel>(

@@ -6,9 +6,8 @@ extension CommitSession {
     func edit(
         collection key: String, _ edit: CollectionEdit, handles: [Handle], in transaction: inout WriteTransaction
     ) throws {
-        let existing = try transaction.handle(keyspaces, .collection, key)
-        let record = try existing.flatMap { try repairedRecord($0, .collection, in: &transaction) }
-        let old = record.flatMap { try? SegmentList($0) }
+        let place = try place(.collection, key, in: &transaction)
+        let old = place.old.flatMap { try? SegmentList($0) }
         var editor = SegmentEditor(session: self, list: old ?? SegmentList())
         let elements = { (drafts: [ValueDraft]) in
             drafts.map { StoredElement(bytes: $0.bytes, children: $0.children.map { handles[$0] }) }
@@ -25,7 +24,7 @@ extension CommitSession {
             try editor.dropDeleted(in: &transaction)
             try apply(edit, elements, to: &editor, in: &transaction)
         }
-        try finish(editor.list, key, over: record, in: &transaction)
+        try finish(editor.list, key, at: place, in: &transaction)
     }
 
     private func apply(
@@ -58,19 +57,17 @@ extension CommitSession {
     }
 
     private func finish(
-        _ list: SegmentList, _ key: String, over old: Record?, in transaction: inout WriteTransaction
+        _ list: SegmentList, _ key: String, at place: Place, in transaction: inout WriteTransaction
     ) throws {
-        let bound = try bind(.collection, key, in: &transaction)
         let content = Content(
             nameSpace: .collection, identifier: key, children: list.segments.map(\.handle), values: list.values)
-        try put(content, at: bound.handle, over: old, in: &transaction)
+        try put(content, at: place.handle, over: place.old, in: &transaction)
         changes.keys.append(key)
-        try ledger.touch(bound.handle, in: transaction)
+        try ledger.touch(place.handle, in: transaction)
     }
 
     /// Takes the segments of a collection away; its own record is the caller's.
-    func deleteCollection(_ handle: Handle, in transaction: inout WriteTransaction) throws {
-        guard let record = try readableRecord(handle, in: transaction) else { return }
+    func removeSegments(of record: Record, in transaction: inout WriteTransaction) throws {
         for segment in record.children { try removeSegment(segment, in: &transaction) }
     }
 

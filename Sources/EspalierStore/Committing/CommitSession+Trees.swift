@@ -8,32 +8,41 @@ extension CommitSession {
         _ tree: FlattenedTree, policy: WritePolicy, in transaction: inout WriteTransaction
     ) throws -> [Handle] {
         ledger.reserveCapacity(tree.nodes.count)
-        var handles: [Handle] = []
-        handles.reserveCapacity(tree.nodes.count)
-        var isNew: [Bool] = []
-        isNew.reserveCapacity(tree.nodes.count)
-        for node in tree.nodes {
-            let bound = try bind(.node, node.identifier, in: &transaction)
-            handles.append(bound.handle)
-            isNew.append(bound.isNew)
-        }
-        for (index, node) in tree.nodes.enumerated() {
-            try write(node, at: handles[index], isNew: isNew[index], policy: policy, handles: handles, in: &transaction)
+        let places = try tree.nodes.map { try place(.node, $0.identifier, in: &transaction) }
+        let handles = places.map(\.handle)
+        for (node, place) in zip(tree.nodes, places) {
+            try write(node, to: place, policy: policy, handles: handles, in: &transaction)
         }
         return handles
     }
 
     private func write(
-        _ node: NodeDraft, at handle: Handle, isNew: Bool, policy: WritePolicy, handles: [Handle],
-        in transaction: inout WriteTransaction
+        _ node: NodeDraft, to place: Place, policy: WritePolicy, handles: [Handle], in transaction: inout WriteTransaction
     ) throws {
-        let old = isNew ? nil : try repairedRecord(handle, .node, in: &transaction)
-        let merge = try RecordMerge(node, into: old, policy: policy, handles: handles)
+        let merge = try RecordMerge(node, into: place.old, policy: policy, handles: handles)
         let content = Content(
             nameSpace: .node, identifier: node.identifier, shape: merge.shape, children: merge.children,
             values: merge.values)
-        if try put(content, at: handle, over: old, in: &transaction) { changes.written.append(node.identifier) }
-        if node.isOnCycle { try ledger.set(.onCycle, of: handle, in: transaction) }
+        if try put(content, at: place.handle, over: place.old, in: &transaction) { changes.written.append(node.identifier) }
+        if node.isOnCycle { try ledger.set(.onCycle, of: place.handle, in: transaction) }
+    }
+
+    /// Where a record goes, and what stands there.
+    struct Place {
+        let handle: Handle
+        let old: Record?
+    }
+
+    /// The place of an identifier, given out now if it has none, or if its index entry leads to another's record: merging
+    /// into that would damage it, too.
+    func place(_ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction) throws -> Place {
+        let bound = try bind(nameSpace, identifier, in: &transaction)
+        guard !bound.isNew else { return Place(handle: bound.handle, old: nil) }
+        let old = try repairedRecord(bound.handle, nameSpace, in: &transaction)
+        if let old, !old.isNamed(identifier, in: nameSpace) {
+            return Place(handle: try rebind(nameSpace, identifier, in: &transaction), old: nil)
+        }
+        return Place(handle: bound.handle, old: old)
     }
 
     /// The record to write over; a damaged or lost one is cleared away first, and its place is as good as new.
@@ -50,12 +59,11 @@ extension CommitSession {
     func writeKey(
         _ key: String, _ value: ValueDraft, handles: [Handle], in transaction: inout WriteTransaction
     ) throws {
-        let bound = try bind(.key, key, in: &transaction)
-        let old = bound.isNew ? nil : try repairedRecord(bound.handle, .key, in: &transaction)
+        let place = try place(.key, key, in: &transaction)
         let content = Content(
             nameSpace: .key, identifier: key, children: value.children.map { handles[$0] }, values: value.bytes)
-        if try put(content, at: bound.handle, over: old, in: &transaction) { changes.keys.append(key) }
-        try ledger.touch(bound.handle, in: transaction)
+        if try put(content, at: place.handle, over: place.old, in: &transaction) { changes.keys.append(key) }
+        try ledger.touch(place.handle, in: transaction)
     }
 
     /// Takes away what `identifier` names. Returns whether there was anything.
@@ -63,13 +71,15 @@ extension CommitSession {
     func delete(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws -> Bool {
-        guard let handle = try transaction.handle(keyspaces, nameSpace, identifier) else { return false }
-        switch nameSpace {
-        case .collection: try deleteCollection(handle, in: &transaction)
-        default: break
-        }
+        guard let handle = try knownHandle(nameSpace, identifier, in: &transaction) else { return false }
         if let record = try readableRecord(handle, in: transaction) {
-            try remove(record, in: &transaction)
+            if record.isNamed(identifier, in: nameSpace) {
+                if nameSpace == .collection { try removeSegments(of: record, in: &transaction) }
+                try remove(record, in: &transaction)
+            } else {
+                // A damaged index entry: the record it leads to is another's.
+                try transaction.delete(keyspaces.index, IndexKey.bytes(nameSpace, identifier))
+            }
         } else {
             try removeUnreadable(handle, nameSpace, identifier, in: &transaction)
         }
@@ -102,7 +112,13 @@ extension CommitSession {
         }
         guard !keys.isEmpty else { return }
         hasLostReferences = true
-        counters[count: nameSpace] -= 1
+        if counters[count: nameSpace] > 0 { counters[count: nameSpace] -= 1 }
         for key in keys { try transaction.delete(keyspaces.nodes, key) }
+    }
+}
+
+extension Record {
+    fileprivate func isNamed(_ identifier: String, in nameSpace: NameSpace) -> Bool {
+        self.nameSpace == nameSpace && Identifier(self.identifier) == Identifier(identifier)
     }
 }

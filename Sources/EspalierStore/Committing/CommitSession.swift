@@ -34,7 +34,7 @@ final class CommitSession {
 
     /// Writes out what the session holds; the transaction is ready to commit then.
     func flush(_ transaction: inout WriteTransaction) throws -> [(number: UInt64, shape: Shape?)] {
-        if hasLostReferences { try recount(in: transaction) }
+        if hasLostReferences || ledger.hasDamage { try recount(in: transaction) }
         try ledger.flush(&transaction)
         counters.tombstones = UInt64(max(0, Int64(counters.tombstones) + Int64(ledger.tombstoneChange)))
         let changedShapes = try shapes.flush(&transaction, keyspaces)
@@ -51,16 +51,30 @@ final class CommitSession {
     func bind(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws -> (handle: Handle, isNew: Bool) {
-        let key = IndexKey.bytes(nameSpace, identifier)
-        let known = try transaction.withValue(keyspaces.index, key) { span in
-            try ByteReader.reading(span) { Handle(try $0.integer(UInt64.self)) }
+        if let known = try knownHandle(nameSpace, identifier, in: &transaction) { return (known, false) }
+        return (try rebind(nameSpace, identifier, in: &transaction), true)
+    }
+
+    /// The handle of an identifier; nil when the index has none, or damage in its place.
+    func knownHandle(
+        _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
+    ) throws -> Handle? {
+        do {
+            return try transaction.handle(keyspaces, nameSpace, identifier)
+        } catch is FormatError {
+            return nil
         }
-        if let known { return (known, false) }
+    }
+
+    /// Gives an identifier a new handle, whatever it had.
+    func rebind(
+        _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
+    ) throws -> Handle {
         let handle = makeHandle()
         var value = ByteWriter(capacity: 8)
         value.append(integer: handle.rawValue)
-        try transaction.put(keyspaces.index, key, value.bytes)
-        return (handle, true)
+        try transaction.put(keyspaces.index, IndexKey.bytes(nameSpace, identifier), value.bytes)
+        return handle
     }
 
     /// A handle that was never used.

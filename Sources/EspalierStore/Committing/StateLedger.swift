@@ -19,6 +19,8 @@ final class StateLedger {
     private var pages: [Handle: Page] = [:]
     /// Tombstones made less tombstones gone.
     private(set) var tombstoneChange = 0
+    /// Whether an entry was found damaged: the counts have to be put right then.
+    private(set) var hasDamage = false
 
     init(_ keyspaces: Keyspaces, stamp: Stamp) {
         self.keyspaces = keyspaces
@@ -34,7 +36,33 @@ final class StateLedger {
 
     func entry(_ handle: Handle, in transaction: borrowing WriteTransaction) throws -> StateEntry {
         if let page = pages[handle] { return page.entry }
-        return try transaction.state(keyspaces, of: handle) ?? .default
+        return try stored(handle, in: transaction) ?? .default
+    }
+
+    private func stored(_ handle: Handle, in transaction: borrowing WriteTransaction) throws -> StateEntry? {
+        do {
+            return try transaction.state(keyspaces, of: handle)
+        } catch is FormatError {
+            hasDamage = true
+            return try recovered(handle, in: transaction)
+        }
+    }
+
+    /// A damaged entry as far as the rest of the cache tells what it was. Costs a walk of `recency`.
+    private func recovered(_ handle: Handle, in transaction: borrowing WriteTransaction) throws -> StateEntry {
+        var entry = StateEntry.default
+        var isListed = false
+        try transaction.forEach(in: keyspaces.recency) { key, _ in
+            guard let pair = KeyPair(key), pair.second == handle.rawValue else { return true }
+            isListed = true
+            entry = StateEntry(referenceCount: 0, stamp: Stamp(pair.first))
+            return false
+        }
+        if !isListed, try !transaction.contains(keyspaces.nodes, handle.rawValue) {
+            // Too high on purpose: it must not go before its references have been counted.
+            entry = StateEntry(referenceCount: UInt64(UInt32.max), flags: .tombstone)
+        }
+        return entry
     }
 
     /// One more record refers to `handle`.
@@ -103,7 +131,7 @@ final class StateLedger {
         _ handle: Handle, in transaction: borrowing WriteTransaction, _ change: (inout StateEntry) -> Void
     ) throws {
         if pages[handle] == nil {
-            let stored = try transaction.state(keyspaces, of: handle)
+            let stored = try stored(handle, in: transaction)
             pages[handle] = Page(stored: stored, entry: stored ?? .default, isNew: false)
         }
         change(&pages[handle]!.entry)  // just made

@@ -51,7 +51,11 @@ final class SnapshotReader {
 
     private func handle(_ nameSpace: NameSpace, _ identifier: String) throws -> Handle? {
         guard !identifier.isEmpty else { return nil }
-        return try snapshot.handle(generation.keyspaces, nameSpace, identifier)
+        do {
+            return try snapshot.handle(generation.keyspaces, nameSpace, identifier)
+        } catch is FormatError {
+            throw MissReason.undecodable(path: identifier, detail: "the index entry is damaged")
+        }
     }
 
     private func read<Value>(_ entry: String, _ body: (Assembly) throws -> Value) throws -> ReadOutcome<Value> {

@@ -25,7 +25,9 @@ struct SmallTree {
         let identifier = identifier(of: kind, number: number, isRoot: isRoot, &choices)
         var values: [String: TreeValue] = [:]
         // What later fields can't do without is kept back from earlier ones.
-        var reserved = kind.fields.filter(\.content.isRequiredChild).reduce(0) { $0 + ($1.content.child?.minimumSize ?? 0) }
+        var reserved = kind.fields.filter(\.content.isRequiredChild).reduce(0) {
+            $0 + ($1.content.child?.minimumSize ?? 0)
+        }
         for field in kind.fields where field.content == .scalar { values[field.name] = .scalar(.integer(number)) }
         for field in kind.fields where field.content == .optionalScalar {
             values[field.name] = .scalar(number % 2 == 0 ? .string("t\(number)") : nil)

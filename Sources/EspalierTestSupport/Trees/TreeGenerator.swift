@@ -54,7 +54,9 @@ package struct TreeGenerator {
     }
 
     private mutating func child(_ kind: TreeKind, depth: Int) -> TreeModel {
-        if kind == .summary, knobs.conflictingNames == nil, random.happens(knobs.projections), let summary = projection() {
+        if kind == .summary, knobs.conflictingNames == nil, random.happens(knobs.projections),
+            let summary = projection()
+        {
             return summary
         }
         if random.happens(knobs.sharing), let known = shared(kind) { return known }
@@ -70,7 +72,9 @@ package struct TreeGenerator {
 
     /// The summary of a node that stands in the tree. Its cover must not contain that node, which would be a cycle.
     private mutating func projection() -> TreeModel? {
-        guard let node = finished[.node]?.randomElement(using: &random), let identifier = node.identifier else { return nil }
+        guard let node = finished[.node]?.randomElement(using: &random), let identifier = node.identifier else {
+            return nil
+        }
         if let known = summaries[identifier] {
             guard known.size <= sizeLeft else { return nil }
             sizeLeft -= known.size
@@ -102,7 +106,10 @@ package struct TreeGenerator {
         case 1: .integer(Int64.random(in: .min ... .max, using: &random) >> Int64.random(in: 0..<64, using: &random))
         case 2: .double(Double.random(in: -1e9...1e9, using: &random))
         case 3: .string(String("añ猫🐈\u{0} b".shuffled(using: &random).prefix(Int.random(in: 0...7, using: &random))))
-        default: .bytes((0..<Int.random(in: 0...40, using: &random)).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+        default:
+            .bytes(
+                (0..<Int.random(in: 0...40, using: &random)).map { _ in UInt8.random(in: .min ... .max, using: &random)
+                })
         }
     }
 }

@@ -43,7 +43,11 @@ package indirect enum TreeValue: Hashable, Sendable {
         case .scalar, .child: return .child(child)
         case .array(let children): return .array(children + [child])
         case .nested(var rows):
-            if let last = rows.indices.last, rows[last].count == 1 { rows[last].append(child) } else { rows.append([child]) }
+            if let last = rows.indices.last, rows[last].count == 1 {
+                rows[last].append(child)
+            } else {
+                rows.append([child])
+            }
             return .nested(rows)
         case .dictionary(var entries):
             entries["k\(entries.count)"] = child

@@ -7,7 +7,8 @@ struct ChildrenTests {
     static let bob = UserModel(id: 2, name: "Bob", online: false)
     static let first = MessageModel(id: 1, text: "a", sender: ann)
     static let second = MessageModel(id: 2, text: "b", sender: bob)
-    let thread: any ConsistencyManagerModel = ThreadModel(id: 1, owner: ann, latest: second, messages: [first, second, first])
+    let thread: any ConsistencyManagerModel = ThreadModel(
+        id: 1, owner: ann, latest: second, messages: [first, second, first])
 
     /// What the consistency manager does: replaces a node wherever it stands.
     func replacing(
@@ -33,7 +34,9 @@ struct ChildrenTests {
         let online = UserModel(id: 1, name: "Ann", online: true)
         let changed = try #require(replacing("UserModel:1", by: online))
         let message = MessageModel(id: 1, text: "a", sender: online)
-        #expect(changed == ThreadModel(id: 1, owner: online, latest: Self.second, messages: [message, Self.second, message]))
+        #expect(
+            changed
+                == ThreadModel(id: 1, owner: online, latest: Self.second, messages: [message, Self.second, message]))
     }
 
     @Test("map with the children as they are gives an equal model")

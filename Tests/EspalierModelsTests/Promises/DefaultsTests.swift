@@ -29,7 +29,9 @@ struct DefaultsTests {
         #expect(!(badge as any ConsistencyManagerModel).isEqualToModel(user))
         #expect(!(user as any SimpleModel).isEqual(to: badge as any SimpleModel))
         #expect(!SmallestConsistencyManagerModel(number: 1, children: []).isEqualToModel(user))
-        #expect(!(user as any ConsistencyManagerModel).isEqualToModel(SmallestConsistencyManagerModel(number: 1, children: [])))
+        #expect(
+            !(user as any ConsistencyManagerModel).isEqualToModel(
+                SmallestConsistencyManagerModel(number: 1, children: [])))
     }
 
     @Test("the model's own isEqual(to:) decides where it is not Equatable")
@@ -66,7 +68,8 @@ struct DefaultsTests {
         #expect(user.projectionIdentifier == "UserModel")
         #expect((user as any ConsistencyManagerModel).projectionIdentifier == "UserModel")
         #expect((user as any SimpleModel).projectionIdentifier == "UserModel")
-        #expect(CodableTrip(id: 1, start: CodablePlace(id: 1, name: ""), stops: []).projectionIdentifier == "CodableTrip")
+        #expect(
+            CodableTrip(id: 1, start: CodablePlace(id: 1, name: ""), stops: []).projectionIdentifier == "CodableTrip")
         #expect((PartialPerson(city: nil) as any SimpleModel).projectionIdentifier == "PartialPerson")
         #expect((PartialPerson(city: "Rome") as any SimpleModel).projectionIdentifier == "PartialPerson+city")
     }

@@ -18,7 +18,8 @@ struct StoredModelTests {
         try source.store(CodablePlace(id: 1, name: "Roma"))
         let renamed = CodablePlace(id: 1, name: "Roma")
         #expect(
-            try source.read("Trip:1", as: CodableTrip.self).get() == CodableTrip(id: 1, start: renamed, stops: [end, renamed, end]))
+            try source.read("Trip:1", as: CodableTrip.self).get()
+                == CodableTrip(id: 1, start: renamed, stops: [end, renamed, end]))
     }
 
     @Test("a Codable class, a simple model and an inline model are stored too")

@@ -32,7 +32,7 @@ struct ContainerTests {
         try check(UInt64.max, 0)
         try check(Int128.min, 0, .max)
         try check(UInt128.max, UInt128(UInt64.max) + 1)
-        try check(Double.infinity, 0.1, -0.0, 5e-324)
+        try check(Double.infinity, 0.1, -0.0, .leastNonzeroMagnitude)
         try check(Float.pi, .infinity)
         try check("", "a\0b", "🐈", String(repeating: "x", count: 70_000))
         try check(Date(timeIntervalSinceReferenceDate: 0.1), .distantFuture)
@@ -40,7 +40,9 @@ struct ContainerTests {
         try check(UUID())
         try check(Decimal(string: "12345678901234567890.12345") ?? 0, Decimal(-5), Decimal.nan)
         try check(Colour.green)
-        if let base = URL(string: "https://a.b/c/"), let url = URL(string: "d?e=f", relativeTo: base) { try check(base, url) }
+        if let base = URL(string: "https://a.b/c/"), let url = URL(string: "d?e=f", relativeTo: base) {
+            try check(base, url)
+        }
     }
 
     @Test("containers in containers, empty ones and optionals in each")
@@ -66,7 +68,8 @@ struct ContainerTests {
         #expect(source.read("box", as: Box<Int?>.self).map(\.value) == .success(7))
         for (result, isHit) in [
             (source.read("box", as: Box<String>.self).map { _ in }, false),
-            (source.read("box", as: Box<Bool>.self).map { _ in }, false), (source.read("box", as: Box<[Int]>.self).map { _ in }, false),
+            (source.read("box", as: Box<Bool>.self).map { _ in }, false),
+            (source.read("box", as: Box<[Int]>.self).map { _ in }, false),
         ] {
             #expect(((try? result.get()) != nil) == isHit)
         }

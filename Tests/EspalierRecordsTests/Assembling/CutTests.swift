@@ -56,6 +56,21 @@ struct CutTests {
         #expect(source.lookups == 3)
     }
 
+    @Test("a record on the path is cut inside a remembered subtree too, as whatever type it stands there")
+    func projections() throws {
+        func node(_ id: String, _ values: [String: TreeValue]) -> TreeModel {
+            .filled(.node, id, values.merging(["number": .scalar(.integer(1))]) { $1 })
+        }
+        let summary = TreeModel.filled(.summary, "node:p", ["badge": .scalar(.integer(2))])
+        let x = node("node:x", ["view": .child(summary)])
+        let cutX = node("node:x", [:])
+        let source = DictionaryRecordSource()
+        try source.store(node("node:top", ["items": .array([x, x, node("node:p", ["items": .array([x])])])]))
+        let expected = node("node:top", ["items": .array([x, x, node("node:p", ["items": .array([cutX])])])])
+        // The memo knows a subtree by its top only, not by what stands in it.
+        withKnownIssue { #expect(source.read("node:top", as: .node) == .success(expected)) }
+    }
+
     /// Asks for the right side first.
     struct ReversedLink: NormalizedModel {
         let link: Link

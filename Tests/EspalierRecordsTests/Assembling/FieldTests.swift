@@ -78,8 +78,10 @@ struct FieldTests {
         let values = try read([("a", 300), ("b", 2), ("c", 3)]) { decoder -> [Int?] in
             let small = try? decoder.decode(Int8.self, forKey: "a")
             let text = try? decoder.decode(String.self, forKey: "a")
-            return [small.map(Int.init), text.map(\.count), try decoder.decode(Int.self, forKey: "b"),
-                try decoder.decode(Int.self, forKey: "a"), try decoder.decode(Int.self, forKey: "c")]
+            return [
+                small.map(Int.init), text.map(\.count), try decoder.decode(Int.self, forKey: "b"),
+                try decoder.decode(Int.self, forKey: "a"), try decoder.decode(Int.self, forKey: "c"),
+            ]
         }
         #expect(values == .success([nil, nil, 2, 300, 3]))
     }

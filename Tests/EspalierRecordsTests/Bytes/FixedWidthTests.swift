@@ -9,7 +9,9 @@ struct FixedWidthTests {
             for value in [I.min, I.max, 0, 1, I.max / 2, I.min / 2] {
                 let bytes = written { $0.append(integer: value) }
                 #expect(bytes.count == I.bitWidth / 8)
-                #expect(bytes == (0..<bytes.count).map { UInt8(truncatingIfNeeded: value >> I(8 * (bytes.count - 1 - $0))) })
+                #expect(
+                    bytes == (0..<bytes.count).map { UInt8(truncatingIfNeeded: value >> I(8 * (bytes.count - 1 - $0))) }
+                )
                 #expect(try taken(bytes) { try $0.integer(I.self) } == value)
                 for count in bytes.indices {
                     try reading(Array(bytes[..<count])) { reader in
@@ -62,7 +64,9 @@ struct FixedWidthTests {
         }
     }
 
-    @Test("text has to be UTF-8", arguments: [[0x80], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82]])
+    @Test(
+        "text has to be UTF-8",
+        arguments: [[0x80], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82]])
     func invalidText(bytes: [UInt8]) throws {
         try reading(bytes) { reader in
             #expect(throws: FormatError.malformed("text that is not UTF-8")) { try reader.string(count: bytes.count) }
@@ -73,7 +77,9 @@ struct FixedWidthTests {
     func matching() throws {
         let composed = "\u{E9}", decomposed = "e\u{301}"
         try reading(Array(composed.utf8)) { reader in
-            for (text, count, isMatch) in [(composed, 2, true), (decomposed, 2, false), ("ab", 2, false), ("", 0, true)] {
+            for (text, count, isMatch) in [
+                (composed, 2, true), (decomposed, 2, false), ("ab", 2, false), ("", 0, true),
+            ] {
                 var other = reader
                 let matches = try other.matches(text, count: count)
                 #expect(matches == isMatch)

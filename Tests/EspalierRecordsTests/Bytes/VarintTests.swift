@@ -30,7 +30,8 @@ struct VarintTests {
         "longer forms and numbers over 64 bits are refused",
         arguments: [
             [0x80, 0x00], [0xFF, 0x80, 0x00], [UInt8](repeating: 0x80, count: 9) + [0x02],
-            [UInt8](repeating: 0xFF, count: 10) + [0x01], [UInt8](repeating: 0x80, count: 12), [0x81, 0x80, 0x80, 0x00],
+            [UInt8](repeating: 0xFF, count: 10) + [0x01], [UInt8](repeating: 0x80, count: 12),
+            [0x81, 0x80, 0x80, 0x00],
         ])
     func refused(bytes: [UInt8]) throws {
         try reading(bytes) { reader in

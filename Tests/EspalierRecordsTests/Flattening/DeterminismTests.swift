@@ -18,7 +18,8 @@ struct DeterminismTests {
                 set.insert(Leaf(name))
             }
             let tree = try DictionaryRecordSource.flatten(Bag(leaves: set, table: table))
-            forms.insert(tree.nodes.flatMap { node in node.projections.map { Array(node.identifier.utf8) + $0.values } })
+            forms.insert(
+                tree.nodes.flatMap { node in node.projections.map { Array(node.identifier.utf8) + $0.values } })
         }
         #expect(forms.count == 1)
     }
@@ -39,7 +40,9 @@ struct DeterminismTests {
     func varyingFields() throws {
         let models = [["a"], ["a", "b"], ["a"], ["b", "a"], [], ["a", "b"], ["a", "b", "c"]].map { Varying(fields: $0) }
         let list = try Flattener().value { encoder in
-            try encoder.encodeArray(count: models.count) { for model in models { try model.encodeValue(into: encoder) } }
+            try encoder.encodeArray(count: models.count) {
+                for model in models { try model.encodeValue(into: encoder) }
+            }
         }
         #expect(list.children.count == 5)
         let flattener = Flattener()

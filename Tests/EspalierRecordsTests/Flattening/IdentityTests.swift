@@ -38,7 +38,8 @@ struct IdentityTests {
 
     @Test("two projections of an identifier add their fields to one node; of a field both have, the first wins")
     func projections() throws {
-        let summary = TreeModel.filled(.summary, "node:1", ["badge": .scalar(.integer(9)), "title": .scalar(.string("no"))])
+        let summary = TreeModel.filled(
+            .summary, "node:1", ["badge": .scalar(.integer(9)), "title": .scalar(.string("no"))])
         let inner = node("node:1", 1, ["title": .scalar(.string("yes"))])
         let tree = try flatten(node("node:0", 0, ["next": .child(inner), "view": .child(summary)]))
         #expect(tree.nodes.map(\.identifier) == ["node:0", "node:1"])
@@ -59,7 +60,8 @@ struct IdentityTests {
 
     @Test("a node inside itself is flagged, its neighbours are not")
     func cycles() throws {
-        let tree = try flatten(node("a", 1, ["items": .array([node("b", 2, ["next": .child(node("a", 3))]), node("c", 4)])]))
+        let tree = try flatten(
+            node("a", 1, ["items": .array([node("b", 2, ["next": .child(node("a", 3))]), node("c", 4)])]))
         #expect(tree.nodes.map(\.identifier) == ["a", "b", "c"])
         #expect(tree.nodes.map(\.isOnCycle) == [true, false, false])
         let itself = try flatten(node("a", 1, ["next": .child(node("a", 2))]))
@@ -70,12 +72,14 @@ struct IdentityTests {
     @Test("a shared node that does not contain itself is not flagged")
     func sharingIsNoCycle() throws {
         let shared = Leaf("a")
-        #expect(try flatten(Page(id: "p", optional: shared, list: [shared, shared])).nodes.allSatisfy { !$0.isOnCycle })
+        #expect(
+            try flatten(Page(id: "p", optional: shared, list: [shared, shared])).nodes.allSatisfy { !$0.isOnCycle })
     }
 
     @Test("models without identifier are part of their parent, their nodes are its children")
     func inline() throws {
-        let tree = try flatten(Shelf("s", frames: [Frame(Leaf("a")), Frame(Leaf("b"))], requiredFrame: Frame(Leaf("a"))))
+        let tree = try flatten(
+            Shelf("s", frames: [Frame(Leaf("a")), Frame(Leaf("b"))], requiredFrame: Frame(Leaf("a"))))
         #expect(tree.nodes.map(\.identifier) == ["s", "a", "b"])
         #expect(tree.nodes[0].projections[0].children == [1, 2])
     }

@@ -21,18 +21,24 @@ struct LimitTests {
     func depth() throws {
         let limit = limits { $0.maximumDepth = 10 }
         #expect(try DictionaryRecordSource.flatten(Self.chain(9), limits: limit).nodes.count == 10)
-        #expect(throws: FlattenError.tooDeep(limit: 10)) { try DictionaryRecordSource.flatten(Self.chain(10), limits: limit) }
+        #expect(throws: FlattenError.tooDeep(limit: 10)) {
+            try DictionaryRecordSource.flatten(Self.chain(10), limits: limit)
+        }
         let nested = limits { $0.maximumDepth = 3 }
         let shelf = Shelf("s", frames: [Frame(Leaf("a"))], requiredFrame: Frame(Leaf("a")))
         #expect(throws: FlattenError.tooDeep(limit: 3)) { try DictionaryRecordSource.flatten(shelf, limits: nested) }
-        #expect(throws: Never.self) { try DictionaryRecordSource.flatten(shelf, limits: limits { $0.maximumDepth = 4 }) }
+        #expect(throws: Never.self) {
+            try DictionaryRecordSource.flatten(shelf, limits: limits { $0.maximumDepth = 4 })
+        }
     }
 
     @Test("reading counts depth as writing does")
     func readingDepth() throws {
         let source = DictionaryRecordSource()
         try source.store(Self.chain(9))
-        #expect(throws: Never.self) { try source.read("8", as: Link.self, limits: limits { $0.maximumDepth = 10 }).get() }
+        #expect(throws: Never.self) {
+            try source.read("8", as: Link.self, limits: limits { $0.maximumDepth = 10 }).get()
+        }
         let result = source.read("8", as: Link.self, limits: limits { $0.maximumDepth = 9 })
         guard case .failure(.tooDeep) = result else { Issue.record("\(result)"); return }
     }
@@ -67,7 +73,9 @@ struct LimitTests {
         for stackSize in [512 << 10, 1 << 20] {
             let miss = onThread(stackSize: stackSize) {
                 source.withLock { source -> String? in
-                    guard case .failure(let reason) = source.read("0", as: Link.self, limits: unlimited) else { return nil }
+                    guard case .failure(let reason) = source.read("0", as: Link.self, limits: unlimited) else {
+                        return nil
+                    }
                     return reason.name
                 }
             }
@@ -78,7 +86,9 @@ struct LimitTests {
     @Test("nodes and bytes are bounded in writing and in reading")
     func sizes() throws {
         let page = Page(id: "p", list: (0..<100).map { Leaf("\($0)", String(repeating: "x", count: 100)) })
-        #expect(throws: Never.self) { try DictionaryRecordSource.flatten(page, limits: limits { $0.maximumNodes = 101 }) }
+        #expect(throws: Never.self) {
+            try DictionaryRecordSource.flatten(page, limits: limits { $0.maximumNodes = 101 })
+        }
         #expect(throws: FlattenError.tooManyNodes(limit: 100)) {
             try DictionaryRecordSource.flatten(page, limits: limits { $0.maximumNodes = 100 })
         }

@@ -21,7 +21,9 @@ struct ChunksTests {
         return record.bytes
     }
 
-    @Test("every length around the limits", arguments: [2, 99, 100, 101, 159, 160, 161, 239, 240, 241, 320, 321, 5_000, 100_000])
+    @Test(
+        "every length around the limits",
+        arguments: [2, 99, 100, 101, 159, 160, 161, 239, 240, 241, 320, 321, 5_000, 100_000])
     func lengths(count: Int) throws {
         let record = Self.record(of: count)
         let chunks = Chunks.split(record, handle: handle, limit: Self.limit)
@@ -35,8 +37,13 @@ struct ChunksTests {
 
     @Test("every length of two chunks, and every limit that leaves room")
     func everyLength() throws {
-        for count in 2..<300 { #expect(try join(Chunks.split(Self.record(of: count), handle: handle, limit: 100)) == Self.record(of: count)) }
-        for limit in 21..<60 { #expect(try join(Chunks.split(Self.record(of: 200), handle: handle, limit: limit)) == Self.record(of: 200)) }
+        for count in 2..<300 {
+            #expect(
+                try join(Chunks.split(Self.record(of: count), handle: handle, limit: 100)) == Self.record(of: count))
+        }
+        for limit in 21..<60 {
+            #expect(try join(Chunks.split(Self.record(of: 200), handle: handle, limit: limit)) == Self.record(of: 200))
+        }
     }
 
     @Test("a chunk in another's place is found, in the same record or another")

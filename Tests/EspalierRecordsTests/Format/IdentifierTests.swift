@@ -12,7 +12,9 @@ struct IdentifierTests {
         #expect(composed == Identifier("caf\u{E9}"))
     }
 
-    @Test("every odd identifier is one of its own", arguments: ["0", ".", "a.b", "+", ":", "/", "(", "\"", "\0", "a\0", "🐈", " "])
+    @Test(
+        "every odd identifier is one of its own",
+        arguments: ["0", ".", "a.b", "+", ":", "/", "(", "\"", "\0", "a\0", "🐈", " "])
     func odd(text: String) {
         #expect(Identifier(text) == Identifier(text))
         #expect(Identifier(text) != Identifier(text + "\0"))

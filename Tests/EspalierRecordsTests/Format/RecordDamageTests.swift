@@ -31,7 +31,9 @@ struct RecordDamageTests {
 
     @Test("a record in another's place")
     func misplaced() throws {
-        #expect(throws: FormatError.checkFailed) { try RecordLayoutTests.parse(RecordLayoutTests.build(), Handle(1_001)) }
+        #expect(throws: FormatError.checkFailed) {
+            try RecordLayoutTests.parse(RecordLayoutTests.build(), Handle(1_001))
+        }
     }
 
     @Test("a shape's number that now means another shape")

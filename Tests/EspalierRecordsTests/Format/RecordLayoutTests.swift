@@ -66,7 +66,8 @@ struct RecordLayoutTests {
         let bytes = written {
             $0.append(body)
             $0.append(
-                integer: XXHash64.hash(body, seed: RecordLayout.seed(handle: Handle(1_000), shape: Self.shape.fingerprint)))
+                integer: XXHash64.hash(
+                    body, seed: RecordLayout.seed(handle: Handle(1_000), shape: Self.shape.fingerprint)))
         }
         #expect(try Self.parse(bytes).identifier == "Person:1")
     }

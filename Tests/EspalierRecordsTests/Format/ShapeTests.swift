@@ -39,7 +39,9 @@ struct ShapeTests {
             let bytes = shape.description
             #expect(try takenWhole(bytes) { try Shape.read(from: &$0) } == shape)
             for count in bytes.indices {
-                #expect(throws: FormatError.truncated) { try taken(Array(bytes[..<count])) { try Shape.read(from: &$0) } }
+                #expect(throws: FormatError.truncated) {
+                    try taken(Array(bytes[..<count])) { try Shape.read(from: &$0) }
+                }
             }
         }
     }

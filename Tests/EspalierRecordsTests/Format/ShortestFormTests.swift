@@ -88,7 +88,9 @@ struct ShortestFormTests {
 
     @Test("floating-point values keep every bit")
     func floats() throws {
-        for value in [0, -0.0, .infinity, -.infinity, .nan, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 0.1] as [Double] {
+        for value in [0, -0.0, .infinity, -.infinity, .nan, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 0.1]
+            as [Double]
+        {
             let bytes = try encoded(value)
             #expect(try taken(bytes) { try $0.takeDouble() }?.bitPattern == value.bitPattern)
             let float = Float(value)

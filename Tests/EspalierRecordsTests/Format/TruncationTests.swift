@@ -58,7 +58,10 @@ struct TruncationTests {
 
     @Test("a count far beyond the bytes costs no memory")
     func hugeCounts() throws {
-        for head in [[Wire.array32, 0xFF, 0xFF, 0xFF, 0xFF], [Wire.map32, 0xFF, 0xFF, 0xFF, 0xFF], [Wire.str32, 0xFF, 0xFF, 0xFF, 0xFF], [Wire.ext32, 0xFF, 0xFF, 0xFF, 0xFF, 2]] {
+        for head in [
+            [Wire.array32, 0xFF, 0xFF, 0xFF, 0xFF], [Wire.map32, 0xFF, 0xFF, 0xFF, 0xFF],
+            [Wire.str32, 0xFF, 0xFF, 0xFF, 0xFF], [Wire.ext32, 0xFF, 0xFF, 0xFF, 0xFF, 2],
+        ] {
             try reading(head + [0, 0, 0]) { reader in
                 #expect(throws: FormatError.truncated) { _ = try RecordValue(reading: &reader) }
             }
@@ -80,7 +83,9 @@ struct TruncationTests {
     func randomBytes() throws {
         var random = SeededGenerator(seed: 11)
         for _ in 0..<20_000 {
-            let bytes = (0..<Int.random(in: 0...24, using: &random)).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+            let bytes = (0..<Int.random(in: 0...24, using: &random)).map { _ in
+                UInt8.random(in: .min ... .max, using: &random)
+            }
             try reading(bytes) { reader in
                 for read in Self.functions {
                     var copy = reader

@@ -111,7 +111,9 @@ final class Link: NormalizedModel {
     let right: Link?
     var modelIdentifier: String? { id }
 
-    init(_ id: String, _ left: Link? = nil, _ right: Link? = nil) { (self.id, self.left, self.right) = (id, left, right) }
+    init(_ id: String, _ left: Link? = nil, _ right: Link? = nil) {
+        (self.id, self.left, self.right) = (id, left, right)
+    }
 
     init(from decoder: inout RecordDecoder) throws {
         id = try decoder.decode(forKey: "id")

@@ -74,7 +74,8 @@ struct OracleCanaryTests {
         #expect(oracle.readCollection("all", as: .node) == .hit([a, b, a, inline], isCut: false))
         oracle.delete("a")
         #expect(oracle.read(key: "home", as: .node) == .miss(.deleted))
-        #expect(oracle.readCollection("all", as: .node) == .hit([b, inline.setting("next", to: .child(nil))], isCut: false))
+        #expect(
+            oracle.readCollection("all", as: .node) == .hit([b, inline.setting("next", to: .child(nil))], isCut: false))
         oracle.lose("b")
         #expect(oracle.readCollection("all", as: .node) == .miss(.lost))
         #expect(oracle.readCollection("none", as: .node) == .miss(.notFound))

@@ -64,10 +64,11 @@ struct RoundTripTests {
         #expect(models.joined().contains { $0.identifier == nil && $0.kind == .node })
         #expect(trees.contains { $0.depth > 6 })
         #expect(trees.contains { $0.size > 30 })
-        #expect(models.contains { models in
-            let nodes = Set(models.filter { $0.kind == .node }.compactMap(\.identifier))
-            return models.contains { $0.kind == .summary && nodes.contains($0.identifier ?? "") }
-        })
+        #expect(
+            models.contains { models in
+                let nodes = Set(models.filter { $0.kind == .node }.compactMap(\.identifier))
+                return models.contains { $0.kind == .summary && nodes.contains($0.identifier ?? "") }
+            })
         #expect(Set(models.joined().map(\.kind)) == Set(TreeKind.allCases))
     }
 

@@ -18,8 +18,4 @@ extension CacheError.Code {
     var isNotFlattened: Bool {
         if case .notFlattened = self { true } else { false }
     }
-
-    var isStorage: Bool {
-        if case .storage = self { true } else { false }
-    }
 }

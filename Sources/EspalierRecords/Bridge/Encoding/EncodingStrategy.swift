@@ -1,5 +1,5 @@
 /// How values of one type are encoded. This class itself stands for a type that can't be.
-package class EncodingStrategy<Value>: Strategy, @unchecked Sendable {
+package class EncodingStrategy<Value>: Strategy {
     package func encode(_ value: Value, into encoder: ValueEncoder) throws {
         throw FlattenError.notStorable(type: TypeName.of(Value.self))
     }
@@ -29,11 +29,11 @@ enum EncodingResolution {
     private static func inline<Value: Encodable>(_ type: Value.Type) -> Strategy { InlineEncoding<Value>() }
 }
 
-private final class FieldValueEncoding<Value: FieldValue>: EncodingStrategy<Value>, @unchecked Sendable {
+private final class FieldValueEncoding<Value: FieldValue>: EncodingStrategy<Value> {
     override func encode(_ value: Value, into encoder: ValueEncoder) throws { try value.encodeValue(into: encoder) }
 }
 
-private final class NodeEncoding<Value: IdentifiedModel & Encodable>: EncodingStrategy<Value>, @unchecked Sendable {
+private final class NodeEncoding<Value: IdentifiedModel & Encodable>: EncodingStrategy<Value> {
     override func encode(_ value: Value, into encoder: ValueEncoder) throws {
         try encoder.encodeModel(identifier: value.modelIdentifier, projection: value.projectionIdentifier) {
             try $0.encodeFields(of: value)
@@ -41,7 +41,7 @@ private final class NodeEncoding<Value: IdentifiedModel & Encodable>: EncodingSt
     }
 }
 
-private final class InlineEncoding<Value: Encodable>: EncodingStrategy<Value>, @unchecked Sendable {
+private final class InlineEncoding<Value: Encodable>: EncodingStrategy<Value> {
     override var needsPath: Bool { true }
 
     override func encode(_ value: Value, into encoder: ValueEncoder) throws {

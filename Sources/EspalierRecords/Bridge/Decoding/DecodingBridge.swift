@@ -7,8 +7,8 @@ final class DecodingBridge {
     @inline(__always)
     func strategy<Value>(for type: Value.Type) -> DecodingStrategy<Value> {
         if let known = strategies[ObjectIdentifier(type)] {
-            // Entered below under its own type; a checked cast looks the generic metadata up, each time.
-            return unsafe unsafeDowncast(known, to: DecodingStrategy<Value>.self)
+            // Entered below under its own type. Unchecked, this saves 2 % of reading a feed: not worth unsafe code.
+            return known as! DecodingStrategy<Value>
         }
         return found(type)
     }

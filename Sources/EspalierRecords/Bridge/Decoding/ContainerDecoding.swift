@@ -1,7 +1,7 @@
 // The containers by the same functions as their `FieldValue` conformances: elements and entries whose records are deleted
 // are left out.
 
-final class OptionalDecoding<Wrapped>: DecodingStrategy<Wrapped?>, @unchecked Sendable {
+final class OptionalDecoding<Wrapped>: DecodingStrategy<Wrapped?> {
     private let wrapped = DecodingStrategy<Wrapped>.of()
     override var needsPath: Bool { wrapped.needsPath }
     override var valueWhenMissing: Wrapped?? { .some(nil) }
@@ -12,7 +12,7 @@ final class OptionalDecoding<Wrapped>: DecodingStrategy<Wrapped?>, @unchecked Se
 }
 
 /// Apart from other lists, because their element types cost a look-up of a witness each time they are mentioned.
-final class ArrayDecoding<Element>: DecodingStrategy<[Element]>, @unchecked Sendable {
+final class ArrayDecoding<Element>: DecodingStrategy<[Element]> {
     private let element = DecodingStrategy<Element>.of()
     override var needsPath: Bool { element.needsPath }
 
@@ -24,7 +24,7 @@ final class ArrayDecoding<Element>: DecodingStrategy<[Element]>, @unchecked Send
     }
 }
 
-final class ListDecoding<List: RangeReplaceableCollection>: DecodingStrategy<List>, @unchecked Sendable {
+final class ListDecoding<List: RangeReplaceableCollection>: DecodingStrategy<List> {
     private let element = DecodingStrategy<List.Element>.of()
     override var needsPath: Bool { element.needsPath }
 
@@ -35,7 +35,7 @@ final class ListDecoding<List: RangeReplaceableCollection>: DecodingStrategy<Lis
     }
 }
 
-final class SetDecoding<Element: Hashable>: DecodingStrategy<Set<Element>>, @unchecked Sendable {
+final class SetDecoding<Element: Hashable>: DecodingStrategy<Set<Element>> {
     private let element = DecodingStrategy<Element>.of()
     override var needsPath: Bool { element.needsPath }
 
@@ -46,7 +46,7 @@ final class SetDecoding<Element: Hashable>: DecodingStrategy<Set<Element>>, @unc
     }
 }
 
-final class DictionaryDecoding<Key: Hashable, Value>: DecodingStrategy<[Key: Value]>, @unchecked Sendable {
+final class DictionaryDecoding<Key: Hashable, Value>: DecodingStrategy<[Key: Value]> {
     private let key = DecodingStrategy<Key>.of()
     private let value = DecodingStrategy<Value>.of()
     override var needsPath: Bool { key.needsPath || value.needsPath }

@@ -1,5 +1,5 @@
 /// How values of one type are decoded. This class itself stands for a type that can't be.
-package class DecodingStrategy<Value>: Strategy, @unchecked Sendable {
+package class DecodingStrategy<Value>: Strategy {
     package func decode(from decoder: inout ValueDecoder) throws -> Value {
         throw AssemblyFailure(.notStorable(TypeName.of(Value.self)))
     }
@@ -32,18 +32,18 @@ enum DecodingResolution {
     private static func inline<Value: Decodable>(_ type: Value.Type) -> Strategy { InlineDecoding<Value>() }
 }
 
-private final class FieldValueDecoding<Value: FieldValue>: DecodingStrategy<Value>, @unchecked Sendable {
+private final class FieldValueDecoding<Value: FieldValue>: DecodingStrategy<Value> {
     override func decode(from decoder: inout ValueDecoder) throws -> Value { try Value.decodeValue(from: &decoder) }
     override var valueWhenMissing: Value? { Value.valueWhenMissing }
 }
 
-private final class NodeDecoding<Value: IdentifiedModel & Decodable>: DecodingStrategy<Value>, @unchecked Sendable {
+private final class NodeDecoding<Value: IdentifiedModel & Decodable>: DecodingStrategy<Value> {
     override func decode(from decoder: inout ValueDecoder) throws -> Value {
         try decoder.decodeModel(Value.self) { try $0.decodeFields(as: Value.self) }
     }
 }
 
-private final class InlineDecoding<Value: Decodable>: DecodingStrategy<Value>, @unchecked Sendable {
+private final class InlineDecoding<Value: Decodable>: DecodingStrategy<Value> {
     override var needsPath: Bool { true }
 
     override func decode(from decoder: inout ValueDecoder) throws -> Value {

@@ -150,6 +150,7 @@ final class DecodingFrame {
         guard isOpen else { throw closed() }
         if isModel { return try look(at: BridgeKey.wholeValue) { $0.fork() } }
         guard value != nil else { return nil }
+        // Checked above: a value that can't be copied can't be bound to a name without leaving the frame.
         return value!.fork()
     }
 

@@ -1,6 +1,6 @@
 // The containers' bytes are those of their `FieldValue` conformances, so that both kinds of models read each other's.
 
-final class OptionalEncoding<Wrapped>: EncodingStrategy<Wrapped?>, @unchecked Sendable {
+final class OptionalEncoding<Wrapped>: EncodingStrategy<Wrapped?> {
     private let wrapped = EncodingStrategy<Wrapped>.of()
     override var needsPath: Bool { wrapped.needsPath }
 
@@ -10,7 +10,7 @@ final class OptionalEncoding<Wrapped>: EncodingStrategy<Wrapped?>, @unchecked Se
     }
 }
 
-final class ListEncoding<List: Collection>: EncodingStrategy<List>, @unchecked Sendable {
+final class ListEncoding<List: Collection>: EncodingStrategy<List> {
     private let element = EncodingStrategy<List.Element>.of()
     override var needsPath: Bool { element.needsPath }
 
@@ -21,7 +21,7 @@ final class ListEncoding<List: Collection>: EncodingStrategy<List>, @unchecked S
     }
 }
 
-final class SetEncoding<Element: Hashable>: EncodingStrategy<Set<Element>>, @unchecked Sendable {
+final class SetEncoding<Element: Hashable>: EncodingStrategy<Set<Element>> {
     private let element = EncodingStrategy<Element>.of()
     override var needsPath: Bool { element.needsPath }
 
@@ -30,7 +30,7 @@ final class SetEncoding<Element: Hashable>: EncodingStrategy<Set<Element>>, @unc
     }
 }
 
-final class DictionaryEncoding<Key: Hashable, Value>: EncodingStrategy<[Key: Value]>, @unchecked Sendable {
+final class DictionaryEncoding<Key: Hashable, Value>: EncodingStrategy<[Key: Value]> {
     private let key = EncodingStrategy<Key>.of()
     private let value = EncodingStrategy<Value>.of()
     override var needsPath: Bool { key.needsPath || value.needsPath }

@@ -1,0 +1,210 @@
+import EspalierLMDB
+import EspalierRecords
+@testable import EspalierStore
+import Testing
+
+@Suite("Damage is a miss, and no obstacle to the next write")
+struct DamageTests {
+    private let anna = Person("p:1", "Anna")
+    private let ben = Person("p:2", "Ben")
+
+    @Test("a damaged record is a miss of every tree that needs it, and is mended by the next write of it")
+    func record() throws {
+        try withCache { cache in
+            cache.set(Message("m:1", from: anna, to: ben))
+            try cache.damage("p:1")
+            #expect(cache.readOutcome(Person.self, "p:1").reason?.name == "undecodable")
+            #expect(cache.readOutcome(Message.self, "m:1").reason?.name == "undecodable")
+            #expect(cache.read(Person.self, "p:2") == ben)
+            #expect(try !cache.verify().isClean)
+            try cache.set(anna).wait()
+            #expect(cache.read(Message.self, "m:1") == Message("m:1", from: anna, to: ben))
+        }
+    }
+
+    @Test("what a damaged record referred to is counted anew when it is written over")
+    func parent() throws {
+        try withCache { cache in
+            cache.set(Feed("f:1", messages: [Message("m:1", from: anna, to: ben)]))
+            try cache.damage("m:1")
+            #expect(cache.readOutcome(Feed.self, "f:1").reason?.name == "undecodable")
+            try cache.set(Message("m:1", from: anna)).wait()
+            #expect(cache.read(Feed.self, "f:1")?.messages == [Message("m:1", from: anna)])
+            #expect(try cache.state("p:1").referenceCount == 1)
+            #expect(try cache.state("p:2").referenceCount == 0)
+        }
+    }
+
+    @Test("every byte of a record may be flipped: a miss or the same model, never a crash, never another one")
+    func everyByte() throws {
+        try withCache { cache in
+            let message = Message("m:1", from: anna, to: ben)
+            try cache.set(message).wait()
+            let handle = try #require(try cache.handle("m:1"))
+            let bytes = try #require(try cache.look { try $0.value($1.nodes, handle.rawValue) })
+            for position in bytes.indices {
+                for bit in [0, 3, 7] {
+                    var damaged = bytes
+                    damaged[position] ^= 1 << UInt8(bit)
+                    try cache.tamper { try $0.put($1.nodes, handle.rawValue, damaged) }
+                    #expect(cache.read(Message.self, "m:1") == nil, "byte \(position), bit \(bit)")
+                }
+                try cache.tamper { try $0.put($1.nodes, handle.rawValue, Array(bytes[..<position])) }
+                #expect(cache.read(Message.self, "m:1") == nil, "cut off at \(position)")
+            }
+            try cache.tamper { try $0.put($1.nodes, handle.rawValue, bytes) }
+            #expect(cache.read(Message.self, "m:1") == message)
+        }
+    }
+
+    @Test("damaged chunks, first, middle or missing, go with the next write")
+    func chunks() throws {
+        try withCache { cache in
+            let long = Person("p:1", String(repeating: "t", count: 20_000))
+            for round in 0..<4 {
+                try cache.set(long).wait()
+                let handle = try #require(try cache.handle("p:1")).rawValue
+                try cache.tamper { transaction, keyspaces in
+                    switch round {
+                    case 0: try transaction.put(keyspaces.nodes, ChunkKey(handle, 2), [1, 2, 3])
+                    case 1: try transaction.delete(keyspaces.nodes, ChunkKey(handle, 1))
+                    case 2: try transaction.put(keyspaces.nodes, handle, [1, 0x80, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F])
+                    default: try transaction.delete(keyspaces.nodes, handle)
+                    }
+                }
+                #expect(cache.read(Person.self, "p:1") == nil)
+                try cache.set(round % 2 == 0 ? anna : long).wait()
+                #expect(cache.read(Person.self, "p:1") != nil)
+            }
+        }
+    }
+
+    @Test("a damaged record can be deleted")
+    func deleting() throws {
+        try withCache { cache in
+            cache.set(Message("m:1", from: anna, to: ben))
+            try cache.damage("p:2")
+            cache.delete("p:2")
+            #expect(cache.read(Message.self, "m:1") == Message("m:1", from: anna))
+            try cache.damage("m:1")
+            try cache.delete("m:1").wait()
+            #expect(cache.readOutcome(Message.self, "m:1").reason == .notFound)
+        }
+    }
+
+    @Test("keys and collections, damaged, are misses until they are set again", arguments: [NameSpace.key, .collection, .segment])
+    func entries(nameSpace: NameSpace) throws {
+        try withCache { cache in
+            for _ in 0..<2 {
+                cache.setModel(anna, forKey: "x")
+                try cache.setCollection([anna, ben], forKey: "x").wait()
+                #expect(cache.modelOutcome(Person.self, forKey: "x").value == anna)
+                #expect(cache.collection(of: Person.self, forKey: "x") == [anna, ben])
+                if nameSpace == .segment {
+                    let collection = try #require(try cache.handle("x", in: .collection))
+                    try cache.damage(try #require(try cache.record(collection)?.children.first))
+                } else {
+                    try cache.damage("x", in: nameSpace)
+                }
+                let names = [
+                    cache.modelOutcome(Person.self, forKey: "x").reason?.name,
+                    cache.collectionOutcome(of: Person.self, forKey: "x").reason?.name,
+                ]
+                #expect(names == (nameSpace == .key ? ["undecodable", nil] : [nil, "undecodable"]))
+            }
+            cache.deleteModel(forKey: "x")
+            try cache.deleteCollection(forKey: "x").wait()
+            #expect(cache.collectionOutcome(of: Person.self, forKey: "x").reason == .notFound)
+        }
+    }
+
+    @Test("an index entry that leads to another record is a miss; writing and deleting leave that record alone")
+    func misledIndex() throws {
+        try withCache(isDamaged: true) { cache in
+            cache.set(Message("m:1", from: anna, to: ben))
+            try cache.set(Person("p:3", "Cem")).wait()
+            let wrong = try #require(try cache.look { try $0.value($1.index, IndexKey.bytes(.node, "p:2")) })
+            for identifier in ["p:3", "m:1"] {
+                try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, identifier), wrong) }
+            }
+            #expect(cache.readOutcome(Person.self, "p:3").reason?.name == "undecodable")
+            cache.delete("m:1")
+            #expect(cache.readOutcome(Message.self, "m:1").reason == .notFound)
+            #expect(cache.read(Person.self, "p:2") == ben)
+            cache.set(Message("m:2", from: Person("p:3", "new"), to: ben))
+            #expect(cache.read(Message.self, "m:2") == Message("m:2", from: Person("p:3", "new"), to: ben))
+            #expect(cache.read(Person.self, "p:2") == ben)
+            // The records that lost their entries are all that is wrong.
+            #expect(try Set(cache.verify().problems.map(\.invariant)) == [4])
+        }
+    }
+
+    @Test("an index entry that is no handle is a miss, and is put right by the next write")
+    func brokenIndex() throws {
+        try withCache(isDamaged: true) { cache in
+            for bytes in [[], [1], [0, 0, 0, 0, 0, 0, 0, 0], Array(repeating: 0xFF, count: 8)] as [[UInt8]] {
+                try cache.set(anna).wait()
+                try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, "p:1"), bytes) }
+                #expect(["undecodable", "dangling"].contains(cache.readOutcome(Person.self, "p:1").reason?.name))
+                #expect(code(cache.set(anna)) == nil)
+                #expect(cache.read(Person.self, "p:1") == anna)
+                try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, "p:1"), bytes) }
+                #expect(code(cache.delete("p:1")) == nil)
+            }
+        }
+    }
+
+    @Test("a damaged state entry is made anew by the next write that needs it", arguments: ["p:1", "p:2", "m:1", "r:1"])
+    func state(identifier: String) throws {
+        try withCache { cache in
+            cache.set(Message("m:1", from: anna, to: ben))
+            cache.set(Message("m:2", from: anna, to: ben))
+            cache.set(Ring("r:1", left: Ring("r:2", left: Ring("r:1"))))
+            try cache.delete("p:2").wait()
+            let message = try #require(try cache.handle("m:1"))
+            let tombstone = try cache.record(message)?.children.last
+            let handle = try #require(identifier == "p:2" ? tombstone : try cache.handle(identifier))
+            let before = try cache.state(handle)
+            try cache.tamper { try $0.put($1.state, handle.rawValue, [1, 2, 3, 4, 5, 6]) }
+            #expect(cache.read(Message.self, "m:2", consistency: .snapshot) == (identifier == "p:2" ? nil : Message("m:2", from: anna)))
+            #expect(try !cache.verify().isClean)
+            // Each touches one of them.
+            cache.set(Message("m:1", from: Person("p:9", "Zoe")))
+            cache.set(Ring("r:1"))
+            try cache.set(Ring("r:1", left: Ring("r:2", left: Ring("r:1")))).wait()
+            #expect(cache.read(Message.self, "m:2") == Message("m:2", from: anna))
+            #expect(try cache.state(handle).flags == before.flags)
+        }
+    }
+
+    @Test("a damaged shape is a miss of its records, after reopening at the latest, until they are written again")
+    func shapes() throws {
+        let scratch = try Scratch()
+        var cache = try scratch.open()
+        try cache.set(anna).wait()
+        let handle = try #require(try cache.handle("p:1"))
+        let number = try #require(try cache.record(handle)?.shapeNumber)
+        try cache.tamper { try $0.put($1.shapes, number, [9, 9, 9, 9, 9, 9, 9, 9, 9, 9]) }
+        cache.close()
+        cache = try scratch.open()
+        #expect(cache.readOutcome(Person.self, "p:1").reason?.name == "undecodable")
+        #expect(code(cache.set(anna)) == nil)
+        #expect(cache.read(Person.self, "p:1") == anna)
+        // The damaged entry itself stays: nobody knows who uses it.
+        #expect(try cache.verify().problems.map(\.invariant) == [0])
+        cache.close()
+    }
+
+    @Test("damaged counters fail every write with their reason; reads go on, and emptying heals")
+    func counters() throws {
+        try withCache { cache in
+            try cache.set(anna).wait()
+            try cache.tamper { try $0.put($1.info, Counters.key, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) }
+            #expect(code(cache.set(ben)) == .storage)
+            #expect(code { _ = try cache.statistics() } == .storage)
+            #expect(cache.read(Person.self, "p:1") == anna)
+            try cache.removeAll().wait()
+            try cache.set(ben).wait()
+        }
+    }
+}
