@@ -1,8 +1,8 @@
 /// Where a data-provider layer keeps its models: the seam between providers and the cache.
 ///
-/// The cache of this package conforms; any other store can. Functions are called on any thread, several at a time, and in
-/// the order in which a cache has to apply them; each completion is called exactly once, on any thread. A miss completes
-/// with `(nil, nil)`, or with an error, which is passed on to whoever asked.
+/// The cache of this package conforms; any other store can. Functions are called on any thread, several at a time,
+/// and in the order in which a cache has to apply them; each completion is called exactly once, on any thread. A miss
+/// completes with `(nil, nil)`, or with an error, which is passed on to whoever asked.
 ///
 /// ```swift
 /// final class MemoryCache: CacheDelegate {
@@ -17,7 +17,8 @@
 /// }
 /// ```
 public protocol CacheDelegate: Sendable {
-    /// Completes with the model under `cacheKey`; a nil key reads nothing. `context` is what the caller passed to the fetch.
+    /// Completes with the model under `cacheKey`; a nil key reads nothing. `context` is what the caller passed to the
+    /// fetch.
     func modelForKey<T: SimpleModel>(
         _ cacheKey: String?, context: Any?, completion: @escaping @Sendable (T?, (any Error)?) -> Void)
 

@@ -145,4 +145,41 @@ struct BridgeLifetimeTests {
             #expect(top.allKeys.count == 3)
         }
     }
+
+    @Test("flattening and assembling leave nothing behind, whether they end well or not")
+    func noLeaks() throws {
+        struct Refusing: Encodable, IdentifiedModel {
+            var modelIdentifier: String? { "Refusing" }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: Key.self)
+                var nested = container.nestedContainer(keyedBy: Key.self, forKey: "a")
+                _ = nested.nestedUnkeyedContainer(forKey: "b")
+                _ = container.nestedUnkeyedContainer(forKey: "a")
+                try container.encode(Message(), forKey: "message")
+                throw CancellationError()
+            }
+        }
+        weak var flattener: Flattener?
+        func flatten(_ model: some IdentifiedModel) {
+            let made = Flattener()
+            flattener = made
+            _ = try? made.value { try ModelStorage.encode(model, into: $0) }
+        }
+        flatten(Message())
+        #expect(flattener == nil)
+        flatten(Refusing())
+        #expect(flattener == nil)
+
+        try store.write(Message())
+        weak var assembly: Assembly?
+        func assemble<Model>(_ type: Model.Type) {
+            let made = Assembly(source: store)
+            assembly = made
+            _ = made.read("") { try ModelStorage.decode(type, entry: Handle(1), identifier: "Message:34", of: made) }
+        }
+        assemble(Message.self)
+        #expect(assembly == nil)
+        assemble(Person.self)
+        #expect(assembly == nil)
+    }
 }

@@ -38,7 +38,8 @@ package final class Flattener {
     /// Flattens one value that stands outside a node.
     package func value(_ body: (ValueEncoder) throws -> Void) throws -> ValueDraft {
         let encoder = takeEncoder()
-        defer { spares.append(encoder) }
+        // Encoders hold the flattener: kept beyond the value, they would keep each other alive for good.
+        defer { spares.removeAll() }
         try body(encoder)
         if let failure { throw failure }
         try count(bytes: encoder.writer.count)

@@ -4,16 +4,20 @@ import EspalierRecords
 // What a damaged record referred to is not known any more. When one is cleared away, the references and the uses of shapes
 // are counted anew over the whole cache: a walk of it, for something that hardly ever happens.
 extension CommitSession {
-    /// Puts every reference count and every shape's record count right. A record that can't be read refers to nothing.
+    /// Puts right every reference count, every shape's record count, and how many records and bytes there are. A record that
+    /// can't be read refers to nothing.
     func recount(in transaction: borrowing WriteTransaction) throws {
         var references: [Handle: UInt64] = [:]
         var uses: [UInt64: UInt64] = [:]
         var handles: Set<Handle> = []
+        for nameSpace in NameSpace.allCases { counters[count: nameSpace] = 0 }
+        counters.recordBytes = try storedBytes(in: transaction)
         for handle in try storedHandles(keyspaces.nodes, in: transaction) {
             handles.insert(handle)
             guard let record = try readableRecord(handle, in: transaction) else { continue }
             for child in record.children { references[child, default: 0] += 1 }
             uses[record.shapeNumber, default: 0] += 1
+            counters[count: record.nameSpace] += 1
         }
         handles.formUnion(references.keys)
         handles.formUnion(try storedHandles(keyspaces.state, in: transaction))
@@ -22,6 +26,15 @@ extension CommitSession {
             try ledger.setCount(references[handle] ?? 0, of: handle, in: transaction)
         }
         shapes.setUses(uses)
+    }
+
+    private func storedBytes(in transaction: borrowing WriteTransaction) throws -> UInt64 {
+        var bytes: UInt64 = 0
+        try transaction.forEach(in: keyspaces.nodes) { _, value in
+            bytes += UInt64(value.byteCount)
+            return true
+        }
+        return bytes
     }
 
     /// The handles that are keys of a keyspace, chunks apart.

@@ -42,6 +42,7 @@ extension CommitSession {
         if let old, !old.isNamed(identifier, in: nameSpace) {
             return Place(handle: try rebind(nameSpace, identifier, in: &transaction), old: nil)
         }
+        if old == nil { hasLostReferences = true }
         return Place(handle: bound.handle, old: old)
     }
 
@@ -112,6 +113,7 @@ extension CommitSession {
         }
         guard !keys.isEmpty else { return }
         hasLostReferences = true
+        // Put right by the recount; damage must not make it pass through zero.
         if counters[count: nameSpace] > 0 { counters[count: nameSpace] -= 1 }
         for key in keys { try transaction.delete(keyspaces.nodes, key) }
     }

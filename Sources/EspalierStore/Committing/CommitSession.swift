@@ -55,12 +55,13 @@ final class CommitSession {
         return (try rebind(nameSpace, identifier, in: &transaction), true)
     }
 
-    /// The handle of an identifier; nil when the index has none, or damage in its place.
+    /// The handle of an identifier; nil when the index has none, or damage in its place: one that was never given out.
     func knownHandle(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws -> Handle? {
         do {
-            return try transaction.handle(keyspaces, nameSpace, identifier)
+            let handle = try transaction.handle(keyspaces, nameSpace, identifier)
+            return handle.flatMap { (1..<counters.nextHandle).contains($0.rawValue) ? $0 : nil }
         } catch is FormatError {
             return nil
         }

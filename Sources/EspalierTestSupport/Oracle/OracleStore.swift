@@ -15,7 +15,7 @@ package struct OracleStore: Sendable {
     package private(set) var records: [OracleRecord] = []
     package private(set) var index: [Identifier: Int] = [:]
     package private(set) var keys: [Identifier: OracleValue] = [:]
-    package private(set) var collections: [Identifier: [OracleValue]] = [:]
+    package internal(set) var collections: [Identifier: [OracleValue]] = [:]
 
     package init() {}
 
@@ -25,7 +25,8 @@ package struct OracleStore: Sendable {
         _ = flatten([tree], policy: policy)
     }
 
-    /// Under the model's own identifier this is the node; under any other key an entry that refers to it or contains it.
+    /// Under the model's own identifier this is the node; under any other key an entry that refers to it or contains
+    /// it.
     package mutating func write(_ tree: TreeModel, forKey key: String, policy: WritePolicy = .replace) {
         let value = flatten([tree], policy: policy)[0]
         if tree.identifier.map(Identifier.init) != Identifier(key) { keys[Identifier(key)] = value }
@@ -35,7 +36,7 @@ package struct OracleStore: Sendable {
         collections[Identifier(key)] = flatten(trees, policy: policy)
     }
 
-    private mutating func flatten(_ trees: [TreeModel], policy: WritePolicy) -> [OracleValue] {
+    mutating func flatten(_ trees: [TreeModel], policy: WritePolicy) -> [OracleValue] {
         var drafts = OracleDrafts()
         let values = trees.map { tree in
             drafts.add(tree) { identifier in number(of: identifier) }

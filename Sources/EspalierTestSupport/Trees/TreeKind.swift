@@ -41,7 +41,8 @@ package enum TreeKind: String, CaseIterable, Sendable, Hashable {
         package let content: Content
     }
 
-    /// Where every kind encodes its identifier, before all other fields: a model is not told the identifier of its record.
+    /// Where every kind encodes its identifier, before all other fields: a model is not told the identifier of its
+    /// record.
     package static let identifierField = "id"
 
     /// The fields the kind declares, in the order in which they are encoded and decoded.

@@ -1,7 +1,7 @@
 /// A model whose type is a value, for trees made by generators.
 ///
-/// Fields missing from `values` are not encoded. `TypedTree` gives each kind a Swift type of its own, which children are
-/// decoded as.
+/// Fields missing from `values` are not encoded. `TypedTree` gives each kind a Swift type of its own, which children
+/// are decoded as.
 package struct TreeModel: Hashable, Sendable {
     package let kind: TreeKind
     package let identifier: String?

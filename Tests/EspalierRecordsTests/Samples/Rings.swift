@@ -1,7 +1,8 @@
 import EspalierModels
 import EspalierRecords
 
-/// Refers to its own kind in every position; `required` is encoded as a lone child, so that `RequiredRing` can demand it.
+/// Refers to its own kind in every position; `required` is encoded as a lone child, so that `RequiredRing` can demand
+/// it.
 final class Ring: NormalizedModel {
     let id: String
     let optional: Ring?

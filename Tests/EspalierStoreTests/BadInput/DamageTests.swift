@@ -148,6 +148,7 @@ struct DamageTests {
                 #expect(["undecodable", "dangling"].contains(cache.readOutcome(Person.self, "p:1").reason?.name))
                 #expect(code(cache.set(anna)) == nil)
                 #expect(cache.read(Person.self, "p:1") == anna)
+                #expect(code(cache.set(Person("new \(bytes)", "new"))) == nil)
                 try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, "p:1"), bytes) }
                 #expect(code(cache.delete("p:1")) == nil)
             }

@@ -1,0 +1,23 @@
+import EspalierTestSupport
+import Testing
+
+/// The engine against a dictionary: 120,000 random operations, and the proof that a difference would be seen.
+@Suite("Random operations give what the oracle gives")
+struct OperationTests {
+    @Test("whatever is written, deleted, kept under keys, edited and reopened", arguments: [101, 102, 103, 104] as [UInt64])
+    func againstOracle(seed: UInt64) throws {
+        let walk = try OperationWalk(seed: seed)
+        try walk.run(steps: 30_000)
+        #expect(walk.differences == [], "seed \(seed)")
+        #expect(walk.counts.values.allSatisfy { $0 > 100 }, "\(walk.counts)")
+        #expect(walk.hits > 2_000 && walk.misses.count >= 3, "\(walk.hits) hits, \(walk.misses)")
+        #expect(walk.cuts > 50)
+    }
+
+    @Test("and an oracle that is wrong in one rule is found out", arguments: OperationWalk.Flaw.allCases)
+    func canary(flaw: OperationWalk.Flaw) throws {
+        let walk = try OperationWalk(seed: 7, flaw: flaw)
+        try walk.run(steps: 4_000)
+        #expect(!walk.differences.isEmpty)
+    }
+}
