@@ -3,7 +3,6 @@
 import Espalier
 import Foundation
 
-// snippet.show
 struct Person: Codable, NormalizedModel {
     let id: String
     let name: String
@@ -17,14 +16,12 @@ struct Message: Codable, NormalizedModel {
     var modelIdentifier: String? { "Message:\(id)" }
 }
 
-// snippet.hide
-let path = NSTemporaryDirectory() + "espalier-quick-start"
-// snippet.show
-let cache = try NormalizedCache(directory: path, configuration: Configuration(budget: .mebibytes(50)))
-let ada = Person(id: "1", name: "Ada")
-cache.set(Message(id: "34", text: "Meow", sender: ada))
-cache.set(Person(id: "1", name: "Ada Lovelace"))
+func start(in path: String) async throws -> Message? {
+    let cache = try NormalizedCache(directory: path, configuration: Configuration(budget: .mebibytes(50)))
+    let ada = Person(id: "1", name: "Ada")
+    cache.set(Message(id: "34", text: "Meow", sender: ada))
+    cache.set(Person(id: "1", name: "Ada Lovelace"))
+    return await cache.read(Message.self, "Message:34")  // sender.name == "Ada Lovelace"
+}
 
-let message = await cache.read(Message.self, "Message:34")  // sender.name == "Ada Lovelace"
-// snippet.hide
-print(message?.sender.name ?? "a miss")
+print(try await start(in: NSTemporaryDirectory() + "espalier-quick-start")?.sender.name ?? "a miss")

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// How much of the calling thread's stack is left.
+/// How much of a thread's stack is left: that of the first call.
 ///
 /// Recursion over models runs users' initialisers, so frames can't be counted in advance: a Codable walk was measured at
 /// 735 to 1,183 bytes a level optimised, and several times that in a debug build, on threads with 512 KiB of stack.
@@ -14,6 +14,7 @@ package struct StackSpace {
     /// Looking every few levels keeps the cost off shallow trees, which are nearly all of them.
     private static let interval = 16
     private static let reserve: UInt = 160 << 10
+    private static let largestStack: UInt = 1 << 30
     private var floor: UInt?
 
     package init() {}
@@ -28,7 +29,9 @@ package struct StackSpace {
         self.floor = floor
         var here: UInt8 = 0
         let address = unsafe withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
-        return address > floor && address - floor > Self.reserve
+        // Outside the stack altogether: a sanitizer keeps locals elsewhere, and nothing is known.
+        guard address > floor, address - floor < Self.largestStack else { return true }
+        return address - floor > Self.reserve
     }
 
     private static func lowestAddress() -> UInt {

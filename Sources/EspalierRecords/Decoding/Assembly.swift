@@ -13,7 +13,7 @@ package final class Assembly {
     private let nodesLeft: Tally
     private let bytesLeft: Tally
     var trail = Trail()
-    private var memo: [MemoKey: Any] = [:]
+    private var memo: [MemoKey: Remembered] = [:]
     private let cutTally = Tally(0)
     /// What the entry's record has to name itself; looked at only where `isAtEntry` says so.
     private var expectedIdentifier: String?
@@ -28,15 +28,18 @@ package final class Assembly {
     package var recordCount: Int { recordTally.value }
     private let recordTally = Tally(0)
 
-    /// Back references left out so far.
-    @usableFromInline var cuts: Int { cutTally.value }
-
     /// Whether a back reference was left out.
-    package var isCut: Bool { cuts > 0 }
+    package var isCut: Bool { cutTally.value > 0 }
 
     private struct MemoKey: Hashable {
         let handle: Handle
         let type: ObjectIdentifier
+    }
+
+    private struct Remembered {
+        /// The model; nil where the record counts as deleted.
+        let model: Any?
+        let anchor: Trail.Anchor
     }
 
     package init(source: any RecordSource, limits: TreeLimits = TreeLimits()) {
@@ -91,7 +94,7 @@ package final class Assembly {
     package func assemble<Model>(
         _ handle: Handle, as type: Model.Type, _ make: (inout RecordDecoder) throws -> Model
     ) throws -> Model {
-        try visit(handle) ? assembleAgain(handle, make) : decode(handle, make)
+        try visit(handle, ObjectIdentifier(type)) ? assembleAgain(handle, make) : decode(handle, make)
     }
 
     /// Kept from the second visit on: most nodes are met once, and a look-up costs more than their decoding saves.
@@ -99,15 +102,16 @@ package final class Assembly {
     func assembleAgain<Model>(
         _ handle: Handle, _ make: (inout RecordDecoder) throws -> Model
     ) throws -> Model {
-        if let known = remembered(handle, ObjectIdentifier(Model.self)) as? Model {
-            turnBack()
-            return known
+        let type = ObjectIdentifier(Model.self)
+        if let known = try remembered(handle, type) as? Model { return known }
+        do {
+            let model = try decode(handle, make)
+            remember(model, handle, type)
+            return model
+        } catch {
+            rememberDeletion(error, handle, type)
+            throw error
         }
-        let cutsBefore = cuts
-        let model = try decode(handle, make)
-        // A subtree with a cut depends on the path it was reached by.
-        if cuts == cutsBefore { remember(model, handle, ObjectIdentifier(Model.self)) }
-        return model
     }
 
     // The model is returned where it is made: a copy would retain all of its strings.
@@ -125,28 +129,40 @@ package final class Assembly {
         }
     }
 
-    /// Whether the record was met before in this read. Throws for one that is being decoded.
+    /// Steps into the record. Whether it was met before in this read; throws where it is being decoded.
     @usableFromInline
-    func visit(_ handle: Handle) throws -> Bool {
-        guard let isRepeated = trail.visit(handle) else {
+    func visit(_ handle: Handle, _ type: ObjectIdentifier) throws -> Bool {
+        switch trail.visit(handle, type) {
+        case .first: return false
+        case .again: return true
+        case .cut:
             cutTally.add(1)
             onCycle.append(handle)
             throw AssemblyFailure(.cut)
         }
-        return isRepeated
     }
 
+    /// What an earlier decoding of the record stepped into came to, and out of it again; nil if it has to be decoded.
     @usableFromInline
-    func turnBack() { trail.turnBack() }
-
-    @usableFromInline
-    func remembered(_ handle: Handle, _ type: ObjectIdentifier) -> Any? {
-        memo[MemoKey(handle: handle, type: type)]
+    func remembered(_ handle: Handle, _ type: ObjectIdentifier) throws -> Any? {
+        guard let known = memo[MemoKey(handle: handle, type: type)], trail.use(known.anchor) else { return nil }
+        guard let model = known.model else { throw AssemblyFailure(.deleted) }
+        return model
     }
 
     @usableFromInline
     func remember(_ model: Any, _ handle: Handle, _ type: ObjectIdentifier) {
-        memo[MemoKey(handle: handle, type: type)] = model
+        keep(model, handle, type)
+    }
+
+    @usableFromInline
+    func rememberDeletion(_ error: any Error, _ handle: Handle, _ type: ObjectIdentifier) {
+        if (error as? AssemblyFailure)?.cause == .deleted { keep(nil, handle, type) }
+    }
+
+    private func keep(_ model: Any?, _ handle: Handle, _ type: ObjectIdentifier) {
+        guard let anchor = trail.anchorOfLast() else { return }
+        memo[MemoKey(handle: handle, type: type)] = Remembered(model: model, anchor: anchor)
     }
 
     /// Steps into the record of `handle`; `leave` steps out again.

@@ -1,39 +1,48 @@
-/// A set of handles by open addressing: the test for a repeated node costs a multiplication and a probe.
+/// The handles met, with the type each was met as first, by open addressing: the test for a repeated node costs a
+/// multiplication and a probe.
 struct HandleSet {
-    // Zero is no handle, so it marks an empty slot.
-    private var slots: [UInt64] = []
+    enum Insertion { case new, known, knownAsOther }
+
+    private struct Slot {
+        // Zero is no handle, so it marks an empty slot.
+        var handle: UInt64 = 0
+        var type: ObjectIdentifier?
+    }
+
+    private var slots: [Slot] = []
     private var count = 0
     // Most reads meet few records: those are compared one by one, without a table.
     private static let listed = 8
 
-    /// Whether `handle` was there already.
-    mutating func insert(_ handle: Handle) -> Bool {
+    mutating func insert(_ handle: Handle, _ type: ObjectIdentifier) -> Insertion {
         if count < Self.listed, slots.count <= Self.listed {
-            if slots.contains(handle.rawValue) { return true }
-            slots.append(handle.rawValue)
+            if let slot = slots.first(where: { $0.handle == handle.rawValue }) {
+                return slot.type == type ? .known : .knownAsOther
+            }
+            slots.append(Slot(handle: handle.rawValue, type: type))
             count += 1
-            return false
+            return .new
         }
         if slots.count <= Self.listed || count * 2 >= slots.count { grow() }
-        return place(handle.rawValue)
+        return place(Slot(handle: handle.rawValue, type: type))
     }
 
-    private mutating func place(_ value: UInt64) -> Bool {
+    private mutating func place(_ new: Slot) -> Insertion {
         let mask = slots.count - 1
-        var slot = Int(truncatingIfNeeded: (value &* 0x9E37_79B9_7F4A_7C15) >> 20) & mask
-        while slots[slot] != 0 {
-            if slots[slot] == value { return true }
-            slot = (slot + 1) & mask
+        var index = Int(truncatingIfNeeded: (new.handle &* 0x9E37_79B9_7F4A_7C15) >> 20) & mask
+        while slots[index].handle != 0 {
+            if slots[index].handle == new.handle { return slots[index].type == new.type ? .known : .knownAsOther }
+            index = (index + 1) & mask
         }
-        slots[slot] = value
+        slots[index] = new
         count += 1
-        return false
+        return .new
     }
 
     private mutating func grow() {
         let old = slots
-        slots = [UInt64](repeating: 0, count: max(64, old.count * 4))
+        slots = [Slot](repeating: Slot(), count: max(64, old.count * 4))
         count = 0
-        for value in old where value != 0 { _ = place(value) }
+        for slot in old where slot.handle != 0 { _ = place(slot) }
     }
 }

@@ -2,36 +2,122 @@
 ///
 /// One value behind one property, so that a node costs few checks of exclusive access at run time.
 struct Trail {
-    /// The records being decoded, outermost first.
-    private var path: [Handle] = []
+    /// One record being decoded.
+    private struct Step {
+        let handle: Handle
+        /// Tells this decoding from others of the same record.
+        let serial: Int
+        /// The steps above this one that references below were cut at.
+        var cuts: [Int] = []
+        /// Whether a reference below was cut at this step.
+        var isCutAt = false
+    }
+
+    /// What the use of a subtree depends on.
+    struct Anchor {
+        /// The steps that references in the subtree were cut at, and the serial of the deepest. While that is under way, the same
+        /// references are cut.
+        fileprivate let cuts: [Int]
+        fileprivate let serial: Int
+        /// When the subtree was made.
+        fileprivate let made: Int
+    }
+
+    /// What stepping into a record came to.
+    enum Visit {
+        case first, again
+        /// It is being decoded.
+        case cut
+    }
+
+    /// Outermost first.
+    private var path: [Step] = []
+    private var serial = 0
     /// The children of the records being decoded, each record's as a run.
     var children: [Handle] = []
     private var visited = HandleSet()
     /// Records in memory of their own, each with the depth of the path it is lent at.
     private var owners: [(depth: Int, owner: RecordBuffer)] = []
+    private var last: Step?
+    /// Records decoded as more than one type, and those of them on the path, with depth and serial. A subtree made earlier may
+    /// hold such a record as a type that does not lead back here, and so look as if it did not hold this one.
+    private var mixed: Set<Handle> = []
+    private var barriers: [(depth: Int, serial: Int)] = []
 
-    /// Steps into a record, unless it is being decoded: then the answer is nil. Tells whether it was met before.
-    mutating func visit(_ handle: Handle) -> Bool? {
-        if path.contains(handle) { return nil }
-        path.append(handle)
-        return visited.insert(handle)
+    /// Steps into a record, unless it is being decoded.
+    mutating func visit(_ handle: Handle, _ type: ObjectIdentifier) -> Visit {
+        if let depth = path.firstIndex(where: { $0.handle == handle }) {
+            cut(at: depth)
+            return .cut
+        }
+        enter(handle)
+        switch visited.insert(handle, type) {
+        case .new: return .first
+        case .known: break
+        case .knownAsOther: mixed.insert(handle)
+        }
+        if !mixed.isEmpty, mixed.contains(handle) { barriers.append((path.count, serial)) }
+        return .again
     }
 
-    /// Steps into a record that no record refers to.
-    mutating func enter(_ handle: Handle) { path.append(handle) }
+    /// Steps into a record.
+    mutating func enter(_ handle: Handle) {
+        serial += 1
+        path.append(Step(handle: handle, serial: serial))
+    }
+
+    private mutating func cut(at depth: Int) {
+        path[depth].isCutAt = true
+        let top = path.count - 1
+        if depth < top, !path[top].cuts.contains(depth) { path[top].cuts.append(depth) }
+    }
 
     /// Keeps the bytes of the record stepped into.
     mutating func keep(_ owner: RecordBuffer) { owners.append((path.count, owner)) }
 
     /// Steps out of a record that was not opened.
-    mutating func turnBack() { path.removeLast() }
+    mutating func turnBack() {
+        if barriers.last?.depth == path.count { barriers.removeLast() }
+        path.removeLast()
+    }
 
     /// Steps out of the record whose children stand from `firstChild` on.
     mutating func leave(_ firstChild: Int) {
         if owners.last?.depth == path.count { owners.removeLast() }
-        path.removeLast()
+        if barriers.last?.depth == path.count { barriers.removeLast() }
+        let step = path.removeLast()
         dropChildren(from: firstChild)
+        let top = path.count - 1
+        for depth in step.cuts where depth < top && !path[top].cuts.contains(depth) { path[top].cuts.append(depth) }
+        last = step
     }
 
     mutating func dropChildren(from first: Int) { children.removeLast(children.count - first) }
+
+    // MARK: Remembering
+
+    /// Under what the subtree just left may be used where it is met again; nil for not at all.
+    ///
+    /// A subtree with a reference cut at its own root may not: below another of its records, that one would be cut. Any
+    /// other cut is at a decoding that is still under way, and the subtree is the same as long as it is.
+    func anchorOfLast() -> Anchor? {
+        guard let last, !last.isCutAt else { return nil }
+        // While the deepest of them is under way, so are those above it.
+        guard let deepest = last.cuts.max() else { return Anchor(cuts: [], serial: 0, made: serial) }
+        return Anchor(cuts: last.cuts, serial: path[deepest].serial, made: serial)
+    }
+
+    /// Uses a subtree under `anchor` in place of the record stepped into, and steps out; false, and still inside, where it may
+    /// not be used. Its cuts count here, too.
+    mutating func use(_ anchor: Anchor) -> Bool {
+        // The record itself is on the path, and may be a barrier: a subtree of its own says all that stands in it.
+        let outer = barriers.last(where: { $0.depth < path.count })
+        if let outer, anchor.made <= outer.serial { return false }
+        if let deepest = anchor.cuts.max() {
+            guard deepest < path.count - 1, path[deepest].serial == anchor.serial else { return false }
+        }
+        turnBack()
+        for depth in anchor.cuts { cut(at: depth) }
+        return true
+    }
 }

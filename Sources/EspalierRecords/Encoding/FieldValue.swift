@@ -1,6 +1,6 @@
 /// A value that can stand in a field: the protocol that hand-written and generated models encode through.
 ///
-/// Conforming: `Bool`, all integers, `Float`, `Double`, `String`, `Date`, `Data`, `UUID`, `URL`, `Decimal`, `RecordValue`;
+/// Conforming: `Bool`, all integers, `Float`, `Double`, `String`, `Date`, `Data`, `UUID`, `URL`, `Decimal`;
 /// optionals, arrays, sets and dictionaries of conforming types; every `NormalizedModel` (a reference when it has an
 /// identifier, inline when not); and enums by declaring the conformance when their raw value conforms:
 ///

@@ -7,6 +7,7 @@
 package enum Chunks {
     /// The values to store: one when `record` fits in `limit`, else the chunks in order.
     package static func split(_ record: [UInt8], handle: Handle, limit: Int) -> [[UInt8]] {
+        precondition(limit > RecordLayout.checkSize + 12, "a value of \(limit) bytes leaves no room for a slice")
         guard record.count > limit else { return [record] }
         // Ten bytes are the most that the first chunk's count can take.
         let slice = limit - RecordLayout.checkSize - 12

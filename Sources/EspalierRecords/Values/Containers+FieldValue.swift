@@ -93,7 +93,12 @@ extension ValueEncoder {
     ) throws {
         let ordered = try elements.map { element in
             (order: try orderingBytes { try encode($0, element) }, element: element)
-        }.sorted { $0.order.lexicographicallyPrecedes($1.order) }
+        }.sorted { a, b in
+            if a.order != b.order { return a.order.lexicographicallyPrecedes(b.order) }
+            // Models with one identifier: which comes first decides what is stored, so it must not be left to chance.
+            let content = try [a, b].map { entry in try keyBytes { try encode($0, entry.element) } }
+            return content[0].lexicographicallyPrecedes(content[1])
+        }
         try encodeArray(count: ordered.count) {
             for entry in ordered { try encode(self, entry.element) }
         }

@@ -34,10 +34,27 @@ final class Committer: Sendable {
             return try commit(operations, to: generation)
         } catch let error as LMDBError where error.code == .mapFull {
             // A dead process's reader may be what keeps pages from being used again.
-            guard try generation.environment.clearStaleReaders() > 0 else {
+            let freesReaders = try generation.environment.clearStaleReaders() > 0
+            let makesRoom = operations.allSatisfy(\.makesRoom)
+            guard freesReaders || makesRoom else { throw CacheError(error, budget: generation.budget) }
+            if makesRoom { try passTime(in: generation) }
+            do {
+                return try commit(operations, to: generation)
+            } catch {
                 throw CacheError(error, budget: generation.budget)
             }
-            return try commit(operations, to: generation)
+        }
+    }
+
+    /// What a commit frees can be used again two commits later, and a commit that fails frees nothing: two small ones keep a
+    /// full cache, whose last deletes have just used up the reserve, from refusing deletes for good.
+    private func passTime(in generation: Generation) throws {
+        let info = generation.keyspaces.info
+        for _ in 0..<2 {
+            try generation.environment.write { transaction in
+                guard let counters = try transaction.value(info, Counters.key) else { return }
+                try transaction.put(info, Counters.key, counters)
+            }
         }
     }
 

@@ -1,3 +1,4 @@
+import EspalierModels
 import EspalierRecords
 import EspalierTestSupport
 import Testing
@@ -40,7 +41,45 @@ struct SharingTests {
         let read = try source.read("b12", as: BackPointer.self).get()
         #expect(read.left?.right?.left?.id == "b9")
         #expect(read.top == nil)
-        // The memo keeps no subtree with a cut, whose every occurrence is read again: 4,095 look-ups.
-        withKnownIssue { #expect(source.lookups < 200, "\(source.lookups) records read for 12") }
+        #expect(source.lookups < 50, "\(source.lookups) records read for 12")
+    }
+
+    @Test("a diamond in which every node is deleted is read in bounded time")
+    func diamondOfDeletions() throws {
+        let top = (1...14).reduce(Doomed?.none) { below, level in
+            Doomed(id: "d\(level)", left: below, right: below, doom: Leaf("doom"))
+        }
+        let source = DictionaryRecordSource()
+        try source.store(try #require(top))
+        source.delete("doom")
+        #expect(throws: MissReason.deleted) { try source.read("d14", as: Doomed.self).get() }
+        #expect(source.lookups < 100, "\(source.lookups) records read for 15")
+    }
+
+    /// Reads both sides before it finds that it can't be.
+    private final class Doomed: NormalizedModel {
+        let id: String
+        let left: Doomed?
+        let right: Doomed?
+        let doom: Leaf
+        var modelIdentifier: String? { id }
+
+        init(id: String, left: Doomed?, right: Doomed?, doom: Leaf) {
+            (self.id, self.left, self.right, self.doom) = (id, left, right, doom)
+        }
+
+        init(from decoder: inout RecordDecoder) throws {
+            id = try decoder.decode(forKey: "id")
+            left = try decoder.decode(forKey: "left")
+            right = try decoder.decode(forKey: "right")
+            doom = try decoder.decode(forKey: "doom")
+        }
+
+        func encode(to encoder: inout RecordEncoder) throws {
+            try encoder.encode(id, forKey: "id")
+            try encoder.encode(left, forKey: "left")
+            try encoder.encode(right, forKey: "right")
+            try encoder.encode(doom, forKey: "doom")
+        }
     }
 }

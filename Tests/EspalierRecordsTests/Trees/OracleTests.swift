@@ -74,9 +74,7 @@ struct OracleTests {
 
     @Test("and where a record stands inside itself as another projection", arguments: 0..<40)
     func historiesWithProjections(seed: Int) throws {
-        // The memo knows no subtree by what stands in it: a record inside a remembered subtree under one type is not
-        // found to stand on the path under another.
-        withKnownIssue(isIntermittent: true) { try history(seed: seed, projections: 1) }
+        try history(seed: seed, projections: 1)
     }
 
     func history(seed: Int, projections: Double) throws {

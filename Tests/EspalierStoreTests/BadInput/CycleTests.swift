@@ -1,5 +1,6 @@
 import EspalierRecords
 @testable import EspalierStore
+import EspalierTestSupport
 import Testing
 
 @Suite("Cycles")
@@ -95,6 +96,28 @@ struct CycleTests {
             cache.delete("a")
             try cache.delete("b").wait()
             #expect(try cache.statistics().roots == 0)
+        }
+    }
+
+    @Test("are cut at a record on the path even in a subtree that was decoded before, off that path")
+    func sharedSubtree() throws {
+        try withCache { cache in
+            func node(_ identifier: String, _ values: [String: TreeValue]) -> TreeModel {
+                TreeModel.filled(.node, identifier, values.merging(["number": .scalar(.integer(1))]) { first, _ in first })
+            }
+            let view = TreeModel.filled(.summary, "b", ["badge": .scalar(.integer(1))])
+            let shared = node("n", ["view": .child(view)])
+            let items = [shared, shared, node("b", ["next": .child(shared)])]
+            try cache.set(node("r", ["items": .array(items)])).wait()
+            let outcome = cache.readOutcome(TypedTree<TreeTypes.Node>.self, "r")
+            guard case .hit(let hit) = outcome, case .array(let read) = hit.value.tree.values["items"] else {
+                Issue.record("\(outcome)")
+                return
+            }
+            withKnownIssue("the memo gives what was decoded off the path") {
+                #expect(hit.isCut)
+                #expect(read[2].values["next"] == .child(node("n", [:])))
+            }
         }
     }
 }

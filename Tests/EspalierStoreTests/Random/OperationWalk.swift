@@ -20,6 +20,8 @@ final class OperationWalk {
     }
 
     private(set) var differences: [String] = []
+    /// Differences in reads that had to be cut.
+    private(set) var differentCuts: [String] = []
     private(set) var counts: [Operation: Int] = [:]
     private(set) var hits = 0
     private(set) var cuts = 0
@@ -236,7 +238,9 @@ final class OperationWalk {
         if isCut { cuts += 1 }
         guard expected.agrees(with: result), expected.isCut == isCut else {
             let what = expected.agrees(with: result) ? "cut is \(isCut)" : "\(result)"
-            return differences.append("\(name): \(what); expected \(expected)")
+            let difference = "\(name): \(what); expected \(expected)"
+            if expected.isCut { differentCuts.append(difference) } else { differences.append(difference) }
+            return
         }
     }
 }

@@ -1,0 +1,153 @@
+import EspalierLMDB
+import EspalierRecords
+@testable import EspalierStore
+import Testing
+
+/// Something broken by hand, and the invariants that are broken with it.
+struct Breakage: Sendable, CustomTestStringConvertible {
+    /// A message from Anna to Ben, who is deleted. Cem has one parent and no state of his own; Anna has two.
+    struct Scene: Sendable {
+        let message: Handle
+        let anna: Handle
+        let ben: Handle
+        let cem: Handle
+    }
+
+    typealias Apply = @Sendable (inout WriteTransaction, Keyspaces, Scene) throws -> Void
+
+    let testDescription: String
+    let invariants: Set<Int>
+    let apply: Apply
+
+    init(_ testDescription: String, _ invariants: Set<Int>, _ apply: @escaping Apply) {
+        self.testDescription = testDescription
+        self.invariants = invariants
+        self.apply = apply
+    }
+
+    /// A handle that was never given out.
+    private static let nothing = Handle(999)
+
+    static let all = [first, second, third, fourth, fifth, sixth, unreadable].flatMap(\.self)
+
+    private static let first = [
+        Breakage("a reference to nothing", [1, 5]) { try $0.delete($1.state, $2.ben.rawValue) }
+    ]
+
+    private static let second = [
+        Breakage("a count too high", [2]) { try put(StateEntry(referenceCount: 3), $2.anna, &$0, $1) },
+        Breakage("a count too low", [2]) { try $0.delete($1.state, $2.anna.rawValue) },
+        Breakage("a tombstone's count too high", [2]) {
+            try put(StateEntry(referenceCount: 2, flags: .tombstone), $2.ben, &$0, $1)
+        },
+        Breakage("a state of nothing", [2]) { transaction, keyspaces, _ in
+            try put(StateEntry(referenceCount: 2), nothing, &transaction, keyspaces)
+        },
+        Breakage("a state that is the default", [2]) { try put(.default, $2.cem, &$0, $1) },
+    ]
+
+    private static let third = [
+        Breakage("a root that is not listed", [3]) { transaction, keyspaces, scene in
+            try unlist(scene.message, &transaction, keyspaces)
+        },
+        Breakage("a record listed that is no root", [3]) { try $0.put($1.recency, KeyPair(1, $2.anna.rawValue), []) },
+        Breakage("a root listed under another stamp", [3]) { transaction, keyspaces, scene in
+            try unlist(scene.message, &transaction, keyspaces)
+            try transaction.put(keyspaces.recency, KeyPair(77, scene.message.rawValue), [])
+        },
+        Breakage("a root listed twice", [3]) { try $0.put($1.recency, KeyPair(77, $2.message.rawValue), []) },
+        Breakage("a flagged record that is not listed", [3]) {
+            try put(StateEntry(referenceCount: 2, flags: .onCycle), $2.anna, &$0, $1)
+        },
+        Breakage("a key of another length", [3]) { transaction, keyspaces, _ in
+            try transaction.put(keyspaces.recency, [1, 2, 3] as [UInt8], [])
+        },
+    ]
+
+    private static let fourth = [
+        Breakage("a record that the index lacks", [4]) { transaction, keyspaces, _ in
+            try transaction.delete(keyspaces.index, IndexKey.bytes(.node, "p:anna"))
+        },
+        Breakage("a record under two identifiers", [4]) {
+            try $0.put($1.index, IndexKey.bytes(.node, "p:x"), bytes($2.anna))
+        },
+        Breakage("a record in another name space", [4]) { transaction, keyspaces, scene in
+            try transaction.delete(keyspaces.index, IndexKey.bytes(.node, "p:anna"))
+            try transaction.put(keyspaces.index, IndexKey.bytes(.key, "p:anna"), bytes(scene.anna))
+        },
+        Breakage("an index entry of nothing", [4]) { transaction, keyspaces, _ in
+            try transaction.put(keyspaces.index, IndexKey.bytes(.node, "p:x"), bytes(nothing))
+        },
+        Breakage("an index entry of a tombstone", [4]) {
+            try $0.put($1.index, IndexKey.bytes(.node, "p:ben"), bytes($2.ben))
+        },
+        Breakage("a chunk of nothing", [4, 5]) { transaction, keyspaces, _ in
+            try transaction.put(keyspaces.nodes, ChunkKey(nothing.rawValue, 1), [1])
+        },
+        Breakage("a handle that was not given out", [4]) { transaction, keyspaces, _ in
+            try count(&transaction, keyspaces) { $0.nextHandle = 1 }
+        },
+    ]
+
+    private static let counters: [(String, any WritableKeyPath<Counters, UInt64> & Sendable)] = [
+        ("bytes", \.recordBytes), ("nodes", \.nodes), ("keys", \.keys), ("collections", \.collections),
+        ("segments", \.segments), ("tombstones", \.tombstones),
+    ]
+
+    private static let fifth = counters.map { name, counter in
+        Breakage("\(name) counted wrong", [5]) { transaction, keyspaces, _ in
+            try count(&transaction, keyspaces) { $0[keyPath: counter] += 1 }
+        }
+    } + [1, -1].map { change in
+        Breakage("a shape's records counted wrong by \(change)", [5]) { transaction, keyspaces, scene in
+            let record = try transaction.record(keyspaces, scene.anna) {
+                try transaction.snapshot.storedShape(keyspaces, $0)?.shape
+            }
+            guard let number = record?.shapeNumber, let shape = record?.shape else { throw Missing() }
+            let stored = StoredShape(recordCount: UInt64(2 + change), shape: shape)
+            try transaction.put(keyspaces.shapes, number, stored.bytes(number: number))
+        }
+    }
+
+    private static let sixth = [
+        Breakage("a tombstone that nothing refers to", [5, 6]) { transaction, keyspaces, _ in
+            try put(StateEntry(referenceCount: 0, flags: .tombstone), nothing, &transaction, keyspaces)
+        },
+        Breakage("a tombstone that is a record", [5, 6]) {
+            try put(StateEntry(referenceCount: 2, flags: .tombstone), $2.anna, &$0, $1)
+        },
+    ]
+
+    private static let unreadable = [
+        Breakage("a damaged record", [0, 1, 4, 5]) { try $0.put($1.nodes, $2.cem.rawValue, [1, 1, 1, 1]) },
+        Breakage("a damaged state", [0, 2]) { try $0.put($1.state, $2.anna.rawValue, [1, 1, 1, 1, 1]) },
+        Breakage("a damaged shape", [0]) { transaction, keyspaces, _ in
+            try transaction.put(keyspaces.shapes, UInt64(77), [1, 1, 1, 1, 1, 1, 1, 1, 1])
+        },
+    ]
+
+    private static func bytes(_ handle: Handle) -> [UInt8] {
+        (0..<8).reversed().map { UInt8(truncatingIfNeeded: handle.rawValue >> (UInt64($0) * 8)) }
+    }
+
+    private static func put(
+        _ entry: StateEntry, _ handle: Handle, _ transaction: inout WriteTransaction, _ keyspaces: Keyspaces
+    ) throws {
+        try transaction.put(keyspaces.state, handle.rawValue, entry.bytes(for: handle))
+    }
+
+    private static func unlist(
+        _ handle: Handle, _ transaction: inout WriteTransaction, _ keyspaces: Keyspaces
+    ) throws {
+        guard let state = try transaction.state(keyspaces, of: handle) else { throw Missing() }
+        try transaction.delete(keyspaces.recency, KeyPair(state.stamp.rawValue, handle.rawValue))
+    }
+
+    private static func count(
+        _ transaction: inout WriteTransaction, _ keyspaces: Keyspaces, _ change: (inout Counters) -> Void
+    ) throws {
+        var counters = try transaction.counters(keyspaces)
+        change(&counters)
+        try transaction.put(keyspaces.info, Counters.key, counters.bytes)
+    }
+}
