@@ -36,6 +36,14 @@ extension NormalizedModel {
 
     // Stated here too, so that models need no import but this module's.
     @inlinable
+    public static func decodeValues(from decoder: inout ValueDecoder) throws -> [Self] {
+        var result: [Self] = []
+        result.reserveCapacity(decoder.expectedCount())
+        try decoder.decodeElements { result.append(try decodeValue(from: &$0)) }
+        return result
+    }
+
+    @inlinable
     public static var valueWhenMissing: Self? { nil }
 
     public func encodeValue(into encoder: ValueEncoder) throws {
@@ -55,5 +63,6 @@ extension NormalizedModel where Self: Encodable {
 }
 
 extension NormalizedModel where Self: Decodable {
+    @inlinable
     public init(from decoder: inout RecordDecoder) throws { self = try decoder.decodeFields(as: Self.self) }
 }

@@ -11,7 +11,8 @@ struct CodableFeed: Codable, NormalizedModel {
 struct CodablePost: Codable, NormalizedModel {
     let id, text: String
     let createdAt: Double
-    let likes: Int
+    let likesCount, repliesCount: Int
+    let isPinned: Bool
     let author: CodablePerson
     let comments: [CodableComment]
     var modelIdentifier: String? { "Post:\(id)" }
@@ -21,6 +22,8 @@ struct CodablePost: Codable, NormalizedModel {
 struct CodableComment: Codable, NormalizedModel {
     let id, text: String
     let createdAt: Double
+    let likesCount: Int
+    let isEdited: Bool
     let author: CodablePerson
     var modelIdentifier: String? { "Comment:\(id)" }
     var projectionIdentifier: String { "Comment" }
@@ -28,7 +31,8 @@ struct CodableComment: Codable, NormalizedModel {
 
 struct CodablePerson: Codable, NormalizedModel {
     let id, name, handle, headline, avatar: String
-    let followers: Int
+    let followersCount, followingCount: Int
+    let isVerified: Bool
     var modelIdentifier: String? { "Person:\(id)" }
     var projectionIdentifier: String { "Person" }
 }

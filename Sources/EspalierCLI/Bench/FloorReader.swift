@@ -39,11 +39,14 @@ struct FloorReader {
             let id = cursor.string()
             let text = cursor.string()
             let createdAt = cursor.double()
-            let likes = cursor.integer()
+            let likesCount = cursor.integer()
+            let repliesCount = cursor.integer()
+            let isPinned = cursor.bool()
             let author = try person(cursor.child(), source)
             let comments = try (0..<cursor.arrayCount()).map { _ in try comment(cursor.child(), source) }
             return HandWrittenPost(
-                id: id, text: text, createdAt: createdAt, likes: likes, author: author, comments: comments)
+                id: id, text: text, createdAt: createdAt, likesCount: likesCount, repliesCount: repliesCount,
+                isPinned: isPinned, author: author, comments: comments)
         }
     }
 
@@ -52,8 +55,11 @@ struct FloorReader {
             let id = cursor.string()
             let text = cursor.string()
             let createdAt = cursor.double()
+            let likesCount = cursor.integer()
+            let isEdited = cursor.bool()
             return HandWrittenComment(
-                id: id, text: text, createdAt: createdAt, author: try person(cursor.child(), source))
+                id: id, text: text, createdAt: createdAt, likesCount: likesCount, isEdited: isEdited,
+                author: try person(cursor.child(), source))
         }
     }
 
@@ -61,7 +67,8 @@ struct FloorReader {
         try record(handle, source) { cursor in
             HandWrittenPerson(
                 id: cursor.string(), name: cursor.string(), handle: cursor.string(), headline: cursor.string(),
-                avatar: cursor.string(), followers: cursor.integer())
+                avatar: cursor.string(), followersCount: cursor.integer(), followingCount: cursor.integer(),
+                isVerified: cursor.bool())
         }
     }
 }
@@ -131,6 +138,8 @@ struct FloorCursor {
         if tag == 0xCC { return Int(byte()) }
         return Int(byte()) << 8 | Int(byte())
     }
+
+    mutating func bool() -> Bool { byte() == 0xC3 }
 
     mutating func arrayCount() -> Int {
         let tag = byte()

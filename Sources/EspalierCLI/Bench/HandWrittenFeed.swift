@@ -26,7 +26,8 @@ extension HandWrittenFeed {
 struct HandWrittenPost: NormalizedModel {
     let id, text: String
     let createdAt: Double
-    let likes: Int
+    let likesCount, repliesCount: Int
+    let isPinned: Bool
     let author: HandWrittenPerson
     let comments: [HandWrittenComment]
     var modelIdentifier: String? { "Post:\(id)" }
@@ -36,7 +37,9 @@ struct HandWrittenPost: NormalizedModel {
         try encoder.encode(id, forKey: "id")
         try encoder.encode(text, forKey: "text")
         try encoder.encode(createdAt, forKey: "createdAt")
-        try encoder.encode(likes, forKey: "likes")
+        try encoder.encode(likesCount, forKey: "likesCount")
+        try encoder.encode(repliesCount, forKey: "repliesCount")
+        try encoder.encode(isPinned, forKey: "isPinned")
         try encoder.encode(author, forKey: "author")
         try encoder.encode(comments, forKey: "comments")
     }
@@ -47,7 +50,9 @@ extension HandWrittenPost {
         id = try decoder.decode(forKey: "id")
         text = try decoder.decode(forKey: "text")
         createdAt = try decoder.decode(forKey: "createdAt")
-        likes = try decoder.decode(forKey: "likes")
+        likesCount = try decoder.decode(forKey: "likesCount")
+        repliesCount = try decoder.decode(forKey: "repliesCount")
+        isPinned = try decoder.decode(forKey: "isPinned")
         author = try decoder.decode(forKey: "author")
         comments = try decoder.decode(forKey: "comments")
     }
@@ -56,6 +61,8 @@ extension HandWrittenPost {
 struct HandWrittenComment: NormalizedModel {
     let id, text: String
     let createdAt: Double
+    let likesCount: Int
+    let isEdited: Bool
     let author: HandWrittenPerson
     var modelIdentifier: String? { "Comment:\(id)" }
     var projectionIdentifier: String { "Comment" }
@@ -64,6 +71,8 @@ struct HandWrittenComment: NormalizedModel {
         try encoder.encode(id, forKey: "id")
         try encoder.encode(text, forKey: "text")
         try encoder.encode(createdAt, forKey: "createdAt")
+        try encoder.encode(likesCount, forKey: "likesCount")
+        try encoder.encode(isEdited, forKey: "isEdited")
         try encoder.encode(author, forKey: "author")
     }
 }
@@ -73,13 +82,16 @@ extension HandWrittenComment {
         id = try decoder.decode(forKey: "id")
         text = try decoder.decode(forKey: "text")
         createdAt = try decoder.decode(forKey: "createdAt")
+        likesCount = try decoder.decode(forKey: "likesCount")
+        isEdited = try decoder.decode(forKey: "isEdited")
         author = try decoder.decode(forKey: "author")
     }
 }
 
 struct HandWrittenPerson: NormalizedModel {
     let id, name, handle, headline, avatar: String
-    let followers: Int
+    let followersCount, followingCount: Int
+    let isVerified: Bool
     var modelIdentifier: String? { "Person:\(id)" }
     var projectionIdentifier: String { "Person" }
 
@@ -89,7 +101,9 @@ struct HandWrittenPerson: NormalizedModel {
         try encoder.encode(handle, forKey: "handle")
         try encoder.encode(headline, forKey: "headline")
         try encoder.encode(avatar, forKey: "avatar")
-        try encoder.encode(followers, forKey: "followers")
+        try encoder.encode(followersCount, forKey: "followersCount")
+        try encoder.encode(followingCount, forKey: "followingCount")
+        try encoder.encode(isVerified, forKey: "isVerified")
     }
 }
 
@@ -100,7 +114,9 @@ extension HandWrittenPerson {
         handle = try decoder.decode(forKey: "handle")
         headline = try decoder.decode(forKey: "headline")
         avatar = try decoder.decode(forKey: "avatar")
-        followers = try decoder.decode(forKey: "followers")
+        followersCount = try decoder.decode(forKey: "followersCount")
+        followingCount = try decoder.decode(forKey: "followingCount")
+        isVerified = try decoder.decode(forKey: "isVerified")
     }
 }
 
@@ -117,7 +133,9 @@ extension HandWrittenPost {
         id = data.id
         text = data.text
         createdAt = data.createdAt
-        likes = data.likes
+        likesCount = data.likesCount
+        repliesCount = data.repliesCount
+        isPinned = data.isPinned
         author = HandWrittenPerson(data.author)
         comments = data.comments.map(HandWrittenComment.init)
     }
@@ -128,6 +146,8 @@ extension HandWrittenComment {
         id = data.id
         text = data.text
         createdAt = data.createdAt
+        likesCount = data.likesCount
+        isEdited = data.isEdited
         author = HandWrittenPerson(data.author)
     }
 }
@@ -139,6 +159,8 @@ extension HandWrittenPerson {
         handle = data.handle
         headline = data.headline
         avatar = data.avatar
-        followers = data.followers
+        followersCount = data.followersCount
+        followingCount = data.followingCount
+        isVerified = data.isVerified
     }
 }

@@ -105,7 +105,7 @@ public struct ValueDecoder: ~Copyable {
 
     /// How many elements the array here says it has, as far as it is sensible to make room for them in advance.
     @usableFromInline
-    func expectedCount() -> Int {
+    package func expectedCount() -> Int {
         var ahead = reader
         return min((try? ahead.takeArrayCount()) ?? 0, 1_024)
     }

@@ -15,12 +15,23 @@ public protocol FieldValue {
     func encodeValue(into encoder: ValueEncoder) throws
     /// Reads exactly one value.
     static func decodeValue(from decoder: inout ValueDecoder) throws -> Self
+    /// Reads an array of values, leaving elements out whose record was deleted. The given implementation is what conforming
+    /// types want; it is a requirement so that it specialises where the type is.
+    static func decodeValues(from decoder: inout ValueDecoder) throws -> [Self]
     /// What a field of this type is when the record has none: nil for optionals; for all others there is no such value,
     /// and the read is a miss.
     static var valueWhenMissing: Self? { get }
 }
 
 extension FieldValue {
+    @inlinable
+    public static func decodeValues(from decoder: inout ValueDecoder) throws -> [Self] {
+        var result: [Self] = []
+        result.reserveCapacity(decoder.expectedCount())
+        try decoder.decodeElements { result.append(try decodeValue(from: &$0)) }
+        return result
+    }
+
     @inlinable
     public static var valueWhenMissing: Self? { nil }
 }

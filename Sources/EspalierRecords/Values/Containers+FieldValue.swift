@@ -24,10 +24,7 @@ extension Array: FieldValue where Element: FieldValue {
 
     @inlinable
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> [Element] {
-        var result: [Element] = []
-        result.reserveCapacity(decoder.expectedCount())
-        try decoder.decodeElements { result.append(try Element.decodeValue(from: &$0)) }
-        return result
+        try Element.decodeValues(from: &decoder)
     }
 }
 

@@ -96,17 +96,7 @@ final class Engine: Sendable {
     }
 
     private func snapshot<R>(_ body: (SnapshotReader) throws -> R) throws -> R {
-        let generation = try generations.current()
-        do {
-            return try snapshot(of: generation, body)
-        } catch let error as LMDBError where error.code == .closed {
-            // Another thread switched generations between the two lines.
-            return try snapshot(of: try generations.current(), body)
-        }
-    }
-
-    private func snapshot<R>(of generation: Generation, _ body: (SnapshotReader) throws -> R) throws -> R {
-        try generation.environment.read { transaction in
+        try inspect { transaction, generation in
             let reader = SnapshotReader(generation: generation, snapshot: transaction.snapshot, limits: configuration.limits)
             let result = try ReadScope.$isInside.withValue(true) { try body(reader) }
             committer.flag(reader.onCycle, in: generation)
@@ -119,10 +109,11 @@ final class Engine: Sendable {
         return outcome
     }
 
-    /// Runs `body` with a transaction of the live generation, for looking and checking.
+    /// Runs `body` with a transaction of the live generation.
     func inspect<R>(_ body: (borrowing ReadTransaction, Generation) throws -> R) throws -> R {
-        let generation = try generations.current()
-        return try generation.environment.read { try body($0, generation) }
+        try generations.withCurrent { generation in
+            try generation.environment.read { try body($0, generation) }
+        }
     }
 
     // MARK: Changes

@@ -11,25 +11,28 @@ final class Committer: Sendable {
     private struct State {
         var shapes = ShapeNumbers()
         /// The generation and transaction that `shapes` is as of.
-        var asOf: (generation: ObjectIdentifier, transaction: UInt64)?
+        var asOf: (generation: String, transaction: UInt64)?
     }
     private let state = Mutex(State())
 
     // protected by itself
-    private let cycles = Mutex<[ObjectIdentifier: Set<Handle>]>([:])
+    private let cycles = Mutex<[String: Set<Handle>]>([:])
 
     init(_ generations: GenerationHolder) { self.generations = generations }
 
     /// Records that a read found on their own path; the next commit flags them.
     func flag(_ handles: [Handle], in generation: Generation) {
         guard !handles.isEmpty else { return }
-        cycles.withLock { $0[ObjectIdentifier(generation), default: []].formUnion(handles) }
+        cycles.withLock { $0[generation.name, default: []].formUnion(handles) }
     }
 
     /// Commits all operations or none.
     func commit(_ operations: [WriteOperation]) throws -> ChangeSet {
         if operations.count == 1, operations[0].standsAlone { return try commit(alone: operations[0]) }
-        let generation = try generations.current()
+        return try generations.withCurrent { try commit(operations, makingRoomIn: $0) }
+    }
+
+    private func commit(_ operations: [WriteOperation], makingRoomIn generation: Generation) throws -> ChangeSet {
         do {
             return try commit(operations, to: generation)
         } catch let error as LMDBError where error.code == .mapFull {
@@ -66,7 +69,7 @@ final class Committer: Sendable {
             changes.isReset = true
             return changes
         default:
-            try generations.current().environment.sync()
+            try generations.withCurrent { try $0.environment.sync() }
             return ChangeSet(commit: 0)
         }
     }
@@ -76,7 +79,7 @@ final class Committer: Sendable {
         let number = transaction.number
         let known = state.withLock { state -> ShapeNumbers? in
             // The transaction after the last one of ours: nobody else has written, the table is as it was.
-            guard let asOf = state.asOf, asOf == (ObjectIdentifier(generation), number - 1) else { return nil }
+            guard let asOf = state.asOf, asOf == (generation.name, number - 1) else { return nil }
             return state.shapes
         }
         let session = try CommitSession(generation, transaction, shapes: known)
@@ -92,19 +95,20 @@ final class Committer: Sendable {
         try transaction.commit()
         state.withLock { state in
             state.shapes = session.shapes
-            state.asOf = (ObjectIdentifier(generation), number)
+            state.asOf = (generation.name, number)
         }
         for (number, shape) in changedShapes {
             if let shape { generation.shapes.add(shape, number: number) } else { generation.shapes.remove(number) }
         }
-        cycles.withLock { _ = $0[ObjectIdentifier(generation)]?.subtract(flagged) }
+        // Those of generations left behind go, too.
+        cycles.withLock { $0 = [generation.name: ($0[generation.name] ?? []).subtracting(flagged)] }
         return session.changes
     }
 
     private func applyFlags(
         _ session: CommitSession, in transaction: inout WriteTransaction
     ) throws -> Set<Handle> {
-        let flagged = cycles.withLock { $0[ObjectIdentifier(session.generation)] ?? [] }
+        let flagged = cycles.withLock { $0[session.generation.name] ?? [] }
         for handle in flagged where try transaction.contains(session.keyspaces.nodes, handle.rawValue) {
             try session.ledger.set(.onCycle, of: handle, in: transaction)
         }

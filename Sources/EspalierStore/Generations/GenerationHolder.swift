@@ -32,6 +32,16 @@ final class GenerationHolder: Sendable {
         return try guardFile.withExclusiveLock { lock in try reopen(under: lock) }
     }
 
+    /// Runs `body` with the live generation; once more when another thread has switched between finding and using it.
+    func withCurrent<R>(_ body: (Generation) throws -> R) throws -> R {
+        let generation = try current()
+        do {
+            return try body(generation)
+        } catch let error as LMDBError where error.code == .closed {
+            return try body(try current())
+        }
+    }
+
     private func reopen(under lock: borrowing GuardLock) throws -> Generation {
         // Another thread may have been here first.
         let (live, isClosed) = state.withLock { ($0.live, $0.isClosed) }

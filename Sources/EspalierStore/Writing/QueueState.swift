@@ -17,6 +17,11 @@ struct QueueState {
     /// Coalesced submissions by the one that stands for them: they are finished when it is, so that nobody who waits for
     /// them gets ahead of it.
     private var standIns: [UInt64: [UInt64]] = [:]
+    /// The latest waiting write of each entry. Emptied by a submission that may not be dropped, past which nothing is moved:
+    /// a flush has to find done what was submitted before it.
+    private var latest: [CoalescingKey: UInt64] = [:]
+    /// Waiting writes by the later one that makes them superfluous.
+    private var superseded: [UInt64: UInt64] = [:]
 
     let limit: Int
 
@@ -35,6 +40,7 @@ struct QueueState {
     }
 
     mutating func add(_ submission: Submission) -> Displaced {
+        note(submission)
         waiting.append(submission)
         unfinished.insert(submission.sequence)
         bytes[submission.sequence] = Submission.assumedBytes
@@ -64,25 +70,39 @@ struct QueueState {
         return displaced
     }
 
-    /// Nothing is moved past a submission that may not be dropped: a flush has to find what was submitted before it done.
+    private mutating func note(_ submission: Submission) {
+        guard submission.isDroppable else { return latest.removeAll() }
+        guard let key = submission.coalescingKey else { return }
+        if let old = latest.updateValue(submission.sequence, forKey: key) { superseded[old] = submission.sequence }
+    }
+
+    /// Costs what there is to coalesce, not the length of the queue: full, it comes here with every submission.
     private mutating func coalesce(into displaced: inout Displaced) {
-        var latest: [CoalescingKey: Submission] = [:]
-        for index in waiting.indices.reversed() {
-            if !waiting[index].isDroppable { latest.removeAll() }
-            guard let key = waiting[index].coalescingKey else { continue }
-            if let later = latest[key] {
-                let old = waiting.remove(at: index)
-                release(old)
-                displaced.coalesced.append((old, later))
-                standIns[later.sequence, default: []] += [old.sequence] + (standIns.removeValue(forKey: old.sequence) ?? [])
-            } else {
-                latest[key] = waiting[index]
-            }
+        for (sequence, later) in superseded.sorted(by: { $0.key < $1.key }) {
+            guard let old = index(of: sequence), let new = index(of: later) else { continue }
+            let (submission, standIn) = (waiting[old], waiting[new])
+            waiting.remove(at: old)
+            release(submission)
+            displaced.coalesced.append((submission, standIn))
+            standIns[later, default: []] += [sequence] + (standIns.removeValue(forKey: sequence) ?? [])
         }
+    }
+
+    /// The place of a waiting submission, by binary search.
+    private func index(of sequence: UInt64) -> Int? {
+        var range = waiting.startIndex..<waiting.endIndex
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            if waiting[middle].sequence == sequence { return middle }
+            range = waiting[middle].sequence < sequence ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
     }
 
     private mutating func release(_ submission: Submission) {
         byteCount -= bytes.removeValue(forKey: submission.sequence) ?? 0
+        superseded[submission.sequence] = nil
+        if let key = submission.coalescingKey, latest[key] == submission.sequence { latest[key] = nil }
     }
 
     /// The next submissions to commit, oldest first.

@@ -3,7 +3,7 @@ import Dispatch
 
 /// A write after which the writer stands still until the gate is opened: meanwhile writes pile up behind it.
 final class Gate: Sendable {
-    private static let patience = DispatchTimeInterval.seconds(30)
+    private static let patience = DispatchTimeInterval.seconds(120)
 
     private let isOpen = DispatchSemaphore(value: 0)
 

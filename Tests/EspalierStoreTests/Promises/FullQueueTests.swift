@@ -40,6 +40,18 @@ struct FullQueueTests {
         }
     }
 
+    @Test("costs the caller no more than an empty one")
+    func cost() throws {
+        try withCache { cache in
+            let duration = try withBlockedWriter(cache) {
+                // The queue holds some 4,000 that are not flattened yet.
+                let models = (0..<12_000).map { Person("p:\($0)", "Person") }
+                return ContinuousClock().measure { for model in models { cache.set(model) } }
+            }
+            #expect(duration < .seconds(5))
+        }
+    }
+
     @Test("does not coalesce merges, which add up")
     func merges() throws {
         try withCache(Self.small) { cache in

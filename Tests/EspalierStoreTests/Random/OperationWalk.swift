@@ -20,8 +20,6 @@ final class OperationWalk {
     }
 
     private(set) var differences: [String] = []
-    /// Differences in reads that had to be cut.
-    private(set) var differentCuts: [String] = []
     private(set) var counts: [Operation: Int] = [:]
     private(set) var hits = 0
     private(set) var cuts = 0
@@ -238,9 +236,7 @@ final class OperationWalk {
         if isCut { cuts += 1 }
         guard expected.agrees(with: result), expected.isCut == isCut else {
             let what = expected.agrees(with: result) ? "cut is \(isCut)" : "\(result)"
-            let difference = "\(name): \(what); expected \(expected)"
-            if expected.isCut { differentCuts.append(difference) } else { differences.append(difference) }
-            return
+            return differences.append("\(name): \(what); expected \(expected)")
         }
     }
 }
