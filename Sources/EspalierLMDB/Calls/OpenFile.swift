@@ -55,6 +55,7 @@ struct OpenFile: ~Copyable, Sendable {
         var done = 0
         while done < zeros.count {
             let count = unsafe zeros.withUnsafeBytes { bytes in
+                // There is an address, because there are bytes left.
                 unsafe pwrite(descriptor, bytes.baseAddress! + done, bytes.count - done, off_t(current + done))
             }
             if count < 0 && errno == EINTR { continue }

@@ -20,6 +20,7 @@ public indirect enum RecordValue: Hashable, Sendable {
     case map([Entry])
     case child(Int)
 
+    /// One entry of a map; keys are values, too.
     public struct Entry: Hashable, Sendable {
         public let key: RecordValue
         public let value: RecordValue

@@ -3,6 +3,7 @@ public import EspalierRecords
 
 /// Why the cache could not do what was asked: opening it, or committing a write. A read never throws; it misses.
 public struct CacheError: Error, Sendable, CustomStringConvertible {
+    /// What kind of failure it is, to be acted on.
     public enum Code: Sendable, Hashable {
         /// The budget is outside 1 MiB ... 64 GiB.
         case badBudget
@@ -84,7 +85,8 @@ extension CacheError {
         case .diskFull: self.init(.diskFull, "The disk is full. Free some space; the write was dropped.", cause: error)
         case .closed: self = .closed
         case .permissionDenied, .notWritable:
-            self.init(.notWritable, "The directory or a file in it can't be written. Check its owner and mode.", cause: error)
+            self.init(
+                .notWritable, "The directory or a file in it can't be written. Check its owner and mode.", cause: error)
         case .badPath:
             self.init(.badDirectory, "The path leads to something that is no directory of a cache.", cause: error)
         default: self.init(.storage, "LMDB failed.", cause: error)

@@ -97,7 +97,8 @@ final class Engine: Sendable {
 
     private func snapshot<R>(_ body: (SnapshotReader) throws -> R) throws -> R {
         try inspect { transaction, generation in
-            let reader = SnapshotReader(generation: generation, snapshot: transaction.snapshot, limits: configuration.limits)
+            let reader = SnapshotReader(
+                generation: generation, snapshot: transaction.snapshot, limits: configuration.limits)
             let result = try ReadScope.$isInside.withValue(true) { try body(reader) }
             committer.flag(reader.onCycle, in: generation)
             return result
@@ -126,7 +127,15 @@ final class Engine: Sendable {
 
     /// One user fewer; the last one closes the engine, with everything submitted committed.
     func release() {
-        guard EngineRegistry.shared.isLast(self, { self.users.withLock { $0 -= 1; return $0 == 0 } }) else { return }
+        guard
+            EngineRegistry.shared.isLast(
+                self,
+                {
+                    self.users.withLock {
+                        $0 -= 1; return $0 == 0
+                    }
+                })
+        else { return }
         queue.close()
         writer.join()
         flatteners.close()

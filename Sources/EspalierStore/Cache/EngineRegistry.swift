@@ -25,7 +25,8 @@ final class EngineRegistry: Sendable {
                 guard engine.configuration == configuration else {
                     throw CacheError(
                         .alreadyOpen,
-                        "The cache is open in this process with another configuration. Open it once, or with the same one.")
+                        "The cache is open in this process with another configuration. Open it once, or with the same one."
+                    )
                 }
                 engine.retain()
                 return engine

@@ -85,5 +85,6 @@ extension NormalizedCache {
 
 extension CacheError {
     static let noIdentifier = CacheError(
-        .noIdentifier, "An identifier or key is missing or empty. Give the model an identifier, or store it under a key.")
+        .noIdentifier,
+        "An identifier or key is missing or empty. Give the model an identifier, or store it under a key.")
 }

@@ -15,7 +15,9 @@ struct StoredElement: Sendable, Equatable {
 enum SegmentContent {
     static func decode(_ record: Record) throws -> [StoredElement] {
         try ByteReader.reading(record.values) { reader in
-            guard let count = try reader.takeArrayCount() else { throw FormatError.malformed("a segment without elements") }
+            guard let count = try reader.takeArrayCount() else {
+                throw FormatError.malformed("a segment without elements")
+            }
             return try (0..<count).map { _ in
                 let start = reader.position
                 try reader.skipValue()
@@ -56,7 +58,9 @@ struct SegmentList: Equatable {
 
     init(_ record: Record) throws {
         let counts = try ByteReader.reading(record.values) { reader in
-            guard let count = try reader.takeArrayCount() else { throw FormatError.malformed("a collection without counts") }
+            guard let count = try reader.takeArrayCount() else {
+                throw FormatError.malformed("a collection without counts")
+            }
             return try (0..<count).map { _ in
                 guard let count = try reader.takeInteger(Int.self), count >= 0 else {
                     throw FormatError.malformed("a count that is none")

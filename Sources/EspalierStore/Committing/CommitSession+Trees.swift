@@ -17,13 +17,16 @@ extension CommitSession {
     }
 
     private func write(
-        _ node: NodeDraft, to place: Place, policy: WritePolicy, handles: [Handle], in transaction: inout WriteTransaction
+        _ node: NodeDraft, to place: Place, policy: WritePolicy, handles: [Handle],
+        in transaction: inout WriteTransaction
     ) throws {
         let merge = try RecordMerge(node, into: place.old, policy: policy, handles: handles)
         let content = Content(
             nameSpace: .node, identifier: node.identifier, shape: merge.shape, children: merge.children,
             values: merge.values)
-        if try put(content, at: place.handle, over: place.old, in: &transaction) { changes.written.append(node.identifier) }
+        if try put(content, at: place.handle, over: place.old, in: &transaction) {
+            changes.written.append(node.identifier)
+        }
         if node.isOnCycle { try ledger.set(.onCycle, of: place.handle, in: transaction) }
     }
 

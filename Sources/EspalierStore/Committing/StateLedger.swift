@@ -90,14 +90,18 @@ final class StateLedger {
 
     /// Puts a count right that damage made wrong.
     func setCount(_ count: UInt64, of handle: Handle, in transaction: borrowing WriteTransaction) throws {
-        guard pages[handle]?.isRemoved != true, try entry(handle, in: transaction).referenceCount != count else { return }
+        guard pages[handle]?.isRemoved != true, try entry(handle, in: transaction).referenceCount != count else {
+            return
+        }
         try update(handle, in: transaction) { $0.referenceCount = count }
         removeIfForgotten(handle)
     }
 
     /// A tombstone that nothing refers to goes.
     private func removeIfForgotten(_ handle: Handle) {
-        guard let page = pages[handle], page.entry.referenceCount == 0, page.entry.flags.contains(.tombstone) else { return }
+        guard let page = pages[handle], page.entry.referenceCount == 0, page.entry.flags.contains(.tombstone) else {
+            return
+        }
         pages[handle]?.isRemoved = true
         tombstoneChange -= 1
     }

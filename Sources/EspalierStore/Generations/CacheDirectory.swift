@@ -79,7 +79,9 @@ struct CacheDirectory: Sendable {
     /// The name of the live generation; nil where there is none, or where `current` names nothing that is one: a process that
     /// was killed while it emptied the cache leaves the name of what it had removed.
     func currentGeneration() -> String? {
-        guard let data = FileManager.default.contents(atPath: "\(path)/\(Self.current)"), data.count < 64 else { return nil }
+        guard let data = FileManager.default.contents(atPath: "\(path)/\(Self.current)"), data.count < 64 else {
+            return nil
+        }
         let name = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         guard name.hasPrefix("g-"), name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }),
             Self.attributes(generationPath(name))?[.type] as? FileAttributeType == .typeDirectory

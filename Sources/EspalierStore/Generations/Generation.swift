@@ -73,7 +73,8 @@ final class Generation: Sendable {
                 environment.close()
                 throw CacheError(
                     .newerFormat,
-                    "The cache has format \(format); this library knows formats up to \(formatVersion). Update the library.")
+                    "The cache has format \(format); this library knows formats up to \(formatVersion). Update the library."
+                )
             }
             return ByteCount(Int(clamping: found.budget ?? UInt64(budget.bytes)))
         }

@@ -54,7 +54,9 @@ extension StateEntry {
         guard end > 0 else { throw .truncated }
         var tail = reader
         tail.position = end
-        guard try tail.integer(UInt32.self) == UInt32(truncatingIfNeeded: reader.check(of: 0..<end, seed: handle.rawValue))
+        guard
+            try tail.integer(UInt32.self)
+                == UInt32(truncatingIfNeeded: reader.check(of: 0..<end, seed: handle.rawValue))
         else { throw .checkFailed }
         flags = Flags(rawValue: try reader.byte())
         referenceCount = try reader.varint()

@@ -26,7 +26,8 @@ final class SnapshotSource: RecordSource {
             lent = ByteReader(lent: span)
         }
         if let chunkCount {
-            let buffer = RecordBuffer(try snapshot.joinedRecord(generation.keyspaces.nodes, handle, chunkCount: chunkCount))
+            let buffer = RecordBuffer(
+                try snapshot.joinedRecord(generation.keyspaces.nodes, handle, chunkCount: chunkCount))
             return .found(buffer.reader, owner: buffer)
         }
         if let lent { return .found(lent, owner: nil) }

@@ -187,7 +187,9 @@ struct Verifier {
             let handle = Handle(try ByteReader.reading(value) { try $0.integer(UInt64.self) })
             if !named.insert(handle).inserted { report.add(4, "\(handle) has two index entries") }
             guard let record = found[handle] else {
-                if states[handle]?.flags.contains(.lost) != true { report.add(4, "the index names \(handle), which is no record") }
+                if states[handle]?.flags.contains(.lost) != true {
+                    report.add(4, "the index names \(handle), which is no record")
+                }
                 return true
             }
             let expected = IndexKey.bytes(record.nameSpace, record.identifier.string)

@@ -1,6 +1,7 @@
 import EspalierRecords
-@testable import EspalierStore
 import Testing
+
+@testable import EspalierStore
 
 @Suite("A full cache")
 struct BudgetTests {
@@ -22,7 +23,8 @@ struct BudgetTests {
         let code: CacheError.Code
     }
 
-    @Test("refuses writes, keeps what it has, and takes writes again after deletes", arguments: [40, 600, 3_900, 30_000])
+    @Test(
+        "refuses writes, keeps what it has, and takes writes again after deletes", arguments: [40, 600, 3_900, 30_000])
     func full(bytes: Int) throws {
         try withCache(.forTests(budget: .mebibytes(1))) { cache in
             var written = try fill(cache, bytes: bytes)
@@ -78,7 +80,9 @@ struct BudgetTests {
         }
     }
 
-    @Test("is never stuck: what was taken out of collections, and what was in deleted trees, costs room until it is deleted")
+    @Test(
+        "is never stuck: what was taken out of collections, and what was in deleted trees, costs room until it is deleted"
+    )
     func bookkeeping() throws {
         try withCache(.forTests(budget: .mebibytes(1))) { cache in
             let people = (0..<1_000).map { Person("e:\($0)", "element") }

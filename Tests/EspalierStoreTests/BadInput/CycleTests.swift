@@ -1,7 +1,8 @@
 import EspalierRecords
-@testable import EspalierStore
 import EspalierTestSupport
 import Testing
+
+@testable import EspalierStore
 
 @Suite("Cycles")
 struct CycleTests {
@@ -103,7 +104,8 @@ struct CycleTests {
     func sharedSubtree() throws {
         try withCache { cache in
             func node(_ identifier: String, _ values: [String: TreeValue]) -> TreeModel {
-                TreeModel.filled(.node, identifier, values.merging(["number": .scalar(.integer(1))]) { first, _ in first })
+                TreeModel.filled(
+                    .node, identifier, values.merging(["number": .scalar(.integer(1))]) { first, _ in first })
             }
             let view = TreeModel.filled(.summary, "b", ["badge": .scalar(.integer(1))])
             let shared = node("n", ["view": .child(view)])

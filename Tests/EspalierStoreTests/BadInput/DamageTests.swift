@@ -1,7 +1,8 @@
 import EspalierLMDB
 import EspalierRecords
-@testable import EspalierStore
 import Testing
+
+@testable import EspalierStore
 
 @Suite("Damage is a miss, and no obstacle to the next write")
 struct DamageTests {
@@ -92,7 +93,9 @@ struct DamageTests {
         }
     }
 
-    @Test("keys and collections, damaged, are misses until they are set again", arguments: [NameSpace.key, .collection, .segment])
+    @Test(
+        "keys and collections, damaged, are misses until they are set again",
+        arguments: [NameSpace.key, .collection, .segment])
     func entries(nameSpace: NameSpace) throws {
         try withCache { cache in
             for _ in 0..<2 {
@@ -155,7 +158,8 @@ struct DamageTests {
         }
     }
 
-    @Test("a damaged state entry is made anew by the next write that needs it", arguments: ["p:1", "p:2", "m:1", "r:1"])
+    @Test(
+        "a damaged state entry is made anew by the next write that needs it", arguments: ["p:1", "p:2", "m:1", "r:1"])
     func state(identifier: String) throws {
         try withCache { cache in
             cache.set(Message("m:1", from: anna, to: ben))
@@ -167,7 +171,9 @@ struct DamageTests {
             let handle = try #require(identifier == "p:2" ? tombstone : try cache.handle(identifier))
             let before = try cache.state(handle)
             try cache.tamper { try $0.put($1.state, handle.rawValue, [1, 2, 3, 4, 5, 6]) }
-            #expect(cache.read(Message.self, "m:2", consistency: .snapshot) == (identifier == "p:2" ? nil : Message("m:2", from: anna)))
+            #expect(
+                cache.read(Message.self, "m:2", consistency: .snapshot)
+                    == (identifier == "p:2" ? nil : Message("m:2", from: anna)))
             #expect(try !cache.verify().isClean)
             // Each touches one of them.
             cache.set(Message("m:1", from: Person("p:9", "Zoe")))

@@ -1,8 +1,9 @@
 import EspalierLMDB
 import EspalierRecords
-@testable import EspalierStore
 import Foundation
 import Testing
+
+@testable import EspalierStore
 
 @Suite("Directories that can't hold a cache")
 struct DirectoryTests {
@@ -34,7 +35,8 @@ struct DirectoryTests {
             let link = scratch.root + "/link"
             try? FileManager.default.removeItem(atPath: link)
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
-            #expect(code { _ = try NormalizedCache(directory: link + suffix, configuration: .forTests) } == .badDirectory)
+            #expect(
+                code { _ = try NormalizedCache(directory: link + suffix, configuration: .forTests) } == .badDirectory)
         }
     }
 
@@ -79,7 +81,8 @@ struct DirectoryTests {
     private static let nobody: UInt32 = 65_534
 
     private static func giveAway(_ path: String) throws {
-        try FileManager.default.setAttributes([.ownerAccountID: nobody, .groupOwnerAccountID: nobody], ofItemAtPath: path)
+        try FileManager.default.setAttributes(
+            [.ownerAccountID: nobody, .groupOwnerAccountID: nobody], ofItemAtPath: path)
     }
 
     private static func set(_ mode: Int, of path: String) throws {
@@ -145,7 +148,9 @@ struct DirectoryTests {
             try cache.set(Person("p:1", "Anna")).wait()
             try expectClean(cache)
             cache.close()
-            let generations = try FileManager.default.contentsOfDirectory(atPath: scratch.directory).filter { $0.hasPrefix("g-") }
+            let generations = try FileManager.default.contentsOfDirectory(atPath: scratch.directory).filter {
+                $0.hasPrefix("g-")
+            }
             #expect(generations.count == 1)
         }
     }

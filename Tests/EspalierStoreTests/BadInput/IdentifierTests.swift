@@ -1,12 +1,14 @@
 import EspalierRecords
-@testable import EspalierStore
 import Testing
+
+@testable import EspalierStore
 
 @Suite("Identifiers of any bytes")
 struct IdentifierTests {
     private static let identifiers: [String] =
         [
-            "a", "0", " ", "\n", "/", "../..", "a/b", ":", "nil", "null", "$ref", "#1", "%00", "\u{0}", "a\u{0}", "a\u{0}b",
+            "a", "0", " ", "\n", "/", "../..", "a/b", ":", "nil", "null", "$ref", "#1", "%00", "\u{0}", "a\u{0}",
+            "a\u{0}b",
             "\u{0}\u{0}", "é", "e\u{301}", "🐈", "👩‍👩‍👧", "\u{FFFF}", "\u{10FFFF}", "i̇", "ß", "ſ",
         ] + [509, 510, 511, 512, 513, 4_000].map { String(repeating: "x", count: $0) }
         + ["y", "z", "\u{0}"].map { String(repeating: "x", count: 500) + $0 + String(repeating: "x", count: 20) }
@@ -15,13 +17,16 @@ struct IdentifierTests {
     @Test("each is a node of its own, read, updated and deleted by itself")
     func apart() throws {
         try withCache { cache in
-            for (number, identifier) in Self.identifiers.enumerated() { try cache.set(Person(identifier, "\(number)")).wait() }
+            for (number, identifier) in Self.identifiers.enumerated() {
+                try cache.set(Person(identifier, "\(number)")).wait()
+            }
             for (number, identifier) in Self.identifiers.enumerated() {
                 #expect(cache.read(Person.self, identifier)?.name == "\(number)", "\(identifier.debugDescription)")
             }
             for (number, identifier) in Self.identifiers.enumerated() where number % 2 == 0 { cache.delete(identifier) }
             for (number, identifier) in Self.identifiers.enumerated() {
-                #expect((cache.read(Person.self, identifier) == nil) == (number % 2 == 0), "\(identifier.debugDescription)")
+                #expect(
+                    (cache.read(Person.self, identifier) == nil) == (number % 2 == 0), "\(identifier.debugDescription)")
             }
             #expect(try cache.statistics().nodes == Self.identifiers.count / 2)
         }
@@ -31,8 +36,11 @@ struct IdentifierTests {
     func otherNames() throws {
         let scratch = try Scratch()
         var cache = try scratch.open()
-        cache.set(Feed("feed", people: Dictionary(
-            uniqueKeysWithValues: Self.identifiers.enumerated().map { ("\($0)", Person($1, "\($0)")) })))
+        cache.set(
+            Feed(
+                "feed",
+                people: Dictionary(
+                    uniqueKeysWithValues: Self.identifiers.enumerated().map { ("\($0)", Person($1, "\($0)")) })))
         for (number, identifier) in Self.identifiers.enumerated() {
             cache.setModel(Remark("\(number)"), forKey: identifier)
             cache.setCollection([Remark("\(number)"), Remark("\(number)")], forKey: identifier)

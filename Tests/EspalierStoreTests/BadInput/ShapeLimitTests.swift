@@ -1,6 +1,7 @@
 import EspalierRecords
-@testable import EspalierStore
 import Testing
+
+@testable import EspalierStore
 
 @Suite("Models with ever new fields")
 struct ShapeLimitTests {

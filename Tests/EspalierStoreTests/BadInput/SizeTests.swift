@@ -1,7 +1,8 @@
 import EspalierLMDB
 import EspalierRecords
-@testable import EspalierStore
 import Testing
+
+@testable import EspalierStore
 
 @Suite("Sizes from nothing to a million")
 struct SizeTests {
@@ -83,7 +84,8 @@ struct SizeTests {
         try withCache(.forTests(budget: .mebibytes(1))) { cache in
             let limit = (1 << 20) / 8
             #expect(code(cache.set(Person("p:1", String(repeating: "t", count: limit)))) == .treeTooLarge)
-            #expect(code(cache.setCollection([Remark(String(repeating: "t", count: limit))], forKey: "c")) == .treeTooLarge)
+            #expect(
+                code(cache.setCollection([Remark(String(repeating: "t", count: limit))], forKey: "c")) == .treeTooLarge)
             let people = (0..<20).map { Person("p:\($0)", String(repeating: "t", count: limit / 16)) }
             #expect(code(cache.set(Box("b:1", people))) == .treeTooLarge)
             let statistics = try cache.statistics()

@@ -1,4 +1,5 @@
 import Dispatch
+
 @testable import EspalierStore
 
 /// A write after which the writer stands still until the gate is opened: meanwhile writes pile up behind it.

@@ -1,5 +1,6 @@
 import EspalierLMDB
 import EspalierRecords
+
 @testable import EspalierStore
 
 /// Ways below the cache's own: to look at what is stored, and to damage it.

@@ -84,7 +84,10 @@ struct Feed: NormalizedModel, Hashable {
     var pinned: Message?
     var cover: Cover?
 
-    init(_ id: String, messages: [Message] = [], people: [String: Person] = [:], pinned: Message? = nil, cover: Cover? = nil) {
+    init(
+        _ id: String, messages: [Message] = [], people: [String: Person] = [:], pinned: Message? = nil,
+        cover: Cover? = nil
+    ) {
         self.id = id
         self.messages = messages
         self.people = people

@@ -1,7 +1,8 @@
 import EspalierRecords
-@testable import EspalierStore
 import Foundation
 import Testing
+
+@testable import EspalierStore
 
 /// Exit tests run their bodies in processes of their own, which share the parent's cache directory.
 @Suite("Two processes with one cache")
@@ -11,7 +12,9 @@ struct ProcessTests {
         try await withCache { cache in
             try await cache.set(Person("p:1", "parent")).committed
             let directory = cache.engine.directory.path
-            await #expect(processExitsWith: .success) { [directory = directory as String] in try Peer.writeAndRead(directory) }
+            await #expect(processExitsWith: .success) { [directory = directory as String] in
+                try Peer.writeAndRead(directory)
+            }
             #expect(await cache.read(Person.self, "p:1")?.name == "child")
             #expect(await cache.read(Card.self, "p:2") == Card("p:2", name: "child", badge: 5))
             try await cache.set(Message("m:1", from: Person("p:2", "parent"))).committed
@@ -25,7 +28,9 @@ struct ProcessTests {
             try await cache.set(Person("p:1", "parent")).committed
             let directory = cache.engine.directory.path
             let before = try cache.generation.name
-            await #expect(processExitsWith: .success) { [directory = directory as String] in try Peer.removeAll(directory) }
+            await #expect(processExitsWith: .success) { [directory = directory as String] in
+                try Peer.removeAll(directory)
+            }
             #expect(await cache.readOutcome(Person.self, "p:1").reason == .notFound)
             #expect(await cache.read(Person.self, "p:2")?.name == "child")
             try await cache.set(Person("p:3", "parent")).committed
@@ -42,7 +47,8 @@ struct ProcessTests {
             var failures: [CacheError.Code] = []
             for number in 0..<300 {
                 do {
-                    try await cache.set(Message("m:\(number % 9)", from: Person("p:\(number % 20)", "parent"))).committed
+                    try await cache.set(Message("m:\(number % 9)", from: Person("p:\(number % 20)", "parent")))
+                        .committed
                 } catch let error as CacheError {
                     failures.append(error.code)
                 }
@@ -107,7 +113,8 @@ private enum Peer {
     static func writeALot(_ directory: String) throws {
         let cache = try open(directory)
         for number in 0..<300 {
-            try cache.set(Feed("f:\(number % 5)", messages: [Message("m:\(number % 9)", from: Person("p:1", "child"))])).wait()
+            try cache.set(Feed("f:\(number % 5)", messages: [Message("m:\(number % 9)", from: Person("p:1", "child"))]))
+                .wait()
             if number % 40 == 39 { try cache.removeAll().wait() }
         }
         cache.close()

@@ -53,7 +53,8 @@ struct CollectionTests {
         try withCache { cache in
             cache.setCollection(Array(people[0...2]), forKey: "c")
             let tickets = [
-                cache.insert([people[3]], at: 4, inCollection: "c"), cache.insert([people[3]], at: -1, inCollection: "c"),
+                cache.insert([people[3]], at: 4, inCollection: "c"),
+                cache.insert([people[3]], at: -1, inCollection: "c"),
                 cache.update(people[3], at: 3, inCollection: "c"), cache.update(people[3], at: -1, inCollection: "c"),
                 cache.remove(at: 3, fromCollection: "c"), cache.remove(at: -1, fromCollection: "c"),
                 cache.remove(at: .max, fromCollection: "c"), cache.remove(2..<4, fromCollection: "c"),
@@ -92,7 +93,8 @@ struct CollectionTests {
             cache.update(Remark("changed"), at: 1, inCollection: "c")
             cache.move(from: 0, to: 5, inCollection: "c")
             let read = try #require(cache.collection(of: Remark.self, forKey: "c"))
-            #expect(read.map(\.text) == ["changed", "remark 2", "remark 3", "remark 4", "remark 5", "remark 0", "node"])
+            #expect(
+                read.map(\.text) == ["changed", "remark 2", "remark 3", "remark 4", "remark 5", "remark 0", "node"])
             #expect(read[5].subject == people[0])
             cache.delete("p:0")
             #expect(cache.collection(of: Remark.self, forKey: "c")?[5] == Remark("remark 0"))

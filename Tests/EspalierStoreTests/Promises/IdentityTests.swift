@@ -1,6 +1,7 @@
 import EspalierRecords
-@testable import EspalierStore
 import Testing
+
+@testable import EspalierStore
 
 @Suite("One identifier is one record")
 struct IdentityTests {
@@ -9,7 +10,9 @@ struct IdentityTests {
     @Test("a value may stand inline in one write and be a reference in the next, and the other way round")
     func inlineOrReference() throws {
         try withCache { cache in
-            for (identifier, references) in [(nil, 1), ("c:1", 1), (nil, 2), ("c:1", 1), ("c:2", 2), (nil, 3)] as [(String?, UInt64)] {
+            for (identifier, references) in [(nil, 1), ("c:1", 1), (nil, 2), ("c:1", 1), ("c:2", 2), (nil, 3)]
+                as [(String?, UInt64)]
+            {
                 let feed = Feed("f:1", cover: Cover(identifier ?? "inline", of: anna, id: identifier))
                 try cache.set(feed).wait()
                 #expect(cache.read(Feed.self, "f:1") == feed)
@@ -32,7 +35,11 @@ struct IdentityTests {
     func differentContent() throws {
         try withCache { cache in
             cache.set(
-                Feed("f:1", messages: [Message("m:1", from: Person("p:1", "first")), Message("m:2", from: Person("p:1", "second"))]))
+                Feed(
+                    "f:1",
+                    messages: [
+                        Message("m:1", from: Person("p:1", "first")), Message("m:2", from: Person("p:1", "second")),
+                    ]))
             let read = try #require(cache.read(Feed.self, "f:1"))
             #expect(read.messages.map(\.sender.name) == ["first", "first"])
         }

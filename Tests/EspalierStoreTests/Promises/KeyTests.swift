@@ -89,7 +89,8 @@ struct CacheDelegateTests {
 
     private func collection(_ cache: any CacheDelegate, _ key: String?) async -> [Badge]? {
         await withCheckedContinuation { continuation in
-            cache.collectionForKey(key, context: nil) { (badges: [Badge]?, _) in continuation.resume(returning: badges) }
+            cache.collectionForKey(key, context: nil) { (badges: [Badge]?, _) in continuation.resume(returning: badges)
+            }
         }
     }
 

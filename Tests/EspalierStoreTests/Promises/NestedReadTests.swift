@@ -51,7 +51,9 @@ struct NestedReadTests {
         }
     }
 
-    private static func readBlocking(_ cache: NormalizedCache, _ id: String) -> Curious? { cache.read(Curious.self, id) }
+    private static func readBlocking(_ cache: NormalizedCache, _ id: String) -> Curious? {
+        cache.read(Curious.self, id)
+    }
 
     @Test("can't wait there for a write: it throws, the read is no worse for it, and the write is made")
     func waits() throws {
@@ -76,7 +78,8 @@ struct NestedReadTests {
             act(as: "latest") { [weak cache] in
                 guard let cache else { return }
                 let both = [
-                    cache.readOutcome(Person.self, "p:1"), cache.readOutcome(Person.self, "p:1", consistency: .snapshot),
+                    cache.readOutcome(Person.self, "p:1"),
+                    cache.readOutcome(Person.self, "p:1", consistency: .snapshot),
                 ]
                 outcomes.withLock { $0 += both }
             }

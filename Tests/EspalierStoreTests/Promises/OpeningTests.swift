@@ -1,7 +1,8 @@
 import EspalierRecords
-@testable import EspalierStore
 import Foundation
 import Testing
+
+@testable import EspalierStore
 
 @Suite("Opening and closing")
 struct OpeningTests {
@@ -104,7 +105,8 @@ struct OpeningTests {
         }
     }
 
-    @Test("other spellings of the path are the same directory", arguments: ["/", "//", "/.", "/../cache", "/./../cache/"])
+    @Test(
+        "other spellings of the path are the same directory", arguments: ["/", "//", "/.", "/../cache", "/./../cache/"])
     func spellings(suffix: String) throws {
         let scratch = try Scratch()
         let cache = try scratch.open()

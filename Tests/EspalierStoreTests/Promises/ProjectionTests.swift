@@ -1,6 +1,7 @@
 import EspalierRecords
-@testable import EspalierStore
 import Testing
+
+@testable import EspalierStore
 
 @Suite("Projections share one record")
 struct ProjectionTests {

@@ -1,7 +1,8 @@
 import EspalierRecords
-@testable import EspalierStore
 import EspalierTestSupport
 import Testing
+
+@testable import EspalierStore
 
 @Suite("The queue of writes as a value")
 struct QueueStateTests {
@@ -108,7 +109,9 @@ struct QueueStateTests {
     func putBack() {
         var state = QueueState(limit: 1 << 20)
         let submissions = (0..<4).map { _ in
-            let submission = Submission(sequence: state.nextSequence(), coalescingKey: nil, isDroppable: true) { .barrier }
+            let submission = Submission(sequence: state.nextSequence(), coalescingKey: nil, isDroppable: true) {
+                .barrier
+            }
             _ = state.add(submission)
             return submission
         }
@@ -126,7 +129,9 @@ struct QueueStateTests {
         var state = QueueState(limit: 2 * Submission.assumedBytes)
         for name in ["e\u{301}", "\u{E9}", "x"] {
             let key = CoalescingKey(nameSpace: .node, name: name, projection: "P")
-            let submission = Submission(sequence: state.nextSequence(), coalescingKey: key, isDroppable: true) { .barrier }
+            let submission = Submission(sequence: state.nextSequence(), coalescingKey: key, isDroppable: true) {
+                .barrier
+            }
             #expect(state.add(submission).coalesced.isEmpty)
         }
     }

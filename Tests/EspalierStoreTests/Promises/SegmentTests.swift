@@ -1,13 +1,16 @@
 import EspalierRecords
-@testable import EspalierStore
 import EspalierTestSupport
 import Testing
+
+@testable import EspalierStore
 
 @Suite("Collections are stored in segments")
 struct SegmentTests {
     /// The element counts of the segments of `key`.
     private func sizes(_ cache: NormalizedCache, _ key: String) throws -> [Int] {
-        guard let handle = try cache.handle(key, in: .collection), let record = try cache.record(handle) else { return [] }
+        guard let handle = try cache.handle(key, in: .collection), let record = try cache.record(handle) else {
+            return []
+        }
         return try SegmentList(record).segments.map(\.count)
     }
 
@@ -32,7 +35,8 @@ struct SegmentTests {
             let element = Person("p:new", "Person")
             let edits: [(NormalizedCache) -> WriteTicket] = [
                 { $0.insert([element], at: 5_000, inCollection: "c") }, { $0.append([element], toCollection: "c") },
-                { $0.insert([element], at: 0, inCollection: "c") }, { $0.update(element, at: 7_777, inCollection: "c") },
+                { $0.insert([element], at: 0, inCollection: "c") },
+                { $0.update(element, at: 7_777, inCollection: "c") },
                 { $0.remove(at: 3, fromCollection: "c") }, { $0.remove(4_000..<4_010, fromCollection: "c") },
                 { $0.move(from: 9_000, to: 9_001, inCollection: "c") },
             ]

@@ -55,9 +55,10 @@ struct TicketTests {
                     cache.delete("p:1"),
                 ]
             }
-            #expect(tickets.map(code) == [
-                nil, .outOfRange, .notFlattened(.duplicateField(type: "Twice", field: "a")), nil, .outOfRange, nil,
-            ])
+            #expect(
+                tickets.map(code) == [
+                    nil, .outOfRange, .notFlattened(.duplicateField(type: "Twice", field: "a")), nil, .outOfRange, nil,
+                ])
             #expect(cache.read(Person.self, "p:2")?.name == "Ben")
             #expect(cache.read(Person.self, "p:3") == nil)
             #expect(cache.collection(of: Person.self, forKey: "people")?.map(\.id) == ["p:4"])

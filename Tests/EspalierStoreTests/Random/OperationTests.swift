@@ -4,7 +4,9 @@ import Testing
 /// The engine against a dictionary: 120,000 random operations, and the proof that a difference would be seen.
 @Suite("Random operations give what the oracle gives")
 struct OperationTests {
-    @Test("whatever is written, deleted, kept under keys, edited and reopened", arguments: [101, 102, 103, 104] as [UInt64])
+    @Test(
+        "whatever is written, deleted, kept under keys, edited and reopened",
+        arguments: [101, 102, 103, 104] as [UInt64])
     func againstOracle(seed: UInt64) throws {
         let walk = try OperationWalk(seed: seed)
         try walk.run(steps: 30_000)

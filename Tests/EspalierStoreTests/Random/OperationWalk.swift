@@ -55,7 +55,9 @@ final class OperationWalk {
             for _ in 0..<Self.batch { act() }
             for (ticket, expected) in tickets {
                 let code = EspalierStoreTests.code(ticket)
-                if code != expected { differences.append("\(String(describing: code)), not \(String(describing: expected))") }
+                if code != expected {
+                    differences.append("\(String(describing: code)), not \(String(describing: expected))")
+                }
             }
             tickets = []
             for _ in 0..<Self.batch { compare() }
@@ -203,7 +205,8 @@ final class OperationWalk {
         case 6: compareKey(key(), TreeTypes.Summary.self)
         default:
             let key = key()
-            let outcome = cache.collectionOutcome(of: TypedTree<TreeTypes.Node>.self, forKey: key, consistency: .snapshot)
+            let outcome = cache.collectionOutcome(
+                of: TypedTree<TreeTypes.Node>.self, forKey: key, consistency: .snapshot)
             compare(outcome, oracle.readCollection(key, as: .node), key) { $0.map(\.tree) }
         }
     }

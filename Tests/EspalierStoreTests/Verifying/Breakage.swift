@@ -1,7 +1,8 @@
 import EspalierLMDB
 import EspalierRecords
-@testable import EspalierStore
 import Testing
+
+@testable import EspalierStore
 
 /// Something broken by hand, and the invariants that are broken with it.
 struct Breakage: Sendable, CustomTestStringConvertible {
@@ -94,20 +95,22 @@ struct Breakage: Sendable, CustomTestStringConvertible {
         ("segments", \.segments), ("tombstones", \.tombstones),
     ]
 
-    private static let fifth = counters.map { name, counter in
-        Breakage("\(name) counted wrong", [5]) { transaction, keyspaces, _ in
-            try count(&transaction, keyspaces) { $0[keyPath: counter] += 1 }
-        }
-    } + [1, -1].map { change in
-        Breakage("a shape's records counted wrong by \(change)", [5]) { transaction, keyspaces, scene in
-            let record = try transaction.record(keyspaces, scene.anna) {
-                try transaction.snapshot.storedShape(keyspaces, $0)?.shape
+    private static let fifth =
+        counters.map { name, counter in
+            Breakage("\(name) counted wrong", [5]) { transaction, keyspaces, _ in
+                try count(&transaction, keyspaces) { $0[keyPath: counter] += 1 }
             }
-            guard let number = record?.shapeNumber, let shape = record?.shape else { throw Missing() }
-            let stored = StoredShape(recordCount: UInt64(2 + change), shape: shape)
-            try transaction.put(keyspaces.shapes, number, stored.bytes(number: number))
         }
-    }
+        + [1, -1].map { change in
+            Breakage("a shape's records counted wrong by \(change)", [5]) { transaction, keyspaces, scene in
+                let record = try transaction.record(keyspaces, scene.anna) {
+                    try transaction.snapshot.storedShape(keyspaces, $0)?.shape
+                }
+                guard let number = record?.shapeNumber, let shape = record?.shape else { throw Missing() }
+                let stored = StoredShape(recordCount: UInt64(2 + change), shape: shape)
+                try transaction.put(keyspaces.shapes, number, stored.bytes(number: number))
+            }
+        }
 
     private static let sixth = [
         Breakage("a tombstone that nothing refers to", [5, 6]) { transaction, keyspaces, _ in

@@ -1,7 +1,8 @@
 import EspalierLMDB
 import EspalierRecords
-@testable import EspalierStore
 import Testing
+
+@testable import EspalierStore
 
 /// Checks that can't fail are worse than none: each invariant is broken by hand here, and has to be reported.
 @Suite("Verifying reports what is broken")
@@ -17,7 +18,8 @@ struct VerifierTests {
             try cache.delete("p:ben").wait()
             try expectClean(cache)
             let scene = Breakage.Scene(
-                message: try #require(try cache.handle("m:1")), anna: try #require(try cache.handle("p:anna")), ben: ben,
+                message: try #require(try cache.handle("m:1")), anna: try #require(try cache.handle("p:anna")),
+                ben: ben,
                 cem: try #require(try cache.handle("p:cem")))
             try cache.tamper { try breakage.apply(&$0, $1, scene) }
             let report = try cache.verify()

@@ -1,0 +1,66 @@
+import EspalierLMDB
+import EspalierModels
+import EspalierRecords
+import Foundation
+import Testing
+
+@testable import EspalierStore
+
+/// The examples of `docs/FORMAT.md` are what a cache holds.
+@Suite("The examples of the format are true")
+struct FormatExamplesTests {
+    struct Person: Codable, NormalizedModel {
+        let id: String
+        let name: String
+        var modelIdentifier: String? { "Person:\(id)" }
+    }
+
+    struct Note: Codable, NormalizedModel {
+        let id: String
+        let author: Person
+        var modelIdentifier: String? { "Note:\(id)" }
+    }
+
+    @Test("of every keyspace")
+    func examples() throws {
+        let document = try document()
+        try withCache { cache in
+            try cache.set(Note(id: "9", author: Person(id: "1", name: "Ada"))).wait()
+            try cache.look { transaction, keyspaces in
+                for keyspace in [keyspaces.index, keyspaces.nodes, keyspaces.state, keyspaces.recency, keyspaces.shapes] {
+                    try transaction.forEach(in: keyspace) { key, value in
+                        expect(keyspace.name, hex(key), hex(value), in: document)
+                        return true
+                    }
+                }
+                let counters = try transaction.value(keyspaces.info, Counters.key)
+                expect("info", "counters", counters.map(hex) ?? "", in: document)
+            }
+        }
+    }
+
+    private func expect(_ keyspace: String, _ key: String, _ value: String, in document: String) {
+        let key = squeezed(key)
+        let value = squeezed(value)
+        #expect(document.contains(key), "\(keyspace): the key \(key) is not in the document")
+        #expect(value.isEmpty || document.contains(value), "\(keyspace): the value \(value) is not in the document")
+    }
+
+    private func document() throws -> String {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../../../docs/FORMAT.md")
+        // What explains a byte stands behind two spaces or a bar; what is left of it is bytes.
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map { line in
+            line.prefix(upTo: line.firstRange(of: "   ")?.lowerBound ?? line.endIndex)
+        }
+        return squeezed(lines.joined())
+    }
+
+    private func squeezed(_ text: String) -> String { text.filter { !$0.isWhitespace && $0 != "|" && $0 != "`" } }
+
+    private func hex(_ span: RawSpan) -> String {
+        hex(ByteReader.reading(span) { reader in (try? reader.bytes(count: reader.end)) ?? [] })
+    }
+
+    private func hex(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02X", $0) }.joined(separator: " ") }
+}
