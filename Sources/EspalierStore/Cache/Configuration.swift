@@ -14,12 +14,12 @@ public struct Configuration: Sendable, Hashable {
     public var durability = Durability.noMetaSync
     /// Depth, nodes and bytes of one tree.
     public var limits = TreeLimits()
-    /// Bytes of submitted writes that may wait for the writer. Default 16 MiB.
-    public var queueLimit = ByteCount.mebibytes(16)
+    /// Bytes of submitted writes that may wait for the writer. Default 64 MiB; a write counts as 1 KiB until it is flattened.
+    public var queueLimit = ByteCount.mebibytes(64)
 
     public init(
         budget: ByteCount = .mebibytes(50), durability: Durability = .noMetaSync,
-        limits: TreeLimits = TreeLimits(), queueLimit: ByteCount = .mebibytes(16)
+        limits: TreeLimits = TreeLimits(), queueLimit: ByteCount = .mebibytes(64)
     ) {
         self.budget = budget
         self.durability = durability

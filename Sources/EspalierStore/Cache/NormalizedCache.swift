@@ -1,4 +1,5 @@
 import EspalierRecords
+import Foundation
 
 /// A normalized cache on disk: model trees in, one record per node, whole trees out.
 ///
@@ -47,8 +48,12 @@ public final class NormalizedCache: Sendable {
 
     /// Commits what was submitted and closes. Blocks until that is done. Reads miss and writes fail afterwards; closing
     /// twice is closing once.
+    ///
+    /// From a model's encoder or initialiser, which the writer may be waiting for, it returns at once and closes afterwards.
     public func close() {
-        if closing.first() { engine.release() }
+        guard closing.first() else { return }
+        guard ReadScope.isInside else { return engine.release() }
+        Thread.detachNewThread { [engine] in engine.release() }
     }
 
     /// Whether this object was closed.

@@ -80,10 +80,12 @@ final class GenerationHolder: Sendable {
         try guardFile.withExclusiveLock { lock in
             let (live, isClosed) = state.withLock { ($0.live, $0.isClosed) }
             guard !isClosed else { throw CacheError.closed }
+            // First, so that a death on the way leaves no process on a generation that is gone: whoever looks next finds another
+            // number, and then what `current` names, or nothing, and makes a new one.
+            lock.advanceGeneration()
             directory.removeGenerations(except: nil)
             let name = try directory.makeGeneration()
             try directory.setCurrent(name)
-            lock.advanceGeneration()
             let generation = try open(name, under: lock, budget: live?.budget)
             install(generation)
             return generation

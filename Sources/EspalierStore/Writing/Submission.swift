@@ -30,7 +30,7 @@ final class Submission: Sendable {
     }
 
     /// Bytes it holds: a guess until it is flattened.
-    static let assumedBytes = 4_096
+    static let assumedBytes = 1_024
 
     /// Flattens the model unless somebody does or did. Returns the bytes it came to, if this call flattened it.
     @discardableResult

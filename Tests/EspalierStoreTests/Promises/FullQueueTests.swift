@@ -6,7 +6,7 @@ import Testing
 struct FullQueueTests {
     private static var small: Configuration {
         var configuration = Configuration.forTests
-        configuration.queueLimit = .kibibytes(64)
+        configuration.queueLimit = .kibibytes(16)
         return configuration
     }
 
@@ -42,9 +42,11 @@ struct FullQueueTests {
 
     @Test("costs the caller no more than an empty one")
     func cost() throws {
-        try withCache { cache in
+        var configuration = Configuration.forTests
+        // Some 4,000 that are not flattened yet.
+        configuration.queueLimit = .mebibytes(4)
+        try withCache(configuration) { cache in
             let duration = try withBlockedWriter(cache) {
-                // The queue holds some 4,000 that are not flattened yet.
                 let models = (0..<12_000).map { Person("p:\($0)", "Person") }
                 return ContinuousClock().measure { for model in models { cache.set(model) } }
             }
