@@ -7,8 +7,6 @@ struct Trail {
         let handle: Handle
         /// Tells this decoding from others of the same record.
         let serial: Int
-        /// The steps above this one that references below were cut at.
-        var cuts: [Int] = []
         /// Whether a reference below was cut at this step.
         var isCutAt = false
     }
@@ -38,7 +36,9 @@ struct Trail {
     private var visited = HandleSet()
     /// Records in memory of their own, each with the depth of the path it is lent at.
     private var owners: [(depth: Int, owner: RecordBuffer)] = []
-    private var last: Step?
+    /// Cuts below steps of the path: the step, and the one further up where the reference was cut. Hardly ever any.
+    private var cuts: [(step: Int, target: Int)] = []
+    private var last: (isCutAt: Bool, cuts: [Int]) = (false, [])
     /// Records decoded as more than one type, and those of them on the path, with depth and serial. A subtree made earlier may
     /// hold such a record as a type that does not lead back here, and so look as if it did not hold this one.
     private var mixed: Set<Handle> = []
@@ -69,7 +69,11 @@ struct Trail {
     private mutating func cut(at depth: Int) {
         path[depth].isCutAt = true
         let top = path.count - 1
-        if depth < top, !path[top].cuts.contains(depth) { path[top].cuts.append(depth) }
+        if depth < top { note(cutAt: depth, below: top) }
+    }
+
+    private mutating func note(cutAt target: Int, below step: Int) {
+        if !cuts.contains(where: { $0.step == step && $0.target == target }) { cuts.append((step, target)) }
     }
 
     /// Keeps the bytes of the record stepped into.
@@ -87,9 +91,16 @@ struct Trail {
         if barriers.last?.depth == path.count { barriers.removeLast() }
         let step = path.removeLast()
         dropChildren(from: firstChild)
-        let top = path.count - 1
-        for depth in step.cuts where depth < top && !path[top].cuts.contains(depth) { path[top].cuts.append(depth) }
-        last = step
+        last.isCutAt = step.isCutAt
+        if !cuts.isEmpty || !last.cuts.isEmpty { moveCutsUp() }
+    }
+
+    /// What was cut below the step just left was cut below the one above it, too, unless it was cut there.
+    private mutating func moveCutsUp() {
+        let left = path.count
+        last.cuts = cuts.filter { $0.step == left }.map(\.target)
+        cuts.removeAll { $0.step == left }
+        for target in last.cuts where target < left - 1 { note(cutAt: target, below: left - 1) }
     }
 
     mutating func dropChildren(from first: Int) { children.removeLast(children.count - first) }
@@ -101,7 +112,7 @@ struct Trail {
     /// A subtree with a reference cut at its own root may not: below another of its records, that one would be cut. Any
     /// other cut is at a decoding that is still under way, and the subtree is the same as long as it is.
     func anchorOfLast() -> Anchor? {
-        guard let last, !last.isCutAt else { return nil }
+        guard !last.isCutAt else { return nil }
         // While the deepest of them is under way, so are those above it.
         guard let deepest = last.cuts.max() else { return Anchor(cuts: [], serial: 0, made: serial) }
         return Anchor(cuts: last.cuts, serial: path[deepest].serial, made: serial)
