@@ -24,7 +24,9 @@ struct Writing {
             times["one post changed", default: []].append(try microseconds { try cache.set(changed).wait() })
         }
         let statistics = try cache.statistics()
-        print("\(2 * posts + 1) nodes; \(statistics.recordsWritten) records written, \(statistics.recordsUnchanged) unchanged")
+        print(
+            "\(2 * posts + 1) nodes; \(statistics.recordsWritten) records written, \(statistics.recordsUnchanged) unchanged"
+        )
         let base = median(times["JSONEncoder alone"] ?? [])
         for (name, values) in times.sorted(by: { median($0.value) < median($1.value) }) {
             let value = median(values)

@@ -37,18 +37,25 @@ struct FeedBench {
 
         let ways: [(String, () throws -> Int)] = [
             ("floor: by hand over LMDB", { try floor.read().posts.count }),
-            ("hand-written NormalizedModel", {
-                try value(cache.readOutcome(HandWrittenFeed.self, identifier, consistency: .snapshot)).posts.count
-            }),
-            ("Codable through the bridge", {
-                try value(cache.readOutcome(CodableFeed.self, identifier, consistency: .snapshot)).posts.count
-            }),
+            (
+                "hand-written NormalizedModel",
+                {
+                    try value(cache.readOutcome(HandWrittenFeed.self, identifier, consistency: .snapshot)).posts.count
+                }
+            ),
+            (
+                "Codable through the bridge",
+                {
+                    try value(cache.readOutcome(CodableFeed.self, identifier, consistency: .snapshot)).posts.count
+                }
+            ),
             ("JSONDecoder on one blob", { try JSONDecoder().decode(CodableFeed.self, from: blob).posts.count }),
         ]
         try check(written, floor: floor, cache: cache, identifier, blob)
         let statistics = try cache.statistics()
         return Result(
-            rows: try measure(ways), nodes: statistics.nodes, recordBytes: statistics.recordBytes.bytes, blobBytes: blob.count)
+            rows: try measure(ways), nodes: statistics.nodes, recordBytes: statistics.recordBytes.bytes,
+            blobBytes: blob.count)
     }
 
     private func measure(_ ways: [(String, () throws -> Int)]) throws -> [Row] {
@@ -60,14 +67,19 @@ struct FeedBench {
                 let time = try clock.measure { count = try way.1() }
                 guard count == posts else { throw BenchError.differs(way.0) }
                 // The first rounds warm caches and plans.
-                if round >= 3 { times[index].append(Double(time.components.attoseconds) / 1e12 + Double(time.components.seconds) * 1e6) }
+                if round >= 3 {
+                    times[index].append(
+                        Double(time.components.attoseconds) / 1e12 + Double(time.components.seconds) * 1e6)
+                }
             }
         }
         return zip(ways, times).map { way, times in Row(name: way.0, microseconds: times.sorted()[times.count / 2]) }
     }
 
     /// The cache's own record bytes in an environment of their own.
-    private func floorReader(of cache: NormalizedCache, _ identifier: String, in directory: String) throws -> FloorReader {
+    private func floorReader(of cache: NormalizedCache, _ identifier: String, in directory: String) throws
+        -> FloorReader
+    {
         let path = directory + "/floor"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         let environment = try Environment.open(

@@ -58,15 +58,20 @@ struct FeedData {
             }
             return Post(
                 id: "\(base + UInt64(number))", text: Self.words(18, &random), createdAt: date,
-                likesCount: Int(random.next() % 500), repliesCount: comments.count, isPinned: number == 0, author: author,
+                likesCount: Int(random.next() % 500), repliesCount: comments.count, isPinned: number == 0,
+                author: author,
                 comments: comments)
         }
         id = "\(seed)"
         title = "Feed \(seed)"
     }
 
-    private static let given = ["Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Tony", "Radia", "Leslie", "Frances"]
-    private static let family = ["Lovelace", "Hopper", "Turing", "Dijkstra", "Liskov", "Knuth", "Hoare", "Perlman", "Lamport"]
+    private static let given = [
+        "Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Tony", "Radia", "Leslie", "Frances",
+    ]
+    private static let family = [
+        "Lovelace", "Hopper", "Turing", "Dijkstra", "Liskov", "Knuth", "Hoare", "Perlman", "Lamport",
+    ]
     private static let vocabulary = [
         "cache", "tree", "record", "graph", "feed", "swift", "page", "cursor", "budget", "evict", "stale", "fresh",
         "under", "over", "quick", "brown", "normal", "form", "wall", "branch", "leaf", "root", "trained", "flat",

@@ -73,7 +73,9 @@ package struct ByteReader {
 
     /// A big-endian integer.
     @inline(__always)
-    package mutating func integer<I: FixedWidthInteger & BitwiseCopyable>(_ type: I.Type = I.self) throws(FormatError) -> I {
+    package mutating func integer<I: FixedWidthInteger & BitwiseCopyable>(_ type: I.Type = I.self) throws(FormatError)
+        -> I
+    {
         guard end - position >= MemoryLayout<I>.size else { throw .truncated }
         let value = unsafe base.loadUnaligned(fromByteOffset: position, as: I.self)
         position += MemoryLayout<I>.size
@@ -136,7 +138,9 @@ package struct ByteReader {
         // `String(validating:as:)` looks generic metadata up each time, which took 7 % of reading a feed. Repaired text has
         // other bytes than its source.
         let string = unsafe String(decoding: bytes, as: UTF8.self)
-        guard unsafe isASCII(bytes) || string.utf8.elementsEqual(bytes) else { throw .malformed("text that is not UTF-8") }
+        guard unsafe isASCII(bytes) || string.utf8.elementsEqual(bytes) else {
+            throw .malformed("text that is not UTF-8")
+        }
         position += count
         return string
     }
@@ -196,6 +200,7 @@ package struct ByteReader {
     @inline(__always)
     package func check(of range: Range<Int>, seed: UInt64) -> UInt64 {
         precondition(range.lowerBound >= 0 && range.upperBound <= end)
-        return unsafe XXHash64.hash(UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count), seed: seed)
+        return unsafe XXHash64.hash(
+            UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count), seed: seed)
     }
 }

@@ -288,7 +288,9 @@ package final class Assembly {
     @usableFromInline
     func enter() throws {
         let level = depth.value
-        guard level < limits.maximumDepth, !StackSpace.isDue(at: level) || stack.hasSpace() else { throw stop(.tooDeep) }
+        guard level < limits.maximumDepth, !StackSpace.isDue(at: level) || stack.hasSpace() else {
+            throw stop(.tooDeep)
+        }
         depth.add(1)
     }
 

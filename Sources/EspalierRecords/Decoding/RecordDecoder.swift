@@ -38,7 +38,8 @@ public struct RecordDecoder: ~Copyable {
 
     /// Decodes one field.
     @inlinable
-    public mutating func decode<Value: FieldValue>(_ type: Value.Type = Value.self, forKey key: String) throws -> Value {
+    public mutating func decode<Value: FieldValue>(_ type: Value.Type = Value.self, forKey key: String) throws -> Value
+    {
         guard let start = try start(key) else {
             guard let value = Value.valueWhenMissing else { throw Self.missing(key) }
             return value

@@ -27,7 +27,9 @@ struct FormatExamplesTests {
         try withCache { cache in
             try cache.set(Note(id: "9", author: Person(id: "1", name: "Ada"))).wait()
             try cache.look { transaction, keyspaces in
-                for keyspace in [keyspaces.index, keyspaces.nodes, keyspaces.state, keyspaces.recency, keyspaces.shapes] {
+                for keyspace in [
+                    keyspaces.index, keyspaces.nodes, keyspaces.state, keyspaces.recency, keyspaces.shapes,
+                ] {
                     try transaction.forEach(in: keyspace) { key, value in
                         expect(keyspace.name, hex(key), hex(value), in: document)
                         return true
