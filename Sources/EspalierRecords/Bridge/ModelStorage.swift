@@ -16,6 +16,12 @@ package enum ModelStorage {
         }
     }
 
+    /// Whether values of the type can be read at all.
+    package static func isReadable<Model>(_ type: Model.Type) -> Bool {
+        let strategy = DecodingStrategy<Model>.of()
+        return Swift.type(of: strategy) != DecodingStrategy<Model>.self
+    }
+
     /// Reads a value. Throws `AssemblyFailure(.notStorable)` for a type that is neither a `FieldValue` nor `Decodable`.
     package static func decode<Model>(_ type: Model.Type, from decoder: inout ValueDecoder) throws -> Model {
         try decoder.assembly.bridge.strategy(for: type).decode(from: &decoder)

@@ -74,11 +74,15 @@ public struct RecordDecoder: ~Copyable {
     @inline(__always)
     package mutating func decodeIfPresent<Value: FieldValue>(_ type: Value.Type, forKey key: String) throws -> Value? {
         guard try seek(key) else { return nil }
-        if try values.decodeNull() {
-            next += 1
-            return nil
+        next += 1
+        let start = values.reader.position
+        if try values.decodeNull() { return nil }
+        // Read where it stands: sought again, an inline model's value would be taken for a name.
+        do {
+            return try Value.decodeValue(from: &values)
+        } catch {
+            throw try failed(error, key, start)
         }
-        return try decode(type, forKey: key)
     }
 
     /// Where reading goes on: for a caller that looks ahead, or reads a value through another decoder.

@@ -28,11 +28,6 @@ package struct RecordMerge {
         }
         (shape, children, values) = try merge.finish()
     }
-
-    /// Whether a record already says what the merge gives.
-    package func isUnchanged(from old: Record) -> Bool {
-        shape == old.shape && children == old.children && values == old.values
-    }
 }
 
 /// The general case: slot by slot.

@@ -21,6 +21,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
         case closed
         /// The write does not fit in what the budget leaves free.
         case full
+        /// The cache's files are damaged; opened to be written, it would be replaced by an empty one.
+        case damaged
         /// The disk is full.
         case diskFull
         /// A single write over its share of the budget.
@@ -66,7 +68,7 @@ extension CacheError {
         case let error as FlattenError: self.init(flatten: error)
         case let error as LMDBError: self.init(lmdb: error, budget: budget)
         case let error as FormatError:
-            self.init(.storage, "The cache's own books are damaged. Empty it with removeAll.", cause: error)
+            self.init(.damaged, "The cache's own books are damaged. Empty it, or delete the directory.", cause: error)
         default: self.init(.notFlattened(.modelFailed(type: "model", reason: "\(error)")), "\(error)")
         }
     }
@@ -89,12 +91,16 @@ extension CacheError {
                 .notWritable, "The directory or a file in it can't be written. Check its owner and mode.", cause: error)
         case .badPath:
             self.init(.badDirectory, "The path leads to something that is no directory of a cache.", cause: error)
+        case .corrupted, .invalidFile, .versionMismatch, .missingKeyspace:
+            self.init(
+                .damaged, "The cache's files are damaged. Delete the directory, or open it to write, and store anew.",
+                cause: error)
         default: self.init(.storage, "LMDB failed.", cause: error)
         }
     }
 
     static func full(_ budget: ByteCount) -> CacheError {
         CacheError(
-            .full, "The write does not fit in the budget of \(budget). Delete something, or make the budget larger.")
+            .full, "The write does not fit in the budget of \(budget). Delete something, or make a cache with a larger budget.")
     }
 }

@@ -23,20 +23,23 @@ final class Engine: Sendable {
     // protected by `users`
     private let users = Mutex(0)
 
-    init(_ directory: CacheDirectory, _ identity: CacheDirectory.Identity, _ configuration: Configuration) throws {
+    init(
+        _ directory: CacheDirectory, _ identity: CacheDirectory.Identity, _ configuration: Configuration, create: Bool
+    ) throws {
         self.directory = directory
         self.identity = identity
         self.configuration = configuration
-        generations = try GenerationHolder(directory, configuration)
+        generations = try GenerationHolder(directory, configuration, create: create)
         queue = WriteQueue(limit: configuration.queueLimit)
         committer = Committer(generations)
         let subscribers = ChangeSetBroadcast()
         self.subscribers = subscribers
-        writer = Writer(queue: queue, committer: committer) { subscribers.send($0) }
         var limits = configuration.limits
         // The largest single write is an eighth of the budget: it and what it replaces have to fit side by side.
         limits.maximumBytes = min(limits.maximumBytes, try generations.current().budget.bytes / 8)
         writeLimits = limits
+        // Last, because a thread that runs can't be taken back.
+        writer = Writer(queue: queue, committer: committer) { subscribers.send($0) }
     }
 
     // MARK: Writing
@@ -79,7 +82,8 @@ final class Engine: Sendable {
         completion: @escaping @Sendable (ReadOutcome<Value>) -> Void
     ) {
         let start: @Sendable () -> Void = { [self] in
-            readers.run { completion(self.readNow(body)) }
+            guard !readers.run({ completion(self.readNow(body)) }) else { return }
+            completion(.miss(.unavailable(detail: CacheError.closed.message)))
         }
         if consistency == .latest, queue.whenCaughtUp(start) { return }
         start()
@@ -99,7 +103,7 @@ final class Engine: Sendable {
         try inspect { transaction, generation in
             let reader = SnapshotReader(
                 generation: generation, snapshot: transaction.snapshot, limits: configuration.limits)
-            let result = try ReadScope.$isInside.withValue(true) { try body(reader) }
+            let result = try ReadScope.run { try body(reader) }
             committer.flag(reader.onCycle, in: generation)
             return result
         }
@@ -127,15 +131,20 @@ final class Engine: Sendable {
 
     /// One user fewer; the last one closes the engine, with everything submitted committed.
     func release() {
-        guard
-            EngineRegistry.shared.isLast(
-                self,
-                {
-                    self.users.withLock {
-                        $0 -= 1; return $0 == 0
-                    }
-                })
-        else { return }
+        if letGo() { shutDown() }
+    }
+
+    /// One user fewer. Whether it was the last one, who has to shut down; from here on others wait for that and open anew.
+    func letGo() -> Bool {
+        EngineRegistry.shared.isLast(self) {
+            users.withLock { users in
+                users -= 1
+                return users == 0
+            }
+        }
+    }
+
+    func shutDown() {
         queue.close()
         writer.join()
         flatteners.close()

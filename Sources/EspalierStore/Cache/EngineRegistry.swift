@@ -15,11 +15,20 @@ final class EngineRegistry: Sendable {
     private let opening = NSLock()
 
     func open(path: String, configuration: Configuration, create: Bool) throws(CacheError) -> Engine {
+        while true {
+            if let engine = try openNow(path: path, configuration: configuration, create: create) { return engine }
+            Thread.sleep(forTimeInterval: 0.001)
+        }
+    }
+
+    /// Nil while the directory's last engine is still closing, which other directories must not wait for.
+    private func openNow(path: String, configuration: Configuration, create: Bool) throws(CacheError) -> Engine? {
         opening.lock()
         defer { opening.unlock() }
+        guard !path.isEmpty else { throw CacheError(.badDirectory, "The path is empty. Name a directory.") }
         let directory = CacheDirectory(path)
         let identity = try directory.prepare(create: create)
-        while let slot = slots.withLock({ $0[identity] }) {
+        if let slot = slots.withLock({ $0[identity] }) {
             switch slot {
             case .open(let engine):
                 guard engine.configuration == configuration else {
@@ -31,14 +40,14 @@ final class EngineRegistry: Sendable {
                 engine.retain()
                 return engine
             case .closing:
-                Thread.sleep(forTimeInterval: 0.001)
+                return nil
             }
         }
         guard create || directory.holdsCache else {
             throw CacheError(.noCache, "There is no cache at this path.")
         }
         do {
-            let engine = try Engine(directory, identity, configuration)
+            let engine = try Engine(directory, identity, configuration, create: create)
             engine.retain()
             slots.withLock { $0[identity] = .open(engine) }
             return engine

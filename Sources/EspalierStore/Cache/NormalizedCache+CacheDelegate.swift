@@ -37,7 +37,7 @@ extension NormalizedCache: CacheDelegate {
         let models = collection.map { model in
             { @Sendable (encoder: ValueEncoder) throws in try ModelStorage.encode(model, into: encoder) }
         }
-        edit(cacheKey, models, .replace) { .replace($0) }
+        edit(cacheKey, models, .replace, isDroppable: true) { .replace($0) }
     }
 
     public func deleteModel(_ model: any SimpleModel, forKey cacheKey: String?, context: Any?) {

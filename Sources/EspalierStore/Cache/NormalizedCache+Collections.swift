@@ -2,14 +2,16 @@ import EspalierModels
 public import EspalierRecords
 
 // Collections keep their elements in order, the same one twice if it is there twice. They are stored in segments, so that an
-// edit costs the edit and not the length. Indexes count the elements a read gives: deleted ones are not counted.
+// edit costs the edit and not the length. Indexes count the elements that are there: those whose own node was deleted are
+// not. An element that a read leaves out because something it can't be without was deleted still counts: which types an
+// element is read as is the reader's business.
 extension NormalizedCache {
     /// Sets the collection under `key`: elements with identifiers become nodes that it refers to, others stand in it.
     @discardableResult
     public func setCollection<Model: IdentifiedModel>(
         _ models: [Model], forKey key: String, policy: WritePolicy = .replace
     ) -> WriteTicket {
-        edit(key, models, policy) { .replace($0) }
+        edit(key, models, policy, isDroppable: true) { .replace($0) }
     }
 
     /// Inserts before the element at `index`; `count` of the collection appends. Fails with `.notFound` when there is no
@@ -70,23 +72,23 @@ extension NormalizedCache {
     }
 
     private func edit<Model: IdentifiedModel>(
-        _ key: String, _ models: [Model], _ policy: WritePolicy,
+        _ key: String, _ models: [Model], _ policy: WritePolicy, isDroppable: Bool = false,
         _ make: @escaping @Sendable ([ValueDraft]) -> CollectionEdit
     ) -> WriteTicket {
         let elements = models.map { model in
             { @Sendable (encoder: ValueEncoder) throws in try ModelStorage.encode(model, into: encoder) }
         }
-        return edit(key, elements, policy, make)
+        return edit(key, elements, policy, isDroppable: isDroppable, make)
     }
 
     /// `elements` write one model each.
     @discardableResult
     func edit(
-        _ key: String, _ elements: [@Sendable (ValueEncoder) throws -> Void], _ policy: WritePolicy,
+        _ key: String, _ elements: [@Sendable (ValueEncoder) throws -> Void], _ policy: WritePolicy, isDroppable: Bool,
         _ make: @escaping @Sendable ([ValueDraft]) -> CollectionEdit
     ) -> WriteTicket {
         guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
-        return submit { flattener in
+        return submit(isDroppable: isDroppable) { flattener in
             let drafts = try elements.map { try flattener.value($0) }
             return .collection(key, make(drafts), flattener.finish(), policy: policy)
         }

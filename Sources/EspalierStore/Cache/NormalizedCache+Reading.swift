@@ -5,28 +5,28 @@ public import EspalierRecords
 extension NormalizedCache {
     /// The tree of the node `identifier`; nil for a miss.
     public func read<Model: IdentifiedModel>(
-        _ type: Model.Type = Model.self, _ identifier: String, consistency: Consistency = .latest
+        _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest
     ) -> Model? {
         readOutcome(type, identifier, consistency: consistency).value
     }
 
     /// The tree of the node `identifier`; nil for a miss.
     public func read<Model: IdentifiedModel>(
-        _ type: Model.Type = Model.self, _ identifier: String, consistency: Consistency = .latest
+        _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest
     ) async -> Model? {
         await readOutcome(type, identifier, consistency: consistency).value
     }
 
     /// The same with the reason of a miss.
     public func readOutcome<Model: IdentifiedModel>(
-        _ type: Model.Type = Model.self, _ identifier: String, consistency: Consistency = .latest
+        _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest
     ) -> ReadOutcome<Model> {
         outcome(consistency) { try $0.node(type, identifier) }
     }
 
     /// The same with the reason of a miss.
     public func readOutcome<Model: IdentifiedModel>(
-        _ type: Model.Type = Model.self, _ identifier: String, consistency: Consistency = .latest
+        _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest
     ) async -> ReadOutcome<Model> {
         await outcome(consistency) { try $0.node(type, identifier) }
     }

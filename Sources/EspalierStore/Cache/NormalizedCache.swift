@@ -41,7 +41,10 @@ public final class NormalizedCache: Sendable {
         engine = try EngineRegistry.shared.open(path: directory, configuration: configuration, create: create)
     }
 
-    deinit { close() }
+    // Not on this thread: it may be the writer's, which closing waits for, or one that must not be blocked.
+    deinit {
+        if closing.first() { Self.closeElsewhere(engine) }
+    }
 
     /// The configuration it was opened with.
     public var configuration: Configuration { engine.configuration }
@@ -53,7 +56,11 @@ public final class NormalizedCache: Sendable {
     public func close() {
         guard closing.first() else { return }
         guard ReadScope.isInside else { return engine.release() }
-        Thread.detachNewThread { [engine] in engine.release() }
+        Self.closeElsewhere(engine)
+    }
+
+    private static func closeElsewhere(_ engine: Engine) {
+        if engine.letGo() { Thread.detachNewThread { engine.shutDown() } }
     }
 
     /// Whether this object was closed.

@@ -1,6 +1,6 @@
 import EspalierRecords
 
-/// A change of a collection. Indexes count the elements that are there: those whose record was deleted are not.
+/// A change of a collection. Indexes count the elements that are there: those whose own node was deleted are not.
 enum CollectionEdit: Sendable {
     case replace([ValueDraft])
     case insert([ValueDraft], at: Int)

@@ -110,7 +110,7 @@ extension CommitSession {
                 guard try reader.integer(UInt64.self) == handle.rawValue else { return false }
                 reader.position = 0
                 keys.append(try reader.bytes(count: reader.end))
-                counters.recordBytes &-= UInt64(value.byteCount)
+                counters.recordBytes -= min(counters.recordBytes, UInt64(value.byteCount))
                 return true
             }
         }

@@ -121,7 +121,8 @@ final class CommitSession {
             counters.recordsUnchanged += 1
             return false
         }
-        let shape = content.shape === Shape.none ? .none : shapes.bind(content.shape, next: &counters.nextShape)
+        let shape = content.shape === Shape.none ? .none : shapes.bind(
+                content.shape, next: &counters.nextShape, limit: chunkLimit)
         let bytes = RecordLayout.build(
             handle: handle, nameSpace: content.nameSpace, shape: shape, children: content.children,
             payload: Record.payload(identifier: content.identifier, values: content.values))
@@ -154,7 +155,7 @@ final class CommitSession {
         }
         guard let old else { return }
         let before = Chunks.layout(of: old.byteCount, limit: chunkLimit)
-        counters.recordBytes &-= UInt64(before.storedBytes)
+        counters.recordBytes -= min(counters.recordBytes, UInt64(before.storedBytes))
         for number in stride(from: chunks.count, to: before.count, by: 1) {
             try transaction.delete(keyspaces.nodes, ChunkKey(handle.rawValue, UInt32(number)))
         }
@@ -179,9 +180,10 @@ final class CommitSession {
         for number in stride(from: 1, to: layout.count, by: 1) {
             try transaction.delete(keyspaces.nodes, ChunkKey(record.handle.rawValue, UInt32(number)))
         }
-        counters.recordBytes &-= UInt64(layout.storedBytes)
+        counters.recordBytes -= min(counters.recordBytes, UInt64(layout.storedBytes))
         shapes.release(record.shapeNumber)
-        counters[count: record.nameSpace] -= 1
+        // After damage a count may be too low; it must not pass through zero.
+        if counters[count: record.nameSpace] > 0 { counters[count: record.nameSpace] -= 1 }
         if record.nameSpace != .segment {
             try transaction.delete(keyspaces.index, IndexKey.bytes(record.nameSpace, record.identifier))
         }

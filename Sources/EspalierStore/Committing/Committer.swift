@@ -36,12 +36,12 @@ final class Committer: Sendable {
         do {
             return try commit(operations, to: generation)
         } catch let error as LMDBError where error.code == .mapFull {
-            // A dead process's reader may be what keeps pages from being used again.
-            let freesReaders = try generation.environment.clearStaleReaders() > 0
-            let makesRoom = operations.allSatisfy(\.makesRoom)
-            guard freesReaders || makesRoom else { throw CacheError(error, budget: generation.budget) }
-            if makesRoom { try passTime(in: generation) }
             do {
+                // A dead process's reader may be what keeps pages from being used again.
+                let freesReaders = try generation.environment.clearStaleReaders() > 0
+                let makesRoom = operations.allSatisfy(\.makesRoom)
+                guard freesReaders || makesRoom else { throw error }
+                if makesRoom { try passTime(in: generation) }
                 return try commit(operations, to: generation)
             } catch {
                 throw CacheError(error, budget: generation.budget)

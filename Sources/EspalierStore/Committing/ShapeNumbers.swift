@@ -39,9 +39,11 @@ struct ShapeNumbers {
     func shape(_ number: UInt64) -> Shape? { entries[number]?.shape }
 
     /// What a record of `shape` is written with. `next` is where new numbers come from.
-    mutating func bind(_ shape: Shape, next: inout UInt64) -> RecordLayout.ShapeReference {
+    ///
+    /// A shape whose entry would be longer than `limit`, a value of LMDB's, stands in its records, too.
+    mutating func bind(_ shape: Shape, next: inout UInt64, limit: Int) -> RecordLayout.ShapeReference {
         if let number = numbers[shape] { return .number(number, shape) }
-        guard entries.count < Self.maximumShapes,
+        guard StoredShape.longest(for: shape) <= limit, entries.count < Self.maximumShapes,
             shape.types.allSatisfy({ countByType[Identifier($0), default: 0] < Self.maximumShapesOfType })
         else { return .own(shape) }
         let number = next

@@ -12,6 +12,8 @@ final class StateLedger {
         var entry: StateEntry
         let isNew: Bool
         var isRemoved = false
+        /// What is stored can't be read: it has to be written anew, whatever it says.
+        var isDamaged = false
     }
 
     private let keyspaces: Keyspaces
@@ -36,7 +38,10 @@ final class StateLedger {
 
     func entry(_ handle: Handle, in transaction: borrowing WriteTransaction) throws -> StateEntry {
         if let page = pages[handle] { return page.entry }
-        return try stored(handle, in: transaction) ?? .default
+        guard let stored = try stored(handle, in: transaction) else { return .default }
+        // Found damaged by looking only: put right with the rest.
+        if hasDamage { try update(handle, in: transaction) { _ in } }
+        return stored
     }
 
     private func stored(_ handle: Handle, in transaction: borrowing WriteTransaction) throws -> StateEntry? {
@@ -135,8 +140,11 @@ final class StateLedger {
         _ handle: Handle, in transaction: borrowing WriteTransaction, _ change: (inout StateEntry) -> Void
     ) throws {
         if pages[handle] == nil {
+            let known = hasDamage
+            hasDamage = false
             let stored = try stored(handle, in: transaction)
-            pages[handle] = Page(stored: stored, entry: stored ?? .default, isNew: false)
+            pages[handle] = Page(stored: stored, entry: stored ?? .default, isNew: false, isDamaged: hasDamage)
+            hasDamage = hasDamage || known
         }
         change(&pages[handle]!.entry)  // just made
     }
@@ -151,8 +159,8 @@ final class StateLedger {
             if entry.referenceCount == 0, entry.stamp == .never { entry.stamp = stamp }
             try list(handle, before: page.stored, after: page.isRemoved ? nil : entry, in: &transaction)
             if page.isRemoved || entry.isDefault {
-                if page.stored != nil { try transaction.delete(keyspaces.state, handle.rawValue) }
-            } else if entry != page.stored {
+                if page.stored != nil || page.isDamaged { try transaction.delete(keyspaces.state, handle.rawValue) }
+            } else if entry != page.stored || page.isDamaged {
                 try transaction.put(keyspaces.state, handle.rawValue, entry.bytes(for: handle))
             }
         }

@@ -18,7 +18,9 @@ struct CacheDirectory: Sendable {
     private static let current = "current"
 
     init(_ path: String) {
-        self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        // Absolute, so that a change of the working directory does not lead elsewhere.
+        let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        self.path = absolute.count > 1 && absolute.hasSuffix("/") ? String(absolute.dropLast()) : absolute
     }
 
     /// Device and file number: the same directory under whatever path.
@@ -72,21 +74,49 @@ struct CacheDirectory: Sendable {
     var guardPath: String { "\(path)/guard" }
 
     /// Whether there is a cache in the directory.
-    var holdsCache: Bool { FileManager.default.fileExists(atPath: "\(path)/\(Self.current)") }
+    var holdsCache: Bool { Self.attributes("\(path)/\(Self.current)") != nil || !generations().isEmpty }
 
     func generationPath(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// The name of the live generation; nil where there is none, or where `current` names nothing that is one: a process that
-    /// was killed while it emptied the cache leaves the name of what it had removed.
-    func currentGeneration() -> String? {
-        guard let data = FileManager.default.contents(atPath: "\(path)/\(Self.current)"), data.count < 64 else {
-            return nil
+    /// The name of the live generation; nil where there is none. What `current` says, if it names a generation that is there;
+    /// else, because a process may have been killed in between, the only generation there is.
+    ///
+    /// Throws where `current` is there and can't be read: what can't be seen must not be taken for gone.
+    func currentGeneration() throws(CacheError) -> String? {
+        let file = "\(path)/\(Self.current)"
+        if Self.attributes(file) != nil {
+            let data: Data
+            do {
+                data = try Data(contentsOf: URL(fileURLWithPath: file))
+            } catch {
+                throw Self.failed("The name of the generation can't be read", error)
+            }
+            let name = String(decoding: data.prefix(64), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            if isGeneration(name) { return name }
         }
-        let name = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        guard name.hasPrefix("g-"), name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }),
-            Self.attributes(generationPath(name))?[.type] as? FileAttributeType == .typeDirectory
-        else { return nil }
-        return name
+        let found = generations()
+        return found.count == 1 ? found[0] : nil
+    }
+
+    private func generations() -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter(isGeneration)
+    }
+
+    /// Whether `name` is a directory of this library's making: nothing else is ever opened or removed.
+    private func isGeneration(_ name: String) -> Bool {
+        let digits = name.dropFirst(2)
+        guard name.hasPrefix("g-"), (1...16).contains(digits.count),
+            digits.allSatisfy({ $0.isASCII && $0.isHexDigit && !$0.isUppercase }),
+            Self.attributes(generationPath(name))?[.type] as? FileAttributeType == .typeDirectory,
+            let files = try? FileManager.default.contentsOfDirectory(atPath: generationPath(name))
+        else { return false }
+        return files.allSatisfy { $0 == "data.mdb" || $0 == "lock.mdb" }
+    }
+
+    /// Whether the generation has a file with something in it.
+    func hasData(_ name: String) -> Bool {
+        let size = Self.attributes(generationPath(name) + "/data.mdb")?[.size] as? NSNumber
+        return (size?.intValue ?? 0) > 0
     }
 
     func makeGeneration() throws(CacheError) -> String {
@@ -108,8 +138,7 @@ struct CacheDirectory: Sendable {
 
     /// Removes all generations but `kept`; what can't be removed now goes at the next open.
     func removeGenerations(except kept: String?) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        for name in names where name.hasPrefix("g-") && name != kept {
+        for name in generations() where name != kept {
             try? FileManager.default.removeItem(atPath: generationPath(name))
         }
     }

@@ -8,6 +8,8 @@ final class GenerationHolder: Sendable {
     let directory: CacheDirectory
     private let guardFile: GuardFile
     private let configuration: Configuration
+    /// Whether a generation may be made where there is none, or none that can be opened.
+    private let create: Bool
 
     // protected by `state`
     private struct State {
@@ -17,9 +19,10 @@ final class GenerationHolder: Sendable {
     private let state = Mutex(State())
 
     /// Opens the cache's live generation, or makes the first one.
-    init(_ directory: CacheDirectory, _ configuration: Configuration) throws {
+    init(_ directory: CacheDirectory, _ configuration: Configuration, create: Bool) throws {
         self.directory = directory
         self.configuration = configuration
+        self.create = create
         guardFile = try GuardFile(path: directory.guardPath, create: true)
         _ = try current()
     }
@@ -37,9 +40,18 @@ final class GenerationHolder: Sendable {
         let generation = try current()
         do {
             return try body(generation)
-        } catch let error as LMDBError where error.code == .closed {
+        } catch let error as LMDBError where error.code == .closed || error.code == .panic {
+            if error.code == .panic { abandon(generation) }
             return try body(try current())
         }
+    }
+
+    /// After a failure that LMDB does not recover from, a fresh environment over the same files does.
+    private func abandon(_ generation: Generation) {
+        state.withLock { state in
+            if state.live === generation { state.live = nil }
+        }
+        generation.environment.close()
     }
 
     private func reopen(under lock: borrowing GuardLock) throws -> Generation {
@@ -47,17 +59,45 @@ final class GenerationHolder: Sendable {
         let (live, isClosed) = state.withLock { ($0.live, $0.isClosed) }
         guard !isClosed else { throw CacheError.closed }
         if let live, live.number == guardFile.generation { return live }
-        if let name = directory.currentGeneration() {
-            let generation = try open(name, under: lock)
-            install(generation)
-            return generation
+        if let name = try directory.currentGeneration() {
+            do {
+                guard create || directory.hasData(name) else {
+                    throw CacheError(.damaged, "The cache's files are gone. Delete the directory and store anew.")
+                }
+                let generation = try open(name, under: lock)
+                install(generation)
+                return generation
+            } catch let error where create && Self.isDamage(error) {
+                // A damaged generation is replaced by a new one.
+            }
         }
+        guard create else {
+            throw CacheError(.damaged, "The cache's files are damaged. Delete the directory and store anew.")
+        }
+        return try makeGeneration(under: lock, budget: live?.budget)
+    }
+
+    /// A new generation in place of whatever there was.
+    private func makeGeneration(under lock: borrowing GuardLock, budget: ByteCount?) throws -> Generation {
+        // First, so that a death on the way leaves no process on a generation that is gone: whoever looks next finds another
+        // number, and then what `current` names, or nothing, and makes a new one.
+        lock.advanceGeneration()
+        directory.removeGenerations(except: nil)
         let name = try directory.makeGeneration()
-        let generation = try open(name, under: lock)
         try directory.setCurrent(name)
+        let generation = try open(name, under: lock, budget: budget)
         install(generation)
-        directory.removeGenerations(except: name)
         return generation
+    }
+
+    private static func isDamage(_ error: any Error) -> Bool {
+        switch error {
+        case is FormatError: true
+        case let error as CacheError: error.code == .damaged
+        case let error as LMDBError:
+            [.corrupted, .invalidFile, .versionMismatch, .missingKeyspace, .pageFull].contains(error.code)
+        default: false
+        }
     }
 
     private func open(_ name: String, under lock: borrowing GuardLock, budget: ByteCount? = nil) throws -> Generation {
@@ -80,15 +120,7 @@ final class GenerationHolder: Sendable {
         try guardFile.withExclusiveLock { lock in
             let (live, isClosed) = state.withLock { ($0.live, $0.isClosed) }
             guard !isClosed else { throw CacheError.closed }
-            // First, so that a death on the way leaves no process on a generation that is gone: whoever looks next finds another
-            // number, and then what `current` names, or nothing, and makes a new one.
-            lock.advanceGeneration()
-            directory.removeGenerations(except: nil)
-            let name = try directory.makeGeneration()
-            try directory.setCurrent(name)
-            let generation = try open(name, under: lock, budget: live?.budget)
-            install(generation)
-            return generation
+            return try makeGeneration(under: lock, budget: live?.budget)
         }
     }
 

@@ -15,6 +15,9 @@ struct StoredShape: Sendable {
         return writer.bytes
     }
 
+    /// The most bytes its entry can come to.
+    static func longest(for shape: Shape) -> Int { shape.description.count + 10 + 8 }
+
     init(recordCount: UInt64, shape: Shape) {
         self.recordCount = recordCount
         self.shape = shape

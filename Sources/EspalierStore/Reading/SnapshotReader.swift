@@ -18,7 +18,7 @@ final class SnapshotReader {
 
     /// The node `identifier`.
     func node<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String) throws -> ReadOutcome<Model> {
-        guard let handle = try handle(.node, identifier) else { return .miss(.notFound) }
+        guard let handle = try handle(.node, identifier) else { return nothing(of: type) }
         return try read(identifier) { assembly in
             try ModelStorage.decode(type, entry: handle, identifier: identifier, of: assembly)
         }
@@ -34,7 +34,7 @@ final class SnapshotReader {
 
     /// The elements of the collection under `key`.
     func collection<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws -> ReadOutcome<[Model]> {
-        guard let handle = try handle(.collection, key) else { return .miss(.notFound) }
+        guard let handle = try handle(.collection, key) else { return nothing(of: type) }
         return try read(key) { assembly in
             var elements: [Model] = []
             let segments = try assembly.children(entry: handle, identifier: key)
@@ -47,6 +47,11 @@ final class SnapshotReader {
             }
             return elements
         }
+    }
+
+    /// A type that can't be read could not be stored either: to say so beats "not found".
+    private func nothing<Model, Value>(of type: Model.Type) -> ReadOutcome<Value> {
+        .miss(ModelStorage.isReadable(type) ? .notFound : .notStorable(type: "\(type)"))
     }
 
     private func handle(_ nameSpace: NameSpace, _ identifier: String) throws -> Handle? {

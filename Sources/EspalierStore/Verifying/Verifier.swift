@@ -39,6 +39,10 @@ struct Verifier {
 
     private mutating func readShapes(_ transaction: borrowing ReadTransaction) throws {
         try transaction.forEach(in: keyspaces.shapes) { key, value in
+            guard key.byteCount == 8 else {
+                report.add(0, "a key of \(key.byteCount) bytes among the shapes")
+                return true
+            }
             let number = try ByteReader.reading(key) { try $0.integer(UInt64.self) }
             do {
                 let stored = try ByteReader.reading(value) { try StoredShape(reading: &$0, number: number) }
@@ -56,6 +60,10 @@ struct Verifier {
         var chunks: [Handle: Int] = [:]
         try transaction.forEach(in: keyspaces.nodes) { key, value in
             storedBytes += UInt64(value.byteCount)
+            guard key.byteCount == 8 || key.byteCount == 12 else {
+                report.add(0, "a key of \(key.byteCount) bytes among the nodes")
+                return true
+            }
             try ByteReader.reading(key) { key in
                 let handle = Handle(try key.integer(UInt64.self))
                 if key.isAtEnd {
@@ -73,12 +81,12 @@ struct Verifier {
     private mutating func read(
         _ handle: Handle, chunkCount: Int, _ transaction: borrowing ReadTransaction
     ) throws {
-        let stored = try transaction.withValue(keyspaces.nodes, handle.rawValue) { span in
-            try Chunks.count(span) ?? 1
-        }
-        if stored != chunkCount { report.add(5, "\(handle) has \(chunkCount) chunks and names \(stored ?? 0)") }
         let record: Record
         do {
+            let stored = try transaction.withValue(keyspaces.nodes, handle.rawValue) { span in
+                try Chunks.count(span) ?? 1
+            }
+            if stored != chunkCount { report.add(5, "\(handle) has \(chunkCount) chunks and names \(stored ?? 0)") }
             guard let read = try transaction.record(keyspaces, handle, shapes: { shapes[$0] }) else { return }
             record = read
             try Self.checkValues(of: record)
@@ -124,6 +132,10 @@ struct Verifier {
 
     private mutating func readStates(_ transaction: borrowing ReadTransaction) throws {
         try transaction.forEach(in: keyspaces.state) { key, value in
+            guard key.byteCount == 8 else {
+                report.add(0, "a key of \(key.byteCount) bytes among the states")
+                return true
+            }
             let handle = Handle(try ByteReader.reading(key) { try $0.integer(UInt64.self) })
             do {
                 let entry = try ByteReader.reading(value) { try StateEntry(reading: &$0, for: handle) }
@@ -184,6 +196,10 @@ struct Verifier {
     private mutating func checkIndex(_ transaction: borrowing ReadTransaction) throws {
         var named: Set<Handle> = []
         try transaction.forEach(in: keyspaces.index) { key, value in
+            guard value.byteCount == 8 else {
+                report.add(0, "an index entry of \(value.byteCount) bytes")
+                return true
+            }
             let handle = Handle(try ByteReader.reading(value) { try $0.integer(UInt64.self) })
             if !named.insert(handle).inserted { report.add(4, "\(handle) has two index entries") }
             guard let record = found[handle] else {
@@ -203,7 +219,12 @@ struct Verifier {
     }
 
     private mutating func checkCounters(_ transaction: borrowing ReadTransaction) throws {
-        let counters = try transaction.counters(keyspaces)
+        let counters: Counters
+        do {
+            counters = try transaction.counters(keyspaces)
+        } catch let error as FormatError {
+            return report.add(0, "the counters: \(error)")
+        }
         func check(_ what: String, _ counted: UInt64, _ actual: UInt64) {
             if counted != actual { report.add(5, "\(counted) \(what) counted, \(actual) stored") }
         }

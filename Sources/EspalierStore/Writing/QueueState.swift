@@ -84,7 +84,10 @@ struct QueueState {
             waiting.remove(at: old)
             release(submission)
             displaced.coalesced.append((submission, standIn))
-            standIns[later, default: []] += [sequence] + (standIns.removeValue(forKey: sequence) ?? [])
+            var stoodIn = standIns.removeValue(forKey: sequence) ?? []
+            stoodIn.append(sequence)
+            if let others = standIns[later] { stoodIn += others }
+            standIns[later] = stoodIn
         }
     }
 

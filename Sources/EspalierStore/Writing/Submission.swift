@@ -17,6 +17,8 @@ final class Submission: Sendable {
         case ready(Result<WriteOperation, CacheError>)
     }
     private let state: Mutex<State>
+    /// Tickets of earlier writes that this one made superfluous. Flat, however long the chain was.
+    private let absorbed = Mutex<[WriteTicket]>([])
     private let readiness = DispatchSemaphore(value: 0)
 
     init(
@@ -27,6 +29,24 @@ final class Submission: Sendable {
         self.coalescingKey = coalescingKey
         self.isDroppable = isDroppable
         state = Mutex(.submitted(flatten))
+    }
+
+    /// `old` gives way to this one: its tickets tell what becomes of this.
+    func absorb(_ old: Submission) {
+        var tickets = old.absorbed.withLock { tickets in
+            defer { tickets = [] }
+            return tickets
+        }
+        tickets.append(old.ticket)
+        absorbed.withLock { own in
+            if own.isEmpty { own = tickets } else { own += tickets }
+        }
+    }
+
+    /// Tells its ticket, and those of the writes that gave way to it.
+    func finish(_ result: Result<Void, CacheError>) {
+        ticket.finish(result)
+        for ticket in absorbed.withLock({ $0 }) { ticket.finish(result) }
     }
 
     /// Bytes it holds: a guess until it is flattened.
@@ -43,7 +63,7 @@ final class Submission: Sendable {
         guard let work else { return nil }
         let result: Result<WriteOperation, CacheError>
         do {
-            result = .success(try ReadScope.$isInside.withValue(true) { try work() })
+            result = .success(try ReadScope.run { try work() })
         } catch {
             result = .failure(CacheError(error))
         }

@@ -30,16 +30,21 @@ final class WorkerThreads: Sendable {
 
     deinit { close() }
 
-    /// Runs `body` on one of the threads, in the order of the calls where there is one thread.
-    func run(_ body: @escaping @Sendable () -> Void) {
-        let starts = shared.state.withLock { state in
+    /// Runs `body` on one of the threads, in the order of the calls where there is one thread; false, without running it, once
+    /// they are closed.
+    @discardableResult
+    func run(_ body: @escaping @Sendable () -> Void) -> Bool {
+        let starts = shared.state.withLock { state -> Bool? in
+            guard !state.isClosed else { return nil }
             state.work.append(body)
             guard state.idle < state.work.count, state.started < limit else { return false }
             state.started += 1
             return true
         }
+        guard let starts else { return false }
         if starts { start() }
         shared.available.signal()
+        return true
     }
 
     private func start() {

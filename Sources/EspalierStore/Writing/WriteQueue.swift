@@ -40,9 +40,9 @@ final class WriteQueue: Sendable {
     }
 
     private func settle(_ displaced: QueueState.Displaced) {
-        for (old, later) in displaced.coalesced { later.ticket.whenDone { old.ticket.finish($0) } }
+        for (old, later) in displaced.coalesced { later.absorb(old) }
         for submission in displaced.dropped {
-            submission.ticket.finish(
+            submission.finish(
                 .failure(
                     CacheError(
                         .dropped,

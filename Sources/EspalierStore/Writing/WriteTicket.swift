@@ -80,7 +80,20 @@ public final class WriteTicket: Sendable {
 /// Nested reads are fine there; waiting for a write is not, for the snapshot stays open and the writer may be waiting for
 /// this very code.
 enum ReadScope {
-    @TaskLocal static var isInside = false
+    @TaskLocal private static var scope: Scope?
+
+    /// Tasks made inside inherit the scope; it ends for them, too, when the call has returned.
+    private final class Scope: Sendable {
+        let isOpen = Atomic<Bool>(true)
+    }
+
+    static var isInside: Bool { scope?.isOpen.load(ordering: .relaxed) == true }
+
+    static func run<R>(_ body: () throws -> R) rethrows -> R {
+        let scope = Scope()
+        defer { scope.isOpen.store(false, ordering: .relaxed) }
+        return try $scope.withValue(scope) { try body() }
+    }
 }
 
 extension CacheError {

@@ -77,7 +77,7 @@ final class Writer: Sendable {
                 operations.append(operation)
                 submissions.append(item.submission)
             case .failure(let error):
-                item.submission.ticket.finish(.failure(error))
+                item.submission.finish(.failure(error))
                 queue.finish([item.submission])
             }
         }
@@ -99,7 +99,7 @@ final class Writer: Sendable {
 
     private func finish(_ submissions: [Submission], _ result: Result<ChangeSet, CacheError>) {
         if case .success(let changes) = result, !changes.isEmpty { onCommit(changes) }
-        for submission in submissions { submission.ticket.finish(result.map { _ in }) }
+        for submission in submissions { submission.finish(result.map { _ in }) }
         queue.finish(submissions)
     }
 }

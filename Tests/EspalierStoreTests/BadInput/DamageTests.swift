@@ -207,8 +207,8 @@ struct DamageTests {
         try withCache { cache in
             try cache.set(anna).wait()
             try cache.tamper { try $0.put($1.info, Counters.key, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) }
-            #expect(code(cache.set(ben)) == .storage)
-            #expect(code { _ = try cache.statistics() } == .storage)
+            #expect(code(cache.set(ben)) == .damaged)
+            #expect(code { _ = try cache.statistics() } == .damaged)
             #expect(cache.read(Person.self, "p:1") == anna)
             try cache.removeAll().wait()
             try cache.set(ben).wait()

@@ -128,7 +128,7 @@ struct DirectoryTests {
         #expect(!FileManager.default.fileExists(atPath: scratch.directory))
     }
 
-    @Test("a generation that is gone, or a name that names none, is replaced by a new one")
+    @Test("a generation that is gone is replaced by a new one; one whose name was lost is found again")
     func generationGone() throws {
         let scratch = try Scratch()
         for damage in ["remove", "garbage", "empty"] {
@@ -144,7 +144,8 @@ struct DirectoryTests {
             default: try Data().write(to: URL(fileURLWithPath: current))
             }
             cache = try scratch.open()
-            #expect(cache.readOutcome(Person.self, "p:1").reason == .notFound, "\(damage)")
+            let reason = cache.readOutcome(Person.self, "p:1").reason
+            #expect(reason == (damage == "remove" ? .notFound : nil), "\(damage)")
             try cache.set(Person("p:1", "Anna")).wait()
             try expectClean(cache)
             cache.close()
@@ -153,5 +154,39 @@ struct DirectoryTests {
             }
             #expect(generations.count == 1)
         }
+    }
+
+    @Test("what is not the cache's own is never removed")
+    func foreignFiles() throws {
+        let scratch = try Scratch()
+        let photo = scratch.directory + "/g-photos/photo.jpg"
+        let file = scratch.directory + "/g-1f/notes.txt"
+        for path in [photo, file] {
+            let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
+        }
+        let cache = try scratch.open()
+        try cache.removeAll().wait()
+        cache.close()
+        #expect(FileManager.default.fileExists(atPath: photo))
+        #expect(FileManager.default.fileExists(atPath: file))
+    }
+
+    @Test("a damaged generation is replaced when opened to write, and left alone when opened to read", arguments: [0, 100, 5_000])
+    func damagedFile(size: Int) throws {
+        let scratch = try Scratch()
+        var cache = try scratch.open()
+        try cache.set(Person("p:1", "Anna")).wait()
+        let data = scratch.directory + "/" + (try cache.generation.name) + "/data.mdb"
+        cache.close()
+        try Data(repeating: 0, count: size).write(to: URL(fileURLWithPath: data))
+        #expect(code { _ = try NormalizedCache.existing(directory: scratch.directory) } == .damaged)
+        #expect(FileManager.default.fileExists(atPath: data))
+        cache = try scratch.open()
+        #expect(cache.readOutcome(Person.self, "p:1").reason == .notFound)
+        try cache.set(Person("p:1", "Anna")).wait()
+        try expectClean(cache)
+        cache.close()
     }
 }
