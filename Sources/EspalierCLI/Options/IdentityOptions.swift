@@ -1,4 +1,5 @@
 import ArgumentParser
+import EspalierRecords
 
 /// Which objects of a document are nodes, and of what type.
 struct IdentityOptions: ParsableArguments {
@@ -22,6 +23,14 @@ struct IdentityOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("The type of the models themselves.", valueName: "type"))
     var rootType: String?
+
+    @Flag(
+        help: ArgumentHelp(
+            "Members that an object lacks, or that are null, keep what the cache has.",
+            discussion: "Without it an object replaces all members that objects of its type had under its identity."))
+    var merge = false
+
+    var policy: WritePolicy { merge ? .merge : .replace }
 
     func validate() throws {
         guard !idKey.isEmpty else { throw ValidationError("--id-key needs the name of a member.") }

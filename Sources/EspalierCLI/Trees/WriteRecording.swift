@@ -4,14 +4,16 @@ import EspalierStore
 /// Submits writes to a cache and finds out what they changed.
 struct WriteRecording {
     private let cache: NormalizedCache
+    private let policy: WritePolicy
     private let changes: AsyncStream<ChangeSet>
     private let partSize: Int
     private var census = NodeCensus()
     private var tickets: [(ticket: WriteTicket, models: String)] = []
     private var modelCount = 0
 
-    init(of cache: NormalizedCache) throws(CacheError) {
+    init(of cache: NormalizedCache, policy: WritePolicy) throws(CacheError) {
         self.cache = cache
+        self.policy = policy
         changes = cache.changeSets()
         // A single write may take an eighth of the budget; records it replaces, and the index, have to fit beside it.
         partSize = try cache.statistics().budget.bytes / 32
@@ -26,22 +28,22 @@ struct WriteRecording {
         for (index, model) in document.models.enumerated() {
             let modelSize = model.byteEstimate
             if !part.isEmpty, size + modelSize > partSize {
-                add(cache.set(part), part, as: "\(document.name): models \(start) to \(index - 1)")
+                add(cache.set(part, policy: policy), part, as: "\(document.name): models \(start) to \(index - 1)")
                 (part, size, start) = ([], 0, index)
             }
             part.append(model)
             size += modelSize
         }
         guard !part.isEmpty else { return }
-        add(cache.set(part), part, as: document.name)
+        add(cache.set(part, policy: policy), part, as: document.name)
     }
 
     mutating func setCollection(_ models: [JSONTree], forKey key: String) {
-        add(cache.setCollection(models, forKey: key), models, as: "collection \(key)")
+        add(cache.setCollection(models, forKey: key, policy: policy), models, as: "collection \(key)")
     }
 
     mutating func setModel(_ model: JSONTree, forKey key: String) {
-        add(cache.setModel(model, forKey: key), [model], as: "key \(key)")
+        add(cache.setModel(model, forKey: key, policy: policy), [model], as: "key \(key)")
     }
 
     private mutating func add(_ ticket: WriteTicket, _ models: [JSONTree], as name: String) {

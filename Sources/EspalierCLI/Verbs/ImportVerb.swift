@@ -48,7 +48,7 @@ struct ImportVerb: AsyncParsableCommand {
         let cache = try cache.openOrCreate(budget: budget.budget)
         defer { cache.close() }
         do {
-            var recording = try WriteRecording(of: cache)
+            var recording = try WriteRecording(of: cache, policy: identity.policy)
             if let collection {
                 recording.setCollection(documents.flatMap(\.models), forKey: collection)
             } else {

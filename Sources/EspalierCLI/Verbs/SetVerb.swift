@@ -42,7 +42,7 @@ struct SetVerb: AsyncParsableCommand {
         let cache = try cache.openOrCreate(budget: budget.budget)
         defer { cache.close() }
         do {
-            var recording = try WriteRecording(of: cache)
+            var recording = try WriteRecording(of: cache, policy: identity.policy)
             if let key { recording.setModel(model, forKey: key) } else { recording.set(document) }
             try format.print(await recording.finish())
         } catch let error as CacheError {

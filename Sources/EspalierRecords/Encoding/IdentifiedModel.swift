@@ -6,6 +6,9 @@ public protocol IdentifiedModel: Sendable {
     /// A globally unique string: any length, any bytes, but not empty. Nil for an inline node.
     var modelIdentifier: String? { get }
     /// Which of several types over the same record this is; the type's name unless defined otherwise.
+    ///
+    /// The name is the innermost one: types nested in different ones, as code generators make them, may share it. Two such
+    /// types over the same identifiers count as one projection, each replacing the other's fields; give them names here.
     var projectionIdentifier: String { get }
 }
 

@@ -101,6 +101,8 @@ extension CacheError {
 
     static func full(_ budget: ByteCount) -> CacheError {
         CacheError(
-            .full, "The write does not fit in the budget of \(budget). Delete something, or make a cache with a larger budget.")
+            .full,
+            "The write does not fit in the budget of \(budget). Delete something, or make a cache with a larger budget."
+        )
     }
 }

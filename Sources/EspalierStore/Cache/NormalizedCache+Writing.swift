@@ -62,7 +62,8 @@ extension NormalizedCache {
         delete([(.node, identifier)])
     }
 
-    /// Deletes what `key` names: its entry, not the node it refers to.
+    /// Deletes what `key` names: its entry, not the node it refers to. A key that is the model's own identifier has no entry:
+    /// `delete` is what deletes the node.
     @discardableResult
     public func deleteModel(forKey key: String) -> WriteTicket {
         delete([(.key, key)])

@@ -121,7 +121,10 @@ final class CommitSession {
             counters.recordsUnchanged += 1
             return false
         }
-        let shape = content.shape === Shape.none ? .none : shapes.bind(
+        let shape =
+            content.shape === Shape.none
+            ? .none
+            : shapes.bind(
                 content.shape, next: &counters.nextShape, limit: chunkLimit)
         let bytes = RecordLayout.build(
             handle: handle, nameSpace: content.nameSpace, shape: shape, children: content.children,

@@ -173,7 +173,9 @@ struct DirectoryTests {
         #expect(FileManager.default.fileExists(atPath: file))
     }
 
-    @Test("a damaged generation is replaced when opened to write, and left alone when opened to read", arguments: [0, 100, 5_000])
+    @Test(
+        "a damaged generation is replaced when opened to write, and left alone when opened to read",
+        arguments: [0, 100, 5_000])
     func damagedFile(size: Int) throws {
         let scratch = try Scratch()
         var cache = try scratch.open()
