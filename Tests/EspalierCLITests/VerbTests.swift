@@ -41,6 +41,40 @@ struct VerbTests {
         #expect(try tool.succeed("get", "c", "--collection", "k").text == "[]\n")
     }
 
+    @Test("a collection larger than one write may be is stored all the same, and again without writing")
+    func largeCollection() throws {
+        let text = String(repeating: "x", count: 1_000)
+        let elements = (0..<400).map {
+            $0 % 40 == 7 ? "\($0)" : #"{"id":\#($0),"by":{"id":\#($0 % 9)},"text":"\#(text)"}"#
+        }
+        let document = "[\(elements.joined(separator: ","))]"
+        for round in 0..<2 {
+            let summary = try tool.succeed(
+                "import", "c", "-", "--id-key", "id", "--collection", "k", "--budget", "1MiB", "--format", "json",
+                input: document)
+            #expect(try summary.count("nodesWritten") == (round == 0 ? 399 : 0))
+        }
+        #expect(
+            try tool.succeed("get", "c", "--collection", "k").json().sorted
+                == JSONParser.parse(Array(document.utf8)).sorted)
+        try tool.succeed("verify", "c")
+    }
+
+    @Test("import replaces what is known of a node; --merge keeps what the new object lacks")
+    func merge() throws {
+        try tool.succeed(
+            "import", "c", "-", "--id-key", "id", "--root-type", "User",
+            input: #"{"id":1,"name":"Ada","friend":{"id":2}}"#)
+        try tool.succeed(
+            "import", "c", "-", "--merge", "--id-key", "id", "--root-type", "User",
+            input: #"{"id":1,"name":null,"age":36}"#)
+        let merged = try tool.succeed("get", "c", "User:1").json().sorted
+        #expect(merged == #"{"age":36,"friend":{"id":2},"id":1,"name":"Ada"}"#)
+        try tool.succeed("set", "c", "-", "--id-key", "id", "--root-type", "User", input: #"{"id":1}"#)
+        #expect(try tool.succeed("get", "c", "User:1", "--compact").text == #"{"id":1}"# + "\n")
+        try tool.succeed("verify", "c")
+    }
+
     @Test("a deleted record is null as a member, at any depth, and left out as an element")
     func deletion() throws {
         let document =

@@ -33,6 +33,12 @@ extension JSONTree {
         }
     }
 
+    /// What stands for it where it is stored already: a node without members, to be merged into what there is.
+    var stub: JSONTree {
+        guard case .object(let node) = self, let identifier = node.modelIdentifier else { return self }
+        return .object(JSONNode(identifier: identifier, type: node.type, members: []))
+    }
+
     /// About the bytes that storing this takes: no less than its values encoded.
     var byteEstimate: Int {
         switch self {

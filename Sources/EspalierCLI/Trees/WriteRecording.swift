@@ -7,6 +7,7 @@ struct WriteRecording {
     private let policy: WritePolicy
     private let changes: AsyncStream<ChangeSet>
     private let partSize: Int
+    private static let partsOfWrite = 4
     private var census = NodeCensus()
     private var tickets: [(ticket: WriteTicket, models: String)] = []
     private var modelCount = 0
@@ -16,7 +17,7 @@ struct WriteRecording {
         self.policy = policy
         changes = cache.changeSets()
         // A single write may take an eighth of the budget; records it replaces, and the index, have to fit beside it.
-        partSize = try cache.statistics().budget.bytes / 32
+        partSize = try cache.statistics().budget.bytes / (8 * Self.partsOfWrite)
     }
 
     /// Stores the models, in as few writes as the budget allows: within one, an identity that occurs twice is
@@ -39,7 +40,15 @@ struct WriteRecording {
     }
 
     mutating func setCollection(_ models: [JSONTree], forKey key: String) {
-        add(cache.setCollection(models, forKey: key, policy: policy), models, as: "collection \(key)")
+        let name = "collection \(key)"
+        guard models.reduce(0, { $0 + $1.byteEstimate }) > partSize * Self.partsOfWrite else {
+            return add(cache.setCollection(models, forKey: key, policy: policy), models, as: name)
+        }
+        // More than one write may hold: the nodes in parts, then the collection with nothing but references to them.
+        let nodes = models.filter { $0.modelIdentifier != nil }
+        set(ModelDocument(name: name, models: nodes))
+        modelCount += models.count - nodes.count
+        tickets.append((cache.setCollection(models.map(\.stub), forKey: key, policy: .merge), name))
     }
 
     mutating func setModel(_ model: JSONTree, forKey key: String) {
