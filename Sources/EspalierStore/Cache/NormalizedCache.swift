@@ -14,7 +14,8 @@ import Foundation
 /// or miss, with a reason. A read never throws, and nothing found on disk takes the app down.
 ///
 /// `Sendable`: call it from anywhere. Opening the directory again in this process gives the same engine; it closes when the
-/// last `NormalizedCache` over it is closed or gone.
+/// last `NormalizedCache` over it is closed or gone. Call `close()` or await `flush()` before the process ends, or what was
+/// submitted last may not be committed.
 public final class NormalizedCache: Sendable {
     let engine: Engine
     private let closing = CloseOnce()
