@@ -196,6 +196,22 @@ package struct ByteReader {
         return true
     }
 
+    /// Where the check stands that closes the bytes; throws unless it is that of all before it. A narrower `Check` holds the
+    /// low bytes.
+    @inline(__always)
+    package func verifiedEnd<Check: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
+        _ type: Check.Type = UInt64.self, seed: UInt64
+    ) throws(FormatError) -> Int {
+        var tail = self
+        tail.position = end - MemoryLayout<Check>.size
+        guard tail.position > 0 else { throw .truncated }
+        let start = tail.position
+        guard try tail.integer(type) == Check(truncatingIfNeeded: check(of: 0..<start, seed: seed)) else {
+            throw .checkFailed
+        }
+        return start
+    }
+
     /// The check of `range` under `seed`.
     @inline(__always)
     package func check(of range: Range<Int>, seed: UInt64) -> UInt64 {

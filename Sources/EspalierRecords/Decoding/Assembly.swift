@@ -61,15 +61,6 @@ package final class Assembly {
         }
     }
 
-    /// The tree of the entry `identifier`, whose record has to name itself so.
-    package func assemble<Model>(
-        entry handle: Handle, identifier: String, as type: Model.Type,
-        _ make: (inout RecordDecoder) throws -> Model
-    ) throws -> Model {
-        expect(identifier)
-        return try assemble(handle, as: type, make)
-    }
-
     /// The value of the entry `identifier`, which `body` reads as a reference to it: for types known by their strategy only.
     package func entry<Value>(
         _ handle: Handle, identifier: String, _ body: (inout ValueDecoder) throws -> Value
@@ -150,19 +141,16 @@ package final class Assembly {
         return model
     }
 
+    /// Keeps what the record just left came to; no model where it counts as deleted.
     @usableFromInline
-    func remember(_ model: Any, _ handle: Handle, _ type: ObjectIdentifier) {
-        keep(model, handle, type)
+    func remember(_ model: Any?, _ handle: Handle, _ type: ObjectIdentifier) {
+        guard let anchor = trail.anchorOfLast() else { return }
+        memo[MemoKey(handle: handle, type: type)] = Remembered(model: model, anchor: anchor)
     }
 
     @usableFromInline
     func rememberDeletion(_ error: any Error, _ handle: Handle, _ type: ObjectIdentifier) {
-        if (error as? AssemblyFailure)?.cause == .deleted { keep(nil, handle, type) }
-    }
-
-    private func keep(_ model: Any?, _ handle: Handle, _ type: ObjectIdentifier) {
-        guard let anchor = trail.anchorOfLast() else { return }
-        memo[MemoKey(handle: handle, type: type)] = Remembered(model: model, anchor: anchor)
+        if (error as? AssemblyFailure)?.cause == .deleted { remember(nil, handle, type) }
     }
 
     /// Steps into the record of `handle`; `leave` steps out again.

@@ -44,13 +44,7 @@ package enum Chunks {
     package static func join(
         _ chunk: inout ByteReader, number: Int, handle: Handle, into record: inout ByteWriter
     ) throws(FormatError) {
-        let end = chunk.end - RecordLayout.checkSize
-        guard end >= 0 else { throw .truncated }
-        var tail = chunk
-        tail.position = end
-        guard try tail.integer(UInt64.self) == chunk.check(of: 0..<end, seed: seed(handle, number)) else {
-            throw .checkFailed
-        }
+        let end = try chunk.verifiedEnd(seed: seed(handle, number))
         if number == 0 {
             try chunk.skip(2)
             _ = try chunk.varint()

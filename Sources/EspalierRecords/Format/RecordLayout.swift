@@ -68,12 +68,7 @@ package struct RecordLayout {
     /// Throws unless the check matches. `shape` is the fingerprint of the shape that `shapeNumber` names.
     @inline(__always)
     package func verify(_ reader: ByteReader, handle: Handle, shape: UInt64) throws(FormatError) {
-        var tail = reader
-        tail.position = end
-        let stored = try tail.integer(UInt64.self)
-        guard stored == reader.check(of: 0..<end, seed: Self.seed(handle: handle, shape: shape)) else {
-            throw .checkFailed
-        }
+        _ = try reader.verifiedEnd(seed: Self.seed(handle: handle, shape: shape))
     }
 
     // The dictionary's fingerprint joins here once payloads are compressed; a raw one contributes nothing.

@@ -59,6 +59,9 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
 }
 
 extension CacheError {
+    static let dropped = CacheError(
+        .dropped, "The queue of writes was full and this was the oldest. Write less often or raise queueLimit.")
+
     static let closed = CacheError(.closed, "The cache is closed. Open it again.")
 
     /// Whatever was thrown below, as an error of the cache.

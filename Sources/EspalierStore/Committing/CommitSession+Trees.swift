@@ -110,14 +110,12 @@ extension CommitSession {
                 guard try reader.integer(UInt64.self) == handle.rawValue else { return false }
                 reader.position = 0
                 keys.append(try reader.bytes(count: reader.end))
-                counters.recordBytes -= min(counters.recordBytes, UInt64(value.byteCount))
                 return true
             }
         }
         guard !keys.isEmpty else { return }
+        // The recount also tells how many records and bytes are left.
         hasLostReferences = true
-        // Put right by the recount; damage must not make it pass through zero.
-        if counters[count: nameSpace] > 0 { counters[count: nameSpace] -= 1 }
         for key in keys { try transaction.delete(keyspaces.nodes, key) }
     }
 }

@@ -168,8 +168,9 @@ final class CommitSession {
         from old: [Handle], to new: [Handle], in transaction: inout WriteTransaction
     ) throws {
         guard old != new else { return }
-        let before = Set(old)
-        let after = Set(new)
+        // A record names each child once. Most have no children before or after: the new ones, and those that go.
+        let before = new.isEmpty ? [] : Set(old)
+        let after = old.isEmpty ? [] : Set(new)
         // New ones first: a record that only moves within the children must not pass through zero.
         for child in new where !before.contains(child) { try ledger.retain(child, in: transaction) }
         for child in old where !after.contains(child) { try ledger.release(child, in: transaction) }

@@ -38,18 +38,21 @@ final class StateLedger {
 
     func entry(_ handle: Handle, in transaction: borrowing WriteTransaction) throws -> StateEntry {
         if let page = pages[handle] { return page.entry }
-        guard let stored = try stored(handle, in: transaction) else { return .default }
+        let page = try page(handle, in: transaction)
         // Found damaged by looking only: put right with the rest.
-        if hasDamage { try update(handle, in: transaction) { _ in } }
-        return stored
+        if page.isDamaged { pages[handle] = page }
+        return page.entry
     }
 
-    private func stored(_ handle: Handle, in transaction: borrowing WriteTransaction) throws -> StateEntry? {
+    /// A record's entry as the keyspace has it, or as far as it can be told where that is damaged.
+    private func page(_ handle: Handle, in transaction: borrowing WriteTransaction) throws -> Page {
         do {
-            return try transaction.state(keyspaces, of: handle)
+            let stored = try transaction.state(keyspaces, of: handle)
+            return Page(stored: stored, entry: stored ?? .default, isNew: false)
         } catch is FormatError {
             hasDamage = true
-            return try recovered(handle, in: transaction)
+            let stored = try recovered(handle, in: transaction)
+            return Page(stored: stored, entry: stored, isNew: false, isDamaged: true)
         }
     }
 
@@ -139,13 +142,7 @@ final class StateLedger {
     private func update(
         _ handle: Handle, in transaction: borrowing WriteTransaction, _ change: (inout StateEntry) -> Void
     ) throws {
-        if pages[handle] == nil {
-            let known = hasDamage
-            hasDamage = false
-            let stored = try stored(handle, in: transaction)
-            pages[handle] = Page(stored: stored, entry: stored ?? .default, isNew: false, isDamaged: hasDamage)
-            hasDamage = hasDamage || known
-        }
+        if pages[handle] == nil { pages[handle] = try page(handle, in: transaction) }
         change(&pages[handle]!.entry)  // just made
     }
 
@@ -159,7 +156,7 @@ final class StateLedger {
             if entry.referenceCount == 0, entry.stamp == .never { entry.stamp = stamp }
             try list(handle, before: page.stored, after: page.isRemoved ? nil : entry, in: &transaction)
             if page.isRemoved || entry.isDefault {
-                if page.stored != nil || page.isDamaged { try transaction.delete(keyspaces.state, handle.rawValue) }
+                if page.stored != nil { try transaction.delete(keyspaces.state, handle.rawValue) }
             } else if entry != page.stored || page.isDamaged {
                 try transaction.put(keyspaces.state, handle.rawValue, entry.bytes(for: handle))
             }

@@ -43,11 +43,7 @@ struct Counters: Hashable, Sendable {
     init() {}
 
     init(reading reader: inout ByteReader) throws(FormatError) {
-        let end = reader.end - 8
-        guard end > 0 else { throw .truncated }
-        var tail = reader
-        tail.position = end
-        guard try tail.integer(UInt64.self) == reader.check(of: 0..<end, seed: 0) else { throw .checkFailed }
+        _ = try reader.verifiedEnd(seed: 0)
         let count = try reader.count()
         for field in Self.fields.prefix(count) { self[keyPath: field] = try reader.varint() }
     }

@@ -50,14 +50,7 @@ extension StateEntry {
     }
 
     init(reading reader: inout ByteReader, for handle: Handle) throws(FormatError) {
-        let end = reader.end - 4
-        guard end > 0 else { throw .truncated }
-        var tail = reader
-        tail.position = end
-        guard
-            try tail.integer(UInt32.self)
-                == UInt32(truncatingIfNeeded: reader.check(of: 0..<end, seed: handle.rawValue))
-        else { throw .checkFailed }
+        _ = try reader.verifiedEnd(UInt32.self, seed: handle.rawValue)
         flags = Flags(rawValue: try reader.byte())
         referenceCount = try reader.varint()
         stamp = Stamp(try reader.varint())

@@ -24,11 +24,7 @@ struct StoredShape: Sendable {
     }
 
     init(reading reader: inout ByteReader, number: UInt64) throws(FormatError) {
-        let end = reader.end - 8
-        guard end > 0 else { throw .truncated }
-        var tail = reader
-        tail.position = end
-        guard try tail.integer(UInt64.self) == reader.check(of: 0..<end, seed: number) else { throw .checkFailed }
+        _ = try reader.verifiedEnd(seed: number)
         recordCount = try reader.varint()
         shape = try Shape.read(from: &reader)
     }

@@ -52,6 +52,13 @@ final class Submission: Sendable {
     /// Bytes it holds: a guess until it is flattened.
     static let assumedBytes = 1_024
 
+    /// It will not be committed: its model, if nobody has flattened it yet, is let go of.
+    func abandon() {
+        state.withLock { state in
+            if case .submitted = state { state = .ready(.failure(.dropped)) }
+        }
+    }
+
     /// Flattens the model unless somebody does or did. Returns the bytes it came to, if this call flattened it.
     @discardableResult
     func flatten() -> Int? {

@@ -10,10 +10,26 @@ final class WorkerThreads: Sendable {
 
     // protected by `state`
     private struct State {
-        var work: [@Sendable () -> Void] = []
+        /// Submitted work; what was taken is nil until the front is cut off.
+        var work: [(@Sendable () -> Void)?] = []
+        var taken = 0
         var started = 0
         var idle = 0
         var isClosed = false
+
+        /// The oldest work, in constant time on the average: a burst of writes queues very much of it.
+        mutating func take() -> (@Sendable () -> Void)? {
+            guard taken < work.count else { return nil }
+            defer {
+                work[taken] = nil
+                taken += 1
+                if taken * 2 > work.count {
+                    work.removeFirst(taken)
+                    taken = 0
+                }
+            }
+            return work[taken]
+        }
     }
     private final class Shared: Sendable {
         let state = Mutex(State())
@@ -37,7 +53,7 @@ final class WorkerThreads: Sendable {
         let starts = shared.state.withLock { state -> Bool? in
             guard !state.isClosed else { return nil }
             state.work.append(body)
-            guard state.idle < state.work.count, state.started < limit else { return false }
+            guard state.idle < state.work.count - state.taken, state.started < limit else { return false }
             state.started += 1
             return true
         }
@@ -61,7 +77,7 @@ final class WorkerThreads: Sendable {
             shared.available.wait()
             let (body, isClosed) = shared.state.withLock { state -> ((@Sendable () -> Void)?, Bool) in
                 state.idle -= 1
-                return (state.work.isEmpty ? nil : state.work.removeFirst(), state.isClosed)
+                return (state.take(), state.isClosed)
             }
             if let body { body() } else if isClosed { return }
         }

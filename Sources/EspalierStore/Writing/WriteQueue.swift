@@ -40,13 +40,13 @@ final class WriteQueue: Sendable {
     }
 
     private func settle(_ displaced: QueueState.Displaced) {
-        for (old, later) in displaced.coalesced { later.absorb(old) }
+        for (old, later) in displaced.coalesced {
+            old.abandon()
+            later.absorb(old)
+        }
         for submission in displaced.dropped {
-            submission.finish(
-                .failure(
-                    CacheError(
-                        .dropped,
-                        "The queue of writes was full and this was the oldest. Write less often or raise queueLimit.")))
+            submission.abandon()
+            submission.finish(.failure(.dropped))
         }
         wake()
     }

@@ -15,7 +15,7 @@ extension DictionaryRecordSource {
     ) -> Result<Model, MissReason> {
         guard let handle = handle(of: identifier) else { return .failure(.notFound) }
         return assembly.read(identifier) {
-            try assembly.assemble(entry: handle, identifier: identifier, as: type) { try Model(from: &$0) }
+            try assembly.entry(handle, identifier: identifier) { try Model.decodeValue(from: &$0) }
         }
     }
 

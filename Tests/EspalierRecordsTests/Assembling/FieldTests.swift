@@ -27,7 +27,9 @@ struct FieldTests {
         try source.store(Fields("f", fields))
         let assembly = Assembly(source: source)
         let handle = try #require(source.handle(of: "f"))
-        return assembly.read("f") { try assembly.assemble(entry: handle, identifier: "f", as: Value.self, body) }
+        return assembly.read("f") {
+            try assembly.entry(handle, identifier: "f") { try $0.decodeModel(Value.self, body) }
+        }
     }
 
     static let names = ["a", "b", "c", "d"]

@@ -2,7 +2,7 @@
 ///
 /// Users can keep decoders and containers; the bytes they read are lent. So the bytes are reached through the frame only, which
 /// gives them up when the value's initialiser has returned and throws from then on.
-final class DecodingFrame {
+final class DecodingFrame: BridgeFrame {
     /// The fields: a model's from the start, an inline value's once it asks for a keyed container. Taken out while one of
     /// them is read, because that may run users' code, which may get at this frame.
     private var record: RecordDecoder?
@@ -17,8 +17,8 @@ final class DecodingFrame {
     private let root: DecodingFrame?
     private let level: Int
     /// Where the value stands, for `codingPath`.
-    private let parent: DecodingFrame?
-    private let key: BridgeKey?
+    let parent: DecodingFrame?
+    let key: BridgeKey?
     private var currentKey: BridgeKey?
 
     /// A model's.
@@ -61,17 +61,6 @@ final class DecodingFrame {
         level = parent.level + 1
         self.parent = parent
         self.key = key
-    }
-
-    // Not by recursion, because errors are made where the stack ends.
-    var codingPath: [any CodingKey] {
-        var path: [any CodingKey] = []
-        var frame: DecodingFrame? = self
-        while let here = frame {
-            if let key = here.key { path.append(key) }
-            frame = here.parent
-        }
-        return path.reversed()
     }
 
     @inline(__always)

@@ -9,7 +9,7 @@
 ///     keyed, inline     fixmap (0), name, value, name, value ...      the count is set at the end
 ///     keyed, node       value, value ...                              the names go to the shape
 ///     unkeyed           fixarray (0), value, value ...
-final class EncodingFrame {
+final class EncodingFrame: BridgeFrame {
     enum Form {
         case undecided, fields, elements, whole
     }
@@ -37,8 +37,8 @@ final class EncodingFrame {
     var refusal: (any Error)?
 
     /// Where the value stands, for `codingPath`.
-    private let parent: EncodingFrame?
-    private let key: BridgeKey?
+    let parent: EncodingFrame?
+    let key: BridgeKey?
     private var currentKey: BridgeKey?
 
     /// A model's, whose fields go to `record`.
@@ -73,17 +73,6 @@ final class EncodingFrame {
         level = parent.level + 1
         self.parent = parent
         self.key = key
-    }
-
-    // Not by recursion, because errors are made where the stack ends.
-    var codingPath: [any CodingKey] {
-        var path: [any CodingKey] = []
-        var frame: EncodingFrame? = self
-        while let here = frame {
-            if let key = here.key { path.append(key) }
-            frame = here.parent
-        }
-        return path.reversed()
     }
 
     var count: Int { record?.count ?? elementCount }
