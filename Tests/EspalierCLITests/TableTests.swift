@@ -9,7 +9,7 @@ struct TableTests {
         table.append(["Status", "1,204", "hot"])
         table.append(["U", "7", ""])
         #expect(
-            table.text == """
+            table.text() == """
                 shape   records  note
                 Status    1,204  hot
                 U             7
@@ -19,8 +19,8 @@ struct TableTests {
     @Test("wide and combining characters keep the columns in line")
     func width() {
         var table = Table(columns: [.left("name"), .right("n")])
-        for name in ["日本", "e\u{301}te\u{301}", "😀", "👩‍👩‍👧‍👦", "🇩🇪", "abcd"] { table.append([name, "1"]) }
-        let lines = table.text.split(separator: "\n").map(String.init)
+        for name in ["日本", "e\u{301}te\u{301}", "😀", "👩‍👩‍👧‍👦", "🇩🇪", "abcd"] { table.append([Table.Cell(name), "1"]) }
+        let lines = table.text().split(separator: "\n").map(String.init)
         #expect(lines.map(\.terminalColumns) == Array(repeating: 7, count: 7))
     }
 
@@ -36,11 +36,45 @@ struct TableTests {
     func controls() {
         var table = Table(columns: [.left("identifier")])
         table.append(["a\nb\u{1B}[2J\u{7F}\u{9B}"])
-        #expect(table.text == "identifier\na␊b␛[2J␡\u{FFFD}")
+        #expect(table.text() == "identifier\na␊b␛[2J␡\u{FFFD}")
     }
 
     @Test("a table without rows is its titles")
     func empty() {
-        #expect(Table(columns: [.left("a"), .right("b")]).text == "a  b")
+        #expect(Table(columns: [.left("a"), .right("b")]).text() == "a  b")
+    }
+
+    @Test("on a narrow terminal the widest text gives way, and nothing wraps", arguments: [10, 20, 30, 80, 200])
+    func fits(width: Int) {
+        var table = Table(columns: [.left("identifier"), .right("bytes"), .left("value")])
+        for text in ["User:1", "用户:一二三四五六七八九十一二三四五六七八九十", "مستخدم:١٢٣٤٥٦٧٨٩٠١٢٣٤٥٦٧٨٩٠", "👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦"] {
+            table.append([Table.Cell(text), "131", Table.Cell(text)])
+        }
+        let lines = table.text(width: width).split(separator: "\n").map(String.init)
+        // Numbers are never cut, and text not below eight columns: 8 + 2 + 5 + 2 + 8.
+        #expect(lines.allSatisfy { $0.terminalColumns <= max(width, 25) })
+        #expect(lines[1].contains("131"))
+        let whole = table.text()
+        #expect(table.text(width: 200) == whole)
+        #expect(
+            table.text(width: width).contains("…")
+                == (whole.split(separator: "\n").contains { String($0).terminalColumns > width }))
+    }
+
+    @Test("text that would turn the direction of what follows is made visible")
+    func directions() {
+        var table = Table(columns: [.left("identifier")])
+        table.append(["a\u{202E}b\u{2066}c\u{2028}d"])
+        #expect(table.text() == "identifier\na\u{FFFD}b\u{FFFD}c\u{FFFD}d")
+    }
+
+    @Test("colours surround the text and not the spaces, and only where they are wanted")
+    func colors() {
+        var table = Table(columns: [.left("name"), .right("n")])
+        table.append([Table.Cell("a", .name), "1"])
+        #expect(
+            table.text(palette: Palette(isColored: true))
+                == "\u{1B}[1mname\u{1B}[0m  \u{1B}[1mn\u{1B}[0m\n\u{1B}[36ma\u{1B}[0m     1")
+        #expect(!table.text().contains("\u{1B}"))
     }
 }

@@ -1,4 +1,5 @@
 import EspalierLMDB
+import EspalierRecords
 import EspalierStore
 import Foundation
 
@@ -86,11 +87,17 @@ struct FeedBench {
             directory: path, guardedBy: GuardFile(path: directory + "/floor.guard", create: true), keyspaces: ["nodes"],
             options: .init(mapSize: 1 << 30, durability: .noSync))
         let nodes = environment.keyspace("nodes")
-        try environment.write { transaction in
-            for record in try cache.rawRecords() { try transaction.append(nodes, record.handle, record.bytes) }
+        let entry = try cache.inspect { inspection in
+            try environment.write { transaction in
+                try inspection.forEachRecord { handle, _ in
+                    try transaction.append(nodes, handle.rawValue, inspection.bytes(of: handle) ?? [])
+                    return true
+                }
+            }
+            return try inspection.handle(of: identifier, in: .node)
         }
-        guard let entry = try cache.handle(of: identifier) else { throw BenchError.floorLacksRecord }
-        return FloorReader(environment: environment, nodes: nodes, entry: entry)
+        guard let entry else { throw BenchError.floorLacksRecord }
+        return FloorReader(environment: environment, nodes: nodes, entry: entry.rawValue)
     }
 
     private func check(

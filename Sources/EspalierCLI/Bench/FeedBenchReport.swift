@@ -1,24 +1,27 @@
-import Foundation
-
 /// The times of one run, with their ratios to the floor and to JSONDecoder.
 struct FeedBenchReport: Printable {
     let result: FeedBench.Result
 
-    var table: Table {
-        var table = Table(columns: [
-            .left("reading the feed"), .right("median us"), .right("to the floor"), .right("to JSONDecoder"),
-        ])
+    var report: Report {
+        var report = Report(
+            .list,
+            columns: [
+                .left("name", "reading the feed"), .right("medianMicroseconds", "median us"),
+                .right("toFloor", "to the floor"), .right("toJSONDecoder", "to JSONDecoder"),
+            ])
         for row in result.rows {
-            table.append([
-                row.name, String(format: "%.0f", row.microseconds), String(format: "%.2f", ratio(row, result.rows[0])),
-                String(format: "%.2f", ratio(row, result.rows[result.rows.count - 1])),
+            report.append([
+                .text(row.name), .real(row.microseconds, decimals: 0),
+                .real(ratio(row, result.rows[0]), decimals: 2),
+                .real(ratio(row, result.rows[result.rows.count - 1]), decimals: 2),
             ])
         }
-        table.append([
-            "\(result.nodes) nodes of \(result.recordBytes / max(result.nodes, 1)) bytes, blob of \(result.blobBytes)",
-            "", "", "",
-        ])
-        return table
+        return report
+    }
+
+    /// What was read.
+    var note: String {
+        "\(result.nodes) nodes of \(result.recordBytes / max(result.nodes, 1)) bytes, blob of \(result.blobBytes)"
     }
 
     var json: JSONValue {

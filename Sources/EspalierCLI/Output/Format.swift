@@ -4,4 +4,5 @@ import ArgumentParser
 enum Format: String, Sendable, CaseIterable, ExpressibleByArgument {
     case table
     case json
+    case csv
 }

@@ -1,14 +1,14 @@
 /// A result that can be printed for a person and for a program.
 protocol Printable {
-    var table: Table { get }
+    var report: Report { get }
+    /// The report's own, unless rows of cells can't say it.
     var json: JSONValue { get }
 }
 
-extension FormatOption {
-    func print(_ result: some Printable) throws {
-        switch format {
-        case .table: try Console.print(result.table.text)
-        case .json: try Console.print(result.json)
-        }
-    }
+extension Printable {
+    var json: JSONValue { report.json }
+}
+
+extension Report: Printable {
+    var report: Report { self }
 }

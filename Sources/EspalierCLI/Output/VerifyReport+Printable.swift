@@ -9,13 +9,16 @@ extension VerifyReport: Printable {
     }
 
     /// The counts, then a row for each problem.
-    var table: Table {
-        var table = Table(columns: [.left("checked"), .left("found")])
-        for (name, count) in counts { table.append([name, String(count)]) }
-        for problem in problems {
-            table.append([problem.invariant == 0 ? "damage" : "invariant \(problem.invariant)", problem.detail])
+    var report: Report {
+        var report = Report(.list, columns: [.left("checked"), .left("found")])
+        for (name, count) in counts {
+            report.append([.text(name), name == "problems" && count > 0 ? .text(String(count), .bad) : .count(count)])
         }
-        return table
+        for problem in problems {
+            let name = problem.invariant == 0 ? "damage" : "invariant \(problem.invariant)"
+            report.append([.text(name, .bad), .text(problem.detail)])
+        }
+        return report
     }
 
     var json: JSONValue {

@@ -12,18 +12,14 @@ struct WriteSummary: Sendable, Equatable {
 }
 
 extension WriteSummary: Printable {
-    var table: Table {
-        let titles = ["models", "nodes", "written", "unchanged", "contradictions"]
-        var table = Table(columns: titles.map { .right($0) })
-        table.append([models, nodes, written, unchanged, contradictions].map(String.init))
-        return table
-    }
-
-    var json: JSONValue {
-        [
-            "models": .number(JSONNumber(models)), "nodes": .number(JSONNumber(nodes)),
-            "nodesWritten": .number(JSONNumber(written)), "nodesUnchanged": .number(JSONNumber(unchanged)),
-            "contradictions": .number(JSONNumber(contradictions)),
-        ]
+    var report: Report {
+        var report = Report(
+            .single,
+            columns: [
+                .right("models"), .right("nodes"), .right("nodesWritten", "written"),
+                .right("nodesUnchanged", "unchanged"), .right("contradictions"),
+            ])
+        report.append([models, nodes, written, unchanged, contradictions].map { .count($0) })
+        return report
     }
 }

@@ -16,7 +16,7 @@ struct BenchVerb: ParsableCommand {
     @Option(help: "Times each way reads the feed.")
     var rounds = 500
 
-    @OptionGroup var format: FormatOption
+    @OptionGroup var output: OutputOptions
 
     func validate() throws {
         guard (1...20_000).contains(posts) else { throw ValidationError("--posts is from 1 to 20000.") }
@@ -28,7 +28,9 @@ struct BenchVerb: ParsableCommand {
         Console.note("this is a debug build: the figures mean nothing")
         #endif
         do {
-            try format.print(FeedBenchReport(result: FeedBench(posts: posts, rounds: rounds).run()))
+            let report = FeedBenchReport(result: try FeedBench(posts: posts, rounds: rounds).run())
+            try output.print(report)
+            if output.format == .table { try Console.print(report.note) }
         } catch {
             throw CommandFailure("\(error)")
         }

@@ -33,7 +33,7 @@ struct ImportVerb: AsyncParsableCommand {
     var collection: String?
 
     @OptionGroup var budget: BudgetOption
-    @OptionGroup var format: FormatOption
+    @OptionGroup var output: OutputOptions
 
     func validate() throws {
         guard files.count(where: { $0 == "-" }) <= 1 else {
@@ -54,7 +54,7 @@ struct ImportVerb: AsyncParsableCommand {
             } else {
                 for document in documents { recording.set(document) }
             }
-            try format.print(await recording.finish())
+            try output.print(await recording.finish())
         } catch let error as CacheError {
             throw self.cache.failure(error)
         }

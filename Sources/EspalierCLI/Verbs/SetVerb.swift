@@ -21,7 +21,7 @@ struct SetVerb: AsyncParsableCommand {
     var key: String?
 
     @OptionGroup var budget: BudgetOption
-    @OptionGroup var format: FormatOption
+    @OptionGroup var output: OutputOptions
 
     func validate() throws {
         guard key != "" else { throw ValidationError("--key needs a key.") }
@@ -44,7 +44,7 @@ struct SetVerb: AsyncParsableCommand {
         do {
             var recording = try WriteRecording(of: cache, policy: identity.policy)
             if let key { recording.setModel(model, forKey: key) } else { recording.set(document) }
-            try format.print(await recording.finish())
+            try output.print(await recording.finish())
         } catch let error as CacheError {
             throw self.cache.failure(error)
         }

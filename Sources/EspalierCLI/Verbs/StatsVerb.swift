@@ -7,13 +7,13 @@ struct StatsVerb: ParsableCommand {
         commandName: "stats", abstract: "Prints what the cache holds and what was done with it.")
 
     @OptionGroup var cache: CacheArgument
-    @OptionGroup var format: FormatOption
+    @OptionGroup var output: OutputOptions
 
     func run() throws {
         let cache = try cache.openExisting()
         defer { cache.close() }
         do {
-            try format.print(StatisticsReport(statistics: try cache.statistics()))
+            try output.print(StatisticsReport(statistics: try cache.statistics()))
         } catch let error as CacheError {
             throw self.cache.failure(error)
         }

@@ -8,7 +8,7 @@ struct VerifyVerb: ParsableCommand {
         discussion: "Prints what it found, and exits with 2 if there are problems.")
 
     @OptionGroup var cache: CacheArgument
-    @OptionGroup var format: FormatOption
+    @OptionGroup var output: OutputOptions
 
     func run() throws {
         let cache = try cache.openExisting()
@@ -19,7 +19,7 @@ struct VerifyVerb: ParsableCommand {
         } catch {
             throw self.cache.failure(error)
         }
-        try format.print(report)
+        try output.print(report)
         guard report.isClean else {
             throw CommandFailure("\(self.cache.cache): \(report.problemCount) problems", kind: .miss)
         }

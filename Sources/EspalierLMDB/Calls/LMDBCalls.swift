@@ -7,6 +7,12 @@ import CLMDB
 enum LMDBCalls {
     typealias Pointer = OpaquePointer
 
+    static var version: String {
+        var (major, minor, patch): (Int32, Int32, Int32) = (0, 0, 0)
+        unsafe mdb_version(&major, &minor, &patch)
+        return "\(major).\(minor).\(patch)"
+    }
+
     // MARK: Environment
 
     static func createEnvironment() throws(LMDBError) -> Pointer {

@@ -98,7 +98,7 @@ struct CacheDirectory: Sendable {
         return found.count == 1 ? found[0] : nil
     }
 
-    private func generations() -> [String] {
+    func generations() -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter(isGeneration)
     }
 

@@ -12,6 +12,7 @@ import EspalierRecords
 enum IndexKey {
     static let longMark: UInt8 = 4
     private static let hashSize = 16
+    private static let longPrefixSize = Environment.maximumKeySize - 2 - hashSize
 
     static func bytes(_ nameSpace: NameSpace, _ identifier: String) -> [UInt8] {
         let utf8 = identifier.utf8
@@ -22,11 +23,10 @@ enum IndexKey {
             key.append(contentsOf: utf8)
             return key
         }
-        let prefixSize = Environment.maximumKeySize - 2 - hashSize
-        let rest = [UInt8](utf8.dropFirst(prefixSize))
+        let rest = [UInt8](utf8.dropFirst(longPrefixSize))
         key.append(longMark)
         key.append(nameSpace.rawValue)
-        key.append(contentsOf: utf8.prefix(prefixSize))
+        key.append(contentsOf: utf8.prefix(longPrefixSize))
         for seed: UInt64 in [0, 0x9E37_79B9_7F4A_7C15] {
             let hash = XXHash64.hash(rest, seed: seed)
             for shift in stride(from: 56, through: 0, by: -8) {
@@ -34,5 +34,11 @@ enum IndexKey {
             }
         }
         return key
+    }
+
+    /// The beginnings of all keys of identifiers with `prefix`: those in the clear, and the long ones.
+    static func ranges(_ nameSpace: NameSpace, startingWith prefix: String) -> [[UInt8]] {
+        let prefix = prefix.utf8.prefix(longPrefixSize)
+        return [[nameSpace.rawValue] + prefix, [longMark, nameSpace.rawValue] + prefix]
     }
 }

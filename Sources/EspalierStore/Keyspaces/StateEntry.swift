@@ -4,35 +4,38 @@ import EspalierRecords
 /// one parent that was never accessed directly: almost every record.
 ///
 ///     entry = flags, reference count (varint), stamp (varint), [written-at, expiry (varints)], check (4 bytes)
-struct StateEntry: Hashable, Sendable {
-    struct Flags: OptionSet, Hashable, Sendable {
-        let rawValue: UInt8
+package struct StateEntry: Hashable, Sendable {
+    package struct Flags: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
         /// Deleted, but still referred to.
-        static let tombstone = Flags(rawValue: 1)
+        package static let tombstone = Flags(rawValue: 1)
         /// Found damaged.
-        static let lost = Flags(rawValue: 2)
+        package static let lost = Flags(rawValue: 2)
         /// Found on its own path.
-        static let onCycle = Flags(rawValue: 4)
+        package static let onCycle = Flags(rawValue: 4)
         /// Its children are being released.
-        static let dying = Flags(rawValue: 8)
+        package static let dying = Flags(rawValue: 8)
         /// Written-at and expiry follow.
-        static let timed = Flags(rawValue: 16)
+        package static let timed = Flags(rawValue: 16)
     }
 
-    var referenceCount: UInt64 = 1
-    var stamp = Stamp.never
-    var flags: Flags = []
-    var writtenAt: UInt64 = 0
-    var expiry: UInt64 = 0
+    package var referenceCount: UInt64 = 1
+    package var stamp = Stamp.never
+    package var flags: Flags = []
+    package var writtenAt: UInt64 = 0
+    package var expiry: UInt64 = 0
 
-    static let `default` = StateEntry()
+    package static let `default` = StateEntry()
     /// A record that nothing refers to yet.
     static let unreferenced = StateEntry(referenceCount: 0)
 
-    var isDefault: Bool { self == .default }
+    package var isDefault: Bool { self == .default }
 
     /// Whether the handle stands in `recency`: roots, and records on a cycle, which never get to count 0.
-    var isListed: Bool { (referenceCount == 0 || flags.contains(.onCycle)) && !flags.contains(.tombstone) }
+    package var isListed: Bool { (referenceCount == 0 || flags.contains(.onCycle)) && !flags.contains(.tombstone) }
 }
 
 extension StateEntry {
