@@ -62,7 +62,9 @@ let package = Package(
             name: "EspalierStoreTests",
             dependencies: ["EspalierStore", "EspalierLMDB", "EspalierTestSupport"],
             swiftSettings: settings),
-        .testTarget(name: "EspalierCLITests", dependencies: ["EspalierCLI"], swiftSettings: settings),
+        .testTarget(
+            name: "EspalierCLITests", dependencies: ["EspalierCLI", "EspalierStore", "EspalierLMDB"],
+            swiftSettings: settings),
         .testTarget(name: "TidyTests", swiftSettings: settings),
     ]
 )

@@ -15,7 +15,7 @@ struct Espalier: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             ImportVerb.self, SetVerb.self, GetVerb.self, DeleteVerb.self, StatsVerb.self, VerifyVerb.self,
-            BenchVerb.self,
+            BenchVerb.self, DoctorVerb.self, CompletionsVerb.self,
         ])
 
     func run() throws {

@@ -31,7 +31,12 @@ struct CacheArgument: ParsableArguments {
         }
     }
 
-    func failure(_ error: CacheError) -> CommandFailure { CommandFailure("\(cache): \(error)") }
+    func failure(_ error: CacheError) -> CommandFailure { Self.failure(error, at: cache) }
+
+    static func failure(_ error: CacheError, at path: String) -> CommandFailure {
+        let advice = error.code == .noCache ? " Check the path; import makes a new one." : ""
+        return CommandFailure("\(path): \(error)\(advice)")
+    }
 
     /// A miss is exit code 2, a cache that can't be read exit code 1.
     func failure(_ what: String, _ reason: MissReason) -> CommandFailure {

@@ -59,8 +59,10 @@ extension Report {
     }
 
     private var factTable: Table {
-        var table = Table(columns: [.left("what"), .right("value")])
-        for (column, cell) in zip(columns, rows.first ?? []) {
+        let cells = rows.first ?? []
+        let hasText = cells.contains { if case .text = $0 { true } else { false } }
+        var table = Table(columns: [.left("what"), hasText ? .left("value") : .right("value")])
+        for (column, cell) in zip(columns, cells) {
             table.append([Table.Cell(column.title), Table.Cell(cell.shown, cell.style)])
         }
         return table

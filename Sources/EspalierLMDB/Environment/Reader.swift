@@ -11,4 +11,10 @@ public struct Reader: Sendable, Hashable {
     public let transaction: UInt64?
     /// How many commits that snapshot is behind, `nil` while the slot is idle.
     public let lag: UInt64?
+
+    package init(processIdentifier: Int32, transaction: UInt64?, lag: UInt64?) {
+        self.processIdentifier = processIdentifier
+        self.transaction = transaction
+        self.lag = lag
+    }
 }

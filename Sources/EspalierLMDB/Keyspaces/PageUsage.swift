@@ -32,7 +32,7 @@ public struct PageUsage: Sendable, Hashable {
     public let capacity: Int
     public let pageSize: Int
 
-    init(used: Int, lastPage: Int, mapSize: Int, pageSize: Int) {
+    package init(used: Int, lastPage: Int, mapSize: Int, pageSize: Int) {
         let allocated = max(lastPage + 1, used)
         self.used = used
         self.free = allocated - used

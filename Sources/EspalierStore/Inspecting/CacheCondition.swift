@@ -3,21 +3,21 @@ package import EspalierLMDB
 /// How a cache's files, map and reader table are: what `espalier doctor` tells.
 package struct CacheCondition: Sendable {
     /// The name of the live generation, a directory in the cache's.
-    package let generation: String
+    package var generation: String
     /// How often a generation was switched: the guard's counter.
-    package let generationNumber: UInt64
+    package var generationNumber: UInt64
     /// Generations that a switch left behind; the next one removes them.
-    package let leftGenerations: [String]
-    package let formatVersion: UInt32
-    package let budget: ByteCount
-    package let mapSize: ByteCount
-    package let pages: PageUsage
-    package let directoryBytes: ByteCount
+    package var leftGenerations: [String]
+    package var formatVersion: UInt32
+    package var budget: ByteCount
+    package var mapSize: ByteCount
+    package var pages: PageUsage
+    package var directoryBytes: ByteCount
     /// The last commit LMDB made, of any process.
-    package let lastTransaction: UInt64
+    package var lastTransaction: UInt64
     /// The reader table, this process's own slots and idle ones included. Slots of dead processes were freed by opening.
-    package let readers: [Reader]
-    package let readerSlots: Int
+    package var readers: [Reader]
+    package var readerSlots: Int
 }
 
 extension CacheCondition {

@@ -1,0 +1,74 @@
+import EspalierLMDB
+import EspalierStore
+import Foundation
+import Testing
+
+@testable import EspalierCLI
+
+@Suite("A doctor finds what is wrong, and nothing where nothing is")
+struct DiagnosisTests {
+    private let folder: ScratchFolder
+    private let sound: CacheCondition
+
+    init() throws {
+        folder = try ScratchFolder()
+        let cache = try NormalizedCache(directory: folder.url.appendingPathComponent("c").path)
+        defer { cache.close() }
+        sound = try cache.condition()
+    }
+
+    private func findings(
+        machinePage: Int = 4_096, disk: Surroundings.Disk = .init(freeBytes: 1 << 40, mode: 0o700),
+        _ change: (inout CacheCondition) -> Void = { _ in }
+    ) -> [String] {
+        var surroundings = Surroundings()
+        surroundings.machinePage = machinePage
+        surroundings.disk = disk
+        var condition = sound
+        change(&condition)
+        return Diagnosis(of: surroundings, condition).findings.map { "\($0.severity.rawValue) \($0.about)" }
+    }
+
+    private func disk(_ type: String, isReadOnly: Bool = false) -> Surroundings.Disk {
+        .init(mount: .init(path: "/", type: type, isReadOnly: isReadOnly), freeBytes: 1 << 40, mode: 0o700)
+    }
+
+    @Test func nothing() {
+        #expect(findings() == [])
+        #expect(findings(disk: disk("ext4")) == [])
+    }
+
+    @Test("file systems that do not share locks are a problem, those in memory a warning")
+    func fileSystems() {
+        #expect(findings(disk: disk("nfs4")) == ["problem file system"])
+        #expect(findings(disk: disk("fuse.sshfs")) == ["problem file system"])
+        #expect(findings(disk: disk("tmpfs")) == ["warning file system"])
+        #expect(findings(disk: disk("ext4", isReadOnly: true)) == ["problem file system"])
+    }
+
+    @Test("a directory that others may open, and a disk that is smaller than the budget")
+    func room() {
+        #expect(findings(disk: .init(freeBytes: 1 << 40, mode: 0o750)) == ["warning permissions"])
+        #expect(findings(disk: .init(freeBytes: 1 << 20, mode: 0o700)) == ["warning disk"])
+        #expect(findings(machinePage: 16_384) == ["problem page"])
+    }
+
+    @Test("a full map, a reader that stays behind, a reader table that is nearly full, generations left behind")
+    func cache() {
+        let full = PageUsage(used: 950, lastPage: 960, mapSize: 1_000 * 4_096, pageSize: 4_096)
+        #expect(findings { $0.pages = full } == ["warning budget"])
+        let behind = Reader(processIdentifier: 7, transaction: 1, lag: 1_001)
+        #expect(findings { $0.readers = [behind] } == ["warning readers"])
+        let idle = Reader(processIdentifier: 7, transaction: nil, lag: nil)
+        #expect(findings { $0.readers = Array(repeating: idle, count: 114) } == ["warning readers"])
+        #expect(findings { $0.readers = Array(repeating: idle, count: 113) } == [])
+        #expect(findings { $0.leftGenerations = ["g-1"] } == ["warning generations"])
+    }
+
+    @Test("sentences are broken at spaces, by what a terminal shows of them")
+    func wrapping() {
+        #expect("one two three".wrapped(to: 8, indentedBy: 2) == "one two\n  three")
+        #expect("日本 日本 日本".wrapped(to: 9, indentedBy: 1) == "日本 日本\n 日本")
+        #expect("unbreakable".wrapped(to: 4, indentedBy: 2) == "unbreakable")
+    }
+}
