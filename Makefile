@@ -1,4 +1,4 @@
-# `make test` is all it takes from a fresh checkout. With WARNINGS_AS_ERRORS=1, as CI runs it, a warning in
+# `make test` and `make demo` are all it takes from a fresh checkout. With WARNINGS_AS_ERRORS=1, as CI runs it, a warning in
 # this package fails the build; dependencies are not affected.
 
 SWIFT ?= swift
@@ -6,30 +6,48 @@ FLAGS =
 ifdef WARNINGS_AS_ERRORS
 FLAGS += -Xswiftc -warnings-as-errors
 endif
+# The tool needs no macros: without the trait of that name what they depend on is not even fetched.
+RELEASE_FLAGS = --configuration release --disable-default-traits --product espalier $(FLAGS)
 SWIFT_SOURCES = $(wildcard Package.swift Sources Tests Benchmarks Examples Plugins Snippets)
 
-.PHONY: all setup build test release format lint clean
+.DEFAULT_GOAL = help
+.PHONY: help all setup build test release demo docs format lint clean
+
+help: ## tells what there is to make
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
 all: build
 
-setup:
-	@Scripts/setup
+setup: ## installs the system packages that are missing: LMDB and zstd
+	@SWIFT='$(SWIFT)' Scripts/setup
 
-build: setup
+build: setup ## builds everything, for debugging
+	@echo 'build: building everything for debugging'
 	$(SWIFT) build $(FLAGS)
 
 # Backtraces are off because tests that let a process die on purpose would each spend seconds on one.
-test: setup
+test: setup ## installs what is missing, builds and runs all tests
+	@echo 'test: building everything for debugging, with the tests; minutes the first time'
 	$(SWIFT) build --build-tests $(FLAGS)
+	@echo 'test: running all tests'
 	SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build --disable-xctest --parallel $(FLAGS)
 
-release: setup
-	$(SWIFT) build --configuration release --product espalier $(FLAGS)
+release: setup ## builds the command line, optimised: .build/release/espalier
+	@echo 'release: building .build/release/espalier, optimised; minutes the first time'
+	$(SWIFT) build $(RELEASE_FLAGS)
 
-format:
+demo: release ## builds the command line and shows, in a few seconds, what Espalier does
+	@echo 'demo: running .build/release/espalier demo'
+	@.build/release/espalier demo
+
+docs: setup ## builds the documentation of the library into .build/docs
+	@SWIFT='$(SWIFT)' Scripts/docs
+
+format: ## formats the sources
 	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_SOURCES)
 
-lint:
+lint: ## checks that the sources are formatted
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 
-clean:
+clean: ## removes what was built
 	$(SWIFT) package clean

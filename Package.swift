@@ -9,6 +9,11 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+// Only `make docs` sets this: other builds do not fetch the plugin.
+let documentation: [Package.Dependency] =
+    Context.environment["ESPALIER_DOCS"] == nil
+    ? [] : [.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0")]
+
 let package = Package(
     name: "Espalier",
     platforms: [.macOS(.v15), .iOS(.v18)],
@@ -16,9 +21,14 @@ let package = Package(
         .library(name: "Espalier", targets: ["Espalier"]),
         .executable(name: "espalier", targets: ["EspalierCLI"]),
     ],
+    traits: [
+        // Nothing stands behind it yet. It is declared so that builds of the tool can say already that they do without.
+        .trait(name: "Macros", description: "Reserved for @Normalized, the one part that will need swift-syntax."),
+        .default(enabledTraits: ["Macros"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
-    ],
+    ] + documentation,
     targets: [
         .systemLibrary(
             name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
@@ -63,8 +73,10 @@ let package = Package(
             dependencies: ["EspalierStore", "EspalierLMDB", "EspalierTestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "EspalierCLITests", dependencies: ["EspalierCLI", "EspalierStore", "EspalierLMDB"],
+            name: "EspalierCLITests",
+            dependencies: ["EspalierCLI", "EspalierStore", "EspalierLMDB", "EspalierTestSupport"],
             swiftSettings: settings),
+        .testTarget(name: "SetupTests", swiftSettings: settings),
         .testTarget(name: "TidyTests", swiftSettings: settings),
     ]
 )

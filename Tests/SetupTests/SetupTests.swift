@@ -1,0 +1,181 @@
+import Foundation
+import Testing
+
+@Suite("Scripts/setup installs what is missing, and says what to do where it can't")
+struct SetupTests {
+    @Test("nothing missing: one line, and nobody is asked for anything")
+    func nothing() throws {
+        for user in [SimulatedSystem.User.root, .withoutSudo, .withPassword] {
+            let outcome = try SimulatedSystem.debian(user: user).run()
+            #expect(outcome.code == 0)
+            #expect(outcome.output == "setup: Swift 6.2, LMDB and zstd are here, nothing to install\n")
+            #expect(outcome.errors == "")
+            #expect(!outcome.called("apt-get") && !outcome.called("sudo"))
+        }
+    }
+
+    @Test("packages without pkg-config files are there too")
+    func installedWithoutFiles() throws {
+        let system = try SimulatedSystem.debian()
+        try system.add("pkg-config", "exit 1")
+        let outcome = try system.run()
+        #expect(outcome.code == 0)
+        #expect(outcome.output.hasSuffix("nothing to install\n"))
+        #expect(!outcome.called("apt-get"))
+    }
+
+    @Test("only what is missing is installed", arguments: ["liblmdb-dev", "libzstd-dev", "pkg-config"])
+    func oneMissing(package: String) throws {
+        let outcome = try SimulatedSystem.debian(missing: [package]).run()
+        #expect(outcome.code == 0)
+        #expect(outcome.output == "setup: installing \(package) with apt-get\nsetup: installed \(package)\n")
+        let apt = outcome.calls.filter { $0.hasPrefix("apt-get") }
+        try #require(apt.count == 2)
+        #expect(apt[0].hasSuffix(" update"))
+        #expect(apt[1].hasSuffix(" install -y --no-install-recommends \(package)"))
+    }
+
+    @Test("who is not root installs through sudo, which does not ask without need")
+    func sudo() throws {
+        let outcome = try SimulatedSystem.debian(missing: ["libzstd-dev"], user: .withSudo).run()
+        #expect(outcome.code == 0)
+        #expect(outcome.called("sudo -n env DEBIAN_FRONTEND=noninteractive apt-get"))
+    }
+
+    @Test("without sudo, and without a terminal to ask for its password on, the command to run is said")
+    func noRight() throws {
+        for user in [SimulatedSystem.User.withoutSudo, .withPassword, .refused] {
+            let system = try SimulatedSystem.debian(missing: ["liblmdb-dev", "libzstd-dev"], user: user)
+            for outcome in [try system.run(), try system.runWithoutInput()] {
+                #expect(outcome.code == 1)
+                #expect(outcome.errors.contains("liblmdb-dev libzstd-dev"))
+                #expect(outcome.errors.contains("apt-get install -y liblmdb-dev libzstd-dev"))
+                #expect(outcome.errors.contains("sudo apt-get update") == (user != .withoutSudo))
+                #expect(!outcome.called("apt-get"))
+            }
+        }
+    }
+
+    @Test("on a terminal sudo may ask, and may refuse")
+    func terminal() throws {
+        if let outcome = try SimulatedSystem.debian(missing: ["libzstd-dev"], user: .withPassword).runOnTerminal() {
+            #expect(outcome.code == 0)
+            #expect(outcome.output.contains("sudo asks for your password"))
+            #expect(outcome.called("sudo env DEBIAN_FRONTEND=noninteractive apt-get"))
+        }
+        if let outcome = try SimulatedSystem.debian(missing: ["libzstd-dev"], user: .refused).runOnTerminal() {
+            #expect(outcome.code == 1)
+            #expect(outcome.output.contains("sudo does not let you"))
+            #expect(outcome.output.contains("sudo apt-get install -y libzstd-dev"))
+            #expect(!outcome.called("apt-get"))
+        }
+    }
+
+    @Test("what apt complained of is shown, with what to run by hand")
+    func aptFails() throws {
+        let outcome = try SimulatedSystem.debian(missing: ["liblmdb-dev"], aptFails: true).run()
+        #expect(outcome.code == 1)
+        #expect(outcome.errors.contains("setup: apt-get: E: Unable to fetch some archives\n"))
+        #expect(outcome.errors.hasSuffix("By hand: apt-get update && apt-get install -y liblmdb-dev\n"))
+        #expect(outcome.called("apt-get") && !outcome.output.contains("installed"))
+    }
+
+    @Test("lists of packages that can't be renewed do not keep from installing")
+    func updateFails() throws {
+        let system = try SimulatedSystem.debian(missing: ["liblmdb-dev"])
+        try system.add("apt-get", "case \"$*\" in *update) exit 100 ;; esac")
+        let outcome = try system.run()
+        #expect(outcome.code == 0)
+        #expect(outcome.output.contains("apt-get update failed"))
+    }
+}
+
+@Suite("Scripts/setup on systems without apt")
+struct OtherSystemsTests {
+    @Test("what is installed is found, whatever installed it", arguments: ["Linux", "Darwin"])
+    func installed(kernel: String) throws {
+        let outcome = try SimulatedSystem.withoutApt(kernel, libraries: ["lmdb", "libzstd"]).run()
+        #expect(outcome.code == 0)
+        #expect(outcome.errors == "")
+    }
+
+    @Test("macOS is told what Homebrew calls it, and of Homebrew if need be")
+    func brew() throws {
+        let with = try SimulatedSystem.withoutApt("Darwin", libraries: ["libzstd"], commands: ["brew"]).run()
+        #expect(with.code == 1)
+        #expect(with.errors.hasSuffix("setup:     brew install lmdb\n"))
+        #expect(!with.called("brew"))
+        let without = try SimulatedSystem.withoutApt("Darwin", libraries: []).run()
+        #expect(without.code == 1)
+        #expect(without.errors.contains("brew install lmdb zstd\n"))
+        #expect(without.errors.contains("https://brew.sh"))
+    }
+
+    @Test(
+        "other systems are told what their package manager calls it",
+        arguments: [("dnf", "lmdb-devel"), ("zypper", "lmdb-devel"), ("pacman", "lmdb zstd"), ("apk", "liblmdb-dev")])
+    func otherLinux(command: String, package: String) throws {
+        let outcome = try SimulatedSystem.withoutApt("Linux", libraries: [], commands: [command]).run()
+        #expect(outcome.code == 1)
+        #expect(outcome.errors.contains(package))
+        #expect(!outcome.called(command))
+    }
+}
+
+@Suite("Scripts/setup sees to it that there is a Swift")
+struct SwiftVersionTests {
+    private func outcome(_ swift: String, environment: [String: String] = [:]) throws -> SimulatedSystem.Outcome {
+        let system = try SimulatedSystem.debian()
+        try system.add("swift", swift)
+        return try system.run(environment: environment)
+    }
+
+    @Test(
+        "new enough",
+        arguments: [
+            "Swift version 6.2 (swift-6.2-RELEASE)", "Swift version 6.10.3 (swift-6.10.3-RELEASE)",
+            "Apple Swift version 7.0 (swiftlang-7.0)", "Swift version 6.4-dev (LLVM abc, Swift def)",
+            "swift-driver version: 1.127.14.1 Apple Swift version 6.2.3 (swiftlang-6.2.3.3.21)",
+        ])
+    func new(version: String) throws {
+        #expect(try outcome("echo '\(version)'").code == 0)
+    }
+
+    @Test("too old", arguments: [("5.10.1", "5.10"), ("6.1.3", "6.1"), ("6.0", "6.0"), ("5.9-dev", "5.9")])
+    func old(version: String, shown: String) throws {
+        let outcome = try outcome("echo 'Swift version \(version) (swift-RELEASE)'")
+        #expect(outcome.code == 1)
+        #expect(outcome.errors.contains("is Swift \(shown).\n"))
+        #expect(outcome.errors.contains("6.2 or later") && outcome.errors.contains("https://swift.org/install"))
+    }
+
+    @Test("none, another program of that name, and one that does not run")
+    func none() throws {
+        let system = try SimulatedSystem.debian(missing: ["libzstd-dev"])
+        let missing = try system.run(environment: ["SWIFT": "xcrun swift"])
+        #expect(missing.code == 1)
+        #expect(missing.errors.hasPrefix("setup: There is no xcrun on the PATH.\n"))
+        #expect(!missing.called("apt-get"))
+        let other = try outcome("echo 'python-swiftclient 4.6.0'")
+        #expect(other.code == 1)
+        #expect(other.errors.contains("is not the Swift compiler. It says: python-swiftclient 4.6.0"))
+        let broken = try outcome("echo 'error while loading shared libraries: libxml2.so.2' >&2; exit 127")
+        #expect(broken.code == 1)
+        #expect(broken.errors.contains("does not run: error while loading shared libraries: libxml2.so.2"))
+    }
+
+    @Test("under sudo, whose PATH is another, the way without it is said")
+    func underSudo() throws {
+        let outcome = try outcome("exit 1", environment: ["SUDO_USER": "ada"])
+        #expect(outcome.errors.contains("run make without sudo"))
+        #expect(try !self.outcome("exit 1").errors.contains("sudo"))
+    }
+
+    @Test("SWIFT may name another compiler")
+    func named() throws {
+        let system = try SimulatedSystem.debian()
+        try system.add("swift", "exit 1")
+        try system.add("xcrun", "echo 'Swift version 6.3'")
+        #expect(try system.run(environment: ["SWIFT": "xcrun swift"]).code == 0)
+    }
+}
