@@ -18,7 +18,7 @@ final class Engine: Sendable {
     private let readers = WorkerThreads(name: "espalier-read", limit: 2)
     private let interner = ShapeInterner()
     private let subscribers: ChangeSetBroadcast
-    private let writeLimits: TreeLimits
+    let writeLimits: TreeLimits
 
     // protected by `users`
     private let users = Mutex(0)

@@ -11,7 +11,7 @@ import Foundation
 ///
 /// A node stored anywhere is updated everywhere: every tree that shows it is assembled from the same record. Writes return
 /// a ticket at once and are committed by a thread of their own; reads come from one snapshot and either give a whole tree
-/// or miss, with a reason. A read never throws, and nothing found on disk takes the app down.
+/// or miss, with a reason. A read never throws: a damaged record is a miss, too.
 ///
 /// `Sendable`: call it from anywhere. Opening the directory again in this process gives the same engine; it closes when the
 /// last `NormalizedCache` over it is closed or gone. Call `close()` or await `flush()` before the process ends, or what was

@@ -25,6 +25,7 @@ extension CommitSession {
             try apply(edit, elements, to: &editor, in: &transaction)
         }
         try finish(editor.list, key, at: place, in: &transaction)
+        changes.keys.append(key)
     }
 
     private func apply(
@@ -56,13 +57,13 @@ extension CommitSession {
         }
     }
 
-    private func finish(
+    /// Writes a collection's own record, once its segments stand.
+    func finish(
         _ list: SegmentList, _ key: String, at place: Place, in transaction: inout WriteTransaction
     ) throws {
         let content = Content(
             nameSpace: .collection, identifier: key, children: list.segments.map(\.handle), values: list.values)
         try put(content, at: place.handle, over: place.old, in: &transaction)
-        changes.keys.append(key)
         try ledger.touch(place.handle, in: transaction)
     }
 

@@ -41,12 +41,16 @@ extension CommitSession {
     func place(_ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction) throws -> Place {
         let bound = try bind(nameSpace, identifier, in: &transaction)
         guard !bound.isNew else { return Place(handle: bound.handle, old: nil) }
-        let old = try repairedRecord(bound.handle, nameSpace, in: &transaction)
-        if let old, !old.isNamed(identifier, in: nameSpace) {
-            return Place(handle: try rebind(nameSpace, identifier, in: &transaction), old: nil)
+        if let old = try readableRecord(bound.handle, in: transaction) {
+            guard old.isNamed(identifier, in: nameSpace) else {
+                return Place(handle: try rebind(nameSpace, identifier, in: &transaction), old: nil)
+            }
+            return Place(handle: bound.handle, old: old)
         }
-        if old == nil { hasLostReferences = true }
-        return Place(handle: bound.handle, old: old)
+        // The references of a lost record were counted anew when it was cleared away, if it ever had any.
+        if try !ledger.entry(bound.handle, in: transaction).flags.contains(.lost) { hasLostReferences = true }
+        try clearUnreadable(bound.handle, nameSpace, in: &transaction)
+        return Place(handle: bound.handle, old: nil)
     }
 
     /// The record to write over; a damaged or lost one is cleared away first, and its place is as good as new.
@@ -54,9 +58,15 @@ extension CommitSession {
         _ handle: Handle, _ nameSpace: NameSpace, in transaction: inout WriteTransaction
     ) throws -> Record? {
         if let record = try readableRecord(handle, in: transaction) { return record }
+        try clearUnreadable(handle, nameSpace, in: &transaction)
+        return nil
+    }
+
+    private func clearUnreadable(
+        _ handle: Handle, _ nameSpace: NameSpace, in transaction: inout WriteTransaction
+    ) throws {
         try discardUnreadable(handle, nameSpace, in: &transaction)
         try ledger.clear(.lost, of: handle, in: transaction)
-        return nil
     }
 
     /// Writes the entry of a key: one value, a reference or an inline model.
@@ -64,8 +74,13 @@ extension CommitSession {
         _ key: String, _ value: ValueDraft, handles: [Handle], in transaction: inout WriteTransaction
     ) throws {
         let place = try place(.key, key, in: &transaction)
-        let content = Content(
-            nameSpace: .key, identifier: key, children: value.children.map { handles[$0] }, values: value.bytes)
+        try writeKey(key, value.bytes, children: value.children.map { handles[$0] }, at: place, in: &transaction)
+    }
+
+    func writeKey(
+        _ key: String, _ value: [UInt8], children: [Handle], at place: Place, in transaction: inout WriteTransaction
+    ) throws {
+        let content = Content(nameSpace: .key, identifier: key, children: children, values: value)
         if try put(content, at: place.handle, over: place.old, in: &transaction) { changes.keys.append(key) }
         try ledger.touch(place.handle, in: transaction)
     }
@@ -121,7 +136,7 @@ extension CommitSession {
 }
 
 extension Record {
-    fileprivate func isNamed(_ identifier: String, in nameSpace: NameSpace) -> Bool {
+    func isNamed(_ identifier: String, in nameSpace: NameSpace) -> Bool {
         self.nameSpace == nameSpace && Identifier(self.identifier) == Identifier(identifier)
     }
 }

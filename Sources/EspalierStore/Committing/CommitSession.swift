@@ -15,6 +15,8 @@ final class CommitSession {
     var changes: ChangeSet
     /// Whether a damaged record was cleared away, whose references are not known.
     var hasLostReferences = false
+    /// What restored records refer to and is no more, by the restoration they belong to.
+    var restorations: [(restoration: Restoration, handles: [RecordReference: Handle])] = []
     /// The highest handle in `nodes`: records above it are appended, which keeps pages full.
     private var highest: UInt64
     private let chunkLimit: Int

@@ -93,6 +93,7 @@ final class Committer: Sendable {
             throw CacheError.full(generation.budget)
         }
         try transaction.commit()
+        session.settleRestorations()
         state.withLock { state in
             state.shapes = session.shapes
             state.asOf = (generation.name, number)
@@ -138,6 +139,9 @@ extension CommitSession {
             for entry in entries where try delete(entry.nameSpace, entry.identifier, in: &transaction) {
                 counters.deletes += 1
             }
+        case .restore(let records, let restoration):
+            try restore(records, restoration, in: &transaction)
+            counters.writes += 1
         case .reset, .barrier: break
         }
     }

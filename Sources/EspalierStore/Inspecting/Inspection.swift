@@ -44,6 +44,13 @@ package final class Inspection {
         }
     }
 
+    /// The entry of the index that `handle(of:in:)` tells the handle of.
+    package func entry(of identifier: String, in nameSpace: NameSpace) throws -> IndexEntry? {
+        try handle(of: identifier, in: nameSpace).map {
+            IndexEntry(nameSpace: nameSpace, identifier: identifier, handle: $0, isWhole: true)
+        }
+    }
+
     /// What stands under a handle.
     package func record(_ handle: Handle) throws -> StoredRecord {
         do {
@@ -58,6 +65,16 @@ package final class Inspection {
         return flags.contains(.lost) ? .lost : .nothing
     }
 
+    /// What stands under a name of the index. A record of another name there is damage: to a reader it is a miss.
+    package func record(of entry: IndexEntry) throws -> StoredRecord {
+        let stored = try record(entry.handle)
+        guard case .record(let record) = stored else { return stored }
+        guard record.nameSpace == entry.nameSpace, Identifier(record.identifier) == Identifier(entry.identifier) else {
+            return .damaged("the index leads to another record")
+        }
+        return stored
+    }
+
     /// References, stamp and flags of a record; the default where the entry is damaged.
     package func state(of handle: Handle) throws -> StateEntry {
         do {
@@ -67,87 +84,26 @@ package final class Inspection {
         }
     }
 
-    /// The bytes of a record as stored; nil if there is none.
+    /// The bytes of a record, joined from its chunks; nil if there is none. Throws a `FormatError` when they can't be joined.
     package func bytes(of handle: Handle) throws -> [UInt8]? {
-        let joined: [UInt8]?? = try snapshot.withValue(keyspaces.nodes, handle.rawValue) { span -> [UInt8]? in
-            guard try Chunks.count(span) == nil else { return nil }
-            return try ByteReader.reading(span) { try $0.bytes(count: $0.end) }
-        }
-        guard let joined else { return nil }
-        if let joined { return joined }
-        let count = try snapshot.withValue(keyspaces.nodes, handle.rawValue) { try Chunks.count($0) }
-        return try snapshot.joinedRecord(keyspaces.nodes, handle, chunkCount: count.flatMap { $0 } ?? 1)
+        guard let first = try snapshot.value(keyspaces.nodes, handle.rawValue) else { return nil }
+        // What is too damaged to tell is no chunk.
+        guard let count = try? ByteReader.reading(first, { try Chunks.count(&$0) }) else { return first }
+        return try snapshot.joinedRecord(keyspaces.nodes, handle, chunkCount: count)
     }
 
-    // MARK: Walking
-
-    /// Visits the entries of a name space in the order of their bytes, those too long for a key last, until `body` returns
-    /// `false`. With a prefix costs only what is found.
-    package func forEachEntry(
-        of nameSpace: NameSpace, startingWith prefix: String = "", _ body: (IndexEntry) throws -> Bool
-    ) throws {
-        for start in IndexKey.ranges(nameSpace, startingWith: prefix) {
-            var goesOn = true
-            try snapshot.forEach(in: keyspaces.index, from: start) { key, value in
-                let bytes = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
-                guard bytes.starts(with: start) else { return false }
-                guard let entry = try entry(key: bytes, nameSpace, value),
-                    entry.identifier.utf8.starts(with: prefix.utf8)
-                else { return true }
-                goesOn = try body(entry)
-                return goesOn
-            }
-            guard goesOn else { return }
+    /// How many bytes a record takes as stored, all its chunks together, readable or not; nil if there is none.
+    package func storedByteCount(of handle: Handle) throws -> Int? {
+        let first = try snapshot.withValue(keyspaces.nodes, handle.rawValue) { span in
+            (bytes: span.byteCount, chunks: (try? Chunks.count(span)) ?? 1)
         }
-    }
-
-    private func entry(key: [UInt8], _ nameSpace: NameSpace, _ value: RawSpan) throws -> IndexEntry? {
-        guard value.byteCount == 8 else { return nil }
-        let handle = Handle(try ByteReader.reading(value) { try $0.integer(UInt64.self) })
-        if key[0] != IndexKey.longMark {
-            let identifier = String(decoding: key.dropFirst(), as: UTF8.self)
-            return IndexEntry(nameSpace: nameSpace, identifier: identifier, handle: handle)
+        guard let first else { return nil }
+        var bytes = first.bytes
+        for number in 1..<first.chunks {
+            let chunk = ChunkKey(handle.rawValue, UInt32(number))
+            guard let more = try snapshot.withValue(keyspaces.nodes, chunk, { $0.byteCount }) else { break }
+            bytes += more
         }
-        // Only the record has all of it.
-        guard case .record(let record) = try record(handle) else { return nil }
-        return IndexEntry(nameSpace: nameSpace, identifier: record.identifier, handle: handle)
+        return bytes
     }
-
-    /// Visits every record, segments included, in the order of handles until `body` returns `false`.
-    package func forEachRecord(_ body: (Handle, StoredRecord) throws -> Bool) throws {
-        try snapshot.forEach(in: keyspaces.nodes) { key, _ in
-            // The keys of further chunks are longer.
-            guard key.byteCount == 8 else { return true }
-            let handle = Handle(try ByteReader.reading(key) { try $0.integer(UInt64.self) })
-            return try body(handle, try record(handle))
-        }
-    }
-
-    /// Visits the roots and the records on cycles, least recently used first, until `body` returns `false`.
-    package func forEachRoot(_ body: (Handle, Stamp) throws -> Bool) throws {
-        try snapshot.forEach(in: keyspaces.recency) { key, _ in
-            guard let pair = KeyPair(key) else { return true }
-            return try body(Handle(pair.second), Stamp(pair.first))
-        }
-    }
-}
-
-/// A name of the index and the record it leads to.
-package struct IndexEntry: Sendable, Hashable {
-    package let nameSpace: NameSpace
-    package let identifier: String
-    package let handle: Handle
-}
-
-/// What an inspection finds under a handle.
-package enum StoredRecord {
-    case record(Record)
-    /// A tombstone: deleted, and still referred to.
-    case deleted
-    /// Found damaged earlier: its place is kept.
-    case lost
-    /// Its bytes can't be taken apart.
-    case damaged(_ detail: String)
-    /// No record: a reference to it dangles.
-    case nothing
 }

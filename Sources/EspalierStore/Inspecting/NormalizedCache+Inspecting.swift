@@ -1,14 +1,16 @@
 import EspalierLMDB
+import EspalierRecords
 
 // What tools see: records and files, not models.
 extension NormalizedCache {
-    /// Lends one snapshot of the records, as of the writes submitted before. Blocks for those.
+    /// Lends one snapshot of the records, as of the writes submitted before. Blocks for those. Throws a `CacheError`,
+    /// or what `body` throws.
     package func inspect<R>(_ body: (Inspection) throws -> R) throws -> R {
         guard !isClosed else { throw CacheError.closed }
         try engine.queue.catchUp()
         do {
             return try engine.inspect { try body(Inspection($0.snapshot, of: $1)) }
-        } catch let error as LMDBError {
+        } catch let error where error is LMDBError || error is FormatError {
             throw CacheError(error)
         }
     }

@@ -38,7 +38,21 @@ enum IndexKey {
 
     /// The beginnings of all keys of identifiers with `prefix`: those in the clear, and the long ones.
     static func ranges(_ nameSpace: NameSpace, startingWith prefix: String) -> [[UInt8]] {
-        let prefix = prefix.utf8.prefix(longPrefixSize)
-        return [[nameSpace.rawValue] + prefix, [longMark, nameSpace.rawValue] + prefix]
+        let prefix = [UInt8](prefix.utf8)
+        let long = [longMark, nameSpace.rawValue] + prefix.prefix(longPrefixSize)
+        // No identifier in the clear is longer.
+        guard prefix.count < Environment.maximumKeySize else { return [long] }
+        return [[nameSpace.rawValue] + prefix, long]
+    }
+
+    /// What the key of a long identifier has of it, to the last whole character.
+    static func beginning(ofLong key: [UInt8]) -> String {
+        var bytes = key.dropFirst(2).prefix(longPrefixSize)
+        // A character that was cut through is at most three bytes of one of four.
+        for _ in 0..<3 {
+            if let text = String(validating: bytes, as: UTF8.self) { return text }
+            bytes.removeLast()
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -8,6 +8,8 @@ enum WriteOperation: Sendable {
     case key(String, ValueDraft, FlattenedTree, policy: WritePolicy)
     case collection(String, CollectionEdit, FlattenedTree, policy: WritePolicy)
     case delete([DeletedEntry])
+    /// Records in place of what stands under their names.
+    case restore([RestoredRecord], Restoration)
     /// A new generation, empty.
     case reset
     /// Nothing but its place in the order: everything before it is on disk when it is done.
@@ -21,6 +23,7 @@ enum WriteOperation: Sendable {
     var byteCount: Int {
         switch self {
         case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _): tree.byteCount
+        case .restore(let records, _): records.reduce(0) { $0 + $1.byteCount }
         case .delete, .reset, .barrier: 64
         }
     }

@@ -49,7 +49,8 @@ final class OperationWalk {
         generator = TreeGenerator(SeededGenerator(quietly: seed), knobs: knobs)
     }
 
-    func run(steps: Int) throws {
+    /// `body` sees the cache before it is closed.
+    func run(steps: Int, _ body: (NormalizedCache) throws -> Void = { _ in }) throws {
         var step = 0
         while step < steps, differences.count < 5 {
             for _ in 0..<Self.batch { act() }
@@ -66,6 +67,7 @@ final class OperationWalk {
             if step % (Self.batch * 2 * 60) == 0 { try reopen() }
         }
         try check()
+        try body(cache)
         cache.close()
     }
 

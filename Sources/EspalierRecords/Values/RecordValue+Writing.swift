@@ -1,8 +1,6 @@
-import EspalierRecords
-
 extension ByteWriter {
     /// The opposite of `RecordValue(reading:)`.
-    mutating func append(_ value: RecordValue) {
+    package mutating func append(_ value: RecordValue) {
         switch value {
         case .absent: append(Wire.absent)
         case .null: append(null: ())

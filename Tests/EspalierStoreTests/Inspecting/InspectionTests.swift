@@ -1,0 +1,279 @@
+import EspalierLMDB
+import EspalierModels
+import EspalierRecords
+import Testing
+
+@testable import EspalierStore
+
+@Suite("An inspection shows records as they are stored")
+struct InspectionTests {
+    @Test("handles of identifiers in each name space; of nothing, none")
+    func handles() throws {
+        try withCache { cache in
+            let long = String(repeating: "x", count: 2_000)
+            for identifier in ["x", long] {
+                cache.set(Person(identifier, "node"))
+                cache.setModel(Remark("inline"), forKey: identifier)
+                cache.setCollection([Remark("inline")], forKey: identifier)
+            }
+            try cache.inspect { inspection throws in
+                var handles: Set<Handle> = []
+                for identifier in ["x", long] {
+                    for nameSpace in [NameSpace.node, .key, .collection] {
+                        let entry = try #require(try inspection.entry(of: identifier, in: nameSpace))
+                        #expect(try inspection.handle(of: identifier, in: nameSpace) == entry.handle)
+                        guard case .record(let record) = try inspection.record(of: entry) else { throw Missing() }
+                        #expect(record.identifier == identifier && record.nameSpace == nameSpace)
+                        handles.insert(entry.handle)
+                    }
+                    #expect(try inspection.handle(of: identifier, in: .segment) == nil)
+                }
+                #expect(handles.count == 6)
+                for identifier in ["", "y", long + "y"] {
+                    #expect(try inspection.entry(of: identifier, in: .node) == nil)
+                }
+            }
+        }
+    }
+
+    @Test("what is deleted, lost, damaged or not there is each told from the others")
+    func kinds() throws {
+        try withCache(isDamaged: true) { cache in
+            cache.set(Message("m:1", from: Person("p:1", ""), to: Person("p:2", "")))
+            cache.set(Message("m:2", from: Person("p:3", ""), to: Person("p:4", "")))
+            try cache.delete("p:2").wait()
+            let children = try cache.inspect { inspection -> [Handle] in
+                try ["m:1", "m:2"].flatMap { identifier -> [Handle] in
+                    let handle = try #require(try inspection.handle(of: identifier, in: .node))
+                    guard case .record(let record) = try inspection.record(handle) else { throw Missing() }
+                    return record.children
+                }
+            }
+            try cache.damage("p:3")
+            try cache.tamper { transaction, keyspaces in
+                try transaction.delete(keyspaces.nodes, children[3].rawValue)
+                let lost = StateEntry(flags: .lost)
+                try transaction.put(keyspaces.state, children[3].rawValue, lost.bytes(for: children[3]))
+            }
+            try cache.inspect { inspection throws in
+                let kinds = try (children + [Handle(0), Handle(999)]).map { try kind(inspection.record($0)) }
+                #expect(kinds == ["record", "deleted", "damaged", "lost", "nothing", "nothing"])
+                #expect(try inspection.state(of: children[1]).flags == .tombstone)
+                #expect(try inspection.handle(of: "p:2", in: .node) == nil)
+            }
+        }
+    }
+
+    @Test("a damaged state is that of almost every record")
+    func state() throws {
+        try withCache(isDamaged: true) { cache in
+            cache.set(Message("m:1", from: Person("p:1", ""), to: Person("p:1", "")))
+            try cache.set(Message("m:2", from: Person("p:1", ""))).wait()
+            let (parent, child) = try (cache.handle("m:1"), cache.handle("p:1"))
+            let (root, shared) = (try #require(parent), try #require(child))
+            try cache.inspect { inspection throws in
+                #expect(try inspection.state(of: root) == StateEntry(referenceCount: 0, stamp: Stamp(1)))
+                #expect(try inspection.state(of: shared).referenceCount == 2)
+            }
+            try cache.tamper { try $0.put($1.state, shared.rawValue, [1, 2, 3, 4, 5, 6]) }
+            #expect(try cache.inspect { try $0.state(of: shared) } == .default)
+        }
+    }
+
+    @Test("the bytes of a record are those stored, chunks joined; its size is with what chunks add")
+    func bytes() throws {
+        try withCache(isDamaged: true) { cache in
+            cache.set(Person("p:1", "short"))
+            try cache.set(Person("p:2", String(repeating: "t", count: 20_000))).wait()
+            let (short, long) = (try #require(try cache.handle("p:1")), try #require(try cache.handle("p:2")))
+            try cache.inspect { inspection throws in
+                for handle in [short, long] {
+                    guard case .record(let record) = try inspection.record(handle) else { throw Missing() }
+                    #expect(try inspection.bytes(of: handle)?.count == record.byteCount)
+                }
+                #expect(try inspection.bytes(of: Handle(999)) == nil)
+                #expect(try inspection.storedByteCount(of: Handle(999)) == nil)
+                let sizes = try [short, long].compactMap { try inspection.storedByteCount(of: $0) }
+                #expect(try sizes.reduce(0, +) == Int(cache.statistics().recordBytes.bytes))
+                #expect(try sizes[0] == inspection.bytes(of: short)?.count)
+                #expect(sizes[1] > 20_000)
+            }
+            // Damage makes neither more than it is: a chunk missing, a count that can't be, nothing at all.
+            try cache.tamper { try $0.delete($1.nodes, ChunkKey(long.rawValue, 2)) }
+            #expect(throws: CacheError.self) { try cache.inspect { try $0.bytes(of: long) } }
+            #expect(try cache.inspect { try $0.storedByteCount(of: long) ?? 0 } < 20_000)
+            for bytes in [[], [1], [1, 0x80, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F], [1, 0x80, 0xFF]] as [[UInt8]] {
+                try cache.tamper { try $0.put($1.nodes, short.rawValue, bytes) }
+                #expect(try cache.inspect { try $0.storedByteCount(of: short) } == bytes.count)
+                #expect(try cache.inspect { kind(try $0.record(short)) } == "damaged")
+            }
+        }
+    }
+
+    @Test("fields come in the order of their shape, absent ones too, and one can be had by itself")
+    func fields() throws {
+        try withCache { cache in
+            cache.set(Person("p:1", "Ada"))
+            cache.set(Card("p:1", name: "Ada", badge: 7))
+            try cache.set(Message("m:1", from: Person("p:1", "Ada"))).wait()
+            try cache.inspect { inspection throws in
+                let entry = try #require(try inspection.entry(of: "p:1", in: .node))
+                guard case .record(let record) = try inspection.record(of: entry) else { throw Missing() }
+                let fields = try record.fields()
+                #expect(fields.map(\.field.name) == record.shape.fields.map(\.name))
+                #expect(Set(fields.map(\.field.name)) == ["id", "name", "badge"])
+                for (slot, field) in fields.enumerated() { #expect(try record.value(inSlot: slot) == field.value) }
+                #expect(record.elementCount == nil)
+                let message = try #require(try inspection.entry(of: "m:1", in: .node))
+                guard case .record(let parent) = try inspection.record(of: message) else { throw Missing() }
+                #expect(try parent.fields().map(\.value).contains(.child(0)))
+                #expect(parent.children == [entry.handle])
+            }
+        }
+    }
+
+    @Test("what a key names is a reference or a value")
+    func keys() throws {
+        try withCache { cache in
+            cache.setModel(Person("p:1", "Ada"), forKey: "node")
+            try cache.setModel(Remark("text", on: Person("p:1", "Ada")), forKey: "inline").wait()
+            try cache.inspect { inspection throws in
+                for (key, isReference) in [("node", true), ("inline", false)] {
+                    let entry = try #require(try inspection.entry(of: key, in: .key))
+                    guard case .record(let record) = try inspection.record(of: entry) else { throw Missing() }
+                    #expect(record.children.count == 1)
+                    if isReference { #expect(try record.keyValue() == .child(0)) }
+                    if case .map = try record.keyValue() { #expect(!isReference) }
+                }
+            }
+        }
+    }
+
+    @Test(
+        "the elements of a collection go on across its segments, with children of their own",
+        arguments: [0, 1, 512, 513, 1_500])
+    func elements(count: Int) throws {
+        try withCache { cache in
+            let models = (0..<count).map { number in
+                number % 3 == 0
+                    ? Remark("\(number)", on: Person("p:\(number % 7)", "")) : Remark("\(number)", id: "r:\(number)")
+            }
+            try cache.setCollection(models, forKey: "c").wait()
+            try cache.inspect { inspection throws in
+                let entry = try #require(try inspection.entry(of: "c", in: .collection))
+                guard case .record(let collection) = try inspection.record(of: entry) else { throw Missing() }
+                #expect(collection.elementCount == count)
+                let segments = try collection.segments()
+                #expect(segments.map(\.handle) == collection.children)
+                #expect(segments.last?.elements.upperBound ?? 0 == count)
+                #expect(
+                    zip(segments, segments.dropFirst()).allSatisfy { $0.elements.upperBound == $1.elements.lowerBound })
+                let elements = try inspection.elements(of: collection)
+                #expect(elements.count == count)
+                for (number, element) in elements.enumerated() {
+                    let child = try #require(element.children.first)
+                    guard case .record(let record) = try inspection.record(child) else { throw Missing() }
+                    #expect(element.children.count == 1)
+                    #expect(record.identifier == (number % 3 == 0 ? "p:\(number % 7)" : "r:\(number)"))
+                    #expect((element.value == .child(0)) == (number % 3 != 0))
+                }
+            }
+        }
+    }
+
+    @Test("a collection without one of its segments has no elements to give, and says so")
+    func damagedSegment() throws {
+        try withCache(isDamaged: true) { cache in
+            try cache.setCollection((0..<1_000).map { _ in Person("p:1", "") }, forKey: "c").wait()
+            let handle = try #require(try cache.handle("c", in: .collection))
+            try cache.damage(try #require(try cache.record(handle)?.children.last))
+            #expect(throws: CacheError.self) {
+                try cache.inspect { inspection throws in
+                    guard case .record(let collection) = try inspection.record(handle) else { throw Missing() }
+                    #expect(collection.elementCount == 1_000)
+                    _ = try inspection.elements(of: collection)
+                }
+            }
+        }
+    }
+
+    @Test("values nested as deep as trees may be are shown")
+    func deep() throws {
+        var configuration = Configuration.forTests
+        configuration.limits.maximumDepth = 600
+        try withCache(configuration) { cache in
+            try cache.setModel(Nest(depth: 550), forKey: "k").wait()
+            try cache.inspect { inspection throws in
+                let entry = try #require(try inspection.entry(of: "k", in: .key))
+                guard case .record(let record) = try inspection.record(of: entry) else { throw Missing() }
+                var value = try record.keyValue()
+                var depth = 0
+                while case .map(let entries) = value, let inner = entries.first?.value {
+                    value = inner
+                    depth += 1
+                }
+                #expect(depth >= 550)
+            }
+        }
+    }
+
+    @Test("an inspection changes nothing and counts as no access")
+    func harmless() throws {
+        try withCache { cache in
+            try cache.set(Message("m:1", from: Person("p:1", ""))).wait()
+            try cache.set(Message("m:2", from: Person("p:2", ""))).wait()
+            let before = try cache.statistics()
+            let state = try cache.state("m:1")
+            try cache.inspect { inspection throws in
+                try inspection.forEachRecord { _, _ in true }
+                _ = try inspection.record(try #require(try inspection.handle(of: "m:1", in: .node)))
+            }
+            try cache.set(Message("m:3", from: Person("p:3", ""))).wait()
+            #expect(try cache.state("m:1") == state)
+            #expect(try cache.statistics().hits == before.hits)
+            #expect(try cache.inspect { try $0.commit } == Stamp(3))
+        }
+    }
+
+    @Test("it sees what was submitted before, nothing later, and fails once the cache is closed")
+    func snapshot() throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open()
+        cache.set(Person("p:1", ""))
+        try cache.inspect { inspection throws in
+            #expect(try inspection.handle(of: "p:1", in: .node) != nil)
+            let ticket = cache.set(Person("p:2", ""))
+            ticket.whenDone { _ in }
+            #expect(try inspection.handle(of: "p:2", in: .node) == nil)
+        }
+        #expect(try cache.inspect { try $0.handle(of: "p:2", in: .node) } != nil)
+        cache.close()
+        #expect(code { _ = try cache.inspect { try $0.commit } } == .closed)
+    }
+
+    @Test("damaged counters are an error of the cache, and what `body` throws comes through")
+    func errors() throws {
+        try withCache(isDamaged: true) { cache in
+            try cache.set(Person("p:1", "")).wait()
+            try cache.tamper { try $0.put($1.info, Counters.key, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) }
+            #expect(code { _ = try cache.inspect { try $0.commit } } == .damaged)
+            #expect(throws: Missing.self) { try cache.inspect { _ in throw Missing() } }
+            try cache.removeAll().wait()
+        }
+    }
+}
+
+/// A value inside itself, without identifiers.
+private struct Nest: NormalizedModel {
+    var depth: Int
+
+    var modelIdentifier: String? { nil }
+
+    init(depth: Int) { self.depth = depth }
+
+    init(from decoder: inout RecordDecoder) throws { depth = 0 }
+
+    func encode(to encoder: inout RecordEncoder) throws {
+        if depth > 0 { try encoder.encode(Nest(depth: depth - 1), forKey: "inner") }
+    }
+}

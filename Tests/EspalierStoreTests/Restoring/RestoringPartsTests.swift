@@ -1,0 +1,101 @@
+import EspalierRecords
+import Testing
+
+@testable import EspalierStore
+
+@Suite("Restoring in parts")
+struct RestoringPartsTests {
+    @Test("what is not there yet is lost, and what needs it a miss, until it is restored")
+    func placeholders() throws {
+        try withCache { source in
+            try source.set(Message("m:1", from: Person("p:1", "Ada"), to: Person("p:2", "Ben"))).wait()
+            let records = try CacheContents(of: source).records
+            try withCache { cache in
+                try cache.restore([records[0]]).wait()
+                try expectClean(cache)
+                #expect(try cache.statistics().nodes == 1)
+                #expect(cache.readOutcome(Message.self, "m:1").reason?.name == "lost")
+                #expect(cache.readOutcome(Person.self, "p:1").reason?.name == "lost")
+                #expect(try cache.state("p:1") == StateEntry(referenceCount: 1, flags: .lost))
+
+                try cache.restore([records[1]]).wait()
+                try expectClean(cache)
+                #expect(cache.read(Person.self, "p:1")?.name == "Ada")
+                #expect(try cache.state("p:1") == .default)
+
+                // Or until it is written.
+                try cache.set(Person("p:2", "Ben")).wait()
+                try expectClean(cache)
+                #expect(cache.read(Message.self, "m:1")?.reader?.name == "Ben")
+            }
+        }
+    }
+
+    @Test("what stays lost can be deleted, and goes when nothing refers to it")
+    func deletingPlaceholders() throws {
+        try withCache { source in
+            try source.set(Message("m:1", from: Person("p:1", "Ada"), to: Person("p:2", "Ben"))).wait()
+            let message = try CacheContents(of: source).records[0]
+            try withCache { cache in
+                try cache.restore([message]).wait()
+                try cache.delete("p:2").wait()
+                try expectClean(cache)
+                try cache.set(Person("p:1", "Ada")).wait()
+                #expect(cache.read(Message.self, "m:1")?.reader == nil)
+                try cache.delete("m:1").wait()
+                try expectClean(cache)
+                #expect(try cache.statistics().tombstones == 0)
+            }
+            try withCache { cache in
+                try cache.restore([message]).wait()
+                try cache.delete("m:1").wait()
+                try expectClean(cache)
+                try cache.restore([message]).wait()
+                try expectClean(cache)
+                try cache.set(Person("p:1", "Ada")).wait()
+            }
+        }
+    }
+
+    @Test("a collection comes in parts")
+    func collections() throws {
+        try withCache { source in
+            let people = (0..<1_700).map { Person("p:\($0 % 900)", "\($0 % 900)") }
+            source.setCollection(people, forKey: "all")
+            try source.delete("p:5").wait()
+            let contents = try CacheContents(of: source)
+            guard case .collection(let elements)? = contents.records.last?.content else { throw Missing() }
+            try withCache { cache in
+                try cache.setCollection((0..<3_000).map { Person("o:\($0)", "") }, forKey: "all").wait()
+                let restoration = Restoration()
+                try cache.restore(contents.records.dropLast(), as: restoration).wait()
+                for (number, start) in stride(from: 0, to: elements.count, by: 300).enumerated() {
+                    let part = Array(elements[start..<min(start + 300, elements.count)])
+                    let content = number == 0 ? RestoredRecord.Content.collection(part) : .moreElements(part)
+                    try cache.restore([RestoredRecord("all", content)], as: restoration).wait()
+                    try expectClean(cache)
+                }
+                #expect(try CacheContents(of: cache).byName["collection all"] == contents.byName["collection all"])
+                #expect(cache.collection(of: Person.self, forKey: "all")?.count == 1_698)
+                // One number is one tombstone, in whichever part.
+                #expect(try cache.statistics().tombstones == 1)
+            }
+        }
+    }
+
+    @Test("a damaged record is replaced, and references to it stay")
+    func damage() throws {
+        try withCache(isDamaged: true) { cache in
+            try cache.set(Message("m:1", from: Person("p:1", "Ada"), to: Person("p:2", "Ben"))).wait()
+            let records = try CacheContents(of: cache).records
+            try cache.damage("p:1")
+            // A reference to what is damaged is no reason to touch it.
+            try cache.restore([records[0]]).wait()
+            #expect(try !cache.verify().isClean)
+            try cache.damage("m:1")
+            try cache.restore(records).wait()
+            try expectClean(cache)
+            #expect(cache.read(Message.self, "m:1")?.sender.name == "Ada")
+        }
+    }
+}
