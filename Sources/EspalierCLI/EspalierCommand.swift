@@ -15,7 +15,8 @@ struct Espalier: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             ImportVerb.self, SetVerb.self, GetVerb.self, DeleteVerb.self, StatsVerb.self, VerifyVerb.self,
-            BenchVerb.self, DoctorVerb.self, CompletionsVerb.self,
+            LsVerb.self, RefsVerb.self, TopVerb.self, GrepVerb.self,
+            ExportVerb.self, DiffVerb.self, BenchVerb.self, DoctorVerb.self, CompletionsVerb.self, DemoVerb.self,
         ])
 
     func run() throws {
@@ -25,6 +26,7 @@ struct Espalier: AsyncParsableCommand {
     // On the main actor, whose thread has a deep stack: trees are built, written and freed recursively.
     @MainActor
     static func main() async {
+        Terminal.holdStandardDescriptors()
         do {
             var command = try await asyncParseAsRoot()
             if var command = command as? any AsyncParsableCommand {

@@ -10,8 +10,8 @@ struct RecordName: Sendable, Hashable {
         /// Deleted, and still referred to: it has no identifier any more.
         case deleted
         case lost, damaged
-        /// A reference to it dangles.
-        case nothing
+        /// There is no record: a reference to it dangles.
+        case nothing = "dangling"
     }
 
     let kind: Kind
@@ -19,16 +19,32 @@ struct RecordName: Sendable, Hashable {
     let identifier: String
 }
 
-extension RecordName {
-    init(_ record: Record) {
-        identifier = record.identifier
-        kind =
-            switch record.nameSpace {
+extension RecordName.Kind {
+    init(_ nameSpace: NameSpace) {
+        self =
+            switch nameSpace {
             case .node: .node
             case .key: .key
             case .collection: .collection
             case .segment: .segment
             }
+    }
+}
+
+extension RecordName {
+    init(_ record: Record) {
+        identifier = record.identifier
+        kind = Kind(record.nameSpace)
+    }
+
+    init(_ stored: StoredRecord) {
+        switch stored {
+        case .record(let record): self.init(record)
+        case .deleted: self.init(kind: .deleted, identifier: "")
+        case .lost: self.init(kind: .lost, identifier: "")
+        case .damaged: self.init(kind: .damaged, identifier: "")
+        case .nothing: self.init(kind: .nothing, identifier: "")
+        }
     }
 
     /// For a person: what stands in place of an identifier is in brackets.
@@ -61,14 +77,7 @@ struct RecordNames {
     subscript(handle: Handle) -> RecordName {
         mutating get throws {
             if let name = known[handle] { return name }
-            let name =
-                switch try inspection.record(handle) {
-                case .record(let record): RecordName(record)
-                case .deleted: RecordName(kind: .deleted, identifier: "")
-                case .lost: RecordName(kind: .lost, identifier: "")
-                case .damaged: RecordName(kind: .damaged, identifier: "")
-                case .nothing: RecordName(kind: .nothing, identifier: "")
-                }
+            let name = RecordName(try inspection.record(handle))
             known[handle] = name
             return name
         }

@@ -37,14 +37,20 @@ struct InputFile: Sendable {
         case .fileReadNoPermission, .fileWriteNoPermission: return "no permission"
         default: break
         }
-        let error = error as NSError
-        let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
-        guard cause.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
-        return switch POSIXErrorCode(rawValue: Int32(clamping: cause.code)) {
+        let (code, cause) = systemError(error)
+        guard let code else { return (error as NSError).localizedDescription }
+        return switch POSIXErrorCode(rawValue: code) {
         case .EISDIR: "is a directory"
         case .ENOSPC: "the disk is full"
         case .EBADF: "is closed"
         default: cause.localizedDescription
         }
+    }
+
+    /// The number of the system's error, if it is one.
+    static func systemError(_ error: any Error) -> (code: Int32?, cause: NSError) {
+        let error = error as NSError
+        let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
+        return (cause.domain == NSPOSIXErrorDomain ? Int32(clamping: cause.code) : nil, cause)
     }
 }

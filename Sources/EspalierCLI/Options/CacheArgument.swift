@@ -8,9 +8,22 @@ struct CacheArgument: ParsableArguments {
     var cache: String
 
     /// Opens the cache. Throws when there is none, and leaves everything as it was.
-    func openExisting() throws(CommandFailure) -> NormalizedCache {
+    func openExisting() throws(CommandFailure) -> NormalizedCache { try Self.openExisting(at: cache) }
+
+    static func openExisting(at path: String) throws(CommandFailure) -> NormalizedCache {
+        do {
+            return try NormalizedCache.existing(directory: path, configuration: .commandLine())
+        } catch {
+            throw failure(error, at: path)
+        }
+    }
+
+    /// Opens the cache if there is one.
+    func openIfThere() throws(CommandFailure) -> NormalizedCache? {
         do {
             return try NormalizedCache.existing(directory: cache, configuration: .commandLine())
+        } catch  where error.code == .noCache {
+            return nil
         } catch {
             throw failure(error)
         }

@@ -4,6 +4,7 @@ import EspalierRecords
 /// Which objects of a document are nodes, and of what type.
 struct IdentityOptions: ParsableArguments {
     @Option(
+        name: .customLong("id-key"),
         help: ArgumentHelp(
             "The member that holds an object's identity.",
             discussion: """
@@ -11,7 +12,7 @@ struct IdentityOptions: ParsableArguments {
                 without it, or with anything else under it, stay inline in their parent.
                 """,
             valueName: "name"))
-    var idKey: String
+    var givenIDKey: String?
 
     @Option(
         name: .customLong("type"),
@@ -33,7 +34,7 @@ struct IdentityOptions: ParsableArguments {
     var policy: WritePolicy { merge ? .merge : .replace }
 
     func validate() throws {
-        guard !idKey.isEmpty else { throw ValidationError("--id-key needs the name of a member.") }
+        guard givenIDKey != "" else { throw ValidationError("--id-key needs the name of a member.") }
         guard rootType != "" else { throw ValidationError("--root-type needs a name.") }
         for (position, mapping) in types.enumerated() {
             let earlier = types[..<position].first { $0.property.hasSameBytes(as: mapping.property) }
@@ -42,6 +43,22 @@ struct IdentityOptions: ParsableArguments {
             }
         }
     }
+
+    /// Throws unless it was said what identifies an object.
+    func require() throws {
+        guard givenIDKey != nil else { throw ValidationError("Missing expected argument '--id-key <name>'") }
+    }
+
+    /// The names of the options that were given.
+    var given: [String] {
+        [
+            ("--id-key", givenIDKey != nil), ("--type", !types.isEmpty), ("--root-type", rootType != nil),
+            ("--merge", merge),
+        ].filter(\.1).map(\.0)
+    }
+
+    /// Required by `require()`.
+    var idKey: String { givenIDKey ?? "" }
 
     var rule: IdentityRule { IdentityRule(idKey: idKey, types: types) }
 

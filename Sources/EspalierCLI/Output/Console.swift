@@ -12,9 +12,14 @@ enum Console {
         try write(JSONWriter(style: style).bytes(from: value) + [UInt8(ascii: "\n")])
     }
 
-    private static func write(_ bytes: [UInt8]) throws {
+    /// Prints a part of a line.
+    static func write(_ text: String) throws { try write(Array(text.utf8)) }
+
+    static func write(_ bytes: [UInt8]) throws {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(bytes))
+        } catch  where InputFile.systemError(error).code == EPIPE {
+            throw OutputClosed()
         } catch {
             throw CommandFailure("standard output can't be written: \(InputFile.reason(error))")
         }
@@ -36,6 +41,7 @@ enum Console {
             line(failure.message)
             Foundation.exit(failure.kind.rawValue)
         }
+        if error is OutputClosed { Foundation.exit(OutputClosed.code) }
         let code = Espalier.exitCode(for: error)
         // Help and the version arrive as errors too, and belong on standard output.
         guard !code.isSuccess else { Espalier.exit(withError: error) }

@@ -68,8 +68,8 @@ struct Table: Sendable {
         var excess = widths.reduce(0, +) + Self.gap * max(0, widths.count - 1) - limit
         let flexible = columns.indices.filter { columns[$0].alignment == .left }
         while excess > 0, let widest = flexible.max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.leastWidth {
-            // Down to the second widest, at once.
-            let next = flexible.filter { widths[$0] < widths[widest] }.map { widths[$0] }.max() ?? 0
+            // Down to the second widest at once; columns of one width take turns.
+            let next = flexible.filter { $0 != widest }.map { widths[$0] }.max() ?? 0
             let cut = min(excess, max(1, widths[widest] - max(next, Self.leastWidth)))
             widths[widest] -= cut
             excess -= cut

@@ -8,6 +8,15 @@ import Darwin
 
 /// What standard output is connected to.
 enum Terminal {
+    /// Keeps descriptors 0 to 2 taken where the caller closed them, or the first files opened would become them: what is
+    /// printed must never land in a file of a cache. Writing to one held like this fails.
+    static func holdStandardDescriptors() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
+            // The lowest number that is free; never closed again.
+            _ = unsafe open("/dev/null", O_RDONLY)
+        }
+    }
+
     /// Whether a person reads along.
     static var isOutput: Bool { isatty(STDOUT_FILENO) == 1 }
 

@@ -12,6 +12,8 @@ extension String {
 extension Character {
     /// What one character on a screen, whatever number of scalars it is made of, takes up: 0, 1 or 2.
     var terminalColumns: Int {
+        // Asking Unicode takes a hundred times as long.
+        if utf8.count == 1, let byte = utf8.first { return (0x20..<0x7F).contains(byte) ? 1 : 0 }
         if unicodeScalars.contains(where: \.showsAsEmoji) || unicodeScalars.dropFirst().contains("\u{FE0F}") {
             return 2
         }

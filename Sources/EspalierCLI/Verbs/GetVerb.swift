@@ -2,19 +2,26 @@ import ArgumentParser
 import EspalierRecords
 import EspalierStore
 
-/// `espalier get`: reassembles what is stored and prints it as JSON.
+/// `espalier get`: reassembles what is stored and prints it.
 struct GetVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Prints a node, a collection or what a key names as JSON, reassembled.",
         discussion: """
-            Where a node was deleted, a member is null and an element is left out. A miss says why and exits with 2.
+            Where a node was deleted, a member is null and an element is left out. A miss says why and exits with 2. As a \
+            table or CSV it is a row for each value and where it stands, as in entities.media[0].url.
             """)
 
     @OptionGroup var cache: CacheArgument
     @OptionGroup var entry: EntryOptions
 
-    @Flag(help: "Prints on one line.")
+    @Flag(help: "Prints JSON on one line.")
     var compact = false
+
+    @OptionGroup var output: JSONOutputOptions
+
+    func validate() throws {
+        guard !compact || output.format == .json else { throw ValidationError("--compact goes with JSON only.") }
+    }
 
     func run() throws {
         let cache = try cache.openExisting()
@@ -26,7 +33,7 @@ struct GetVerb: ParsableCommand {
         case .collection(let key):
             value = .array(try hit(cache.collectionOutcome(of: JSONTree.self, forKey: key)).map(\.value))
         }
-        try Console.print(value, style: compact ? .compact : .pretty)
+        if compact { try Console.print(value, style: .compact) } else { try output.print(LeafReport(tree: value)) }
     }
 
     private func hit<Value>(_ outcome: ReadOutcome<Value>) throws(CommandFailure) -> Value {

@@ -1,13 +1,13 @@
 import ArgumentParser
 import EspalierStore
 
-/// `espalier import`: stores the models of JSON documents.
+/// `espalier import`: stores the models of JSON documents, or the records of an export.
 ///
-/// All documents are read and checked before anything is stored: after an error in one of them the cache is as it was.
+/// All files are read and checked before anything is stored: after an error in one of them the cache is as it was.
 struct ImportVerb: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Stores the models of JSON documents, one record for each object with an identity.",
+        abstract: "Stores the models of JSON documents, one record for each object with an identity, or an export.",
         discussion: """
             The models are the elements of the array at --path, or of the document if it is an array; anything else \
             is one model. With --collection they are stored as that collection too, those of all files in order, and \
@@ -15,12 +15,18 @@ struct ImportVerb: AsyncParsableCommand {
 
             Where a document says different things of one node, the first one in it counts, members taken in the \
             order of their names; "contradictions" are the others.
+
+            With --records the files are what export printed: each line is put in place of what stands under its name. All \
+            lines are checked before any is stored. What they refer to has a line too, or is in the cache.
             """)
 
     @OptionGroup var cache: CacheArgument
 
-    @Argument(help: "JSON documents; - is standard input.", completion: .file())
+    @Argument(help: "JSON documents, or exports; - is standard input.", completion: .file())
     var files: [String]
+
+    @Flag(help: "The files hold the lines of an export; options about identities and models don't go with it.")
+    var records = false
 
     @OptionGroup var identity: IdentityOptions
 
@@ -40,10 +46,14 @@ struct ImportVerb: AsyncParsableCommand {
             throw ValidationError("Standard input can be read once only.")
         }
         guard collection != "" else { throw ValidationError("--collection needs a key.") }
+        guard records else { return try identity.require() }
+        let others = identity.given + (path == nil ? [] : ["--path"]) + (collection == nil ? [] : ["--collection"])
+        if let other = others.first { throw ValidationError("\(other) does not go with --records.") }
     }
 
     @MainActor
     func run() async throws {
+        guard !records else { return try await importRecords() }
         let documents = try files.map { try models(in: InputFile(path: $0)) }
         let cache = try cache.openOrCreate(budget: budget.budget)
         defer { cache.close() }
@@ -57,6 +67,25 @@ struct ImportVerb: AsyncParsableCommand {
             try output.print(await recording.finish())
         } catch let error as CacheError {
             throw self.cache.failure(error)
+        }
+    }
+
+    @MainActor
+    private func importRecords() async throws {
+        let records = try RecordImport(of: files.map(InputFile.init))
+        do {
+            // Where there is no cache there is none after an error, either.
+            let existing = try cache.openIfThere()
+            defer { existing?.close() }
+            try records.requireTargets(in: existing)
+            try records.requireRoom(
+                in: existing?.statistics().budget ?? Configuration.commandLine(budget: budget.budget).budget)
+            existing?.close()
+            let cache = try cache.openOrCreate(budget: budget.budget)
+            defer { cache.close() }
+            try output.print(await records.store(in: cache))
+        } catch let error as CacheError {
+            throw cache.failure(error)
         }
     }
 

@@ -24,6 +24,7 @@ struct SetVerb: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        try identity.require()
         guard key != "" else { throw ValidationError("--key needs a key.") }
     }
 

@@ -78,7 +78,7 @@ struct CommandLineTool {
     }
 
     /// Beside the test bundle, which is where SwiftPM puts executables.
-    private static let path: String? = {
+    static let path: String? = {
         #if os(Linux)
         let executable = "/proc/self/exe"
         #else

@@ -1,0 +1,68 @@
+import Dispatch
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Where the demo's cache is: in a temporary directory that goes when the demo ends, or in one of the user's that stays.
+final class DemoDirectory {
+    let path: String
+    let isKept: Bool
+    private var signals: [any DispatchSourceSignal] = []
+
+    /// - Parameter kept: does not exist, or is empty: nothing of the user's is ever replaced.
+    init(keeping kept: String?) throws(CommandFailure) {
+        isKept = kept != nil
+        if let kept {
+            path = kept
+            try Self.requireFree(kept)
+        } else {
+            path =
+                FileManager.default.temporaryDirectory
+                .appendingPathComponent("espalier-demo-\(UUID().uuidString)").path
+            removeOnSignals()
+        }
+    }
+
+    private static func requireFree(_ path: String) throws(CommandFailure) {
+        let files = FileManager.default
+        // Of the path itself: a symbolic link that leads nowhere is there, too.
+        guard let type = try? files.attributesOfItem(atPath: path)[.type] as? FileAttributeType else { return }
+        guard type == .typeDirectory else {
+            throw CommandFailure("\(path) is there and no directory. Give one that does not exist or is empty.")
+        }
+        do {
+            guard try files.contentsOfDirectory(atPath: path).isEmpty else {
+                throw CommandFailure("\(path) is not empty. Give a directory that does not exist or is empty.")
+            }
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw CommandFailure("\(path): \(InputFile.reason(error))")
+        }
+    }
+
+    /// Removes a temporary directory.
+    func end() {
+        for signal in signals { signal.cancel() }
+        if !isKept { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    /// `defer` does not see a process end that way. A closed pipe is an error of writing instead, which it does see.
+    private func removeOnSignals() {
+        signal(SIGPIPE, SIG_IGN)
+        signals = [SIGINT, SIGTERM, SIGHUP].map { [path] number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler {
+                try? FileManager.default.removeItem(atPath: path)
+                _exit(128 + number)
+            }
+            source.resume()
+            return source
+        }
+    }
+}

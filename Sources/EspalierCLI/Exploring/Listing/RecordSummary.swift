@@ -1,0 +1,58 @@
+import EspalierRecords
+import EspalierStore
+
+/// A record as `ls` and `top` list it: what it costs, and what needs it.
+struct RecordSummary: Sendable, Equatable {
+    /// Nil where nothing but the record had it, and the record can't be read.
+    var identifier: String?
+    var kind: RecordName.Kind
+    /// What the index says it is; nil where the index was not asked.
+    var nameSpace: NameSpace?
+    var types: [String] = []
+    /// As stored; a collection's with those of its segments.
+    var bytes: Int
+    /// How many records refer to it.
+    var references: Int
+    /// How many records it refers to; of a collection, how many elements it has.
+    var children: Int?
+    /// Commits since it was last accessed, where that is known.
+    var age: Int?
+}
+
+extension RecordSummary {
+    static let columns: [Report.Column] = [
+        .left("identifier"), .left("kind"), .left("types", "type"), .right("bytes", "size"),
+        .right("references", "refs"),
+        .right("children"), .right("age"),
+    ]
+
+    static func report(of summaries: [RecordSummary]) -> Report {
+        var report = Report(.list, columns: columns)
+        for summary in summaries { report.append(summary.cells) }
+        return report
+    }
+
+    private var cells: [Cell] {
+        [
+            identifier.map { .text($0, .name) } ?? .nothing, .text(kindShown, kind.isRecord ? .plain : .bad),
+            .texts(types), .size(bytes), .count(references), children.map(Cell.count) ?? .nothing,
+            age.map(Cell.count) ?? .nothing,
+        ]
+    }
+
+    /// "collection", "damaged collection", "damaged".
+    private var kindShown: String {
+        guard !kind.isRecord, let nameSpace else { return kind.rawValue }
+        return "\(kind.rawValue) \(nameSpace)"
+    }
+}
+
+extension RecordName.Kind {
+    /// Whether there is something to read.
+    var isRecord: Bool {
+        switch self {
+        case .node, .key, .collection, .segment: true
+        case .deleted, .lost, .damaged, .nothing: false
+        }
+    }
+}
