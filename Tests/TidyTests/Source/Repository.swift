@@ -11,6 +11,9 @@ struct Repository: Sendable {
     /// Text files of every kind, Swift included, by path.
     let texts: [String: String]
 
+    /// The names of all files and folders at the root, hidden ones included.
+    let rootEntries: [String]
+
     private static let topFolders = [
         "Sources", "Tests", "Benchmarks", "Examples", "Plugins", "Scripts", "Snippets", "docs",
     ]
@@ -37,6 +40,7 @@ struct Repository: Sendable {
             }
         }
         self.paths = paths.sorted()
+        rootEntries = ((try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? []).sorted()
         var texts: [String: String] = [:]
         for path in paths {
             texts[path] = try? String(contentsOf: root.appending(path: path), encoding: .utf8)

@@ -1,0 +1,52 @@
+// A record of last year's type, read as this year's.
+
+import Espalier
+import Foundation
+
+// snippet.types
+enum LastYear {
+    struct Person: Codable, NormalizedModel {
+        let id: Int
+        let name: String
+        let fax: String
+        var modelIdentifier: String? { "Person:\(id)" }
+    }
+}
+
+struct Person: Codable, NormalizedModel {  // no fax any more, and two new fields
+    let id: Int
+    let name: String
+    let pronouns: String?
+    let badges: [String]
+    var modelIdentifier: String? { "Person:\(id)" }
+}
+// snippet.end
+
+func example(in directory: String) async throws {
+    let cache = try NormalizedCache(directory: directory)
+
+    // snippet.read
+    cache.set(LastYear.Person(id: 1, name: "Ada", fax: "0"))
+    if case .miss(let reason) = await cache.readOutcome(Person.self, "Person:1") {
+        print(reason)
+        // undecodable at Person:1.badges: the record lacks this required field
+    }
+    // snippet.end
+
+    // snippet.lenient
+    struct LenientPerson: Codable, NormalizedModel {
+        let id: Int
+        let name: String
+        let pronouns: String?  // nil where the record has none
+        let badges: [String]?  // a collection that came later is optional, too
+        var modelIdentifier: String? { "Person:\(id)" }
+    }
+
+    let person = await cache.read(LenientPerson.self, "Person:1")
+    print(person?.name ?? "a miss", person?.badges ?? [])  // Ada []
+    // snippet.end
+}
+
+let directory = NSTemporaryDirectory() + "espalier-changed-models"
+try? FileManager.default.removeItem(atPath: directory)
+try await example(in: directory)

@@ -1,0 +1,45 @@
+// A model that writes and reads its fields itself.
+
+import Espalier
+import Foundation
+
+// snippet.model
+enum Mood: String, FieldValue { case calm, curious }
+
+struct Person: NormalizedModel {
+    let id: Int
+    let name: String
+    let mood: Mood?
+    let friends: [Person]
+    var modelIdentifier: String? { "Person:\(id)" }
+}
+
+extension Person {
+    func encode(to encoder: inout RecordEncoder) throws {
+        try encoder.encode(id, forKey: "id")
+        try encoder.encode(name, forKey: "name")
+        try encoder.encode(mood, forKey: "mood")  // nil, too: the fields it encodes are the fields it has
+        try encoder.encode(friends, forKey: "friends")  // references to records of their own
+    }
+
+    init(from decoder: inout RecordDecoder) throws {
+        id = try decoder.decode(forKey: "id")  // read in the order they are written: the fast way
+        name = try decoder.decode(forKey: "name")
+        mood = try decoder.decode(forKey: "mood")
+        friends = try decoder.decode(forKey: "friends")
+    }
+}
+// snippet.end
+
+func example(in directory: String) async throws {
+    let cache = try NormalizedCache(directory: directory)
+    let grace = Person(id: 2, name: "Grace", mood: nil, friends: [])
+    cache.set(Person(id: 1, name: "Ada", mood: .curious, friends: [grace]))
+    cache.set(Person(id: 2, name: "Grace Hopper", mood: .calm, friends: []))
+    let ada = await cache.read(Person.self, "Person:1")
+    print(ada?.mood?.rawValue ?? "a miss", ada?.friends.map(\.name) ?? [])  // curious ["Grace Hopper"]
+}
+
+let directory = NSTemporaryDirectory() + "espalier-hand-written-model"
+try? FileManager.default.removeItem(atPath: directory)
+try await example(in: directory)

@@ -1,0 +1,58 @@
+// What becomes a record of its own, and what is a part of its parent's.
+
+import Espalier
+import Foundation
+
+// snippet.models
+struct Person: Codable, NormalizedModel {  // a node: it has an identifier
+    let id: Int
+    let name: String
+    var modelIdentifier: String? { "Person:\(id)" }
+}
+
+struct Place: Codable {  // a plain value: a part of whatever has it
+    let city: String
+}
+
+struct Quote: Codable, NormalizedModel {  // inline: no identifier, but a node inside of it
+    let text: String
+    let of: Person
+}
+
+enum Attachment: Codable {  // an enum, with a node in a payload
+    case link(String)
+    case card(Person)
+}
+
+struct Message: Codable, NormalizedModel {
+    let id: Int
+    let sender: Person
+    let place: Place?
+    let quote: Quote?
+    let attachments: [Attachment]
+    let reactions: [String: Person]
+    var modelIdentifier: String? { "Message:\(id)" }
+}
+// snippet.end
+
+func example(in directory: String) async throws {
+    let cache = try NormalizedCache(directory: directory)
+
+    // snippet.records
+    let (ada, grace) = (Person(id: 1, name: "Ada"), Person(id: 2, name: "Grace"))
+    cache.set(
+        Message(
+            id: 34, sender: ada, place: Place(city: "London"), quote: Quote(text: "Meow", of: grace),
+            attachments: [.link("https://example.org"), .card(grace)], reactions: ["heart": ada]))
+    try await cache.flush()
+    print(try cache.statistics().nodes)  // 3: the message, Ada, Grace
+
+    cache.set(Person(id: 2, name: "Grace Hopper"))
+    let message = await cache.read(Message.self, "Message:34")
+    print(message?.quote?.of.name ?? "a miss")  // Grace Hopper
+    // snippet.end
+}
+
+let directory = NSTemporaryDirectory() + "espalier-model-kinds"
+try? FileManager.default.removeItem(atPath: directory)
+try await example(in: directory)

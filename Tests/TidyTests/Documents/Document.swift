@@ -1,0 +1,69 @@
+/// A Markdown file: for readers of the repository, or an article of the documentation catalogue.
+struct Document: Sendable {
+    let path: String
+
+    /// The ```` ```swift ```` blocks, with the number of their first line.
+    let swiftBlocks: [Block]
+
+    /// The lines that include a snippet.
+    let inclusions: [Inclusion]
+
+    struct Block: Sendable {
+        let line: Int
+        let lines: [String]
+    }
+
+    /// `@Snippet(path: "Package/Snippets/Name", slice: "slice")`.
+    struct Inclusion: Sendable {
+        let line: Int
+        let text: String
+        let path: String?
+        let slice: String?
+    }
+
+    init(path: String, text: String) {
+        self.path = path
+        var blocks: [Block] = []
+        var inclusions: [Inclusion] = []
+        var fence: (info: Substring, line: Int, lines: [String])?
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let trimmed = line.drop { $0 == " " }
+            if trimmed.hasPrefix("```") {
+                if let open = fence {
+                    if open.info == "swift" { blocks.append(Block(line: open.line, lines: open.lines)) }
+                    fence = nil
+                } else {
+                    fence = (trimmed.dropFirst(3), index + 2, [])
+                }
+            } else if fence != nil {
+                fence?.lines.append(String(line))
+            } else if trimmed.hasPrefix("@Snippet") {
+                inclusions.append(Inclusion(line: index + 1, text: String(trimmed)))
+            }
+        }
+        swiftBlocks = blocks
+        self.inclusions = inclusions
+    }
+}
+
+extension Document.Inclusion {
+    init(line: Int, text: String) {
+        self.line = line
+        self.text = text
+        path = Self.value(of: "path", in: text)
+        slice = Self.value(of: "slice", in: text)
+    }
+
+    private static func value(of name: String, in text: String) -> String? {
+        guard let start = text.firstRange(of: "\(name): \"")?.upperBound else { return nil }
+        return text[start...].firstIndex(of: "\"").map { String(text[start..<$0]) }
+    }
+}
+
+extension Repository {
+    var documents: [Document] {
+        texts.filter { $0.key.hasSuffix(".md") }
+            .map { Document(path: $0.key, text: $0.value) }
+            .sorted { $0.path < $1.path }
+    }
+}
