@@ -11,7 +11,8 @@ struct Diagnosis {
 
     /// File systems whose locks and maps are not shared between the machines that mount them.
     private static let remoteTypes: Set<String> = [
-        "9p", "afs", "afpfs", "ceph", "cifs", "davfs", "fuse.sshfs", "fuse.glusterfs", "fuse.s3fs", "glusterfs", "lustre",
+        "9p", "afs", "afpfs", "ceph", "cifs", "davfs", "fuse.sshfs", "fuse.glusterfs", "fuse.s3fs", "glusterfs",
+        "lustre",
         "ncpfs", "nfs", "nfs4", "smb3", "smbfs", "vboxsf", "virtiofs", "webdav",
     ]
     private static let memoryTypes: Set<String> = ["ramfs", "tmpfs"]
@@ -48,7 +49,8 @@ struct Diagnosis {
                 findings.append(
                     .problem(
                         "file system", "\(mount.type) is a network file system.",
-                        "Locks and memory maps are not shared over it, and the cache can be damaged. Use a local disk."))
+                        "Locks and memory maps are not shared over it, and the cache can be damaged. Use a local disk.")
+                )
             }
             if Self.memoryTypes.contains(mount.type) {
                 findings.append(

@@ -25,7 +25,8 @@ struct DoctorVerb: ParsableCommand {
         }
         let problems = report.findings.count { $0.severity == .problem }
         guard problems == 0 else {
-            throw CommandFailure("\(cache ?? "this system"): \(problems == 1 ? "a problem" : "\(problems) problems")", kind: .miss)
+            throw CommandFailure(
+                "\(cache ?? "this system"): \(problems == 1 ? "a problem" : "\(problems) problems")", kind: .miss)
         }
     }
 
@@ -38,7 +39,7 @@ struct DoctorVerb: ParsableCommand {
             return DoctorReport(
                 surroundings: surroundings, directory: path, condition: condition,
                 findings: Diagnosis(of: surroundings, condition).findings)
-        } catch where [.noCache, .badDirectory].contains(error.code) {
+        } catch  where [.noCache, .badDirectory].contains(error.code) {
             throw CacheArgument.failure(error, at: path)
         } catch {
             var diagnosis = Diagnosis(of: surroundings, nil)

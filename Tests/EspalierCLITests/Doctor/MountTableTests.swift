@@ -18,7 +18,8 @@ struct MountTableTests {
     @Test(
         "the longest mount point that contains the path counts, and of equal ones the last",
         arguments: [
-            ("/", "overlay"), ("/home/me", "overlay"), ("/mnt", "ext4"), ("/mnt/a", "ext4"), ("/mnt/my disk\\/c", "nfs4"),
+            ("/", "overlay"), ("/home/me", "overlay"), ("/mnt", "ext4"), ("/mnt/a", "ext4"),
+            ("/mnt/my disk\\/c", "nfs4"),
             ("/mnt/my disk", "ext4"), ("/mntx", "overlay"), ("/data/c", "btrfs"),
         ])
     func longest(path: String, type: String) {
