@@ -4,7 +4,8 @@ import Dispatch
 
 /// A write after which the writer stands still until the gate is opened: meanwhile writes pile up behind it.
 final class Gate: Sendable {
-    private static let patience = DispatchTimeInterval.seconds(120)
+    /// Longer than tests that wait for processes can keep all threads of a small machine.
+    private static let patience = DispatchTimeInterval.seconds(600)
 
     private let isOpen = DispatchSemaphore(value: 0)
 
