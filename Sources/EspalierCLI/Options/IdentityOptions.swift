@@ -9,7 +9,8 @@ struct IdentityOptions: ParsableArguments {
             "The member that holds an object's identity.",
             discussion: """
                 Under it a string that is not empty or a whole number makes the object a node, TYPE:ID. Objects \
-                without it, or with anything else under it, stay inline in their parent.
+                without it, or with anything else under it, stay inline in their parent. In TYPE a colon is written %3A \
+                and a per cent sign %25.
                 """,
             valueName: "name"))
     var givenIDKey: String?
@@ -22,7 +23,10 @@ struct IdentityOptions: ParsableArguments {
         transform: TypeMapping.init(parsing:))
     var types: [TypeMapping] = []
 
-    @Option(help: ArgumentHelp("The type of the models themselves.", valueName: "type"))
+    @Option(
+        help: ArgumentHelp(
+            "The type of the models themselves; without, that of the property at the end of --path, or root.",
+            valueName: "type"))
     var rootType: String?
 
     @Flag(

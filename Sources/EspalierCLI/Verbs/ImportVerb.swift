@@ -22,8 +22,10 @@ struct ImportVerb: AsyncParsableCommand {
 
     @OptionGroup var cache: CacheArgument
 
-    @Argument(help: "JSON documents, or exports; - is standard input.", completion: .file())
-    var files: [String]
+    @Argument(
+        help: "JSON documents, or exports; - is standard input, which --records reads when there is none.",
+        completion: .file())
+    var files: [String] = []
 
     @Flag(help: "The files hold the lines of an export; options about identities and models don't go with it.")
     var records = false
@@ -46,7 +48,10 @@ struct ImportVerb: AsyncParsableCommand {
             throw ValidationError("Standard input can be read once only.")
         }
         guard collection != "" else { throw ValidationError("--collection needs a key.") }
-        guard records else { return try identity.require() }
+        guard records else {
+            guard !files.isEmpty else { throw ValidationError("Missing expected argument '<files> ...'") }
+            return try identity.require()
+        }
         let others = identity.given + (path == nil ? [] : ["--path"]) + (collection == nil ? [] : ["--collection"])
         if let other = others.first { throw ValidationError("\(other) does not go with --records.") }
     }
@@ -72,7 +77,7 @@ struct ImportVerb: AsyncParsableCommand {
 
     @MainActor
     private func importRecords() async throws {
-        let records = try RecordImport(of: files.map(InputFile.init))
+        let records = try RecordImport(of: (files.isEmpty ? ["-"] : files).map(InputFile.init))
         do {
             // Where there is no cache there is none after an error, either.
             let existing = try cache.openIfThere()

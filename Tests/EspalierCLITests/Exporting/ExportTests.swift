@@ -37,6 +37,15 @@ struct ExportTests {
         }
     }
 
+    @Test("behind a pipe no file needs a name; documents do, since what they hold has to be said")
+    func pipe() throws {
+        try tool.succeed("set", "c", "-", "--id-key", "id", input: #"{"id":1}"#)
+        let export = try tool.succeed("export", "c").text
+        try tool.succeed("import", "d", "--records", input: export)
+        #expect(try tool.succeed("diff", "c", "d", "--format", "json").json() == [])
+        try tool.fail(64, "import", "e", "--id-key", "id", input: "[]")
+    }
+
     @Test("deleted records stay deleted, lost ones lost")
     func gone() throws {
         let document = #"[{"id":1,"a":{"id":2},"l":[{"id":3},{"id":2},{"id":4}]},{"id":5,"a":{"id":2}},{"id":3}]"#
