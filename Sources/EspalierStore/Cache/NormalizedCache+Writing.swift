@@ -11,11 +11,11 @@ extension NormalizedCache {
     @discardableResult
     public func set<Model: IdentifiedModel>(_ model: Model, policy: WritePolicy = .replace) -> WriteTicket {
         guard let identifier = model.modelIdentifier, !identifier.isEmpty else {
-            return WriteTicket(failed: .noIdentifier)
+            return WriteTicket(failed: .noIdentifier(of: Model.self))
         }
         return submit(coalescingKey: coalescingKey(.node, identifier, model, policy)) { flattener in
             let value = try flattener.value { try ModelStorage.encode(model, into: $0) }
-            guard let entry = value.children.first else { throw CacheError.noIdentifier }
+            guard let entry = value.children.first else { throw CacheError.noIdentifier(of: Model.self) }
             return .nodes(flattener.finish(), entries: [entry], policy: policy)
         }
     }
@@ -27,12 +27,12 @@ extension NormalizedCache {
     @discardableResult
     public func set<Model: IdentifiedModel>(_ models: [Model], policy: WritePolicy = .replace) -> WriteTicket {
         guard models.allSatisfy({ $0.modelIdentifier?.isEmpty == false }) else {
-            return WriteTicket(failed: .noIdentifier)
+            return WriteTicket(failed: .noIdentifier(of: Model.self))
         }
         return submit { flattener in
             let entries = try models.map { model in
                 let value = try flattener.value { try ModelStorage.encode(model, into: $0) }
-                guard let entry = value.children.first else { throw CacheError.noIdentifier }
+                guard let entry = value.children.first else { throw CacheError.noIdentifier(of: Model.self) }
                 return entry
             }
             return .nodes(flattener.finish(), entries: entries, policy: policy)
@@ -88,4 +88,14 @@ extension CacheError {
     static let noIdentifier = CacheError(
         .noIdentifier,
         "An identifier or key is missing or empty. Give the model an identifier, or store it under a key.")
+
+    /// Names the type, because a property of another name or type than `modelIdentifier: String?` is none, in silence.
+    static func noIdentifier<Model>(of type: Model.Type) -> CacheError {
+        CacheError(
+            .noIdentifier,
+            """
+            A model of type \(type) has no identifier. Give it a modelIdentifier of type String? that is not empty, or \
+            store it under a key.
+            """)
+    }
 }

@@ -25,6 +25,9 @@ extension CommitSession {
         for handle in handles {
             try ledger.setCount(references[handle] ?? 0, of: handle, in: transaction)
         }
+        // `flush` adds what the ledger changed.
+        counters.tombstones = UInt64(
+            max(0, try ledger.tombstoneCount(among: handles, in: transaction) - ledger.tombstoneChange))
         shapes.setUses(uses)
     }
 

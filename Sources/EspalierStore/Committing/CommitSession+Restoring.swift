@@ -20,11 +20,13 @@ extension CommitSession {
             for value in record.content.values { try references.bind(value.references, in: &transaction) }
         }
         var children: [Handle: [Handle]] = [:]
+        var changed: [Handle] = []
         for (record, place) in zip(records, places) {
             guard case .node(let shape, let values, let isOnCycle) = record.content else { continue }
             let handles = try references.handles(
                 of: values.references, over: place.old?.children ?? [], in: transaction)
             children[place.handle] = handles
+            if place.old?.children != handles { changed.append(place.handle) }
             let content = Content(
                 nameSpace: .node, identifier: record.identifier, shape: shape, children: handles, values: values.bytes)
             if try put(content, at: place.handle, over: place.old, in: &transaction) {
@@ -37,7 +39,7 @@ extension CommitSession {
             try restore(record, at: place, &references, in: &transaction)
             try references.makeTombstones(in: transaction)
         }
-        try flagCycles(through: children, in: transaction)
+        try flagCycles(through: changed, children, in: transaction)
         try touchRoots(among: children.keys, in: transaction)
         restorations.append((restoration, references.gone))
     }
@@ -53,7 +55,7 @@ extension CommitSession {
             let handles = try references.handles(
                 of: value.references, over: place.old?.children ?? [], in: transaction)
             try writeKey(record.identifier, value.bytes, children: handles, at: place, in: &transaction)
-        case .collection(let elements), .moreElements(let elements):
+        case .collection(let elements), .moreElements(let elements, _):
             let written = counters.recordsWritten
             let list = place.old.flatMap { try? SegmentList($0) } ?? SegmentList()
             var editor = SegmentEditor(session: self, list: list)
@@ -62,6 +64,7 @@ extension CommitSession {
                 let stored = try storedElements(elements, over: old, &references, in: transaction)
                 try editor.replaceAll(stored, in: &transaction)
             } else {
+                guard case .moreElements(_, behind: list.count) = record.content else { throw CacheError.partsChanged }
                 let stored = try storedElements(elements, over: [], &references, in: transaction)
                 try editor.insert(stored, at: list.count, in: &transaction)
             }
@@ -102,12 +105,13 @@ extension CommitSession {
         return standing
     }
 
-    /// A cycle that these records close goes through one of them. Records that are flagged already end the search.
+    /// A cycle that these records close goes through one that refers to others than before. Records that are flagged already
+    /// end the search.
     private func flagCycles(
-        through restored: [Handle: [Handle]], in transaction: borrowing WriteTransaction
+        through changed: [Handle], _ restored: [Handle: [Handle]], in transaction: borrowing WriteTransaction
     ) throws {
         var search = CycleSearch()
-        for start in restored.keys.sorted() {
+        for start in changed.sorted() {
             try search.search(from: start) { handle in
                 if try ledger.entry(handle, in: transaction).flags.contains(.onCycle) { return [] }
                 if let children = restored[handle] { return children }
@@ -136,7 +140,7 @@ extension RestoredRecord.Content {
     fileprivate var values: [RestoredValue] {
         switch self {
         case .node(_, let value, _), .key(let value): [value]
-        case .collection(let elements), .moreElements(let elements): elements
+        case .collection(let elements), .moreElements(let elements, _): elements
         }
     }
 }

@@ -48,7 +48,7 @@ extension CommitSession {
             return Place(handle: bound.handle, old: old)
         }
         // The references of a lost record were counted anew when it was cleared away, if it ever had any.
-        if try !ledger.entry(bound.handle, in: transaction).flags.contains(.lost) { hasLostReferences = true }
+        if try !ledger.isLost(bound.handle, in: transaction) { hasLostReferences = true }
         try clearUnreadable(bound.handle, nameSpace, in: &transaction)
         return Place(handle: bound.handle, old: nil)
     }

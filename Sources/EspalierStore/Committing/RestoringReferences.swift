@@ -35,7 +35,7 @@ struct RestoringReferences {
             if let record = try session.readableRecord(known, in: transaction) {
                 if record.isNamed(identifier, in: .node) { return known }
             } else if try transaction.contains(session.keyspaces.nodes, known.rawValue)
-                || isLost(known, in: transaction)
+                || session.ledger.isLost(known, in: transaction)
             {
                 // What it says can't be read, but it has a place.
                 return known
@@ -44,10 +44,6 @@ struct RestoringReferences {
         let handle = try session.rebind(.node, identifier, in: &transaction)
         try session.ledger.set(.lost, of: handle, in: transaction)
         return handle
-    }
-
-    private func isLost(_ handle: Handle, in transaction: borrowing WriteTransaction) throws -> Bool {
-        try session.ledger.entry(handle, in: transaction).flags.contains(.lost)
     }
 
     /// The handles of references whose nodes are bound. `old` are those of the value that stands there: where both are deleted,
@@ -70,19 +66,21 @@ struct RestoringReferences {
     private mutating func handle(
         ofGone reference: RecordReference, over old: Handle?, in transaction: borrowing WriteTransaction
     ) throws -> Handle {
-        let flag: StateEntry.Flags = if case .deleted = reference { .tombstone } else { .lost }
+        // A stub that has a name is another record's place.
+        let flags: StateEntry.Flags = if case .deleted = reference { .tombstone } else { [.lost, .nameless] }
         if let known = gone[reference], fresh.contains(known) { return known }
         let known = gone[reference] ?? restoration.handle(of: reference, in: session.generation)
         let standing = old.flatMap { taken.contains($0) || restoration.knows($0, in: session.generation) ? nil : $0 }
         // One that is known may be gone for good since.
-        if let handle = known ?? standing, try session.ledger.entry(handle, in: transaction).flags.contains(flag) {
+        if let handle = known ?? standing, try session.ledger.entry(handle, in: transaction).flags.isSuperset(of: flags)
+        {
             take(handle, for: reference)
             return handle
         }
         let handle = session.makeHandle()
         take(handle, for: reference)
-        if flag == .lost {
-            try session.ledger.set(.lost, of: handle, in: transaction)
+        if flags.contains(.lost) {
+            try session.ledger.set(flags, of: handle, in: transaction)
         } else {
             fresh.insert(handle)
         }

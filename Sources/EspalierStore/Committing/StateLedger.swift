@@ -77,9 +77,9 @@ final class StateLedger {
     func retain(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {
         try update(handle, in: transaction) { $0.referenceCount += 1 }
         // A tombstone whose last reference only moved from one record to another stays.
-        if pages[handle]?.isRemoved == true {
+        if let page = pages[handle], page.isRemoved {
             pages[handle]?.isRemoved = false
-            tombstoneChange += 1
+            if page.entry.flags.contains(.tombstone) { tombstoneChange += 1 }
         }
     }
 
@@ -105,13 +105,32 @@ final class StateLedger {
         removeIfForgotten(handle)
     }
 
-    /// A tombstone that nothing refers to goes.
+    /// What is no record and has no name goes when nothing refers to it: a tombstone, a nameless stub.
     private func removeIfForgotten(_ handle: Handle) {
-        guard let page = pages[handle], page.entry.referenceCount == 0, page.entry.flags.contains(.tombstone) else {
-            return
-        }
+        guard let page = pages[handle], !page.isRemoved, page.entry.referenceCount == 0,
+            !page.entry.flags.isDisjoint(with: [.tombstone, .nameless])
+        else { return }
         pages[handle]?.isRemoved = true
-        tombstoneChange -= 1
+        if page.entry.flags.contains(.tombstone) { tombstoneChange -= 1 }
+    }
+
+    /// What an identifier leads to is no tombstone, whatever a damaged entry was taken for: without a record it is lost.
+    func isLost(_ named: Handle, in transaction: borrowing WriteTransaction) throws -> Bool {
+        if try entry(named, in: transaction).flags.contains(.tombstone) {
+            hasDamage = true
+            try update(named, in: transaction) { $0.flags = [.lost] }
+        }
+        return try entry(named, in: transaction).flags.contains(.lost)
+    }
+
+    /// How many of the handles are tombstones that stay.
+    func tombstoneCount(among handles: some Sequence<Handle>, in transaction: borrowing WriteTransaction) throws -> Int
+    {
+        var count = 0
+        for handle in handles where pages[handle]?.isRemoved != true {
+            if try entry(handle, in: transaction).flags.contains(.tombstone) { count += 1 }
+        }
+        return count
     }
 
     func touch(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {

@@ -18,13 +18,16 @@ final class Generation: Sendable {
     let environment: Environment
     let keyspaces: Keyspaces
     let budget: ByteCount
+    /// Of its file, which may be older than what this library writes.
+    let format: UInt32
     let shapes = ShapeTable()
 
-    private init(name: String, number: UInt64, environment: Environment, budget: ByteCount) {
+    private init(name: String, number: UInt64, environment: Environment, budget: ByteCount, format: UInt32) {
         self.name = name
         self.number = number
         self.environment = environment
         self.budget = budget
+        self.format = format
         keyspaces = Keyspaces(environment)
     }
 
@@ -47,9 +50,10 @@ final class Generation: Sendable {
             let options = Environment.Options(mapSize: mapSize(for: budget), durability: durability.environment)
             let environment = try Environment.open(
                 directory: path, under: lock, keyspaces: Keyspaces.names, options: options)
-            let stored = try storedBudget(environment, ifNew: budget)
+            let (stored, format) = try storedBudget(environment, ifNew: budget)
             if stored == budget {
-                return Generation(name: name, number: number, environment: environment, budget: budget)
+                return Generation(
+                    name: name, number: number, environment: environment, budget: budget, format: format)
             }
             environment.close()
             budget = stored
@@ -59,8 +63,10 @@ final class Generation: Sendable {
     private static let formatKey = [UInt8]("format".utf8)
     private static let budgetKey = [UInt8]("budget".utf8)
 
-    /// The budget of a generation; a new one is given `budget` and the version of the format.
-    private static func storedBudget(_ environment: Environment, ifNew budget: ByteCount) throws -> ByteCount {
+    /// The budget and format of a generation; a new one is given `budget` and the version this library writes.
+    private static func storedBudget(
+        _ environment: Environment, ifNew budget: ByteCount
+    ) throws -> (budget: ByteCount, format: UInt32) {
         let info = environment.keyspace("info")
         let found = try environment.read { transaction in
             (
@@ -76,14 +82,14 @@ final class Generation: Sendable {
                     "The cache has format \(format); this library knows formats up to \(formatVersion). Update the library."
                 )
             }
-            return ByteCount(Int(clamping: found.budget ?? UInt64(budget.bytes)))
+            return (ByteCount(Int(clamping: found.budget ?? UInt64(budget.bytes))), format)
         }
         try environment.write { transaction in
             try transaction.put(info, formatKey, bytes(of: formatVersion))
             try transaction.put(info, budgetKey, bytes(of: UInt64(budget.bytes)))
             try transaction.put(info, Counters.key, Counters().bytes)
         }
-        return budget
+        return (budget, formatVersion)
     }
 
     private static func integer<I: FixedWidthInteger & BitwiseCopyable>(_ bytes: [UInt8], _ type: I.Type) throws -> I {

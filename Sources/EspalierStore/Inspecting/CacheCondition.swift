@@ -8,10 +8,13 @@ package struct CacheCondition: Sendable {
     package var generationNumber: UInt64
     /// Generations that a switch left behind; the next one removes them.
     package var leftGenerations: [String]
+    /// Of the live generation's file.
     package var formatVersion: UInt32
     package var budget: ByteCount
     package var mapSize: ByteCount
     package var pages: PageUsage
+    /// How many pages may be used before writes fail; the rest of the capacity is for deletes.
+    package var usablePages: Int
     package var directoryBytes: ByteCount
     /// The last commit LMDB made, of any process.
     package var lastTransaction: UInt64
@@ -26,10 +29,11 @@ extension CacheCondition {
         self.generation = generation.name
         generationNumber = generation.number
         leftGenerations = directory.generations().filter { $0 != generation.name }.sorted()
-        formatVersion = Generation.formatVersion
+        formatVersion = generation.format
         budget = generation.budget
         mapSize = ByteCount(environment.mapSize)
         pages = try transaction.pages()
+        usablePages = pages.capacity - Generation.reservedPages
         directoryBytes = ByteCount(directory.byteCount())
         lastTransaction = try environment.lastTransaction
         readers = try environment.readers()

@@ -33,10 +33,13 @@ extension Inspection {
         }
         // Only the record has all of it, if it is the one.
         if case .record(let record) = try record(handle), IndexKey.bytes(nameSpace, record.identifier) == key {
-            return IndexEntry(nameSpace: nameSpace, identifier: record.identifier, handle: handle, isWhole: true)
+            return IndexEntry(
+                nameSpace: nameSpace, identifier: record.identifier, handle: handle, isWhole: true,
+                longKey: key)
         }
         return IndexEntry(
-            nameSpace: nameSpace, identifier: IndexKey.beginning(ofLong: key), handle: handle, isWhole: false)
+            nameSpace: nameSpace, identifier: IndexKey.beginning(ofLong: key), handle: handle, isWhole: false,
+            longKey: key)
     }
 
     /// Visits every record, segments included, in the order of handles until `body` returns `false`.

@@ -60,7 +60,8 @@ package final class Inspection {
         } catch let error as FormatError {
             return .damaged("\(error)")
         }
-        let flags = try state(of: handle).flags
+        // Readers take a damaged entry for none, too.
+        let flags = try state(of: handle)?.flags ?? []
         if flags.contains(.tombstone) { return .deleted }
         return flags.contains(.lost) ? .lost : .nothing
     }
@@ -75,12 +76,12 @@ package final class Inspection {
         return stored
     }
 
-    /// References, stamp and flags of a record; the default where the entry is damaged.
-    package func state(of handle: Handle) throws -> StateEntry {
+    /// References, stamp and flags of a record; nil where the entry is damaged.
+    package func state(of handle: Handle) throws -> StateEntry? {
         do {
             return try snapshot.state(keyspaces, of: handle) ?? .default
         } catch is FormatError {
-            return .default
+            return nil
         }
     }
 

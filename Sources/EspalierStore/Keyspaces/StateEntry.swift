@@ -12,7 +12,7 @@ package struct StateEntry: Hashable, Sendable {
 
         /// Deleted, but still referred to.
         package static let tombstone = Flags(rawValue: 1)
-        /// Found damaged.
+        /// Found damaged, or not restored yet.
         package static let lost = Flags(rawValue: 2)
         /// Found on its own path.
         package static let onCycle = Flags(rawValue: 4)
@@ -20,6 +20,8 @@ package struct StateEntry: Hashable, Sendable {
         package static let dying = Flags(rawValue: 8)
         /// Written-at and expiry follow.
         package static let timed = Flags(rawValue: 16)
+        /// Lost, and no identifier leads to it: nothing can write it anew, and it goes with the last reference.
+        package static let nameless = Flags(rawValue: 32)
     }
 
     package var referenceCount: UInt64 = 1

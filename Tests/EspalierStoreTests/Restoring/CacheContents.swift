@@ -34,7 +34,7 @@ struct CacheContents {
                 })
         case .key: return .key(try value(record.values, record.children, in: inspection))
         case .node:
-            let isOnCycle = try inspection.state(of: record.handle).flags.contains(.onCycle)
+            let isOnCycle = try inspection.state(of: record.handle)?.flags.contains(.onCycle) ?? false
             return .node(
                 record.shape, try value(record.values, record.children, in: inspection), isOnCycle: isOnCycle)
         }
@@ -65,7 +65,7 @@ extension CacheContents {
         switch content {
         case .node(let shape, let value, _): "\(shape.types) \(shape.fields) \(text(value))"
         case .key(let value): text(value)
-        case .collection(let elements), .moreElements(let elements): "\(elements.map(text))"
+        case .collection(let elements), .moreElements(let elements, _): "\(elements.map(text))"
         }
     }
 

@@ -71,7 +71,8 @@ struct RestoringPartsTests {
                 try cache.restore(contents.records.dropLast(), as: restoration).wait()
                 for (number, start) in stride(from: 0, to: elements.count, by: 300).enumerated() {
                     let part = Array(elements[start..<min(start + 300, elements.count)])
-                    let content = number == 0 ? RestoredRecord.Content.collection(part) : .moreElements(part)
+                    let content =
+                        number == 0 ? RestoredRecord.Content.collection(part) : .moreElements(part, behind: start)
                     try cache.restore([RestoredRecord("all", content)], as: restoration).wait()
                     try expectClean(cache)
                 }
@@ -80,6 +81,66 @@ struct RestoringPartsTests {
                 // One number is one tombstone, in whichever part.
                 #expect(try cache.statistics().tombstones == 1)
             }
+        }
+    }
+
+    @Test("a part is refused where the collection is not what the parts before made it, a record named twice at once")
+    func changedParts() throws {
+        try withCache { cache in
+            let part = RestoredValue(bytes: [0x07], references: [])
+            func restore(_ content: RestoredRecord.Content) throws {
+                try cache.restore([RestoredRecord("k", content)]).wait()
+            }
+            try restore(.collection([part]))
+            #expect(throws: CacheError.self) { try restore(.moreElements([part], behind: 2)) }
+            #expect(throws: CacheError.self) { try restore(.moreElements([part], behind: 0)) }
+            try restore(.moreElements([part], behind: 1))
+            let twice = RestoredRecord("k", .collection([part]))
+            #expect(throws: CacheError.self) { try cache.restore([twice, twice]).wait() }
+            try expectClean(cache)
+            #expect(try CacheContents(of: cache).records.first?.content.elementCount == 2)
+        }
+    }
+
+    private static func pair(_ identifier: String, _ references: [RecordReference]) -> RestoredRecord {
+        let shape = Shape(type: "Pair", fields: ["x", "y"].prefix(references.count).map(\.self))
+        let children = (0..<references.count).flatMap { [0xD4, 0x01, UInt8($0)] as [UInt8] }
+        return RestoredRecord(
+            identifier, .node(shape, RestoredValue(bytes: children, references: references), isOnCycle: false))
+    }
+
+    @Test("a reference that is lost never takes the place kept for a node")
+    func namedStubs() throws {
+        try withCache { cache in
+            try cache.restore([Self.pair("A", [.node("B")])]).wait()
+            // The same ordinal, and what it kept a place for beside it.
+            try cache.restore([Self.pair("A", [.lost(1), .node("B")])]).wait()
+            try expectClean(cache)
+        }
+        try withCache { cache in
+            try cache.restore([Self.pair("A", [.node("B")])]).wait()
+            try cache.restore([Self.pair("A", [.lost(1)]), Self.pair("C", [.lost(1)])]).wait()
+            try cache.set(Person("B", "Ben")).wait()
+            try expectClean(cache)
+            let contents = try CacheContents(of: cache)
+            #expect(contents.byName["node A"]?.contains("lost") == true)
+            #expect(contents.byName["node C"]?.contains("lost") == true)
+        }
+    }
+
+    @Test("what is lost and has no name goes with the last reference")
+    func namelessStubs() throws {
+        try withCache { cache in
+            for _ in 0..<10 {
+                try cache.restore([Self.pair("A", [.lost(1), .deleted(1)])]).wait()
+                try expectClean(cache)
+                try cache.restore([Self.pair("A", [])]).wait()
+                try expectClean(cache)
+            }
+            try cache.delete("A").wait()
+            try expectClean(cache)
+            let statistics = try cache.statistics()
+            #expect((statistics.roots, statistics.tombstones) == (0, 0))
         }
     }
 
@@ -97,5 +158,11 @@ struct RestoringPartsTests {
             try expectClean(cache)
             #expect(cache.read(Message.self, "m:1")?.sender.name == "Ada")
         }
+    }
+}
+
+extension RestoredRecord.Content {
+    fileprivate var elementCount: Int? {
+        if case .collection(let elements) = self { elements.count } else { nil }
     }
 }
