@@ -13,10 +13,15 @@ struct Espalier: AsyncParsableCommand {
             Exit codes: 0 it worked, 1 it could not be done, 2 a miss or a failed check, 64 wrong arguments.
             """,
         version: Version.current,
-        subcommands: [
-            ImportVerb.self, SetVerb.self, GetVerb.self, DeleteVerb.self, StatsVerb.self, VerifyVerb.self,
-            LsVerb.self, RefsVerb.self, TopVerb.self, GrepVerb.self,
-            ExportVerb.self, DiffVerb.self, BenchVerb.self, DoctorVerb.self, CompletionsVerb.self, DemoVerb.self,
+        groupedSubcommands: [
+            CommandGroup(name: "Storing:", subcommands: [ImportVerb.self, SetVerb.self, DeleteVerb.self]),
+            CommandGroup(
+                name: "Looking:",
+                subcommands: [GetVerb.self, LsVerb.self, RefsVerb.self, TopVerb.self, GrepVerb.self]),
+            CommandGroup(name: "Moving:", subcommands: [ExportVerb.self, DiffVerb.self]),
+            CommandGroup(name: "Checking:", subcommands: [StatsVerb.self, VerifyVerb.self, DoctorVerb.self]),
+            CommandGroup(name: "Trying:", subcommands: [DemoVerb.self, BenchVerb.self]),
+            CommandGroup(name: "Shells:", subcommands: [CompletionsVerb.self]),
         ])
 
     func run() throws {
@@ -28,6 +33,7 @@ struct Espalier: AsyncParsableCommand {
     static func main() async {
         Terminal.holdStandardDescriptors()
         do {
+            try VerbName.check(CommandLine.arguments.dropFirst().first)
             var command = try await asyncParseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

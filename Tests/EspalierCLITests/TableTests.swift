@@ -77,4 +77,12 @@ struct TableTests {
                 == "\u{1B}[1mname\u{1B}[0m  \u{1B}[1mn\u{1B}[0m\n\u{1B}[36ma\u{1B}[0m     1")
         #expect(!table.text().contains("\u{1B}"))
     }
+
+    @Test("names are cut only when nothing else can give way")
+    func namesLast() {
+        var table = Table(columns: [.left("identifier"), .left("value")])
+        table.append([Table.Cell("Status:505874888817532928", .name), "some text that is rather long"])
+        #expect(table.text(width: 40).contains("Status:505874888817532928  some text th…"))
+        #expect(table.text(width: 30).contains("Status:505874888817…  some te…"))
+    }
 }

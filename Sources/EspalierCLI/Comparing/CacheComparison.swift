@@ -1,7 +1,8 @@
 import EspalierRecords
 import EspalierStore
 
-/// Compares two caches by content: kind by kind in the order of identifiers, with memory for these and for what differs.
+/// Compares two caches by content: kind by kind in the order of identifiers, with memory for these and for what differs. Those too
+/// long for a key that begin alike stand in the order of their keys.
 ///
 /// Handles, stamps, counts, and the order of fields and types are no content. What references lead to is compared by identifier,
 /// deleted records are all alike, and so are those that can't be read.
@@ -47,7 +48,8 @@ struct CacheComparison {
         if let mine, let other, try isSame(mine, &left, other, &right) { return nil }
         let (line, otherLine) = (try mine.flatMap { try left.line($0) }, try other.flatMap { try right.line($0) })
         guard let line, let otherLine else {
-            return RecordDifference(change: .damaged, kind: .init(a.nameSpace), identifier: a.identifier)
+            return RecordDifference(
+                change: .damaged, kind: .init(a.nameSpace), identifier: a.isWhole ? a.identifier : b.identifier)
         }
         let fields = line.differences(from: otherLine)
         guard !fields.isEmpty else { return nil }
@@ -104,8 +106,14 @@ private struct Side {
 }
 
 extension IndexEntry {
+    /// By the key where the identifier is too long for one, since of a damaged record no more is known.
     fileprivate func precedes(_ other: IndexEntry) -> Bool {
-        identifier.utf8.lexicographicallyPrecedes(other.identifier.utf8)
+        switch (longKey, other.longKey) {
+        case (nil, nil): identifier.utf8.lexicographicallyPrecedes(other.identifier.utf8)
+        case (let key?, let other?): key.lexicographicallyPrecedes(other)
+        case (nil, let key?): !key.dropFirst(2).lexicographicallyPrecedes(identifier.utf8)
+        case (let key?, nil): key.dropFirst(2).lexicographicallyPrecedes(other.identifier.utf8)
+        }
     }
 }
 

@@ -40,8 +40,12 @@ extension ValueComparison {
         _ path: String, _ a: [String], _ b: [String], unless all: (a: [String], b: [String])? = nil
     ) {
         if let all, a.count == all.a.count, b.count == all.b.count { return }
-        let (left, right) = (a.sorted(), b.sorted())
-        guard left != right else { return }
+        let (left, right) = (a.sortedByBytes, b.sortedByBytes)
+        guard left.map(Identifier.init) != right.map(Identifier.init) else { return }
         add(path, .value(.array(left.map { .string($0) })), .value(.array(right.map { .string($0) })))
     }
+}
+
+extension [String] {
+    fileprivate var sortedByBytes: [String] { sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
 }

@@ -54,7 +54,10 @@ final class DemoDirectory {
     /// `defer` does not see a process end that way. A closed pipe is an error of writing instead, which it does see.
     private func removeOnSignals() {
         signal(SIGPIPE, SIG_IGN)
-        signals = [SIGINT, SIGTERM, SIGHUP].map { [path] number in
+        signals = [SIGINT, SIGTERM, SIGHUP].compactMap { [path] number in
+            var inherited = sigaction()
+            // What was ignored before, as nohup does, stays so.
+            if sigaction(number, nil, &inherited) == 0, inherited.isIgnored { return nil }
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
@@ -64,5 +67,16 @@ final class DemoDirectory {
             source.resume()
             return source
         }
+    }
+}
+
+extension sigaction {
+    fileprivate var isIgnored: Bool {
+        #if canImport(Glibc)
+        let handler = __sigaction_handler.sa_handler
+        #else
+        let handler = __sigaction_u.__sa_handler
+        #endif
+        return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }

@@ -22,7 +22,7 @@ struct Diagnosis {
         if let disk = surroundings.disk { add(disk) }
         guard let condition else { return }
         if let free = surroundings.disk?.freeBytes { add(free: free, condition) }
-        add(condition.pages)
+        add(condition.pages, usable: condition.usablePages)
         add(readers: condition.readers, slots: condition.readerSlots)
         if !condition.leftGenerations.isEmpty {
             findings.append(
@@ -79,11 +79,11 @@ struct Diagnosis {
                 "Free some space, or writes will fail before the budget is used."))
     }
 
-    private mutating func add(_ pages: PageUsage) {
-        guard Double(pages.used) > Self.nearlyFull * Double(pages.capacity) else { return }
+    private mutating func add(_ pages: PageUsage, usable: Int) {
+        guard Double(pages.used) > Self.nearlyFull * Double(usable) else { return }
         findings.append(
             .warning(
-                "budget", "\(pages.used) of \(pages.capacity) pages are used.",
+                "budget", "\(pages.used) of \(usable) pages are used.",
                 "Writes that do not fit fail. Delete something, or start a cache with a larger budget."))
     }
 

@@ -3,9 +3,16 @@ import EspalierStore
 
 /// What the lines of an import name, and what they refer to: whether they can be stored as a whole.
 struct RecordCensus {
+    /// What takes most room in a single write.
+    struct Largest {
+        let bytes: Int
+        let place: LinePlace
+        /// Of a collection, which is stored in parts.
+        let isElement: Bool
+    }
+
     private(set) var count = 0
-    /// The one that takes most room in a single write.
-    private(set) var largest: (bytes: Int, place: LinePlace)?
+    private(set) var largest: Largest?
     private var names: [NameSpace: Set<Identifier>] = [:]
     /// Nodes that were referred to, where and when first, and that had no line so far.
     private var missing: [Identifier: (place: LinePlace, order: Int)] = [:]
@@ -18,9 +25,9 @@ struct RecordCensus {
         }
         count += 1
         if record.nameSpace == .node { missing[name] = nil }
-        // Collections are stored in parts.
-        if record.nameSpace != .collection, record.byteCount > largest?.bytes ?? 0 {
-            largest = (record.byteCount, place)
+        let bytes = record.largestElement ?? record.byteCount
+        if bytes > largest?.bytes ?? 0 {
+            largest = Largest(bytes: bytes, place: place, isElement: record.nameSpace == .collection)
         }
         for case .node(let identifier) in record.references {
             let target = Identifier(identifier)
@@ -37,6 +44,12 @@ struct RecordCensus {
 }
 
 extension RestoredRecord {
+    /// The bytes of a collection's largest element; nil for other records.
+    fileprivate var largestElement: Int? {
+        guard case .collection(let elements) = content else { return nil }
+        return elements.map(\.byteCount).max() ?? 0
+    }
+
     fileprivate var kindName: String {
         switch nameSpace {
         case .node, .segment: "node"
@@ -48,7 +61,7 @@ extension RestoredRecord {
     fileprivate var references: [RecordReference] {
         switch content {
         case .node(_, let value, _), .key(let value): value.references
-        case .collection(let elements), .moreElements(let elements): elements.flatMap(\.references)
+        case .collection(let elements), .moreElements(let elements, _): elements.flatMap(\.references)
         }
     }
 }

@@ -2,13 +2,13 @@ import EspalierRecords
 import EspalierStore
 
 /// Stores the records of exports. All of them are read and checked first, so that after an error the cache is as it was; then
-/// they are read again, and stored in parts.
+/// what was checked is stored in parts.
 @MainActor
 struct RecordImport {
-    private let files: [RecordFile]
+    private let files = RecordFiles()
     private let count: Int
-    /// The record that takes most room in a single write.
-    private let largest: (bytes: Int, place: LinePlace)?
+    /// What takes most room in a single write.
+    private let largest: RecordCensus.Largest?
     /// Nodes that are referred to and have no line.
     private let unresolved: [(identifier: String, place: LinePlace)]
 
@@ -17,15 +17,10 @@ struct RecordImport {
     private static let largestPart = 4 << 20
 
     init(of inputs: [InputFile]) throws(CommandFailure) {
-        var files: [RecordFile] = []
         var census = RecordCensus()
         for input in inputs {
-            let file = try RecordFile(input)
-            var records = try file.records()
-            while let (record, place) = try records.next() { try census.add(record, at: place) }
-            files.append(file)
+            try files.add(input) { (record, place) throws(CommandFailure) in try census.add(record, at: place) }
         }
-        self.files = files
         // Not the names of all records: they have done their work.
         count = census.count
         largest = census.largest
@@ -57,7 +52,7 @@ struct RecordImport {
         guard let largest, largest.bytes > limit else { return }
         throw CommandFailure(
             """
-            \(largest.place): a record of \(SizeArgument.formatted(largest.bytes)) is more than one write may be, \
+            \(largest.place): \(largest.isElement ? "an element" : "a record") of \(SizeArgument.formatted(largest.bytes)) is more than one write may be, \
             \(SizeArgument.formatted(limit)); make a cache with a larger --budget
             """)
     }
@@ -72,8 +67,7 @@ struct RecordImport {
             return count
         }
         var parts = RestoringParts(cache: cache, size: min(budget / Self.partsOfBudget, Self.largestPart))
-        for file in files {
-            var records = try file.records()
+        for var records in try files.again() {
             while let (record, place) = try records.next() {
                 for part in record.parts(ifOver: budget / 8, of: parts.size) { try await parts.add(part, at: place) }
             }
@@ -96,7 +90,7 @@ private struct RestoringParts {
     private var records: [RestoredRecord] = []
     private var bytes = 0
     private var places: (first: LinePlace, last: LinePlace)?
-    private var pending: (ticket: WriteTicket, first: LinePlace, last: LinePlace)?
+    private var pending: (ticket: WriteTicket, first: LinePlace, last: LinePlace, furtherPartOf: String?)?
 
     init(cache: NormalizedCache, size: Int) {
         self.cache = cache
@@ -116,17 +110,20 @@ private struct RestoringParts {
     private mutating func submit() async throws {
         try await settle()
         guard let places else { return }
-        pending = (cache.restore(records, as: restoration), places.first, places.last)
+        let further = records.last { if case .moreElements = $0.content { true } else { false } }
+        pending = (cache.restore(records, as: restoration), places.first, places.last, further?.identifier)
         (records, bytes, self.places) = ([], 0, nil)
     }
 
     private mutating func settle() async throws {
-        guard let (ticket, first, last) = pending else { return }
+        guard let (ticket, first, last, collection) = pending else { return }
         pending = nil
         do {
             try await ticket.committed
         } catch {
-            throw CommandFailure("\(first) to line \(last.line): \(error) What stands before is stored.")
+            // A collection that lacks its end would be read as whole.
+            if let collection { try? await cache.deleteCollection(forKey: collection).committed }
+            throw CommandFailure("\(first.through(last)): \(error) What stands before is stored.")
         }
     }
 
@@ -150,8 +147,11 @@ extension RestoredRecord {
             parts[parts.count - 1].append(element)
             bytes += element.byteCount
         }
-        return parts.enumerated().map { number, elements in
-            RestoredRecord(identifier, number == 0 ? .collection(elements) : .moreElements(elements))
+        var stored = 0
+        return parts.map { elements in
+            defer { stored += elements.count }
+            return RestoredRecord(
+                identifier, stored == 0 ? .collection(elements) : .moreElements(elements, behind: stored))
         }
     }
 }

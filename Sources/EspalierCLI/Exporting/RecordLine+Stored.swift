@@ -22,7 +22,7 @@ extension RecordLine {
             let fields = try record.fields().map { field, value in
                 Field(name: field.name, value: try json(value, record.children), declarers: field.declarers)
             }
-            let isOnCycle = try inspection.state(of: record.handle).flags.contains(.onCycle)
+            let isOnCycle = try inspection.state(of: record.handle)?.flags.contains(.onCycle) ?? false
             content = .node(types: record.shape.types, fields: fields, isOnCycle: isOnCycle)
         case .key: content = .key(try json(try record.keyValue(), record.children))
         case .collection:

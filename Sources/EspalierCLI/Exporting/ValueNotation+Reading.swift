@@ -58,16 +58,23 @@ extension ValueNotation {
                 throw wrong(mark, "Base64")
             }
             return .bytes([UInt8](data))
-        case .decimal: return .decimal(try text(mark, json, "digits in quotes"))
+        case .decimal:
+            let text = try text(mark, json, "digits in quotes")
+            guard isDecimal(text) else { throw wrong(mark, "digits in quotes, or NaN") }
+            return .decimal(text)
         case .int128:
             guard let number = Int128(try text(mark, json, "digits in quotes")) else {
                 throw wrong(mark, "a number of 128 bits, in quotes")
             }
+            // As models store it: an Int128 that is beyond an Int64 is wide, even where a UInt64 would hold it.
+            if let number = Int64(exactly: number) { return .integer(number) }
             return wide(UInt128(bitPattern: number), signed: true)
         case .uint128:
             guard let number = UInt128(try text(mark, json, "digits in quotes")) else {
                 throw wrong(mark, "a number of 128 bits that is not negative, in quotes")
             }
+            if let number = Int64(exactly: number) { return .integer(number) }
+            if let number = UInt64(exactly: number) { return .unsigned(number) }
             return wide(number, signed: false)
         case .float:
             return .float(
@@ -84,13 +91,43 @@ extension ValueNotation {
         _ json: JSONValue, depth: Int, reference: (RecordReference) -> Int
     ) throws(LineProblem) -> [RecordValue.Entry] {
         guard case .array(let pairs) = json else { throw wrong(.map, "an array of pairs") }
-        var entries: [RecordValue.Entry] = []
+        var entries: [(key: [UInt8], entry: RecordValue.Entry)] = []
+        var isDictionary = false
         for pair in pairs {
             guard case .array(let pair) = pair, pair.count == 2 else { throw wrong(.map, "an array of pairs") }
             let key = try value(pair[0], depth: depth - 1, reference: reference)
-            entries.append(.init(key: key, value: try value(pair[1], depth: depth - 1, reference: reference)))
+            if case .string = key {} else { isDictionary = true }
+            var writer = ByteWriter()
+            writer.append(key)
+            let value = try value(pair[1], depth: depth - 1, reference: reference)
+            entries.append((writer.bytes, .init(key: key, value: value)))
         }
-        return entries
+        // Maps whose keys are all strings may be models or JSON objects, which have orders of their own.
+        if isDictionary { entries.sort { $0.key.lexicographicallyPrecedes($1.key) } }
+        return entries.map(\.entry)
+    }
+
+    /// A sign, digits with a point among them, an exponent; or NaN, which is all else that a `Decimal` can be.
+    private static func isDecimal(_ text: String) -> Bool {
+        if text == "NaN" { return true }
+        var rest = Array(text.utf8)[...]
+        func skip(_ bytes: String) {
+            if let first = rest.first, bytes.utf8.contains(first) { rest.removeFirst() }
+        }
+        func skipDigits() -> Int {
+            let count = rest.prefix { $0.isASCIIDigit }.count
+            rest.removeFirst(count)
+            return count
+        }
+        skip("+-")
+        var digits = skipDigits()
+        skip(".")
+        digits += skipDigits()
+        guard digits > 0 else { return false }
+        guard !rest.isEmpty else { return true }
+        guard rest.removeFirst() | 0x20 == UInt8(ascii: "e") else { return false }
+        skip("+-")
+        return skipDigits() > 0 && rest.isEmpty
     }
 
     private static func wide(_ bits: UInt128, signed: Bool) -> RecordValue {

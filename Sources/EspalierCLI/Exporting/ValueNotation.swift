@@ -29,8 +29,8 @@ enum ValueNotation {
         func json(_ value: JSONValue) -> JSONValue { .object([JSONMember(name: rawValue, value: value)]) }
     }
 
-    /// As deep as stored values are read for tools.
-    static let maximumDepth = 1_024
+    /// Values are imported as deep as the tool can read them again: what its deepest document holds, and a scalar in that.
+    static let maximumDepth = JSONParser.defaultMaximumDepth + 1
 
     /// A map that is written with a mark is three levels of JSON.
     static let maximumJSONDepth = maximumDepth * 3 + 8

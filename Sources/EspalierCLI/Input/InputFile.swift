@@ -3,6 +3,8 @@ import Foundation
 /// A document named on the command line; `-` is standard input.
 struct InputFile: Sendable {
     let path: String
+    /// Whether the verb reads exports, too.
+    var mayBeExport = false
 
     var isStandardInput: Bool { path == "-" }
 
@@ -15,7 +17,8 @@ struct InputFile: Sendable {
         do {
             return try JSONParser.parse(bytes)
         } catch {
-            throw CommandFailure("\(name): \(error)")
+            let isExport = mayBeExport && bytes.starts(with: #"{"kind":"#.utf8)
+            throw CommandFailure("\(name): \(error)\(isExport ? ". Is it an export? Then say --records" : "")")
         }
     }
 

@@ -23,6 +23,8 @@ struct JSONContainer {
         }
     }
 
+    func hasMember(_ name: String) -> Bool { members.contains(name) }
+
     var value: JSONValue {
         switch kind {
         case .array: .array(elements)

@@ -22,6 +22,8 @@ struct JSONMemberList {
         }
     }
 
+    func contains(_ name: String) -> Bool { position(of: name) != nil }
+
     private func position(of name: String) -> Int? {
         if members.count <= Self.linearSearchLimit {
             return members.firstIndex { $0.name.hasSameBytes(as: name) }

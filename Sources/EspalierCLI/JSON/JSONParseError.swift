@@ -15,6 +15,7 @@ struct JSONParseError: Error, Equatable {
         case invalidUTF8
         case unpairedSurrogate
         case unescapedControlCharacter
+        case duplicateName
     }
 }
 
@@ -41,6 +42,7 @@ extension JSONParseError.Problem: CustomStringConvertible {
         case .invalidUTF8: "the text is not valid UTF-8"
         case .unpairedSurrogate: "a \\u escape holds half of a surrogate pair without its other half"
         case .unescapedControlCharacter: "a control character in a string must be written as an escape"
+        case .duplicateName: "an object has two members of this name"
         }
     }
 }

@@ -13,22 +13,26 @@ struct JSONParser {
     let bytes: [UInt8]
     let start: Int
     let maximumDepth: Int
+    let allowsDuplicateNames: Bool
     var index: Int
 
-    /// The one value that `bytes` holds. A byte order mark in front of it is skipped.
+    /// The one value that `bytes` holds. A byte order mark in front of it is skipped. Of members with one name the last
+    /// counts, where they are allowed.
     static func parse(
-        _ bytes: [UInt8], maximumDepth: Int = defaultMaximumDepth
+        _ bytes: [UInt8], maximumDepth: Int = defaultMaximumDepth, allowsDuplicateNames: Bool = true
     ) throws(JSONParseError) -> JSONValue {
-        var parser = JSONParser(bytes: bytes, maximumDepth: maximumDepth)
+        var parser = JSONParser(
+            bytes: bytes, maximumDepth: maximumDepth, allowsDuplicateNames: allowsDuplicateNames)
         let value = try parser.parseValue()
         parser.skipWhitespace()
         guard parser.index == bytes.count else { throw parser.error(.expected("the end of the input")) }
         return value
     }
 
-    private init(bytes: [UInt8], maximumDepth: Int) {
+    private init(bytes: [UInt8], maximumDepth: Int, allowsDuplicateNames: Bool) {
         self.bytes = bytes
         self.maximumDepth = maximumDepth
+        self.allowsDuplicateNames = allowsDuplicateNames
         start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         index = start
     }
@@ -74,7 +78,11 @@ extension JSONParser {
         guard container.kind == .object else { return }
         skipWhitespace()
         guard peek() == UInt8(ascii: "\"") else { throw missing("a member name in quotes") }
+        let start = index
         container.name = try parseString()
+        guard allowsDuplicateNames || !container.hasMember(container.name) else {
+            throw error(.duplicateName, at: start)
+        }
         skipWhitespace()
         guard skip(UInt8(ascii: ":")) else { throw missing("':'") }
     }

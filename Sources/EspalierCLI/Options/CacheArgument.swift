@@ -1,6 +1,7 @@
 import ArgumentParser
 import EspalierRecords
 import EspalierStore
+import Foundation
 
 /// The cache that a verb is about.
 struct CacheArgument: ParsableArguments {
@@ -31,6 +32,7 @@ struct CacheArgument: ParsableArguments {
 
     /// Opens the cache, which is made, with `budget`, if it is not there.
     func openOrCreate(budget: SizeArgument?) throws(CommandFailure) -> NormalizedCache {
+        try requireOwnDirectory()
         do {
             let cache = try NormalizedCache(directory: cache, configuration: .commandLine(budget: budget))
             let stored = try cache.statistics().budget
@@ -42,6 +44,13 @@ struct CacheArgument: ParsableArguments {
         } catch {
             throw failure(error)
         }
+    }
+
+    /// No cache is made among other files: its directory is its own, and a wrong path would be hard to clean up.
+    private func requireOwnDirectory() throws(CommandFailure) {
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: cache)) ?? []
+        guard !files.isEmpty, !files.contains("guard"), !files.contains("current") else { return }
+        throw CommandFailure("\(cache): The directory holds other files and no cache. Name one of its own.")
     }
 
     func failure(_ error: CacheError) -> CommandFailure { Self.failure(error, at: cache) }

@@ -6,7 +6,7 @@ struct IdentityOptions: ParsableArguments {
     @Option(
         name: .customLong("id-key"),
         help: ArgumentHelp(
-            "The member that holds an object's identity.",
+            "The member that holds an object's identity; needed, but for --records.",
             discussion: """
                 Under it a string that is not empty or a whole number makes the object a node, TYPE:ID. Objects \
                 without it, or with anything else under it, stay inline in their parent. In TYPE a colon is written %3A \

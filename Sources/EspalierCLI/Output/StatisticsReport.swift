@@ -25,7 +25,7 @@ struct StatisticsReport: Printable {
             ("deletes", "deletes", .count(statistics.deletes)),
             ("recordsWritten", "records written", .count(statistics.recordsWritten)),
             ("recordsUnchanged", "records unchanged", .count(statistics.recordsUnchanged)),
-            ("hits", "hits", .count(statistics.hits)),
+            ("hits", "hits of this process", .count(statistics.hits)),
         ]
     }
 

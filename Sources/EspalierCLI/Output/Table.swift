@@ -4,7 +4,7 @@
 ///     table.append(["Status", "1204"])
 ///     print(table.text(width: 80))
 ///
-/// Where the terminal is narrower than the table, the widest columns of text give way: their cells end in an ellipsis.
+/// Where the terminal is narrower than the table, the widest columns of text give way, names last: their cells end in an ellipsis.
 /// Cells may hold text from a cache, so control characters are made visible: a terminal would obey them.
 struct Table: Sendable {
     struct Cell: Sendable, Equatable, ExpressibleByStringLiteral {
@@ -67,14 +67,23 @@ struct Table: Sendable {
         guard let limit else { return widths }
         var excess = widths.reduce(0, +) + Self.gap * max(0, widths.count - 1) - limit
         let flexible = columns.indices.filter { columns[$0].alignment == .left }
-        while excess > 0, let widest = flexible.max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.leastWidth {
+        // Names last: cut off they can't be copied.
+        let named = flexible.filter { column in rows.contains { $0[column].style == .name } }
+        shrink(flexible.filter { !named.contains($0) }, of: &widths, by: &excess)
+        shrink(named, of: &widths, by: &excess)
+        return widths
+    }
+
+    /// Takes what is too much from the widest of some columns, down to a least width.
+    private func shrink(_ shrinking: [Int], of widths: inout [Int], by excess: inout Int) {
+        while excess > 0, let widest = shrinking.max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.leastWidth
+        {
             // Down to the second widest at once; columns of one width take turns.
-            let next = flexible.filter { $0 != widest }.map { widths[$0] }.max() ?? 0
+            let next = shrinking.filter { $0 != widest }.map { widths[$0] }.max() ?? 0
             let cut = min(excess, max(1, widths[widest] - max(next, Self.leastWidth)))
             widths[widest] -= cut
             excess -= cut
         }
-        return widths
     }
 }
 

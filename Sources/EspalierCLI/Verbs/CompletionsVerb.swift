@@ -6,7 +6,8 @@ struct CompletionsVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "completions", abstract: "Prints the completion script of a shell.",
         discussion: """
-            bash: espalier completions bash > ~/.local/share/bash-completion/completions/espalier
+            bash: mkdir -p ~/.local/share/bash-completion/completions
+                  espalier completions bash > ~/.local/share/bash-completion/completions/espalier
             zsh:  espalier completions zsh > a directory of $fpath, as the file _espalier
             fish: espalier completions fish > ~/.config/fish/completions/espalier.fish
             """)

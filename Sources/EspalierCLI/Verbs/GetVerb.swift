@@ -28,17 +28,20 @@ struct GetVerb: ParsableCommand {
         defer { cache.close() }
         let value: JSONValue
         switch entry.entry {
-        case .node(let identifier): value = try hit(cache.readOutcome(JSONTree.self, identifier)).value
-        case .key(let key): value = try hit(cache.modelOutcome(JSONTree.self, forKey: key)).value
+        case .node(let identifier): value = try hit(cache.readOutcome(JSONTree.self, identifier), in: cache).value
+        case .key(let key): value = try hit(cache.modelOutcome(JSONTree.self, forKey: key), in: cache).value
         case .collection(let key):
-            value = .array(try hit(cache.collectionOutcome(of: JSONTree.self, forKey: key)).map(\.value))
+            value = .array(try hit(cache.collectionOutcome(of: JSONTree.self, forKey: key), in: cache).map(\.value))
         }
         if compact { try Console.print(value, style: .compact) } else { try output.print(LeafReport(tree: value)) }
     }
 
-    private func hit<Value>(_ outcome: ReadOutcome<Value>) throws(CommandFailure) -> Value {
+    private func hit<Value>(_ outcome: ReadOutcome<Value>, in cache: NormalizedCache) throws -> Value {
         switch outcome {
-        case .miss(let reason): throw cache.failure("\(entry.entry)", reason)
+        case .miss(.notFound):
+            let advice = try cache.inspect { try $0.advice(onMissing: entry.entry) }
+            throw CommandFailure("\(entry.entry): not found\(advice)", kind: .miss)
+        case .miss(let reason): throw self.cache.failure("\(entry.entry)", reason)
         case .hit(let hit):
             if hit.isCut { Console.note("references back to an object that contains them are left out.") }
             return hit.value

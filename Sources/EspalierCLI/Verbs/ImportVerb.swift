@@ -59,7 +59,7 @@ struct ImportVerb: AsyncParsableCommand {
     @MainActor
     func run() async throws {
         guard !records else { return try await importRecords() }
-        let documents = try files.map { try models(in: InputFile(path: $0)) }
+        let documents = try files.map { try models(in: InputFile(path: $0, mayBeExport: true)) }
         let cache = try cache.openOrCreate(budget: budget.budget)
         defer { cache.close() }
         do {
@@ -77,7 +77,7 @@ struct ImportVerb: AsyncParsableCommand {
 
     @MainActor
     private func importRecords() async throws {
-        let records = try RecordImport(of: (files.isEmpty ? ["-"] : files).map(InputFile.init))
+        let records = try RecordImport(of: (files.isEmpty ? ["-"] : files).map { InputFile(path: $0) })
         do {
             // Where there is no cache there is none after an error, either.
             let existing = try cache.openIfThere()

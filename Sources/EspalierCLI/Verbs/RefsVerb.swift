@@ -47,7 +47,8 @@ struct RefsVerb: ParsableCommand {
         _ inspection: Inspection
     ) throws -> (ReferenceGraph, names: [Handle: RecordName], unreadable: Int) {
         guard let found = try inspection.entry(of: entry.entry) else {
-            throw cache.failure("\(entry.entry)", .notFound)
+            let advice = try inspection.advice(onMissing: entry.entry)
+            throw CommandFailure("\(entry.entry): not found\(advice)", kind: .miss)
         }
         let start = found.handle
         if case .damaged(let detail) = try inspection.record(of: found), case .record = try inspection.record(start) {

@@ -4,7 +4,7 @@ import EspalierStore
 /// `espalier top`: the records that cost most, are needed most or will be evicted first.
 struct TopVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "top", abstract: "Lists the largest records, the most referred to or those evicted next.",
+        commandName: "top", abstract: "Lists the largest records, the most referred to or the least recently used.",
         discussion: """
             By age it lists what nothing refers to, and what stands on a cycle, in the order in which it would be evicted. \
             The columns are those of ls. A damaged record has no identifier here; ls names it.

@@ -56,7 +56,18 @@ struct DiagnosisTests {
     @Test("a full map, a reader that stays behind, a reader table that is nearly full, generations left behind")
     func cache() {
         let full = PageUsage(used: 950, lastPage: 960, mapSize: 1_000 * 4_096, pageSize: 4_096)
-        #expect(findings { $0.pages = full } == ["warning budget"])
+        #expect(
+            findings {
+                $0.pages = full
+                $0.usablePages = full.capacity
+            } == ["warning budget"])
+        // In a small cache the pages that only deletes may use are more than a tenth.
+        let small = PageUsage(used: 100, lastPage: 110, mapSize: 133 * 4_096, pageSize: 4_096)
+        #expect(
+            findings {
+                $0.pages = small
+                $0.usablePages = small.capacity - 32
+            } == ["warning budget"])
         let behind = Reader(processIdentifier: 7, transaction: 1, lag: 1_001)
         #expect(findings { $0.readers = [behind] } == ["warning readers"])
         let idle = Reader(processIdentifier: 7, transaction: nil, lag: nil)

@@ -24,6 +24,10 @@ struct BadLinesTests {
                 "line 2: field x: $nix is no mark"
             ),
             (#"{"kind":"collection","identifier":"b","elements":[1,{"$ref":7}]}"#, "line 2: element 1: $ref takes"),
+            (
+                #"{"kind":"node","identifier":"b","types":["T"],"fields":{"x":1,"x":2}}"#,
+                "line 2, column 63: an object has two members of this name"
+            ),
             (good, "line 2: there is another line of the node a"),
             (
                 #"{"kind":"key","identifier":"k","value":{"$ref":"b"}}"#,
@@ -57,6 +61,10 @@ struct BadLinesTests {
     func document() throws {
         let outcome = try tool.fail(1, "import", "c", "-", "--records", input: "[\n  {\"id\": 1}\n]\n")
         #expect(outcome.errors.contains("line 1, column 2"))
+        #expect(outcome.errors.hasSuffix("Is it a document? Leave --records out\n"))
+        let export = try tool.fail(
+            1, "import", "c", "-", "--id-key", "id", input: "\(Self.good)\n\(Self.good)\n")
+        #expect(export.errors.hasSuffix("Is it an export? Then say --records\n"))
         #expect(!tool.folder.contains("c"))
     }
 
@@ -86,6 +94,12 @@ struct BadLinesTests {
         #expect(!tool.folder.contains("c"))
         try tool.succeed("import", "c", "-", "--records", input: "\(Self.good)\n\(large)\n")
 
+        let wide = #"{"kind":"collection","identifier":"all","elements":[1,"\#(text)"]}"#
+        let other = try tool.fail(
+            1, "import", "w", "-", "--records", "--budget", "1MiB", input: "\(Self.good)\n\(wide)\n")
+        #expect(other.errors.contains("line 2: an element of 195.3 KiB is more than one write may be"))
+        #expect(!tool.folder.contains("w"))
+
         let elements = (0..<2_000).map {
             $0 % 2 == 0 ? #"{"$ref":"a"}"# : #"{"n":\#($0),"text":"\#(text.prefix(100))"}"#
         }
@@ -96,6 +110,32 @@ struct BadLinesTests {
         #expect(try summary.json() == ["records": 2, "recordsWritten": 2, "recordsUnchanged": 0])
         try tool.succeed("verify", "d")
         #expect(Set(try tool.lines(of: "d")) == [collection, Self.good])
+    }
+
+    @Test("values are stored as deep as the tool reads them")
+    func depth() throws {
+        func line(_ levels: Int) -> String {
+            let value = String(repeating: "[", count: levels) + "1" + String(repeating: "]", count: levels)
+            return #"{"kind":"node","identifier":"a","types":["T"],"fields":{"x":\#(value)}}"#
+        }
+        let levels = ValueNotation.maximumDepth - 1
+        try tool.succeed("import", "c", "-", "--records", input: line(levels))
+        #expect(try tool.succeed("get", "c", "a").text.count { $0 == "[" } == levels)
+        try tool.fail(1, "import", "c", "-", "--records", input: line(levels + 1))
+    }
+
+    @Test("many files are read one at a time, and each says its own lines")
+    func files() throws {
+        let names = (0..<150).map { "f\($0)" }
+        for name in names {
+            try tool.folder.write(Self.good.replacingOccurrences(of: #""a""#, with: "\"\(name)\""), to: name)
+        }
+        let outcome = try tool.run(["import", "c"] + names + ["--records"])
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        #expect(try tool.lines(of: "c").count == names.count)
+        try tool.folder.write("7", to: "last")
+        let bad = try tool.run(["import", "d"] + names + ["last", "--records"])
+        #expect(bad.errors == "espalier: last: line 1: a record is an object\n")
     }
 
     @Test("a file that can be read once only is put aside")

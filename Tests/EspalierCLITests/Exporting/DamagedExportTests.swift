@@ -44,4 +44,19 @@ struct DamagedExportTests {
                 """)
         #expect(try tool("diff", "c", "c", "--format", "csv").text.contains("\ndamaged,node,a:2,,,\n"))
     }
+    @Test("a record whose name is too long for a key is known again when one side is damaged")
+    func longName() throws {
+        let long = String(repeating: "x", count: 700)
+        for cache in ["c", "d"] {
+            try tool.succeed(
+                "import", cache, "-", "--id-key", "id", "--root-type", "N",
+                input: #"[{"id":"\#(long)","t":"a text to be damaged"},{"id":"\#(long.prefix(600))"},{"id":"z"}]"#)
+        }
+        try tool.folder.damage("a text to be damaged", in: "c")
+        for (a, b) in [("c", "d"), ("d", "c")] {
+            #expect(
+                try tool("diff", a, b, "--format", "csv").text
+                    == "change,kind,identifier,path,a,b\ndamaged,node,N:\(long),,,\n")
+        }
+    }
 }

@@ -21,7 +21,11 @@ struct RandomValues {
         case 10:
             .decimal(
                 ["0.10", "NaN", "1e400", "12345678901234567890123", "-0", "5"].randomElement(using: &random) ?? "")
-        case 11: .wide(high: random.next(), low: number(of: UInt64.self), signed: .random(using: &random))
+        case 11:
+            // Beyond 64 bits.
+            .wide(
+                high: random.next() >> 1 | 1 << 62, low: number(of: UInt64.self),
+                signed: .random(using: &random))
         case 12: .child(Int.random(in: 0..<childCount, using: &random))
         case 13: .array((0..<Int.random(in: 0..<5, using: &random)).map { _ in value(depth: depth - 1) })
         case 14:
@@ -31,10 +35,17 @@ struct RandomValues {
                 })
         default:
             .map(
-                (0..<Int.random(in: 0..<3, using: &random)).map { _ in
-                    .init(key: value(depth: depth - 1), value: value(depth: depth - 1))
-                })
+                Self.inOrder(
+                    (0..<Int.random(in: 0..<3, using: &random)).map { _ in
+                        .init(key: value(depth: depth - 1), value: value(depth: depth - 1))
+                    }))
         }
+    }
+
+    /// As a dictionary's are, unless all keys are strings, as a model's may be.
+    private static func inOrder(_ entries: [RecordValue.Entry]) -> [RecordValue.Entry] {
+        let isModel = entries.allSatisfy { if case .string = $0.key { true } else { false } }
+        return isModel ? entries : entries.sorted { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }
     }
 
     /// Of every size: small ones are as likely as large ones.

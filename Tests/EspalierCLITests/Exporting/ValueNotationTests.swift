@@ -32,7 +32,7 @@ struct ValueNotationTests {
         (.float(.nan), #"{"$float":"nan"}"#), (.string("日本 é"), #""日本 é""#), (.string("$ref"), #""$ref""#),
         (.bytes([0, 1, 2]), #"{"$bytes":"AAEC"}"#), (.bytes([]), #"{"$bytes":""}"#),
         (.decimal("0.10"), #"{"$decimal":"0.10"}"#),
-        (.wide(high: .max, low: .max, signed: true), #"{"$int128":"-1"}"#),
+        (.wide(high: 0, low: 1 << 63, signed: true), #"{"$int128":"9223372036854775808"}"#),
         (.wide(high: .max, low: .max, signed: false), #"{"$uint128":"340282366920938463463374607431768211455"}"#),
         (.wide(high: 1 << 63, low: 0, signed: true), #"{"$int128":"-170141183460469231731687303715884105728"}"#),
         (.absent, #"{"$absent":true}"#), (.child(3), #"{"$ref":"n:3"}"#), (.array([]), "[]"), (.map([]), "{}"),
@@ -99,6 +99,14 @@ struct ValueNotationTests {
         #expect(try value("12345678901234567890123").bytes == RecordValue.decimal("12345678901234567890123").bytes)
         #expect(try value(#"{"$double":"1.5"}"#).bytes == RecordValue.double(1.5).bytes)
         #expect(try value(#"{"$deleted":7}"#) == .child(1_000))
+        for text in ["-12.5", "+1", "1e400", "1.5E-7", "NaN"] {
+            #expect(try value(#"{"$decimal":"\#(text)"}"#) == .decimal(text))
+        }
+        #expect(try value(#"{"$int128":"-1"}"#) == .integer(-1))
+        #expect(try value(#"{"$uint128":"5"}"#) == .integer(5))
+        #expect(try value(#"{"$uint128":"18446744073709551615"}"#) == .unsigned(.max))
+        #expect(text(try value(#"{"$map":[[300,1],[-1,2],[3,3]]}"#)) == #"{"$map":[[3,3],[300,1],[-1,2]]}"#)
+        #expect(text(try value(#"{"$map":[["b",1],["$a",2]]}"#)) == #"{"$map":[["b",1],["$a",2]]}"#)
     }
 
     @Test(
@@ -109,7 +117,10 @@ struct ValueNotationTests {
             (#"{"a":1,"$b":1}"#, "$b is no mark"), (#"{"$deleted":-1}"#, "$deleted takes"),
             (#"{"$lost":"1"}"#, "$lost takes"), (#"{"$absent":false}"#, "$absent takes true"),
             (#"{"$bytes":"?"}"#, "$bytes takes Base64"), (#"{"$bytes":1}"#, "$bytes takes Base64"),
-            (#"{"$decimal":1}"#, "$decimal takes digits"), (#"{"$int128":"x"}"#, "$int128 takes"),
+            (#"{"$decimal":1}"#, "$decimal takes digits"), (#"{"$decimal":""}"#, "$decimal takes digits"),
+            (#"{"$decimal":"1٢"}"#, "$decimal takes digits"), (#"{"$decimal":"1e"}"#, "$decimal takes digits"),
+            (#"{"$decimal":"nan"}"#, "$decimal takes digits"), (#"{"$decimal":"1 "}"#, "$decimal takes digits"),
+            (#"{"$int128":"x"}"#, "$int128 takes"),
             (#"{"$int128":"170141183460469231731687303715884105728"}"#, "$int128 takes"),
             (#"{"$uint128":"-1"}"#, "$uint128 takes"), (#"{"$float":1.5}"#, "$float takes"),
             (#"{"$float":"1e39"}"#, "$float takes"), (#"{"$double":"x"}"#, "$double takes"),

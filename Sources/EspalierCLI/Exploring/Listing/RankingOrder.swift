@@ -32,7 +32,7 @@ enum RankingOrder: String, Sendable, CaseIterable, ExpressibleByArgument {
             if self == .size {
                 ranking.add(handle, score: try reader.bytes(of: handle, stored))
             } else {
-                let count = Int(clamping: try inspection.state(of: handle).referenceCount)
+                let count = Int(clamping: try inspection.state(of: handle)?.referenceCount ?? 0)
                 if count > 0 { ranking.add(handle, score: count) }
             }
             return true

@@ -29,8 +29,8 @@ struct RecordSummaries {
             identifier: name.kind.isRecord ? name.identifier : nil, kind: name.kind,
             bytes: try bytes(of: handle, stored),
             // What is not there has no state, and that of a record without one would be taken for it.
-            references: name.kind == .nothing ? 0 : Int(clamping: state.referenceCount))
-        if state.stamp > .never, state.stamp <= commit {
+            references: name.kind == .nothing ? 0 : state.map { Int(clamping: $0.referenceCount) })
+        if let state, state.stamp > .never, state.stamp <= commit {
             summary.age = Int(clamping: commit.rawValue - state.stamp.rawValue)
         }
         if case .record(let record) = stored {

@@ -11,8 +11,8 @@ struct RecordSummary: Sendable, Equatable {
     var types: [String] = []
     /// As stored; a collection's with those of its segments.
     var bytes: Int
-    /// How many records refer to it.
-    var references: Int
+    /// How many records refer to it; nil where that is damaged.
+    var references: Int?
     /// How many records it refers to; of a collection, how many elements it has.
     var children: Int?
     /// Commits since it was last accessed, where that is known.
@@ -35,7 +35,7 @@ extension RecordSummary {
     private var cells: [Cell] {
         [
             identifier.map { .text($0, .name) } ?? .nothing, .text(kindShown, kind.isRecord ? .plain : .bad),
-            .texts(types), .size(bytes), .count(references), children.map(Cell.count) ?? .nothing,
+            .texts(types), .size(bytes), references.map(Cell.count) ?? .nothing, children.map(Cell.count) ?? .nothing,
             age.map(Cell.count) ?? .nothing,
         ]
     }
