@@ -36,7 +36,7 @@ release: setup ## builds the command line, optimised: .build/release/espalier
 	@echo 'release: building .build/release/espalier, optimised; minutes the first time'
 	$(SWIFT) build $(RELEASE_FLAGS)
 
-demo: release ## builds the command line and shows, in a few seconds, what Espalier does
+demo: release ## builds the command line, minutes the first time, and shows what Espalier does
 	@echo 'demo: running .build/release/espalier demo'
 	@.build/release/espalier demo
 

@@ -11,3 +11,4 @@ let ada = Person(modelIdentifier: "Person:1", name: "Ada")
 cache.set(Message(modelIdentifier: "Message:34", text: "Meow", sender: ada))
 cache.set(Person(modelIdentifier: "Person:1", name: "Ada Lovelace"))
 print(cache.read(Message.self, "Message:34")?.sender.name ?? "a miss")  // Ada Lovelace
+cache.close()

@@ -33,3 +33,8 @@ extension Repository {
             .sorted { $0.path < $1.path }
     }
 }
+
+// Not all that is in it, in every line about a test.
+extension Snippet: CustomStringConvertible {
+    var description: String { path }
+}
