@@ -55,9 +55,8 @@ final class DemoDirectory {
     private func removeOnSignals() {
         signal(SIGPIPE, SIG_IGN)
         signals = [SIGINT, SIGTERM, SIGHUP].compactMap { [path] number in
-            var inherited = sigaction()
-            // What was ignored before, as nohup does, stays so.
-            if sigaction(number, nil, &inherited) == 0, inherited.isIgnored { return nil }
+            // What was ignored before, as by nohup, stays so.
+            guard !Terminal.isIgnored(number) else { return nil }
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
@@ -67,16 +66,5 @@ final class DemoDirectory {
             source.resume()
             return source
         }
-    }
-}
-
-extension sigaction {
-    fileprivate var isIgnored: Bool {
-        #if canImport(Glibc)
-        let handler = __sigaction_handler.sa_handler
-        #else
-        let handler = __sigaction_u.__sa_handler
-        #endif
-        return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }

@@ -6,7 +6,7 @@ import Glibc
 import Darwin
 #endif
 
-/// What standard output is connected to.
+/// What standard output and signals of this process are connected to.
 enum Terminal {
     /// Keeps descriptors 0 to 2 taken where the caller closed them, or the first files opened would become them: what is
     /// printed must never land in a file of a cache. Writing to one held like this fails.
@@ -15,6 +15,18 @@ enum Terminal {
             // The lowest number that is free; never closed again.
             _ = unsafe open("/dev/null", O_RDONLY)
         }
+    }
+
+    /// Whether this process was started with a signal ignored.
+    static func isIgnored(_ number: Int32) -> Bool {
+        var inherited = sigaction()
+        guard unsafe sigaction(number, nil, &inherited) == 0 else { return false }
+        #if canImport(Glibc)
+        let handler = unsafe inherited.__sigaction_handler.sa_handler
+        #else
+        let handler = unsafe inherited.__sigaction_u.__sa_handler
+        #endif
+        return unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
     /// Whether a person reads along.
