@@ -9,13 +9,13 @@ struct GuardFileTests {
     init() throws { scratch = try Scratch() }
     var path: String { scratch.root + "/guard" }
 
-    @Test("a guard is created only when asked, eight bytes long, and never replaced")
+    @Test("a guard is created only when asked, sixteen bytes long, and never replaced")
     func creation() throws {
         let other = scratch.root + "/other"
         #expect(code { _ = try GuardFile(path: other, create: false) } == .notFound)
         try #expect(GuardFile(path: other, create: true).generation == 0)
         try #expect(GuardFile(path: other, create: false).generation == 0)
-        try #expect(Data(contentsOf: URL(fileURLWithPath: other)) == Data(count: 8))
+        try #expect(Data(contentsOf: URL(fileURLWithPath: other)) == Data(count: 16))
         #expect(code { _ = try GuardFile(path: scratch.root + "/nowhere/guard", create: true) } == .notFound)
     }
 
@@ -56,7 +56,7 @@ struct GuardFileTests {
         }
         #expect(failures.count == 0)
         #expect(objects.map(\.generation) == [200, 200])
-        try #expect(Data(contentsOf: URL(fileURLWithPath: path)) == Data([200, 0, 0, 0, 0, 0, 0, 0]))
+        try #expect(Data(contentsOf: URL(fileURLWithPath: path)) == Data([200] + [UInt8](repeating: 0, count: 15)))
         try #expect(GuardFile(path: path, create: true).generation == 200)
     }
 
@@ -66,6 +66,7 @@ struct GuardFileTests {
         try Data([5]).write(to: URL(fileURLWithPath: short))
         let guardFile = try GuardFile(path: short, create: false)
         #expect(guardFile.generation == 5)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: short)).count == 16)
         try FileManager.default.removeItem(atPath: short)
         #expect(code { try guardFile.withExclusiveLock { _ in } } == .notFound)
         try Data([5]).write(to: URL(fileURLWithPath: short))

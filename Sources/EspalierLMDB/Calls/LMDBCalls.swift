@@ -65,6 +65,11 @@ enum LMDBCalls {
         return unsafe (result.me_mapsize, result.me_last_pgno, UInt64(result.me_last_txnid))
     }
 
+    /// No transaction or other call may be under way in this process. After an error there is no map.
+    static func resize(_ environment: Pointer, mapSize: Int) throws(LMDBError) {
+        try unsafe check(mdb_env_set_mapsize(environment, mapSize), .resize)
+    }
+
     static func sync(_ environment: Pointer) throws(LMDBError) {
         try unsafe check(mdb_env_sync(environment, 1), .sync)
     }

@@ -48,6 +48,22 @@ struct OpenFile: ~Copyable, Sendable {
         return Array(bytes.prefix(done))
     }
 
+    /// Fills `bytes` from the file; `false` when that ends before.
+    func fill(_ bytes: inout [UInt8], at offset: Int, _ operation: LMDBError.Operation) throws(LMDBError) -> Bool {
+        var done = 0
+        while done < bytes.count {
+            let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+                // There is an address, because there are bytes left.
+                unsafe pread(descriptor, buffer.baseAddress! + done, buffer.count - done, off_t(offset + done))
+            }
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw .system(operation) }
+            guard count > 0 else { return false }
+            done += count
+        }
+        return true
+    }
+
     /// Makes the file at least `size` bytes long with zeros that are really written: a sparse file that is mapped kills
     /// the process when the disk is full.
     func extend(from current: Int, to size: Int, _ operation: LMDBError.Operation) throws(LMDBError) {

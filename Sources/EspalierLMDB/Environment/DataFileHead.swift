@@ -1,7 +1,7 @@
 /// The two meta pages at the head of `data.mdb`, judged before LMDB sees them.
 ///
 /// LMDB trusts them: a page size of 0 divides by zero, a root outside the file kills the process. This finds a damaged
-/// head and a file cut off before its roots; it does not walk the trees.
+/// head and a file cut off before its roots; `StructureCheck` walks the trees.
 ///
 /// ```
 ///   page 0, page 1      page header 16, of it: flags at 10
@@ -14,63 +14,67 @@ struct DataFileHead {
     private static let magic: UInt32 = 0xBEEF_C0DE
     private static let version: UInt32 = 1
     private static let metaFlag: UInt16 = 0x08
-    private static let deepest: UInt16 = 32
-    private static let noPage = UInt64.max
 
     let pageSize: UInt64
     let mapSize: UInt64
-    let depths: [UInt16]
-    let roots: [UInt64]
+    let freeList: TreeRecord
+    let directory: TreeRecord
     let lastPage: UInt64
     let transaction: UInt64
 
-    /// Throws when a file that is not empty does not begin as LMDB needs it to.
-    static func check(_ file: borrowing OpenFile) throws(LMDBError) {
+    /// The meta that counts, or `nil` of an empty file. Throws when it is not what LMDB needs.
+    static func latest(_ file: borrowing OpenFile) throws(LMDBError) -> DataFileHead? {
         // A process that has the file open may be writing a meta page just now.
         for _ in 0..<8 {
-            do { return try checkOnce(file) } catch { continue }
+            do { return try readLatest(file) } catch { continue }
         }
-        try checkOnce(file)
+        return try readLatest(file)
     }
 
-    private static func checkOnce(_ file: borrowing OpenFile) throws(LMDBError) {
+    private static func readLatest(_ file: borrowing OpenFile) throws(LMDBError) -> DataFileHead? {
         let size = try file.status(.prepareFiles).size
-        guard size > 0 else { return }
+        guard size > 0 else { return nil }
         let first = try DataFileHead(file, at: 0)
         guard first.pageSize.nonzeroBitCount == 1, (256...65_536).contains(first.pageSize) else {
             throw LMDBError(.invalidFile, .prepareFiles)
         }
         let second = try DataFileHead(file, at: Int(first.pageSize))
-        let latest = second.transaction > first.transaction ? second : first
-        guard second.pageSize == first.pageSize, latest.isSound(fileSize: UInt64(size)) else {
-            throw LMDBError(.corrupted, .prepareFiles)
-        }
+        let isSecond = second.transaction > first.transaction
+        let latest = isSecond ? second : first
+        // Readers take the meta page that the transaction's last bit names.
+        guard second.pageSize == first.pageSize, latest.transaction % 2 == (isSecond ? 1 : 0),
+            latest.isSound(fileSize: UInt64(size))
+        else { throw LMDBError(.corrupted, .prepareFiles) }
+        return latest
     }
 
     private init(_ file: borrowing OpenFile, at offset: Int) throws(LMDBError) {
-        let bytes = try file.read(Self.length, at: offset, .prepareFiles)
-        guard bytes.count == Self.length else { throw LMDBError(.invalidFile, .prepareFiles) }
-        func load<T: BitwiseCopyable>(_ offset: Int, _ type: T.Type) -> T {
-            unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: offset, as: type) }
-        }
-        guard load(10, UInt16.self) & Self.metaFlag != 0, load(16, UInt32.self) == Self.magic else {
+        var bytes = PageBytes(count: Self.length)
+        guard try file.fill(&bytes.bytes, at: offset, .prepareFiles) else {
             throw LMDBError(.invalidFile, .prepareFiles)
         }
-        guard load(20, UInt32.self) == Self.version else { throw LMDBError(.versionMismatch, .prepareFiles) }
-        pageSize = UInt64(load(40, UInt32.self))
-        mapSize = load(32, UInt64.self)
-        depths = [load(46, UInt16.self), load(94, UInt16.self)]
-        roots = [load(80, UInt64.self), load(128, UInt64.self)]
-        lastPage = load(136, UInt64.self)
-        transaction = load(144, UInt64.self)
+        guard try bytes.load(10, as: UInt16.self) & Self.metaFlag != 0,
+            try bytes.load(16, as: UInt32.self) == Self.magic
+        else { throw LMDBError(.invalidFile, .prepareFiles) }
+        guard try bytes.load(20, as: UInt32.self) == Self.version else {
+            throw LMDBError(.versionMismatch, .prepareFiles)
+        }
+        pageSize = UInt64(try bytes.load(40, as: UInt32.self))
+        mapSize = try bytes.load(32, as: UInt64.self)
+        freeList = try TreeRecord(bytes, at: 40)
+        directory = try TreeRecord(bytes, at: 88)
+        lastPage = try bytes.load(136, as: UInt64.self)
+        transaction = try bytes.load(144, as: UInt64.self)
     }
 
     private func isSound(fileSize: UInt64) -> Bool {
         // Pages at the end may never have been written, so a file shorter than its last page is not a damaged one.
         let pages = fileSize / pageSize
-        let areRootsSound = zip(roots, depths).allSatisfy { root, depth in
-            root == Self.noPage
-                ? depth == 0 : root >= 2 && root < pages && root <= lastPage && depth >= 1 && depth <= Self.deepest
+        let areRootsSound = [freeList, directory].allSatisfy { tree in
+            tree.isEmpty
+                ? tree.depth == 0
+                : tree.root >= 2 && tree.root < pages && tree.root <= lastPage && tree.depth >= 1
+                    && tree.depth <= TreeRecord.deepest
         }
         return areRootsSound && lastPage >= 1 && lastPage <= mapSize / pageSize && transaction < UInt64.max / 2
     }

@@ -1,8 +1,14 @@
 import Synchronization
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 extension Environment {
     enum Admission {
-        case closed
+        case closed, broken, turnstile
         case open(idleReader: OpenTransaction?)
     }
 
@@ -13,7 +19,7 @@ extension Environment {
         let idle = state.withLock { state -> [OpenTransaction]? in
             guard !state.isClosing else { return nil }
             state.isClosing = true
-            state.users += 1
+            state.threads.append(Self.currentThread)
             defer { state.idleReaders = [] }
             return state.idleReaders
         }
@@ -27,26 +33,58 @@ extension Environment {
         handle.isForeign || state.withLock { $0.isClosing }
     }
 
-    /// Keeps the C environment open until `leave`.
-    func enter(_ operation: LMDBError.Operation, takingReader: Bool = false) throws(LMDBError) -> OpenTransaction? {
+    /// Keeps the C environment open until `leave`, on the same thread.
+    func enter(
+        _ operation: LMDBError.Operation, takingReader: Bool = false, closingTurnstile: Bool = false
+    ) throws(LMDBError) -> OpenTransaction? {
         guard !handle.isForeign else { throw LMDBError(.usedAfterFork, operation) }
-        let admission = state.withLock { state -> Admission in
-            guard !state.isClosing else { return .closed }
-            state.users += 1
-            return .open(idleReader: takingReader ? state.idleReaders.popLast() : nil)
+        let thread = Self.currentThread
+        while true {
+            let admission = state.withLock { state -> Admission in
+                guard !state.isClosing else { return .closed }
+                guard !state.isBroken else { return .broken }
+                // Whoever is inside already must not wait for those who wait for it.
+                if state.isTurnstileClosed && !state.threads.contains(thread) { return .turnstile }
+                state.threads.append(thread)
+                if closingTurnstile { state.isTurnstileClosed = true }
+                return .open(idleReader: takingReader ? state.idleReaders.popLast() : nil)
+            }
+            switch admission {
+            case .open(let reader): return reader
+            case .closed: throw LMDBError(.closed, operation)
+            case .broken: throw LMDBError(.panic, operation)
+            case .turnstile: turnstile.withLock { _ in }
+            }
         }
-        guard case .open(let reader) = admission else { throw LMDBError(.closed, operation) }
-        return reader
     }
 
     /// The last to leave a closing environment closes it.
     func leave() {
+        let thread = Self.currentThread
         let isLast = state.withLock { state in
-            state.users -= 1
-            return state.isClosing && state.users == 0
+            state.remove(thread)
+            return state.isClosing && state.threads.isEmpty
         }
         guard isLast else { return }
         unsafe LMDBCalls.close(handle.pointer)
         EnvironmentRegistry.remove(entry)
+    }
+
+    static var currentThread: UInt {
+        #if canImport(Glibc)
+        UInt(pthread_self())
+        #else
+        unsafe UInt(bitPattern: pthread_self())
+        #endif
+    }
+}
+
+extension Environment.State {
+    mutating func remove(_ thread: UInt) {
+        guard let index = threads.lastIndex(of: thread) else {
+            preconditionFailure("a transaction must end on the thread that began it")
+        }
+        threads.swapAt(index, threads.count - 1)
+        threads.removeLast()
     }
 }

@@ -32,9 +32,12 @@ extension Environment {
             directory: try directory.status(.open).identity, fork: ForkMark.current)
         try EnvironmentRegistry.insert(entry)
         do {
-            try EnvironmentFiles.prepare(in: directory, options: options)
+            let isIntact = try EnvironmentFiles.prepare(in: directory, of: lock.owner, options: options)
             let handle = try openHandle(path, keyspaces: keyspaces, options: options, fork: entry.fork)
-            return Environment(handle: handle, entry: entry, directory: directory, options: options)
+            let environment = Environment(
+                handle: handle, entry: entry, directory: directory, guardFile: lock.owner, options: options)
+            if isIntact { environment.markIntact() }
+            return environment
         } catch {
             EnvironmentRegistry.remove(entry)
             throw error
@@ -52,15 +55,16 @@ extension Environment {
                 pointer, mapSize: mapSize, maximumReaders: options.maximumReaders, keyspaces: max(names.count, 1))
             try unsafe LMDBCalls.open(pointer, directory: path, options: options)
             // LMDB sets this on its other descriptors only.
-            _ = unsafe fcntl(try LMDBCalls.dataDescriptor(pointer), F_SETFD, FD_CLOEXEC)
+            let dataDescriptor = try unsafe LMDBCalls.dataDescriptor(pointer)
+            _ = fcntl(dataDescriptor, F_SETFD, FD_CLOEXEC)
             _ = try unsafe LMDBCalls.clearStaleReaders(pointer)
             let indices = try unsafe openKeyspaces(names, of: pointer, isReadOnly: options.isReadOnly)
             let serial = serials.add(1, ordering: .relaxed).newValue
             let keyspaces = zip(names, indices).map { Keyspace(name: $0, index: $1, environment: serial) }
             return try unsafe EnvironmentHandle(
                 pointer: pointer, serial: serial, fork: fork, pageSize: LMDBCalls.pageSize(pointer),
-                mapSize: LMDBCalls.measure(pointer, .open).mapSize, isReadOnly: options.isReadOnly, keyspaces: keyspaces
-            )
+                map: MapSize(LMDBCalls.measure(pointer, .open).mapSize), dataDescriptor: dataDescriptor,
+                isReadOnly: options.isReadOnly, keyspaces: keyspaces)
         } catch {
             unsafe LMDBCalls.close(pointer)
             throw error

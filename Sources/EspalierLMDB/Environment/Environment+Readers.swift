@@ -28,7 +28,7 @@ extension Environment {
     public func sync() throws(LMDBError) {
         _ = try enter(.sync)
         defer { leave() }
-        try unsafe LMDBCalls.sync(handle.pointer)
+        try markingDurable { () throws(LMDBError) in try unsafe LMDBCalls.sync(handle.pointer) }
     }
 
     /// The number of the last commit, of any process.

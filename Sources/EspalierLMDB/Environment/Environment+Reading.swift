@@ -10,8 +10,8 @@ extension Environment {
         return try body(transaction)
     }
 
-    @usableFromInline
-    func beginRead() throws(LMDBError) -> ReadTransaction {
+    /// Begins a read that ends with the value returned; for a look at the last commit beside a write.
+    public func beginRead() throws(LMDBError) -> ReadTransaction {
         let idle = try enter(.beginRead, takingReader: true)
         do {
             if let idle {
@@ -51,10 +51,11 @@ extension Environment {
         reader.end()
         guard !handle.isForeign else { return }
         unsafe LMDBCalls.reset(reader.pointer)
+        let thread = Self.currentThread
         let isKept = state.withLock { state in
-            guard !state.isClosing, state.idleReaders.count < idleLimit else { return false }
+            guard !state.isClosing, !state.isTurnstileClosed, state.idleReaders.count < idleLimit else { return false }
             state.idleReaders.append(reader)
-            state.users -= 1
+            state.remove(thread)
             return true
         }
         guard !isKept else { return }

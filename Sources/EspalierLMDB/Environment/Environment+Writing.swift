@@ -1,11 +1,5 @@
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 extension Environment {
     /// Begins the write transaction, after waiting, without a limit, for the one that is under way here or in another
     /// process. A second one on the same thread would wait for itself, and traps.
@@ -21,6 +15,7 @@ extension Environment {
                 writer.load(ordering: .relaxed) != thread, "this thread is writing already; commit or abort first")
             let pointer = try unsafe LMDBCalls.begin(handle.pointer, readOnly: false)
             writer.store(thread, ordering: .relaxed)
+            expectMark()
             return unsafe WriteTransaction(OpenTransaction(pointer, of: handle, isWritable: true), in: self)
         } catch {
             leave()
@@ -42,13 +37,16 @@ extension Environment {
         finishWrite(transaction)
         // LMDB frees the transaction, whether it can be committed or not.
         defer { leave() }
-        try unsafe LMDBCalls.commit(transaction.pointer)
+        try marking(isDurable: options.durability != .noSync) { () throws(LMDBError) in
+            try unsafe LMDBCalls.commit(transaction.pointer)
+        }
     }
 
     func abortWrite(_ transaction: OpenTransaction) {
         guard !handle.isForeign else { return }
         finishWrite(transaction)
-        unsafe LMDBCalls.abort(transaction.pointer)
+        // What the transaction spilled has changed the file, if only where it is free.
+        try? marking(isDurable: false) { () throws(LMDBError) in unsafe LMDBCalls.abort(transaction.pointer) }
         leave()
     }
 
@@ -58,13 +56,5 @@ extension Environment {
             "a write transaction must end on the thread that began it")
         transaction.end()
         writer.store(0, ordering: .relaxed)
-    }
-
-    private static var currentThread: UInt {
-        #if canImport(Glibc)
-        UInt(pthread_self())
-        #else
-        unsafe UInt(bitPattern: pthread_self())
-        #endif
     }
 }

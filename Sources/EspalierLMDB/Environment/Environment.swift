@@ -15,10 +15,11 @@ import Synchronization
 /// let value = try environment.read { try $0.value(nodes, UInt64(1)) }
 /// ```
 ///
-/// Threading: safe from every thread. Reads run side by side and never wait; writes wait for one another, in this and
-/// in other processes, without a limit. A process has a directory open once. A forked child must open it anew.
+/// Threading: safe from every thread. Reads run side by side and wait only while the map is being resized; writes wait
+/// for one another, in this and in other processes, without a limit. A process has a directory open once. A forked child must open it anew.
 ///
-/// Cost: opening takes some 100 microseconds; each environment maps `mapSize` bytes of address space.
+/// Cost: opening takes some 100 microseconds, and up to 0.6 milliseconds for each MiB of a file that was touched by
+/// others or not written to the end, which is checked; each environment maps `mapSize` bytes of address space.
 ///
 /// Errors: `LMDBError`. After `.panic`, close it and open it again.
 public final class Environment: Sendable {
@@ -28,9 +29,13 @@ public final class Environment: Sendable {
     struct State {
         /// Transactions kept for the next reads; they hold a reader slot but pin no pages.
         var idleReaders: [OpenTransaction] = []
-        /// Transactions and calls under way: the C environment stays open for them.
-        var users = 0
+        /// The threads of the transactions and calls under way, one entry each: the C environment stays open for them.
+        var threads: [UInt] = []
         var isClosing = false
+        /// Its map is lost: nothing may be begun.
+        var isBroken = false
+        /// Threads that have nothing under way wait at the turnstile.
+        var isTurnstileClosed = false
     }
 
     // immutable
@@ -38,26 +43,40 @@ public final class Environment: Sendable {
     let entry: EnvironmentRegistry.Entry
     /// Keeps the number of the directory's inode from being given to another directory while this one is registered.
     let directory: OpenFile
+    /// Holds the mark of the file.
+    let guardFile: GuardFile
     let idleLimit: Int
     public let options: Options
 
     // protected by `state`
     let state = Mutex(State())
 
+    /// Held while the map is being replaced, and by nobody for longer than that.
+    let turnstile = Mutex<Void>(())
+    /// Held from the end of a write until its mark is set.
+    let marking = Mutex<Void>(())
+
     // atomic
     /// The thread that is writing, 0 for none.
     let writer = Atomic<UInt>(0)
+    /// Whether the file carried the mark when a write was last begun.
+    let isTrusted = Atomic<Bool>(true)
 
     init(
-        handle: EnvironmentHandle, entry: EnvironmentRegistry.Entry, directory: consuming OpenFile, options: Options
+        handle: EnvironmentHandle, entry: EnvironmentRegistry.Entry, directory: consuming OpenFile,
+        guardFile: GuardFile, options: Options
     ) {
         self.handle = handle
         self.entry = entry
         self.directory = directory
+        self.guardFile = guardFile
         self.options = options
         // Idle readers keep their slots from other processes, so they may take a part of the table only.
         idleLimit = max(1, min(32, options.maximumReaders / 4))
-        state.withLock { $0.idleReaders.reserveCapacity(idleLimit) }
+        state.withLock { state in
+            state.idleReaders.reserveCapacity(idleLimit)
+            state.threads.reserveCapacity(options.maximumReaders)
+        }
     }
 
     deinit {

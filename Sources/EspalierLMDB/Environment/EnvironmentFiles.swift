@@ -13,19 +13,45 @@ enum EnvironmentFiles {
     static let lock = "lock.mdb"
 
     /// The caller holds the guard's lock, and the directory is not open in this process: closing a descriptor of a lock
-    /// file in use would drop its locks.
-    static func prepare(in directory: borrowing OpenFile, options: Environment.Options) throws(LMDBError) {
+    /// file in use would drop its locks. Returns whether the data file is known to be intact.
+    static func prepare(
+        in directory: borrowing OpenFile, of guardFile: GuardFile, options: Environment.Options
+    ) throws(LMDBError) -> Bool {
         for name in [data, lock] {
             guard let status = try directory.status(of: name, .prepareFiles) else { continue }
             guard status.isPlainFile else { throw LMDBError(.badPath, .prepareFiles) }
-            guard name == data else { continue }
-            try DataFileHead.check(OpenFile(data, in: directory.descriptor, flags: O_RDONLY, .prepareFiles))
         }
+        let isIntact = try check(in: directory, of: guardFile)
         do {
             try writeOutLockFile(in: directory, size: lockFileSize(readers: options.maximumReaders))
         } catch {
             // Without a lock file LMDB reads a read-only file system unlocked.
             guard options.isReadOnly, error.code == .notWritable else { throw error }
+        }
+        return isIntact
+    }
+
+    private static func check(in directory: borrowing OpenFile, of guardFile: GuardFile) throws(LMDBError) -> Bool {
+        guard try directory.status(of: data, .prepareFiles) != nil else { return true }
+        let file = try OpenFile(data, in: directory.descriptor, flags: O_RDONLY, .prepareFiles)
+        guard let head = try DataFileHead.latest(file) else { return true }
+        if IntactMark(try file.status(.prepareFiles)).matches(guardFile.mark) { return true }
+        // What another process has open changes under a check; and it was checked when that opened it.
+        guard try !isInUse(in: directory) else { return false }
+        try StructureCheck.check(file, head)
+        return true
+    }
+
+    private static func isInUse(in directory: borrowing OpenFile) throws(LMDBError) -> Bool {
+        do {
+            // Writable, because only such a descriptor can be asked about a lock.
+            return isLockedElsewhere(try OpenFile(lock, in: directory.descriptor, flags: O_RDWR, .prepareFiles))
+        } catch {
+            // On a read-only file system nobody writes.
+            guard error.code == .notFound || error.code == .notWritable || error.code == .permissionDenied else {
+                throw error
+            }
+            return false
         }
     }
 

@@ -1,4 +1,5 @@
-/// The immutable part of an open environment, shared with its transactions.
+/// The part of an open environment that its transactions share. All of it is immutable but the size of the map, which stays
+/// the same while a transaction is open.
 ///
 /// Whoever holds one may call C only while a transaction counted by the environment is open: the last one closes it.
 @safe
@@ -9,9 +10,13 @@ struct EnvironmentHandle: Sendable {
     let serial: UInt64
     let fork: UInt64
     let pageSize: Int
-    let mapSize: Int
+    let map: MapSize
+    /// Of `data.mdb`; LMDB closes it.
+    let dataDescriptor: Int32
     let isReadOnly: Bool
     let keyspaces: [Keyspace]
+
+    var mapSize: Int { map.bytes }
 
     /// What fits an overflow page of its own, after its header.
     var maximumValueSize: Int { pageSize - 16 }

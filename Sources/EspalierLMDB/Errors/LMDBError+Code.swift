@@ -34,7 +34,7 @@ extension LMDBError {
         case transactionEnded
         /// An earlier call of this transaction failed, so it cannot be committed.
         case transactionFailed
-        /// The guard's lock was not free before the deadline.
+        /// The guard's lock was not free before the deadline, or transactions were still open that a new map has to wait for.
         case busy
         case outOfMemory, ioFailure
         /// Anything else; the number is an `errno` for the log and has no meaning to decide on.

@@ -1,7 +1,7 @@
 extension LMDBError {
     /// What was being done when an error came up.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
-        case open, close, sync
+        case open, close, sync, resize
         case openKeyspace = "open keyspace"
         case prepareFiles = "prepare files"
         case beginRead = "begin read"

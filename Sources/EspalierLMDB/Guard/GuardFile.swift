@@ -6,8 +6,8 @@ import Glibc
 import Darwin
 #endif
 
-/// The file that outlives every generation of a cache: a lock around opening and switching, and a counter of
-/// generations.
+/// The file that outlives every generation of a cache: a lock around opening and switching, a counter of generations, and
+/// the mark by which an intact file is recognised.
 ///
 /// ```swift
 /// let guardFile = try GuardFile(path: "/cache/guard", create: true)
@@ -25,15 +25,15 @@ import Darwin
 /// takes a few system calls. Errors: `LMDBError`.
 @safe
 public final class GuardFile: Sendable {
-    /// Eight bytes, little-endian, mapped for as long as this object lives.
-    private static let counterSize = 8
+    /// The counter and the mark, eight bytes each, little-endian, mapped for as long as this object lives.
+    private static let size = 16
 
     // immutable
     let directory: OpenFile
     let name: String
     let identity: FileIdentity
     /// Shared with other processes; reached by atomic operations only.
-    private nonisolated(unsafe) let counter: UnsafeMutablePointer<Atomic<UInt64>>
+    private nonisolated(unsafe) let words: UnsafeMutablePointer<Atomic<UInt64>>
 
     /// Opens the guard at `path`; its directory must exist.
     public init(path: String, create: Bool) throws(LMDBError) {
@@ -45,32 +45,41 @@ public final class GuardFile: Sendable {
         let status = try file.status(.openGuard)
         guard status.isPlainFile else { throw LMDBError(.badPath, .openGuard) }
         identity = status.identity
-        if status.size < Self.counterSize {
+        if status.size < Self.size {
             // Under the lock, or the zeros of one opener would fall on the counter of another.
             try FileLock.acquire(file, deadline: nil, .openGuard)
             let size = try file.status(.openGuard).size
-            try file.extend(from: size, to: Self.counterSize, .openGuard)
+            try file.extend(from: size, to: Self.size, .openGuard)
             FileLock.release(file)
         }
-        unsafe counter = try Self.map(file)
+        unsafe words = try Self.map(file)
     }
 
     deinit {
-        unsafe munmap(counter, Self.counterSize)
+        unsafe munmap(words, Self.size)
     }
 
     private static func map(_ file: borrowing OpenFile) throws(LMDBError) -> UnsafeMutablePointer<Atomic<UInt64>> {
-        let address = unsafe mmap(nil, counterSize, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, 0)
+        let address = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, 0)
         guard let address = unsafe address, unsafe address != MAP_FAILED else { throw .system(.openGuard) }
-        return unsafe address.bindMemory(to: Atomic<UInt64>.self, capacity: 1)
+        return unsafe address.bindMemory(to: Atomic<UInt64>.self, capacity: 2)
     }
 
     /// How often `advanceGeneration` was called, by any process.
     public var generation: UInt64 {
-        unsafe UInt64(littleEndian: counter.pointee.load(ordering: .acquiring))
+        unsafe UInt64(littleEndian: words[0].load(ordering: .acquiring))
     }
 
     func setGeneration(_ value: UInt64) {
-        unsafe counter.pointee.store(value.littleEndian, ordering: .releasing)
+        unsafe words[0].store(value.littleEndian, ordering: .releasing)
+    }
+
+    /// What `IntactMark` made of the last file that was known to be intact.
+    var mark: UInt64 {
+        unsafe UInt64(littleEndian: words[1].load(ordering: .acquiring))
+    }
+
+    func setMark(_ value: UInt64) {
+        unsafe words[1].store(value.littleEndian, ordering: .releasing)
     }
 }

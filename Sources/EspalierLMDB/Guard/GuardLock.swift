@@ -9,7 +9,7 @@
 /// Threading: belongs to one scope. Cost: none beyond the lock. Errors: none.
 public struct GuardLock: ~Copyable {
     private let file: OpenFile
-    private let owner: GuardFile
+    let owner: GuardFile
 
     init(_ file: consuming OpenFile, of owner: GuardFile) {
         self.file = file

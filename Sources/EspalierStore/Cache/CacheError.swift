@@ -21,6 +21,14 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
         case closed
         /// The write does not fit in what the budget leaves free.
         case full
+        /// The write does not fit because a reader, of this or another process, keeps what was freed from being used again.
+        case pagesHeld
+        /// What is pinned would take more than half the budget, or what it leaves does not suffice for the write.
+        case pinnedFull
+        /// What is to be evicted is pinned, or others refer to it.
+        case referenced
+        /// Readers did not end in time for the budget to be changed.
+        case busy
         /// The cache's files are damaged; opened to be written, it would be replaced by an empty one.
         case damaged
         /// The disk is full.
@@ -64,6 +72,21 @@ extension CacheError {
 
     static let closed = CacheError(.closed, "The cache is closed. Open it again.")
 
+    /// Under what a failed write is counted, if it was the cache that had to give it up, and not the caller who got it wrong.
+    var dropReason: String? {
+        switch code {
+        case .full: "full"
+        case .pagesHeld: "pagesHeld"
+        case .pinnedFull: "pinnedFull"
+        case .treeTooLarge: "treeTooLarge"
+        case .dropped: "queueFull"
+        case .diskFull: "diskFull"
+        case .damaged: "damaged"
+        case .storage: "storage"
+        default: nil
+        }
+    }
+
     /// Whatever was thrown below, as an error of the cache.
     init(_ error: any Error, budget: ByteCount? = nil) {
         switch error {
@@ -102,10 +125,30 @@ extension CacheError {
         }
     }
 
+    static func badBudget(_ budget: ByteCount) -> CacheError {
+        CacheError(.badBudget, "A budget of \(budget) is outside 1 MiB ... 64 GiB.")
+    }
+
+    static func pagesHeld(_ process: Int32?) -> CacheError {
+        CacheError(
+            .pagesHeld,
+            """
+            The write does not fit while \(process.map { "process \($0)" } ?? "a reader") reads an old state of the cache. \
+            It was dropped; writes succeed again when that read ends.
+            """)
+    }
+
+    static func pinnedFull(_ budget: ByteCount) -> CacheError {
+        CacheError(.pinnedFull, "What is pinned leaves too little of the budget of \(budget). Unpin something.")
+    }
+
+    static let referenced = CacheError(
+        .referenced, "Others refer to it, or it is pinned: without it their trees would be broken. Delete it instead.")
+
     static func full(_ budget: ByteCount) -> CacheError {
         CacheError(
             .full,
-            "The write does not fit in the budget of \(budget). Delete something, or make a cache with a larger budget."
+            "The write does not fit in the budget of \(budget), even alone. Raise it with setBudget."
         )
     }
 }

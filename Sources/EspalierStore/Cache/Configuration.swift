@@ -7,8 +7,10 @@ public struct Configuration: Sendable, Hashable {
     public static let smallestBudget = ByteCount.mebibytes(1)
     public static let largestBudget = ByteCount.gibibytes(64)
 
+    static func isSound(_ budget: ByteCount) -> Bool { (smallestBudget...largestBudget).contains(budget) }
+
     /// The most that the cache's directory may take, side files included. Applies when the cache is created; afterwards the
-    /// budget stored in the cache does. From 1 MiB to 64 GiB; default 50 MiB.
+    /// budget stored in the cache does, which only `setBudget` changes. From 1 MiB to 64 GiB; default 50 MiB.
     public var budget = ByteCount.mebibytes(50)
     /// What survives a loss of power. Default `.noMetaSync`: the last commit may be missing, the file is intact.
     public var durability = Durability.noMetaSync

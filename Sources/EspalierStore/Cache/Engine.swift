@@ -11,14 +11,14 @@ final class Engine: Sendable {
     let identity: CacheDirectory.Identity
     let generations: GenerationHolder
     let queue: WriteQueue
-    let statistics = ReadCounters()
+    let statistics = StatisticsRecorder()
     private let committer: Committer
     private let writer: Writer
     private let flatteners = WorkerThreads(name: "espalier-flatten", limit: 1)
     private let readers = WorkerThreads(name: "espalier-read", limit: 2)
     private let interner = ShapeInterner()
     private let subscribers: ChangeSetBroadcast
-    let writeLimits: TreeLimits
+    let events: EventBroadcast
 
     // protected by `users`
     private let users = Mutex(0)
@@ -30,19 +30,33 @@ final class Engine: Sendable {
         self.identity = identity
         self.configuration = configuration
         generations = try GenerationHolder(directory, configuration, create: create)
-        queue = WriteQueue(limit: configuration.queueLimit)
-        committer = Committer(generations)
         let subscribers = ChangeSetBroadcast()
+        let events = EventBroadcast()
         self.subscribers = subscribers
-        var limits = configuration.limits
-        // The largest single write is an eighth of the budget: it and what it replaces have to fit side by side.
-        limits.maximumBytes = min(limits.maximumBytes, try generations.current().budget.bytes / 8)
-        writeLimits = limits
+        self.events = events
+        let onFailure: @Sendable (CacheError) -> Void = { [statistics] error in
+            guard let reason = error.dropReason else { return }
+            statistics.countDropped(reason: reason)
+            events.send(.writeDropped(reason: reason))
+        }
+        queue = WriteQueue(limit: configuration.queueLimit) { onFailure(.dropped) }
+        committer = Committer(generations, statistics) { changes, timeline in
+            if !changes.isEmpty { subscribers.send(changes) }
+            events.send(changes.victims, timeline)
+        }
         // Last, because a thread that runs can't be taken back.
-        writer = Writer(queue: queue, committer: committer) { subscribers.send($0) }
+        writer = Writer(queue: queue, committer: committer, onFailure: onFailure)
     }
 
     // MARK: Writing
+
+    /// The largest single write is an eighth of the budget: it and what it replaces have to fit side by side.
+    var writeLimits: TreeLimits {
+        var limits = configuration.limits
+        let budget = (try? generations.current().budget) ?? configuration.budget
+        limits.maximumBytes = min(limits.maximumBytes, budget.bytes / 8)
+        return limits
+    }
 
     /// Takes in a write whose operation `flatten` makes; it runs on another thread.
     func submit(
@@ -66,51 +80,65 @@ final class Engine: Sendable {
 
     /// Runs a read on the calling thread, after pending writes if `consistency` asks for them.
     func read<Value>(
-        _ consistency: Consistency, _ body: (SnapshotReader) throws -> ReadOutcome<Value>
+        _ consistency: Consistency, _ access: Access, _ body: (SnapshotReader) throws -> ReadOutcome<Value>
     ) -> ReadOutcome<Value> {
         do {
             if consistency == .latest { try queue.catchUp() }
         } catch {
-            return count(.miss(.unavailable(detail: error.message)))
+            return count(.miss(.unavailable(detail: error.message)), took: nil)
         }
-        return readNow(body)
+        return readNow(access, body)
     }
 
     /// The same on a thread of its own: calls `completion` there.
     func read<Value>(
-        _ consistency: Consistency, _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>,
+        _ consistency: Consistency, _ access: Access,
+        _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>,
         completion: @escaping @Sendable (ReadOutcome<Value>) -> Void
     ) {
         let start: @Sendable () -> Void = { [self] in
-            guard !readers.run({ completion(self.readNow(body)) }) else { return }
+            guard !readers.run({ completion(self.readNow(access, body)) }) else { return }
             completion(.miss(.unavailable(detail: CacheError.closed.message)))
         }
         if consistency == .latest, queue.whenCaughtUp(start) { return }
         start()
     }
 
-    private func readNow<Value>(_ body: (SnapshotReader) throws -> ReadOutcome<Value>) -> ReadOutcome<Value> {
+    private func readNow<Value>(
+        _ access: Access, _ body: (SnapshotReader) throws -> ReadOutcome<Value>
+    ) -> ReadOutcome<Value> {
+        let start = ContinuousClock.now
+        let outcome: ReadOutcome<Value>
         do {
-            return count(try snapshot(body))
+            outcome = try snapshot(access, body)
         } catch let reason as MissReason {
-            return count(.miss(reason))
+            outcome = .miss(reason)
         } catch {
-            return count(.miss(.unavailable(detail: "\(CacheError(error))")))
+            outcome = .miss(.unavailable(detail: "\(CacheError(error))"))
         }
+        return count(outcome, took: ContinuousClock.now - start)
     }
 
-    private func snapshot<R>(_ body: (SnapshotReader) throws -> R) throws -> R {
+    private func snapshot<R>(_ access: Access, _ body: (SnapshotReader) throws -> R) throws -> R {
         try inspect { transaction, generation in
             let reader = SnapshotReader(
                 generation: generation, snapshot: transaction.snapshot, limits: configuration.limits)
             let result = try ReadScope.run { try body(reader) }
             committer.flag(reader.onCycle, in: generation)
+            if access == .touch { touch(reader.touched, in: generation) }
             return result
         }
     }
 
-    private func count<Value>(_ outcome: ReadOutcome<Value>) -> ReadOutcome<Value> {
-        statistics.count(outcome.reason)
+    private func touch(_ handles: [Handle], in generation: Generation) {
+        for handle in handles where committer.touches.touch(handle, in: generation.name) != .nothing {
+            queue.callAttention()
+        }
+    }
+
+    /// - Parameter took: nil for a read that did not begin.
+    private func count<Value>(_ outcome: ReadOutcome<Value>, took: Duration?) -> ReadOutcome<Value> {
+        statistics.countRead(outcome.reason, took: took)
         return outcome
     }
 
@@ -149,8 +177,10 @@ final class Engine: Sendable {
         writer.join()
         flatteners.close()
         readers.close()
+        committer.sweeper.close()
         generations.close()
         subscribers.finish()
+        events.finish()
         EngineRegistry.shared.closed(self)
     }
 }

@@ -73,26 +73,28 @@ extension NormalizedCache {
         await collectionOutcome(of: type, forKey: key, consistency: consistency).value
     }
 
-    private func outcome<Value>(
-        _ consistency: Consistency, _ body: (SnapshotReader) throws -> ReadOutcome<Value>
+    func outcome<Value>(
+        _ consistency: Consistency, _ access: Access = .touch, _ body: (SnapshotReader) throws -> ReadOutcome<Value>
     ) -> ReadOutcome<Value> {
         guard !isClosed else { return .miss(.unavailable(detail: CacheError.closed.message)) }
-        return engine.read(consistency, body)
+        return engine.read(consistency, access, body)
     }
 
-    private func outcome<Value>(
-        _ consistency: Consistency, _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>
+    func outcome<Value>(
+        _ consistency: Consistency, _ access: Access = .touch,
+        _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>
     ) async -> ReadOutcome<Value> {
         await withCheckedContinuation { continuation in
-            outcome(consistency, body) { continuation.resume(returning: $0) }
+            outcome(consistency, access, body) { continuation.resume(returning: $0) }
         }
     }
 
     func outcome<Value>(
-        _ consistency: Consistency, _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>,
+        _ consistency: Consistency, _ access: Access = .touch,
+        _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>,
         completion: @escaping @Sendable (ReadOutcome<Value>) -> Void
     ) {
         guard !isClosed else { return completion(.miss(.unavailable(detail: CacheError.closed.message))) }
-        engine.read(consistency, body, completion: completion)
+        engine.read(consistency, access, body, completion: completion)
     }
 }

@@ -70,7 +70,7 @@ extension NormalizedCache {
     }
 
     func delete(_ entries: [(NameSpace, String)]) -> WriteTicket {
-        let entries = entries.map { WriteOperation.DeletedEntry(nameSpace: $0.0, identifier: $0.1) }
+        let entries = entries.map { WriteOperation.Entry(nameSpace: $0.0, identifier: $0.1) }
         guard entries.allSatisfy({ !$0.identifier.isEmpty }) else { return WriteTicket(failed: .noIdentifier) }
         return submit(isDroppable: false) { _ in .delete(entries) }
     }

@@ -36,9 +36,7 @@ public final class NormalizedCache: Sendable {
     }
 
     private init(directory: String, configuration: Configuration, create: Bool) throws(CacheError) {
-        guard (Configuration.smallestBudget...Configuration.largestBudget).contains(configuration.budget) else {
-            throw CacheError(.badBudget, "A budget of \(configuration.budget) is outside 1 MiB ... 64 GiB.")
-        }
+        guard Configuration.isSound(configuration.budget) else { throw .badBudget(configuration.budget) }
         engine = try EngineRegistry.shared.open(path: directory, configuration: configuration, create: create)
     }
 
@@ -81,6 +79,10 @@ public final class NormalizedCache: Sendable {
     /// What each commit from now on changes, in the order of commits. Each call makes a sequence of its own, unbounded:
     /// consume it, or drop it.
     public func changeSets() -> AsyncStream<ChangeSet> { engine.changeSets() }
+
+    /// What the cache does of its own accord from now on: evictions, writes it gave up, a new generation after damage. Each call
+    /// makes a sequence of its own, which keeps the latest 4,096 for a reader who does not keep up; the writer never waits.
+    public func events() -> AsyncStream<CacheEvent> { engine.events.subscribe() }
 
     func submit(
         coalescingKey: CoalescingKey? = nil, isDroppable: Bool = true,

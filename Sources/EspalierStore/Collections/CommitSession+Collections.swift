@@ -67,11 +67,6 @@ extension CommitSession {
         try ledger.touch(place.handle, in: transaction)
     }
 
-    /// Takes the segments of a collection away; its own record is the caller's.
-    func removeSegments(of record: Record, in transaction: inout WriteTransaction) throws {
-        for segment in record.children { try removeSegment(segment, in: &transaction) }
-    }
-
     /// Removes a segment's record. Its collection's record stops naming it in the same commit.
     func removeSegment(_ handle: Handle, in transaction: inout WriteTransaction) throws {
         if let record = try readableRecord(handle, in: transaction) {

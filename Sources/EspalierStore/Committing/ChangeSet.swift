@@ -17,9 +17,20 @@ public struct ChangeSet: Sendable, Hashable {
     public internal(set) var keys: [String] = []
     /// Everything is gone: the cache was emptied.
     public internal(set) var isReset = false
+    /// What was evicted, in its order.
+    var victims: [Victim] = []
+    /// How many writes the commit was of.
+    var writeCount = 0
 
     public var isEmpty: Bool {
         written.isEmpty && deleted.isEmpty && evicted.isEmpty && keys.isEmpty && !isReset
+    }
+
+    mutating func add(_ victim: Victim) {
+        victims.append(victim)
+        for entry in victim.entries {
+            if entry.nameSpace == .node { evicted.append(entry.identifier) } else { keys.append(entry.identifier) }
+        }
     }
 
     mutating func delete(_ identifier: String) {

@@ -12,12 +12,25 @@ extension CommitSession {
         var handles: Set<Handle> = []
         for nameSpace in NameSpace.allCases { counters[count: nameSpace] = 0 }
         counters.recordBytes = try storedBytes(in: transaction)
+        counters.rawBytes = 0
         for handle in try storedHandles(keyspaces.nodes, in: transaction) {
             handles.insert(handle)
-            guard let record = try readableRecord(handle, in: transaction) else { continue }
-            for child in record.children { references[child, default: 0] += 1 }
+            let entry = try ledger.entry(handle, in: transaction)
+            let isDying = entry.flags.contains(.dying)
+            guard !isDying || entry.released != StateEntry.allReleased,
+                let record = try readableRecord(handle, in: transaction)
+            else { continue }
+            let released = isDying ? Int(clamping: entry.released) : 0
+            for child in record.children.dropFirst(released) { references[child, default: 0] += 1 }
             uses[record.shapeNumber, default: 0] += 1
             counters[count: record.nameSpace] += 1
+            counters.rawBytes += UInt64(record.byteCount)
+        }
+        try transaction.forEach(in: keyspaces.pins) { _, value in
+            if let handle = try? ByteReader.reading(value, { Handle(try $0.integer(UInt64.self)) }) {
+                references[handle, default: 0] += 1
+            }
+            return true
         }
         handles.formUnion(references.keys)
         handles.formUnion(try storedHandles(keyspaces.state, in: transaction))

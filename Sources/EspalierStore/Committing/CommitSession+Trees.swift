@@ -10,8 +10,15 @@ extension CommitSession {
         ledger.reserveCapacity(tree.nodes.count)
         let places = try tree.nodes.map { try place(.node, $0.identifier, in: &transaction) }
         let handles = places.map(\.handle)
+        var referred: Set<Handle> = []
+        // Of two projections one may take another's child away: what no record of the tree refers to is touched by itself.
+        let mayLoseChildren = tree.nodes.contains { $0.projections.count > 1 }
         for (node, place) in zip(tree.nodes, places) {
-            try write(node, to: place, policy: policy, handles: handles, in: &transaction)
+            let children = try write(node, to: place, policy: policy, handles: handles, in: &transaction)
+            if mayLoseChildren { referred.formUnion(children) }
+        }
+        if mayLoseChildren {
+            for handle in handles where !referred.contains(handle) { try ledger.touch(handle, in: transaction) }
         }
         return handles
     }
@@ -19,7 +26,7 @@ extension CommitSession {
     private func write(
         _ node: NodeDraft, to place: Place, policy: WritePolicy, handles: [Handle],
         in transaction: inout WriteTransaction
-    ) throws {
+    ) throws -> [Handle] {
         let merge = try RecordMerge(node, into: place.old, policy: policy, handles: handles)
         let content = Content(
             nameSpace: .node, identifier: node.identifier, shape: merge.shape, children: merge.children,
@@ -27,7 +34,14 @@ extension CommitSession {
         if try put(content, at: place.handle, over: place.old, in: &transaction) {
             changes.written.append(node.identifier)
         }
-        if node.isOnCycle { try ledger.set(.onCycle, of: place.handle, in: transaction) }
+        if node.isOnCycle {
+            // Written is accessed: it stands among the roots of its time, and not before them all.
+            try ledger.update(place.handle, in: transaction) { entry in
+                entry.flags.insert(.onCycle)
+                entry.stamp = stamp
+            }
+        }
+        return merge.children
     }
 
     /// Where a record goes, and what stands there.
@@ -93,8 +107,8 @@ extension CommitSession {
         guard let handle = try knownHandle(nameSpace, identifier, in: &transaction) else { return false }
         if let record = try readableRecord(handle, in: transaction) {
             if record.isNamed(identifier, in: nameSpace) {
-                if nameSpace == .collection { try removeSegments(of: record, in: &transaction) }
-                try remove(record, in: &transaction)
+                try unpin(nameSpace, identifier, in: &transaction)
+                try removeOrLetDie(record, in: &transaction)
             } else {
                 // A damaged index entry: the record it leads to is another's.
                 try transaction.delete(keyspaces.index, IndexKey.bytes(nameSpace, identifier))
@@ -104,6 +118,14 @@ extension CommitSession {
         }
         if nameSpace == .node { changes.delete(identifier) } else { changes.keys.append(identifier) }
         return true
+    }
+
+    /// A record with much below it loses its name now, and the rest in steps. One that is referred to and short goes at once:
+    /// those who refer to it have to find nothing under its handle.
+    private func removeOrLetDie(_ record: Record, in transaction: inout WriteTransaction) throws {
+        let isReferenced = try ledger.entry(record.handle, in: transaction).referenceCount > 0
+        guard isLarge(record), isChunked(record) || !isReferenced else { return try remove(record, in: &transaction) }
+        try beginDying(record, accessedAt: stamp, in: &transaction)
     }
 
     /// A damaged record goes by its keys alone: what it referred to is not known any more.

@@ -1,5 +1,6 @@
 import EspalierLMDB
 import EspalierRecords
+import Foundation
 
 /// One write transaction's work above LMDB: handles and shapes given out, counts kept, changes noted.
 ///
@@ -8,30 +9,61 @@ import EspalierRecords
 final class CommitSession {
     let generation: Generation
     let keyspaces: Keyspaces
-    let stamp: Stamp
     let ledger: StateLedger
     var counters: Counters
     var shapes: ShapeNumbers
     var changes: ChangeSet
     /// Whether a damaged record was cleared away, whose references are not known.
     var hasLostReferences = false
+    /// What was edited apart from `ledger`'s keyspaces: what the commit will cost in pages.
+    var edits = Edits()
+    /// What this process knows of pinned records, and what the session adds to it.
+    let reach: PinnedReach
+    var pinned: PinnedReach.Change
+    var checkedEdits = 0
+    var checkedBytes: UInt64
+    var lifetime: LifetimeCounters
     /// What restored records refer to and is no more, by the restoration they belong to.
     var restorations: [(restoration: Restoration, handles: [RecordReference: Handle])] = []
     /// The highest handle in `nodes`: records above it are appended, which keeps pages full.
     private var highest: UInt64
     private let chunkLimit: Int
 
-    init(_ generation: Generation, _ transaction: borrowing WriteTransaction, shapes: ShapeNumbers?) throws {
+    init(
+        _ generation: Generation, _ transaction: borrowing WriteTransaction, shapes: ShapeNumbers?, reach: PinnedReach?
+    ) throws {
         self.generation = generation
         keyspaces = generation.keyspaces
         counters = try transaction.counters(keyspaces)
-        counters.stamp += 1
-        stamp = Stamp(counters.stamp)
-        ledger = StateLedger(keyspaces, stamp: stamp)
+        counters.commits += 1
+        ledger = StateLedger(keyspaces, stamp: Stamp(counters.stamp))
         self.shapes = try shapes ?? ShapeNumbers(loading: transaction, keyspaces)
-        changes = ChangeSet(commit: counters.stamp)
+        let reach = try reach ?? PinnedReach(loading: transaction, keyspaces, total: counters.pinnedBytes)
+        self.reach = reach
+        pinned = reach.start()
+        checkedBytes = counters.bytesWritten
+        lifetime = try transaction.lifetimeCounters(keyspaces)
+        changes = ChangeSet(commit: counters.commits)
         highest = counters.nextHandle &- 1
         chunkLimit = generation.environment.maximumValueSize
+    }
+
+    /// The time now.
+    var stamp: Stamp { ledger.stamp }
+
+    /// Moves time on: every touch and every write has a time of its own.
+    func tick() {
+        counters.stamp += 1
+        ledger.stamp = Stamp(counters.stamp)
+    }
+
+    /// Touches what reads have touched, in their order. What is gone meanwhile stays gone.
+    func touch(_ handles: [Handle], in transaction: borrowing WriteTransaction) throws {
+        for handle in handles where try transaction.contains(keyspaces.nodes, handle.rawValue) {
+            guard try ledger.entry(handle, in: transaction).flags.isDisjoint(with: [.dying, .tombstone]) else { continue }
+            tick()
+            try ledger.touch(handle, in: transaction)
+        }
     }
 
     /// Writes out what the session holds; the transaction is ready to commit then.
@@ -40,7 +72,10 @@ final class CommitSession {
         try ledger.flush(&transaction)
         counters.tombstones = UInt64(max(0, Int64(counters.tombstones) + Int64(ledger.tombstoneChange)))
         let changedShapes = try shapes.flush(&transaction, keyspaces)
+        counters.pinnedBytes = UInt64(max(0, pinned.total))
         try transaction.put(keyspaces.info, Counters.key, counters.bytes)
+        lifetime.timeline.note(counters.stamp, at: Int64(Date().timeIntervalSince1970))
+        try transaction.put(keyspaces.info, LifetimeCounters.key, lifetime.bytes)
         return changedShapes
     }
 
@@ -76,7 +111,10 @@ final class CommitSession {
         let handle = makeHandle()
         var value = ByteWriter(capacity: 8)
         value.append(integer: handle.rawValue)
-        try transaction.put(keyspaces.index, IndexKey.bytes(nameSpace, identifier), value.bytes)
+        let key = IndexKey.bytes(nameSpace, identifier)
+        try transaction.put(keyspaces.index, key, value.bytes)
+        edits.index.append(key)
+        edits.note(newBytes: key.count + 8)
         return handle
     }
 
@@ -91,13 +129,18 @@ final class CommitSession {
     // MARK: Records
 
     /// The record of a handle; nil where there is none or it can't be read, which a write repairs.
-    func readableRecord(_ handle: Handle, in transaction: borrowing WriteTransaction) throws -> Record? {
+    func readableRecord(
+        _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
+    ) throws -> Record? {
         do {
             return try transaction.record(keyspaces, handle) { self.shapes.shape($0) }
         } catch is FormatError {
             return nil
         }
     }
+
+    /// Whether a record stands in several values.
+    func isChunked(_ record: Record) -> Bool { record.byteCount > chunkLimit }
 
     /// What a record is to become.
     struct Content {
@@ -157,10 +200,15 @@ final class CommitSession {
                 try transaction.put(keyspaces.nodes, handle.rawValue, chunk)
             }
             counters.recordBytes += UInt64(chunk.count)
+            edits.note(newBytes: chunk.count)
         }
+        counters.rawBytes += UInt64(bytes.count)
+        counters.bytesWritten += UInt64(bytes.count)
         guard let old else { return }
+        edits.nodes.append(handle)
         let before = Chunks.layout(of: old.byteCount, limit: chunkLimit)
         counters.recordBytes -= min(counters.recordBytes, UInt64(before.storedBytes))
+        counters.rawBytes -= min(counters.rawBytes, UInt64(old.byteCount))
         for number in stride(from: chunks.count, to: before.count, by: 1) {
             try transaction.delete(keyspaces.nodes, ChunkKey(handle.rawValue, UInt32(number)))
         }
@@ -181,18 +229,39 @@ final class CommitSession {
     /// Takes a record away: its references, its bytes and its index entry. References to it find a tombstone.
     func remove(_ record: Record, in transaction: inout WriteTransaction) throws {
         try moveReferences(from: record.children, to: [], in: &transaction)
+        try erase(record, in: &transaction)
+        try ledger.remove(record.handle, in: transaction)
+    }
+
+    /// Takes a record's bytes and its index entry away.
+    func erase(_ record: Record, in transaction: inout WriteTransaction) throws {
         let layout = Chunks.layout(of: record.byteCount, limit: chunkLimit)
         try transaction.delete(keyspaces.nodes, record.handle.rawValue)
         for number in stride(from: 1, to: layout.count, by: 1) {
             try transaction.delete(keyspaces.nodes, ChunkKey(record.handle.rawValue, UInt32(number)))
         }
+        edits.nodes.append(record.handle)
         counters.recordBytes -= min(counters.recordBytes, UInt64(layout.storedBytes))
+        discount(record)
+        try unname(record, in: &transaction)
+    }
+
+    /// A record is counted no longer, though its bytes may still be there.
+    func discount(_ record: Record) {
         shapes.release(record.shapeNumber)
+        counters.rawBytes -= min(counters.rawBytes, UInt64(record.byteCount))
         // After damage a count may be too low; it must not pass through zero.
         if counters[count: record.nameSpace] > 0 { counters[count: record.nameSpace] -= 1 }
-        if record.nameSpace != .segment {
-            try transaction.delete(keyspaces.index, IndexKey.bytes(record.nameSpace, record.identifier))
-        }
-        try ledger.remove(record.handle, in: transaction)
+    }
+
+    /// From here on no identifier leads to the record.
+    func unname(_ record: Record, in transaction: inout WriteTransaction) throws {
+        guard record.nameSpace != .segment else { return }
+        let key = IndexKey.bytes(record.nameSpace, record.identifier)
+        // After damage the name may be another record's.
+        let named = try? transaction.handle(keyspaces, record.nameSpace, record.identifier)
+        guard named == record.handle else { return }
+        try transaction.delete(keyspaces.index, key)
+        edits.index.append(key)
     }
 }

@@ -1,109 +1,192 @@
 import EspalierLMDB
 import EspalierRecords
+import Foundation
 import Synchronization
 
-/// Commits groups of operations: one transaction each. Confined to the writer's thread, apart from `flag`.
+/// Commits groups of operations, with the eviction they ask for. Confined to the writer's thread, apart from `flag` and the touches.
 final class Committer: Sendable {
     // immutable
-    private let generations: GenerationHolder
+    let generations: GenerationHolder
+    let touches = TouchLog()
+    let statistics: StatisticsRecorder
+    let sweeper = WorkerThreads(name: "espalier-sweep", limit: 1)
+    /// Told of every commit, in their order.
+    private let onCommit: @Sendable (ChangeSet, Timeline) -> Void
 
     // protected by `state`; only the writer's thread takes it for long
-    private struct State {
+    struct State {
         var shapes = ShapeNumbers()
-        /// The generation and transaction that `shapes` is as of.
+        /// The generation and transaction that `shapes` and `reach` are as of.
         var asOf: (generation: String, transaction: UInt64)?
+        var reach: PinnedReach?
+        /// Whether there was more to evict or to release than the last commit did.
+        var isBehind = false
+        var sweeping = SweepProgress()
+        var groupBytes = PagePlan(capacity: 256).groupBytes
     }
-    private let state = Mutex(State())
+    let state = Mutex(State())
 
     // protected by itself
     private let cycles = Mutex<[String: Set<Handle>]>([:])
 
-    init(_ generations: GenerationHolder) { self.generations = generations }
+    init(
+        _ generations: GenerationHolder, _ statistics: StatisticsRecorder,
+        onCommit: @escaping @Sendable (ChangeSet, Timeline) -> Void
+    ) {
+        self.generations = generations
+        self.statistics = statistics
+        self.onCommit = onCommit
+    }
 
-    /// Records that a read found on their own path; the next commit flags them.
-    func flag(_ handles: [Handle], in generation: Generation) {
+    /// Bytes of writes that are committed together, at most.
+    var groupBytes: Int { state.withLock { $0.groupBytes } }
+
+    /// Records that were found to lie on a cycle; the next commit flags them.
+    func flag(_ handles: some Sequence<Handle>, in generation: Generation) {
+        let handles = Set(handles)
         guard !handles.isEmpty else { return }
         cycles.withLock { $0[generation.name, default: []].formUnion(handles) }
     }
 
     /// Commits all operations or none.
-    func commit(_ operations: [WriteOperation]) throws -> ChangeSet {
+    func commit(_ operations: [WriteOperation]) throws {
         if operations.count == 1, operations[0].standsAlone { return try commit(alone: operations[0]) }
-        return try generations.withCurrent { try commit(operations, makingRoomIn: $0) }
+        do {
+            return try commitToLive(operations)
+        } catch is LeftBehind {
+            try commitToLive(operations)
+        }
     }
 
-    private func commit(_ operations: [WriteOperation], makingRoomIn generation: Generation) throws -> ChangeSet {
-        do {
-            return try commit(operations, to: generation)
-        } catch let error as LMDBError where error.code == .mapFull {
+    private func commitToLive(_ operations: [WriteOperation]) throws {
+        try generations.withCurrent { generation in
             do {
-                // A dead process's reader may be what keeps pages from being used again.
-                let freesReaders = try generation.environment.clearStaleReaders() > 0
-                let makesRoom = operations.allSatisfy(\.makesRoom)
-                guard freesReaders || makesRoom else { throw error }
-                if makesRoom { try passTime(in: generation) }
-                return try commit(operations, to: generation)
+                try commit(operations, makingRoomIn: generation)
+            } catch let error as LMDBError where [.closed, .panic, .mapResized].contains(error.code) {
+                throw error
+            } catch let error as LeftBehind {
+                throw error
             } catch {
                 throw CacheError(error, budget: generation.budget)
             }
         }
     }
 
-    /// What a commit frees can be used again two commits later, and a commit that fails frees nothing: two small ones keep a
-    /// full cache, whose last deletes have just used up the reserve, from refusing deletes for good.
-    private func passTime(in generation: Generation) throws {
-        let info = generation.keyspaces.info
-        for _ in 0..<2 {
-            try generation.environment.write { transaction in
-                guard let counters = try transaction.value(info, Counters.key) else { return }
-                try transaction.put(info, Counters.key, counters)
-            }
-        }
-    }
-
-    private func commit(alone operation: WriteOperation) throws -> ChangeSet {
+    private func commit(alone operation: WriteOperation) throws {
         switch operation {
         case .reset:
             _ = try generations.replace()
             var changes = ChangeSet(commit: 0)
             changes.isReset = true
-            return changes
-        default:
-            try generations.withCurrent { try $0.environment.sync() }
-            return ChangeSet(commit: 0)
+            onCommit(changes, Timeline())
+        case .trim(let bytes):
+            try generations.withCurrent { generation in
+                let pages = max(0, bytes.bytes - Generation.sideFiles) / generation.environment.pageSize
+                try trim(to: pages, .explicit, in: generation)
+            }
+        case .setBudget(let budget, let mayExceed): try setBudget(budget, mayExceed: mayExceed)
+        case .sweep: try generations.withCurrent { try sweep($0) }
+        default: try generations.withCurrent { try $0.environment.sync() }
         }
     }
 
-    private func commit(_ operations: [WriteOperation], to generation: Generation) throws -> ChangeSet {
+    /// Does some of what can be done while nobody writes: touches to flush, trees to evict, children to release. Returns whether
+    /// there is more of it.
+    func maintain(isIdle: Bool) -> Bool {
+        let isDue = touches.deadline.map { $0 <= .now } ?? false
+        let isBehind = state.withLock { $0.isBehind }
+        guard isIdle, isDue || isBehind else { return isBehind }
+        do {
+            _ = try generations.withCurrent { try transact([], in: $0, goal: .watermark) }
+        } catch {
+            // Nothing is lost: the next write makes room for itself.
+            state.withLock { $0.isBehind = false }
+        }
+        return state.withLock { $0.isBehind }
+    }
+
+    /// Touches and counts that no commit has taken: at closing.
+    func flushTouches() {
+        guard touches.deadline != nil || statistics.pending != LifetimeCounters() else { return }
+        _ = try? generations.withCurrent { try transact([], in: $0, goal: .watermark) }
+    }
+
+    /// The generation is not the live one any more: nothing was written.
+    struct LeftBehind: Error {}
+
+    // MARK: One transaction
+
+    /// Commits `operations`, and evicts towards `goal` what room there is for. Returns the steps that eviction took.
+    @discardableResult
+    func transact(_ operations: [WriteOperation], in generation: Generation, goal: EvictionGoal) throws -> Int {
+        let start = ContinuousClock.now
         var transaction = try generation.environment.beginWrite()
+        // Another process may have switched while this one waited for it.
+        guard generations.isLive(generation) else { throw LeftBehind() }
         let number = transaction.number
-        let known = state.withLock { state -> ShapeNumbers? in
-            // The transaction after the last one of ours: nobody else has written, the table is as it was.
-            guard let asOf = state.asOf, asOf == (generation.name, number - 1) else { return nil }
-            return state.shapes
+        let (shapes, reach) = state.withLock { state -> (ShapeNumbers?, PinnedReach?) in
+            // The transaction after the last one of ours: nobody else has written, the tables are as they were.
+            guard let asOf = state.asOf, asOf == (generation.name, number - 1) else { return (nil, nil) }
+            return (state.shapes, state.reach)
         }
-        let session = try CommitSession(generation, transaction, shapes: known)
-        let before = try transaction.pages().used
-        for operation in operations { try session.apply(operation, in: &transaction) }
-        let flagged = try applyFlags(session, in: &transaction)
-        let changedShapes = try session.flush(&transaction)
-        let used = try transaction.pages()
-        let limit = used.capacity - Generation.reservedPages
-        if used.used > limit, used.used > before, !operations.allSatisfy(\.makesRoom) {
-            throw CacheError.full(generation.budget)
+        let session = try CommitSession(generation, transaction, shapes: shapes, reach: reach)
+        let taken = touches.take(in: generation.name)
+        let measured = statistics.take(for: number)
+        let steps: Int
+        do {
+            try session.touch(taken.handles, in: transaction)
+            for operation in operations {
+                session.tick()
+                try session.apply(operation, in: &transaction)
+            }
+            session.changes.writeCount = operations.count
+            let flagged = try applyFlags(session, in: &transaction)
+            advanceSweep(session)
+            var eviction = try Evicting(session, transaction, makesRoom: operations.allSatisfy(\.makesRoom))
+            try eviction.run(towards: goal, in: &transaction)
+            steps = eviction.steps
+            session.lifetime += measured
+            count(eviction.tally, goal, in: session)
+            let changedShapes = try session.flush(&transaction)
+            try transaction.commit()
+            settle(session, number: number, changedShapes, flagged: flagged, isBehind: eviction.isBehind)
+        } catch {
+            touches.putBack(taken, in: generation.name)
+            statistics.putBack(measured)
+            throw error
         }
-        try transaction.commit()
+        statistics.countCommit(took: .now - start)
+        if !session.changes.isEmpty { onCommit(session.changes, session.lifetime.timeline) }
+        return steps
+    }
+
+    /// Takes over into memory what the commit has made true.
+    private func settle(
+        _ session: CommitSession, number: UInt64, _ changedShapes: [(number: UInt64, shape: Shape?)],
+        flagged: Set<Handle>, isBehind: Bool
+    ) {
+        let generation = session.generation
         session.settleRestorations()
         state.withLock { state in
             state.shapes = session.shapes
+            session.reach.settle(session.pinned)
+            state.reach = session.reach
             state.asOf = (generation.name, number)
+            state.isBehind = isBehind
+            state.groupBytes = PagePlan(capacity: generation.environment.mapSize / generation.environment.pageSize).groupBytes
         }
         for (number, shape) in changedShapes {
             if let shape { generation.shapes.add(shape, number: number) } else { generation.shapes.remove(number) }
         }
+        sweepOn(session)
         // Those of generations left behind go, too.
         cycles.withLock { $0 = [generation.name: ($0[generation.name] ?? []).subtracting(flagged)] }
-        return session.changes
+    }
+
+    private func count(_ tally: EvictionTally, _ goal: EvictionGoal, in session: CommitSession) {
+        guard !tally.isEmpty else { return }
+        let ages = session.lifetime.timeline.ages(of: tally, at: Int64(Date().timeIntervalSince1970))
+        session.lifetime.add(tally, for: goal.reason, ages: ages)
     }
 
     private func applyFlags(
@@ -111,38 +194,11 @@ final class Committer: Sendable {
     ) throws -> Set<Handle> {
         let flagged = cycles.withLock { $0[session.generation.name] ?? [] }
         for handle in flagged where try transaction.contains(session.keyspaces.nodes, handle.rawValue) {
+            guard try session.ledger.entry(handle, in: transaction).flags.isDisjoint(with: [.dying, .onCycle]) else {
+                continue
+            }
             try session.ledger.set(.onCycle, of: handle, in: transaction)
         }
         return flagged
-    }
-}
-
-extension CommitSession {
-    func apply(_ operation: WriteOperation, in transaction: inout WriteTransaction) throws {
-        switch operation {
-        case .nodes(let tree, let entries, let policy):
-            let handles = try write(tree, policy: policy, in: &transaction)
-            for entry in entries {
-                try ledger.touch(handles[entry], in: transaction)
-                try delete(.key, tree.nodes[entry].identifier, in: &transaction)
-            }
-            counters.writes += 1
-        case .key(let key, let value, let tree, let policy):
-            let handles = try write(tree, policy: policy, in: &transaction)
-            try writeKey(key, value, handles: handles, in: &transaction)
-            counters.writes += 1
-        case .collection(let key, let edit, let tree, let policy):
-            let handles = try write(tree, policy: policy, in: &transaction)
-            try self.edit(collection: key, edit, handles: handles, in: &transaction)
-            counters.writes += 1
-        case .delete(let entries):
-            for entry in entries where try delete(entry.nameSpace, entry.identifier, in: &transaction) {
-                counters.deletes += 1
-            }
-        case .restore(let records, let restoration):
-            try restore(records, restoration, in: &transaction)
-            counters.writes += 1
-        case .reset, .barrier: break
-        }
     }
 }

@@ -11,11 +11,20 @@ struct CycleSearch {
     private(set) var found: Set<Handle> = []
 
     /// Searches what `start` refers to. `children` gives none for a record where the search should not go on.
-    mutating func search(from start: Handle, children: (Handle) throws -> [Handle]) rethrows {
+    ///
+    /// After `limit` records it stops: what it has not seen by then may be on cycles that are not found.
+    mutating func search(
+        from start: Handle, limit: Int = .max, children: (Handle) throws -> [Handle]
+    ) rethrows {
         guard marks[start] == nil else { return }
         marks[start] = .onPath
+        let known = marks.count
         var path = [(record: start, rest: try children(start)[...])]
         while let last = path.indices.last {
+            guard marks.count - known < limit else {
+                for step in path { marks[step.record] = .done }
+                return
+            }
             guard let child = path[last].rest.popFirst() else {
                 marks[path.removeLast().record] = .done
                 continue

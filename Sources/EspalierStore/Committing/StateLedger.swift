@@ -17,12 +17,17 @@ final class StateLedger {
     }
 
     private let keyspaces: Keyspaces
-    private let stamp: Stamp
+    /// The time of what is being done: moved on by the session.
+    var stamp: Stamp
     private var pages: [Handle: Page] = [:]
     /// Tombstones made less tombstones gone.
     private(set) var tombstoneChange = 0
     /// Whether an entry was found damaged: the counts have to be put right then.
     private(set) var hasDamage = false
+    /// Handles whose entry, as the keyspace has it, is to change, and the places in `recency` it leaves: what a flush will cost.
+    private(set) var edited: [(handle: Handle, listing: Stamp?)] = []
+    /// Told of every listed place a record gets; of use while evicting.
+    var onListing: ((Listing) -> Void)?
 
     init(_ keyspaces: Keyspaces, stamp: Stamp) {
         self.keyspaces = keyspaces
@@ -36,7 +41,9 @@ final class StateLedger {
         pages[handle] = Page(stored: nil, entry: .unreferenced, isNew: true)
     }
 
-    func entry(_ handle: Handle, in transaction: borrowing WriteTransaction) throws -> StateEntry {
+    func entry(
+        _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
+    ) throws -> StateEntry {
         if let page = pages[handle] { return page.entry }
         let page = try page(handle, in: transaction)
         // Found damaged by looking only: put right with the rest.
@@ -45,7 +52,9 @@ final class StateLedger {
     }
 
     /// A record's entry as the keyspace has it, or as far as it can be told where that is damaged.
-    private func page(_ handle: Handle, in transaction: borrowing WriteTransaction) throws -> Page {
+    private func page(
+        _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
+    ) throws -> Page {
         do {
             let stored = try transaction.state(keyspaces, of: handle)
             return Page(stored: stored, entry: stored ?? .default, isNew: false)
@@ -57,7 +66,9 @@ final class StateLedger {
     }
 
     /// A damaged entry as far as the rest of the cache tells what it was. Costs a walk of `recency`.
-    private func recovered(_ handle: Handle, in transaction: borrowing WriteTransaction) throws -> StateEntry {
+    private func recovered(
+        _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
+    ) throws -> StateEntry {
         var entry = StateEntry.default
         var isListed = false
         try transaction.forEach(in: keyspaces.recency) { key, _ in
@@ -86,9 +97,28 @@ final class StateLedger {
     /// One record fewer refers to `handle`, by a write or a delete: that counts as an access.
     func release(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {
         try update(handle, in: transaction) { entry in
-            // Below zero only after damage; a cache goes on.
-            if entry.referenceCount > 0 { entry.referenceCount -= 1 }
+            entry.drop()
             entry.stamp = stamp
+        }
+        removeIfForgotten(handle)
+    }
+
+    /// One record fewer refers to `handle`, because that was evicted: what it referred to was accessed when it was.
+    ///
+    /// Where something else refers to the record, too, that is younger and hands on its own stamp, except on cycles.
+    func release(_ handle: Handle, evictedAt stamp: Stamp, in transaction: borrowing WriteTransaction) throws {
+        try update(handle, in: transaction) { entry in
+            entry.drop()
+            if entry.referenceCount == 0 || entry.flags.contains(.onCycle) { entry.stamp = max(entry.stamp, stamp) }
+        }
+        removeIfForgotten(handle)
+    }
+
+    /// One record fewer refers to `handle`, because that is dying: since when and why is in its stamp.
+    func release(_ handle: Handle, dyingSince stamp: Stamp, in transaction: borrowing WriteTransaction) throws {
+        try update(handle, in: transaction) { entry in
+            entry.drop()
+            entry.stamp = max(entry.stamp, stamp)
         }
         removeIfForgotten(handle)
     }
@@ -110,8 +140,13 @@ final class StateLedger {
         guard let page = pages[handle], !page.isRemoved, page.entry.referenceCount == 0,
             !page.entry.flags.isDisjoint(with: [.tombstone, .nameless])
         else { return }
-        pages[handle]?.isRemoved = true
         if page.entry.flags.contains(.tombstone) { tombstoneChange -= 1 }
+        guard !page.entry.flags.contains(.dying) else {
+            // Its bytes are still to go.
+            pages[handle]?.entry.flags = .dying
+            return
+        }
+        pages[handle]?.isRemoved = true
     }
 
     /// What an identifier leads to is no tombstone, whatever a damaged entry was taken for: without a record it is lost.
@@ -158,11 +193,69 @@ final class StateLedger {
         }
     }
 
-    private func update(
+    /// The record of `handle` is gone, and what refers to it goes in the same commit.
+    func forget(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {
+        try update(handle, in: transaction) { $0 = .unreferenced }
+        pages[handle]?.isRemoved = true
+    }
+
+    /// The record of `handle` has no name any more; its children and its bytes are to go in steps. What still refers to it finds
+    /// a tombstone.
+    func beginDying(_ handle: Handle, accessedAt stamp: Stamp, in transaction: borrowing WriteTransaction) throws {
+        try update(handle, in: transaction) { entry in
+            entry.flags = entry.referenceCount == 0 ? .dying : [.dying, .tombstone]
+            entry.stamp = stamp
+            entry.released = 0
+        }
+        if pages[handle]?.entry.flags.contains(.tombstone) == true { tombstoneChange += 1 }
+    }
+
+    func setReleased(_ count: UInt64, of handle: Handle, in transaction: borrowing WriteTransaction) throws {
+        try update(handle, in: transaction) { $0.released = count }
+    }
+
+    /// The last of a dying record is gone.
+    func endDying(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {
+        try update(handle, in: transaction) { entry in
+            entry.flags.remove(.dying)
+            entry.released = 0
+            if entry.flags.contains(.tombstone) { entry.stamp = .never }
+        }
+        if pages[handle]?.entry.referenceCount == 0 { pages[handle]?.isRemoved = true }
+    }
+
+    func update(
         _ handle: Handle, in transaction: borrowing WriteTransaction, _ change: (inout StateEntry) -> Void
     ) throws {
-        if pages[handle] == nil { pages[handle] = try page(handle, in: transaction) }
+        if pages[handle] == nil {
+            let page = try page(handle, in: transaction)
+            pages[handle] = page
+            edited.append((handle, page.stored?.listing))
+        }
         change(&pages[handle]!.entry)  // just made
+        if let onListing, let stamp = pages[handle]?.entry.listing { onListing(Listing(stamp: stamp, handle: handle)) }
+    }
+
+    /// Whether `recency` does not tell of `handle` any more: what the ledger says of it counts.
+    func hasChanged(_ handle: Handle) -> Bool { pages[handle] != nil }
+
+    /// Where `handle` is listed once all is written out.
+    func listing(of handle: Handle, in transaction: borrowing WriteTransaction) throws -> Stamp? {
+        guard pages[handle]?.isRemoved != true else { return nil }
+        return try entry(handle, in: transaction).listing
+    }
+
+    /// What nothing refers to and nobody asked for is as young as its commit.
+    func stampUnreferenced() {
+        for (handle, page) in pages where page.entry.isUnstamped { pages[handle]?.entry.stamp = stamp }
+    }
+
+    /// What of `recency` the ledger has changed.
+    var listings: [Listing] {
+        pages.compactMap { handle, page in
+            guard !page.isRemoved, let stamp = page.entry.listing else { return nil }
+            return Listing(stamp: stamp, handle: handle)
+        }
     }
 
     /// Writes all changes out, in the order of handles, so that neighbours dirty a page once.
@@ -171,8 +264,7 @@ final class StateLedger {
         let changed = pages.filter { !($0.value.isNew && $0.value.entry.isDefault) }
         for (handle, page) in changed.sorted(by: { $0.key < $1.key }) {
             var entry = page.entry
-            // Nothing refers to it and nobody asked for it: as young as its commit.
-            if entry.referenceCount == 0, entry.stamp == .never { entry.stamp = stamp }
+            if entry.isUnstamped { entry.stamp = stamp }
             try list(handle, before: page.stored, after: page.isRemoved ? nil : entry, in: &transaction)
             if page.isRemoved || entry.isDefault {
                 if page.stored != nil { try transaction.delete(keyspaces.state, handle.rawValue) }
@@ -181,13 +273,14 @@ final class StateLedger {
             }
         }
         pages.removeAll(keepingCapacity: true)
+        edited.removeAll()
     }
 
     private func list(
         _ handle: Handle, before: StateEntry?, after: StateEntry?, in transaction: inout WriteTransaction
     ) throws {
-        let old = before.flatMap { $0.isListed ? $0.stamp : nil }
-        let new = after.flatMap { $0.isListed ? $0.stamp : nil }
+        let old = before?.listing
+        let new = after?.listing
         guard old != new else { return }
         if let old { try transaction.delete(keyspaces.recency, KeyPair(old.rawValue, handle.rawValue)) }
         if let new { try transaction.put(keyspaces.recency, KeyPair(new.rawValue, handle.rawValue), []) }

@@ -138,9 +138,11 @@ struct CacheDirectory: Sendable {
 
     /// Removes all generations but `kept`; what can't be removed now goes at the next open.
     func removeGenerations(except kept: String?) {
-        for name in generations() where name != kept {
-            try? FileManager.default.removeItem(atPath: generationPath(name))
-        }
+        for name in generations() where name != kept { removeGeneration(name) }
+    }
+
+    func removeGeneration(_ name: String) {
+        try? FileManager.default.removeItem(atPath: generationPath(name))
     }
 
     /// Bytes of all files.

@@ -8,9 +8,6 @@ import EspalierRecords
 final class Generation: Sendable {
     static let formatVersion: UInt32 = 1
 
-    /// Pages that only deletes may use: an edit copies the pages it touches, so a full map could not even be emptied.
-    static let reservedPages = 32
-
     // immutable
     let name: String
     /// What the guard's counter said when it was opened.
@@ -20,7 +17,7 @@ final class Generation: Sendable {
     let budget: ByteCount
     /// Of its file, which may be older than what this library writes.
     let format: UInt32
-    let shapes = ShapeTable()
+    let shapes: ShapeTable
 
     private init(name: String, number: UInt64, environment: Environment, budget: ByteCount, format: UInt32) {
         self.name = name
@@ -29,10 +26,23 @@ final class Generation: Sendable {
         self.budget = budget
         self.format = format
         keyspaces = Keyspaces(environment)
+        shapes = ShapeTable()
     }
 
-    /// Bytes of the files beside `data.mdb`: lock.mdb with 126 readers, `guard`, `current`, and its double while switching.
-    private static let sideFiles = 8_192 + 8 + 2 * 64
+    /// The same generation, still open, under a new number and with another budget.
+    init(_ other: Generation, number: UInt64, budget: ByteCount) {
+        name = other.name
+        self.number = number
+        environment = other.environment
+        self.budget = budget
+        format = other.format
+        keyspaces = other.keyspaces
+        shapes = other.shapes
+    }
+
+    /// Bytes of everything beside `data.mdb`: lock.mdb with 126 readers, `guard`, `current`, and its double while switching, and
+    /// the two directories themselves.
+    static let sideFiles = 8_192 + 16 + 2 * 64 + 2 * 4_096
 
     static func mapSize(for budget: ByteCount) -> Int {
         let page = 4_096
@@ -50,7 +60,7 @@ final class Generation: Sendable {
             let options = Environment.Options(mapSize: mapSize(for: budget), durability: durability.environment)
             let environment = try Environment.open(
                 directory: path, under: lock, keyspaces: Keyspaces.names, options: options)
-            let (stored, format) = try storedBudget(environment, ifNew: budget)
+            let (stored, format) = try openInfo(environment, ifNew: budget)
             if stored == budget {
                 return Generation(
                     name: name, number: number, environment: environment, budget: budget, format: format)
@@ -64,32 +74,57 @@ final class Generation: Sendable {
     private static let budgetKey = [UInt8]("budget".utf8)
 
     /// The budget and format of a generation; a new one is given `budget` and the version this library writes.
-    private static func storedBudget(
+    private static func openInfo(
         _ environment: Environment, ifNew budget: ByteCount
     ) throws -> (budget: ByteCount, format: UInt32) {
-        let info = environment.keyspace("info")
-        let found = try environment.read { transaction in
-            (
-                format: try transaction.value(info, formatKey).map { try integer($0, UInt32.self) },
-                budget: try transaction.value(info, budgetKey).map { try integer($0, UInt64.self) }
-            )
-        }
-        if let format = found.format {
-            guard format <= formatVersion else {
-                environment.close()
-                throw CacheError(
-                    .newerFormat,
-                    "The cache has format \(format); this library knows formats up to \(formatVersion). Update the library."
-                )
+        do {
+            let info = environment.keyspace("info")
+            let format = try environment.read { transaction in
+                try transaction.value(info, formatKey).map { try integer($0, UInt32.self) }
             }
-            return (ByteCount(Int(clamping: found.budget ?? UInt64(budget.bytes))), format)
+            if let format {
+                guard format <= formatVersion else { throw newerFormat(format) }
+                return (try storedBudget(environment) ?? budget, format)
+            }
+            try environment.write { transaction in
+                try transaction.put(info, formatKey, bytes(of: formatVersion))
+                try transaction.put(info, budgetKey, bytes(of: UInt64(budget.bytes)))
+                try transaction.put(info, Counters.key, Counters().bytes)
+            }
+            return (budget, formatVersion)
+        } catch {
+            environment.close()
+            throw error
         }
-        try environment.write { transaction in
-            try transaction.put(info, formatKey, bytes(of: formatVersion))
-            try transaction.put(info, budgetKey, bytes(of: UInt64(budget.bytes)))
-            try transaction.put(info, Counters.key, Counters().bytes)
+    }
+
+    private static func newerFormat(_ format: UInt32) -> CacheError {
+        CacheError(
+            .newerFormat,
+            "The cache has format \(format); this library knows formats up to \(formatVersion). Update the library.")
+    }
+
+    private static func storedBudget(_ environment: Environment) throws -> ByteCount? {
+        let info = environment.keyspace("info")
+        let bytes = try environment.read { transaction in
+            try transaction.value(info, budgetKey).map { try integer($0, UInt64.self) }
         }
-        return (budget, formatVersion)
+        guard let bytes else { return nil }
+        let budget = ByteCount(Int(clamping: bytes))
+        guard (Configuration.smallestBudget...Configuration.largestBudget).contains(budget) else {
+            throw CacheError(.damaged, "The cache's own books are damaged. Delete the directory and store anew.")
+        }
+        return budget
+    }
+
+    /// What is stored now, which another process may have changed.
+    func storedBudget() throws -> ByteCount { try Self.storedBudget(environment) ?? budget }
+
+    func store(_ budget: ByteCount) throws { try Self.store(budget, in: environment) }
+
+    static func store(_ budget: ByteCount, in environment: Environment) throws {
+        let info = environment.keyspace("info")
+        try environment.write { try $0.put(info, budgetKey, bytes(of: UInt64(budget.bytes))) }
     }
 
     private static func integer<I: FixedWidthInteger & BitwiseCopyable>(_ bytes: [UInt8], _ type: I.Type) throws -> I {

@@ -14,6 +14,8 @@ final class GenerationHolder: Sendable {
     // protected by `state`
     private struct State {
         var live: Generation?
+        /// When to try again to follow a budget that could not be followed while reads were under way.
+        var retry: ContinuousClock.Instant?
         var isClosed = false
     }
     private let state = Mutex(State())
@@ -29,10 +31,30 @@ final class GenerationHolder: Sendable {
 
     /// The live generation. Costs a load from shared memory, unless another process has switched meanwhile.
     func current() throws -> Generation {
-        let (live, isClosed) = state.withLock { ($0.live, $0.isClosed) }
-        guard !isClosed else { throw CacheError.closed }
-        if let live, live.number == guardFile.generation { return live }
+        let (live, isUpToDate) = try known()
+        if let live {
+            if isUpToDate { return live }
+            // Inside of a read nothing can be switched: others would wait for the read, and it for them.
+            if live.environment.isInsideTransaction { return live }
+        }
         return try guardFile.withExclusiveLock { lock in try reopen(under: lock) }
+    }
+
+    /// Whether nobody has switched since `generation` was opened.
+    func isLive(_ generation: Generation) -> Bool { generation.number == guardFile.generation }
+
+    /// What the guard counts.
+    var number: UInt64 { guardFile.generation }
+
+    func withExclusiveLock<R>(_ body: (borrowing GuardLock) throws -> R) throws -> R {
+        try guardFile.withExclusiveLock(body)
+    }
+
+    private func known() throws -> (live: Generation?, isUpToDate: Bool) {
+        let (live, retry, isClosed) = state.withLock { ($0.live, $0.retry, $0.isClosed) }
+        guard !isClosed else { throw CacheError.closed }
+        guard let live, live.number == guardFile.generation else { return (live, false) }
+        return (live, retry.map { ContinuousClock.now < $0 } ?? true)
     }
 
     /// Runs `body` with the live generation; once more when another thread has switched between finding and using it.
@@ -40,30 +62,33 @@ final class GenerationHolder: Sendable {
         let generation = try current()
         do {
             return try body(generation)
-        } catch let error as LMDBError where error.code == .closed || error.code == .panic {
+        } catch let error as LMDBError where [.closed, .panic, .mapResized].contains(error.code) {
             if error.code == .panic { abandon(generation) }
+            if error.code == .mapResized { try followMap(of: generation) }
             return try body(try current())
         }
     }
 
     /// After a failure that LMDB does not recover from, a fresh environment over the same files does.
-    private func abandon(_ generation: Generation) {
+    func abandon(_ generation: Generation) {
         state.withLock { state in
             if state.live === generation { state.live = nil }
         }
         generation.environment.close()
     }
 
-    private func reopen(under lock: borrowing GuardLock) throws -> Generation {
+    func reopen(under lock: borrowing GuardLock) throws -> Generation {
         // Another thread may have been here first.
-        let (live, isClosed) = state.withLock { ($0.live, $0.isClosed) }
-        guard !isClosed else { throw CacheError.closed }
-        if let live, live.number == guardFile.generation { return live }
+        let (live, isUpToDate) = try known()
+        if let live, isUpToDate { return live }
         if let name = try directory.currentGeneration() {
             do {
                 guard create || directory.hasData(name) else {
                     throw CacheError(.damaged, "The cache's files are gone. Delete the directory and store anew.")
                 }
+                if let live, live.name == name, !live.environment.isClosed { return try follow(live) }
+                // What a process left that was killed while it switched: it counts, and nobody uses it.
+                directory.removeGenerations(except: name)
                 let generation = try open(name, under: lock)
                 install(generation)
                 return generation
@@ -100,19 +125,21 @@ final class GenerationHolder: Sendable {
         }
     }
 
-    private func open(_ name: String, under lock: borrowing GuardLock, budget: ByteCount? = nil) throws -> Generation {
+    func open(_ name: String, under lock: borrowing GuardLock, budget: ByteCount? = nil) throws -> Generation {
         try Generation.open(
             name, in: directory, budget: budget ?? configuration.budget, durability: configuration.durability,
             under: lock, number: guardFile.generation)
     }
 
-    private func install(_ generation: Generation) {
+    func install(_ generation: Generation, retry: ContinuousClock.Instant? = nil) {
         let old = state.withLock { state in
             let old = state.live
             state.live = generation
+            state.retry = retry
             return old
         }
-        old?.environment.close()
+        guard let old, old.environment !== generation.environment else { return }
+        old.environment.close()
     }
 
     /// Replaces the live generation by an empty one. The old one's files go first in the budget's name: two never count.

@@ -33,7 +33,7 @@ extension CacheCondition {
         budget = generation.budget
         mapSize = ByteCount(environment.mapSize)
         pages = try transaction.pages()
-        usablePages = pages.capacity - Generation.reservedPages
+        usablePages = PagePlan(capacity: pages.capacity).high
         directoryBytes = ByteCount(directory.byteCount())
         lastTransaction = try environment.lastTransaction
         readers = try environment.readers()

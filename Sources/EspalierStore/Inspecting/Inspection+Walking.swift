@@ -48,6 +48,8 @@ extension Inspection {
             // The keys of further chunks are longer.
             guard key.byteCount == 8 else { return true }
             let handle = Handle(try ByteReader.reading(key) { try $0.integer(UInt64.self) })
+            // What is dying is there in part, and nothing leads to it.
+            if (try? state(of: handle))??.flags.contains(.dying) == true { return true }
             return try body(handle, try record(handle))
         }
     }
@@ -56,6 +58,7 @@ extension Inspection {
     package func forEachRoot(_ body: (Handle, Stamp) throws -> Bool) throws {
         try snapshot.forEach(in: keyspaces.recency) { key, _ in
             guard let pair = KeyPair(key) else { return true }
+            if pair.first == 0, (try? state(of: Handle(pair.second)))??.flags.contains(.dying) == true { return true }
             return try body(Handle(pair.second), Stamp(pair.first))
         }
     }

@@ -22,11 +22,22 @@ struct Counters: Hashable, Sendable {
     var deletes: UInt64 = 0
     var recordsWritten: UInt64 = 0
     var recordsUnchanged: UInt64 = 0
+    var commits: UInt64 = 0
+    /// Bytes of all records before they are compressed and cut into chunks.
+    var rawBytes: UInt64 = 0
+    /// Bytes of records written since the generation began, and of that when the last sweep began.
+    var bytesWritten: UInt64 = 0
+    var sweptAt: UInt64 = 0
+    /// What pinned records cost, at most.
+    var pinnedBytes: UInt64 = 0
+    /// Where the sweep under way goes on; 0 when none is.
+    var sweepHandle: UInt64 = 0
 
     private static var fields: [WritableKeyPath<Counters, UInt64>] {
         [
             \.nextHandle, \.nextShape, \.nextDictionary, \.stamp, \.nodes, \.keys, \.collections, \.segments,
-            \.tombstones, \.recordBytes, \.writes, \.deletes, \.recordsWritten, \.recordsUnchanged,
+            \.tombstones, \.recordBytes, \.writes, \.deletes, \.recordsWritten, \.recordsUnchanged, \.commits, \.rawBytes,
+            \.bytesWritten, \.sweptAt, \.pinnedBytes, \.sweepHandle,
         ]
     }
 

@@ -17,7 +17,9 @@ final class Keyspaces: Sendable {
     let recency: Keyspace
     /// Number -> record count and shape.
     let shapes: Keyspace
-    /// Name -> format, counters, budget.
+    /// Name space and identifier -> handle and bytes: what is never evicted.
+    let pins: Keyspace
+    /// Name -> format, counters, budget, statistics.
     let info: Keyspace
 
     init(_ environment: Environment) {
@@ -26,6 +28,7 @@ final class Keyspaces: Sendable {
         state = environment.keyspace("state")
         recency = environment.keyspace("recency")
         shapes = environment.keyspace("shapes")
+        pins = environment.keyspace("pins")
         info = environment.keyspace("info")
     }
 }

@@ -43,6 +43,21 @@ extension ReadableTransaction where Self: ~Copyable {
         return writer.bytes
     }
 
+    /// What a record refers to, by its header alone and unchecked: for a search that a wrong answer does no harm.
+    func children(_ keyspaces: Keyspaces, of handle: Handle) throws -> [Handle] {
+        var children: [Handle] = []
+        var chunkCount: Int?
+        _ = try withValue(keyspaces.nodes, handle.rawValue) { span in
+            chunkCount = try Chunks.count(span)
+            guard chunkCount == nil else { return }
+            try ByteReader.reading(span) { try RecordLayout(reading: &$0).readChildren(&$0, of: handle, into: &children) }
+        }
+        guard let chunkCount else { return children }
+        let joined = try joinedRecord(keyspaces.nodes, handle, chunkCount: chunkCount)
+        try ByteReader.reading(joined) { try RecordLayout(reading: &$0).readChildren(&$0, of: handle, into: &children) }
+        return children
+    }
+
     /// The record of `handle`, taken apart; nil if there is none.
     func record(
         _ keyspaces: Keyspaces, _ handle: Handle, shapes: (UInt64) throws -> Shape?

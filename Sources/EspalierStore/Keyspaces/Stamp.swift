@@ -1,4 +1,4 @@
-/// Logical time: the number of the commit of the last access.
+/// Logical time: the number of the last access. Every touch and every write has one of its own.
 package struct Stamp: Hashable, Comparable, Sendable {
     package let rawValue: UInt64
 

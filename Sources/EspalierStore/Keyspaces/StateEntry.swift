@@ -3,7 +3,8 @@ import EspalierRecords
 /// What the engine knows of a record besides its content. Stored only where it is not the default, which is a record with
 /// one parent that was never accessed directly: almost every record.
 ///
-///     entry = flags, reference count (varint), stamp (varint), [written-at, expiry (varints)], check (4 bytes)
+///     entry = flags, reference count (varint), stamp (varint), [written-at, expiry (varints)], [released (varint)],
+///             check (4 bytes)
 package struct StateEntry: Hashable, Sendable {
     package struct Flags: OptionSet, Hashable, Sendable {
         package let rawValue: UInt8
@@ -16,12 +17,14 @@ package struct StateEntry: Hashable, Sendable {
         package static let lost = Flags(rawValue: 2)
         /// Found on its own path.
         package static let onCycle = Flags(rawValue: 4)
-        /// Its children are being released.
+        /// It has no name any more; its children are being released, a few with each commit.
         package static let dying = Flags(rawValue: 8)
         /// Written-at and expiry follow.
         package static let timed = Flags(rawValue: 16)
         /// Lost, and no identifier leads to it: nothing can write it anew, and it goes with the last reference.
         package static let nameless = Flags(rawValue: 32)
+        /// On a cycle that is referred to from outside, as far as was seen: not listed until a reference to it goes.
+        package static let held = Flags(rawValue: 64)
     }
 
     package var referenceCount: UInt64 = 1
@@ -29,6 +32,10 @@ package struct StateEntry: Hashable, Sendable {
     package var flags: Flags = []
     package var writtenAt: UInt64 = 0
     package var expiry: UInt64 = 0
+    /// How many of a dying record's children are released; `allReleased` when only its bytes are left.
+    package var released: UInt64 = 0
+
+    package static let allReleased = UInt64.max
 
     package static let `default` = StateEntry()
     /// A record that nothing refers to yet.
@@ -36,11 +43,28 @@ package struct StateEntry: Hashable, Sendable {
 
     package var isDefault: Bool { self == .default }
 
-    /// Whether the handle stands in `recency`: roots, and records on a cycle, which never get to count 0.
-    package var isListed: Bool { (referenceCount == 0 || flags.contains(.onCycle)) && !flags.contains(.tombstone) }
+    /// The stamp under which the handle stands in `recency`, if it does: roots, and records on a cycle, which never get to
+    /// count 0. Dying ones stand before all others.
+    package var listing: Stamp? {
+        if flags.contains(.dying) { return .never }
+        if flags.contains(.tombstone) { return nil }
+        return referenceCount == 0 || flags.contains(.onCycle) && !flags.contains(.held) ? stamp : nil
+    }
+
+    package var isListed: Bool { listing != nil }
 }
 
 extension StateEntry {
+    /// A root that was never accessed: its place in the order of accesses is still to be told.
+    var isUnstamped: Bool { referenceCount == 0 && stamp == .never && flags.isDisjoint(with: [.tombstone, .dying]) }
+
+    /// One reference fewer.
+    mutating func drop() {
+        // Below zero only after damage; a cache goes on.
+        if referenceCount > 0 { referenceCount -= 1 }
+        flags.remove(.held)
+    }
+
     func bytes(for handle: Handle) -> [UInt8] {
         var writer = ByteWriter(capacity: 16)
         writer.append(flags.rawValue)
@@ -50,6 +74,7 @@ extension StateEntry {
             writer.append(varint: writtenAt)
             writer.append(varint: expiry)
         }
+        if flags.contains(.dying) { writer.append(varint: released) }
         writer.append(integer: UInt32(truncatingIfNeeded: writer.check(seed: handle.rawValue)))
         return writer.bytes
     }
@@ -63,5 +88,6 @@ extension StateEntry {
             writtenAt = try reader.varint()
             expiry = try reader.varint()
         }
+        if flags.contains(.dying) { released = try reader.varint() }
     }
 }

@@ -9,6 +9,8 @@ final class SnapshotReader {
     private let limits: TreeLimits
     /// Records found on their own path.
     private(set) var onCycle: [Handle] = []
+    /// The entries of hits: what the read touches.
+    private(set) var touched: [Handle] = []
 
     init(generation: Generation, snapshot: Snapshot, limits: TreeLimits) {
         self.generation = generation
@@ -19,7 +21,7 @@ final class SnapshotReader {
     /// The node `identifier`.
     func node<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String) throws -> ReadOutcome<Model> {
         guard let handle = try handle(.node, identifier) else { return nothing(of: type) }
-        return try read(identifier) { assembly in
+        return try read(identifier, at: handle) { assembly in
             try ModelStorage.decode(type, entry: handle, identifier: identifier, of: assembly)
         }
     }
@@ -27,7 +29,7 @@ final class SnapshotReader {
     /// What `key` names: an entry of its own, or the node of that identifier.
     func model<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws -> ReadOutcome<Model> {
         guard let handle = try handle(.key, key) else { return try node(type, key) }
-        return try read(key) { assembly in
+        return try read(key, at: handle) { assembly in
             try assembly.values(entry: handle, identifier: key) { try ModelStorage.decode(type, from: &$0) }
         }
     }
@@ -35,7 +37,7 @@ final class SnapshotReader {
     /// The elements of the collection under `key`.
     func collection<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws -> ReadOutcome<[Model]> {
         guard let handle = try handle(.collection, key) else { return nothing(of: type) }
-        return try read(key) { assembly in
+        return try read(key, at: handle) { assembly in
             var elements: [Model] = []
             let segments = try assembly.children(entry: handle, identifier: key)
             for segment in segments {
@@ -63,12 +65,15 @@ final class SnapshotReader {
         }
     }
 
-    private func read<Value>(_ entry: String, _ body: (Assembly) throws -> Value) throws -> ReadOutcome<Value> {
+    private func read<Value>(
+        _ entry: String, at handle: Handle, _ body: (Assembly) throws -> Value
+    ) throws -> ReadOutcome<Value> {
         let assembly = Assembly(source: try SnapshotSource(snapshot, of: generation), limits: limits)
         let result = assembly.read(entry) { try body(assembly) }
         onCycle += assembly.onCycle
         switch result {
         case .success(let value):
+            touched.append(handle)
             return .hit(Hit(value: value, isCut: assembly.isCut, recordCount: assembly.recordCount))
         case .failure(let reason): return .miss(reason)
         }

@@ -26,6 +26,8 @@ final class SnapshotSource: RecordSource {
             lent = ByteReader(lent: span)
         }
         if let chunkCount {
+            // A long record that was deleted is taken away in steps.
+            if try snapshot.state(generation.keyspaces, of: handle)?.flags.contains(.dying) == true { return .tombstone }
             let buffer = RecordBuffer(
                 try snapshot.joinedRecord(generation.keyspaces.nodes, handle, chunkCount: chunkCount))
             return .found(buffer.reader, owner: buffer)

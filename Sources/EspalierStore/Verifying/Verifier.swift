@@ -20,12 +20,14 @@ struct Verifier {
     private var shapes: [UInt64: Shape] = [:]
     private var shapeUse: [UInt64: UInt64] = [:]
     private var storedBytes: UInt64 = 0
+    private var rawBytes: UInt64 = 0
 
     static func verify(_ transaction: borrowing ReadTransaction, _ generation: Generation) throws -> VerifyReport {
         var verifier = Verifier(keyspaces: generation.keyspaces)
         try verifier.readShapes(transaction)
-        try verifier.readRecords(transaction)
         try verifier.readStates(transaction)
+        try verifier.readRecords(transaction)
+        try verifier.readPins(transaction)
         verifier.checkReferences()
         try verifier.checkRecency(transaction)
         try verifier.checkIndex(transaction)
@@ -81,6 +83,9 @@ struct Verifier {
     private mutating func read(
         _ handle: Handle, chunkCount: Int, _ transaction: borrowing ReadTransaction
     ) throws {
+        let dying = states[handle].flatMap { $0.flags.contains(.dying) ? $0 : nil }
+        // Of its bytes a part may be gone already.
+        if dying?.released == StateEntry.allReleased { return _ = found.updateValue((.segment, Identifier("")), forKey: handle) }
         let record: Record
         do {
             let stored = try transaction.withValue(keyspaces.nodes, handle.rawValue) { span in
@@ -93,10 +98,11 @@ struct Verifier {
         } catch let error as FormatError {
             return report.add(0, "record \(handle): \(error)")
         }
-        found[handle] = (record.nameSpace, Identifier(record.identifier))
+        found[handle] = (dying == nil ? record.nameSpace : .segment, Identifier(record.identifier))
         count(record)
         if Set(record.children).count != record.children.count { report.add(2, "\(handle) names a child twice") }
-        for child in record.children { references[child, default: 0] += 1 }
+        let released = Int(clamping: dying?.released ?? 0)
+        for child in record.children.dropFirst(released) { references[child, default: 0] += 1 }
         report.references += record.children.count
         guard record.shapeNumber != 0 else { return }
         guard let use = shapeUse[record.shapeNumber], use > 0 else {
@@ -106,6 +112,7 @@ struct Verifier {
     }
 
     private mutating func count(_ record: Record) {
+        rawBytes += UInt64(record.byteCount)
         switch record.nameSpace {
         case .node: report.nodes += 1
         case .key: report.keys += 1
@@ -127,6 +134,18 @@ struct Verifier {
         try splicer.append(record.values, children: record.children)
         guard splicer.children.count == record.children.count else {
             throw FormatError.malformed("a child that no value names")
+        }
+    }
+
+    private mutating func readPins(_ transaction: borrowing ReadTransaction) throws {
+        try transaction.forEach(in: keyspaces.pins) { key, value in
+            guard value.byteCount == 8 else {
+                report.add(0, "a pin of \(value.byteCount) bytes")
+                return true
+            }
+            references[Handle(try ByteReader.reading(value) { try $0.integer(UInt64.self) }), default: 0] += 1
+            report.pins += 1
+            return true
         }
     }
 
@@ -160,7 +179,7 @@ struct Verifier {
         for (handle, entry) in states {
             let isTombstone = entry.flags.contains(.tombstone)
             if isTombstone { report.tombstones += 1 }
-            if isTombstone, found[handle] != nil { report.add(6, "\(handle) is a tombstone and a record") }
+            if isTombstone, found[handle] != nil, !entry.flags.contains(.dying) { report.add(6, "\(handle) is a tombstone and a record") }
             if isTombstone, entry.referenceCount == 0 { report.add(6, "\(handle) is a tombstone nothing refers to") }
             if found[handle] == nil, entry.flags.isDisjoint(with: [.tombstone, .lost]) {
                 report.add(2, "\(handle) has a state and no record")
@@ -186,7 +205,7 @@ struct Verifier {
             return true
         }
         for (handle, entry) in states where entry.isListed {
-            if listed.removeValue(forKey: handle) != entry.stamp.rawValue {
+            if listed.removeValue(forKey: handle) != entry.listing?.rawValue {
                 report.add(3, "\(handle) is not listed under its stamp \(entry.stamp.rawValue)")
             }
         }
@@ -229,6 +248,7 @@ struct Verifier {
             if counted != actual { report.add(5, "\(counted) \(what) counted, \(actual) stored") }
         }
         check("bytes", counters.recordBytes, storedBytes)
+        check("raw bytes", counters.rawBytes, rawBytes)
         check("nodes", counters.nodes, UInt64(report.nodes))
         check("keys", counters.keys, UInt64(report.keys))
         check("collections", counters.collections, UInt64(report.collections))

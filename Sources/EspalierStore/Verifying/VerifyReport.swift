@@ -20,6 +20,7 @@ public struct VerifyReport: Sendable, Hashable, Codable {
     public internal(set) var segments = 0
     public internal(set) var tombstones = 0
     public internal(set) var references = 0
+    public internal(set) var pins = 0
 
     public var isClean: Bool { problemCount == 0 }
 

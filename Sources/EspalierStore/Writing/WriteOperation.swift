@@ -7,15 +7,25 @@ enum WriteOperation: Sendable {
     /// What a key names: a reference to a node of the tree, or an inline model.
     case key(String, ValueDraft, FlattenedTree, policy: WritePolicy)
     case collection(String, CollectionEdit, FlattenedTree, policy: WritePolicy)
-    case delete([DeletedEntry])
+    case delete([Entry])
     /// Records in place of what stands under their names.
     case restore([RestoredRecord], Restoration)
+    /// Out of the cache, whatever their age, if nothing refers to them.
+    case evict([Entry])
+    case pin(Entry)
+    case unpin(Entry)
+    /// The oldest out of the cache until no more than so many bytes are in use.
+    case trim(to: ByteCount)
+    case setBudget(ByteCount, mayExceed: Bool)
+    case sweep
+    /// What a sweep found wrong with names.
+    case mend(NameRepair)
     /// A new generation, empty.
     case reset
     /// Nothing but its place in the order: everything before it is on disk when it is done.
     case barrier
 
-    struct DeletedEntry: Sendable, Hashable {
+    struct Entry: Sendable, Hashable {
         let nameSpace: NameSpace
         let identifier: String
     }
@@ -24,14 +34,14 @@ enum WriteOperation: Sendable {
         switch self {
         case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _): tree.byteCount
         case .restore(let records, _): records.reduce(0) { $0 + $1.byteCount }
-        case .delete, .reset, .barrier: 64
+        case .delete, .reset, .barrier, .evict, .pin, .unpin, .trim, .setBudget, .sweep, .mend: 64
         }
     }
 
     /// Whether it may use the pages kept in reserve: what makes room has to work when there is none.
     var makesRoom: Bool {
         switch self {
-        case .delete, .reset, .barrier: true
+        case .delete, .reset, .barrier, .evict, .unpin, .mend: true
         case .collection(_, .remove, _, _): true
         default: false
         }
@@ -40,7 +50,7 @@ enum WriteOperation: Sendable {
     /// Whether it has to be alone in its transaction.
     var standsAlone: Bool {
         switch self {
-        case .reset, .barrier: true
+        case .reset, .barrier, .trim, .setBudget, .sweep: true
         default: false
         }
     }

@@ -12,8 +12,13 @@ final class WriteQueue: Sendable {
     private let state: Mutex<Guarded>
     /// Signalled once for every submission, and at closing.
     private let work = DispatchSemaphore(value: 0)
+    private let attention = Atomic<Bool>(false)
 
-    init(limit: ByteCount) {
+    /// Told of every write that is dropped.
+    private let onDrop: @Sendable () -> Void
+
+    init(limit: ByteCount, onDrop: @escaping @Sendable () -> Void = {}) {
+        self.onDrop = onDrop
         state = Mutex(Guarded(queue: QueueState(limit: limit.bytes)))
     }
 
@@ -47,18 +52,34 @@ final class WriteQueue: Sendable {
         for submission in displaced.dropped {
             submission.abandon()
             submission.finish(.failure(.dropped))
+            onDrop()
         }
         wake()
     }
 
-    /// Blocks until there is something to commit; nil when the queue is closed and empty.
-    func take(atMost count: Int) -> [Submission]? {
+    /// Blocks until there is something to commit, or `deadline` is there, or somebody has called `wake`; nil when the queue is
+    /// closed and empty.
+    func take(atMost count: Int, until deadline: ContinuousClock.Instant?) -> [Submission]? {
+        var deadline = deadline
         while true {
             let (taken, isClosed) = state.withLock { ($0.queue.take(atMost: count), $0.queue.isClosed) }
             if !taken.isEmpty { return taken }
             if isClosed { return nil }
-            work.wait()
+            if attention.exchange(false, ordering: .acquiringAndReleasing) { return [] }
+            guard let end = deadline else {
+                work.wait()
+                continue
+            }
+            let rest = max(0, (end - .now) / .nanoseconds(1))
+            if rest == 0 { return [] }
+            deadline = work.wait(timeout: .now() + .nanoseconds(Int(rest))) == .timedOut ? .now : end
         }
+    }
+
+    /// Makes `take` return, so that the writer sees what else there is to do.
+    func callAttention() {
+        attention.store(true, ordering: .releasing)
+        work.signal()
     }
 
     func putBack(_ submissions: [Submission], bytes: [Int]) {

@@ -7,18 +7,18 @@ import Synchronization
 final class Writer: Sendable {
     /// Writes of one transaction, at most: what bounds how long a ticket waits for its neighbours.
     private static let groupLimit = 64
-    private static let groupBytes = 1 << 20
 
     // immutable
     private let queue: WriteQueue
     private let committer: Committer
-    private let onCommit: @Sendable (ChangeSet) -> Void
+    /// Told of every write that fails.
+    private let onFailure: @Sendable (CacheError) -> Void
     private let ended = DispatchSemaphore(value: 0)
 
-    init(queue: WriteQueue, committer: Committer, onCommit: @escaping @Sendable (ChangeSet) -> Void) {
+    init(queue: WriteQueue, committer: Committer, onFailure: @escaping @Sendable (CacheError) -> Void) {
         self.queue = queue
         self.committer = committer
-        self.onCommit = onCommit
+        self.onFailure = onFailure
         let thread = Thread { [self] in
             loop()
             ended.signal()
@@ -35,11 +35,17 @@ final class Writer: Sendable {
     }
 
     private func loop() {
-        while let taken = queue.take(atMost: Self.groupLimit) {
-            let (group, rest) = assemble(taken)
-            queue.putBack(rest.map(\.submission), bytes: rest.map(\.bytes))
-            commit(group)
+        // Between writes what is left over is done: one small transaction at a time, so that a write does not wait for more.
+        var isBehind = false
+        while let taken = queue.take(atMost: Self.groupLimit, until: isBehind ? .now : committer.touches.deadline) {
+            if !taken.isEmpty {
+                let (group, rest) = assemble(taken)
+                queue.putBack(rest.map(\.submission), bytes: rest.map(\.bytes))
+                commit(group)
+            }
+            isBehind = committer.maintain(isIdle: taken.isEmpty)
         }
+        committer.flushTouches()
     }
 
     private struct Flattened {
@@ -55,7 +61,7 @@ final class Writer: Sendable {
         for (index, submission) in taken.enumerated() {
             let flattened = Flattened(submission: submission, operation: submission.operation())
             let standsAlone = (try? flattened.operation.get().standsAlone) ?? false
-            if !group.isEmpty, standsAlone || bytes + flattened.bytes > Self.groupBytes {
+            if !group.isEmpty, standsAlone || bytes + flattened.bytes > committer.groupBytes {
                 let rest = taken[index...].map { ($0, $0 === submission ? flattened.bytes : Submission.assumedBytes) }
                 return (group, rest)
             }
@@ -77,19 +83,20 @@ final class Writer: Sendable {
                 operations.append(operation)
                 submissions.append(item.submission)
             case .failure(let error):
-                item.submission.finish(.failure(error))
-                queue.finish([item.submission])
+                finish([item.submission], .failure(error))
             }
         }
         guard !operations.isEmpty else { return }
         do {
-            finish(submissions, .success(try committer.commit(operations)))
+            try committer.commit(operations)
+            finish(submissions, .success(()))
         } catch {
             // One by one, so that each fails for its own reason.
             guard operations.count > 1 else { return finish(submissions, .failure(CacheError(error))) }
             for (operation, submission) in zip(operations, submissions) {
                 do {
-                    finish([submission], .success(try committer.commit([operation])))
+                    try committer.commit([operation])
+                    finish([submission], .success(()))
                 } catch {
                     finish([submission], .failure(CacheError(error)))
                 }
@@ -97,9 +104,9 @@ final class Writer: Sendable {
         }
     }
 
-    private func finish(_ submissions: [Submission], _ result: Result<ChangeSet, CacheError>) {
-        if case .success(let changes) = result, !changes.isEmpty { onCommit(changes) }
-        for submission in submissions { submission.finish(result.map { _ in }) }
+    private func finish(_ submissions: [Submission], _ result: Result<Void, CacheError>) {
+        if case .failure(let error) = result { for _ in submissions { onFailure(error) } }
+        for submission in submissions { submission.finish(result) }
         queue.finish(submissions)
     }
 }

@@ -1,0 +1,38 @@
+import EspalierLMDB
+import EspalierRecords
+
+extension CommitSession {
+    func apply(_ operation: WriteOperation, in transaction: inout WriteTransaction) throws {
+        switch operation {
+        case .nodes(let tree, let entries, let policy):
+            let handles = try write(tree, policy: policy, in: &transaction)
+            for entry in entries {
+                try ledger.touch(handles[entry], in: transaction)
+                try delete(.key, tree.nodes[entry].identifier, in: &transaction)
+            }
+            counters.writes += 1
+        case .key(let key, let value, let tree, let policy):
+            let handles = try write(tree, policy: policy, in: &transaction)
+            try writeKey(key, value, handles: handles, in: &transaction)
+            counters.writes += 1
+        case .collection(let key, let edit, let tree, let policy):
+            let handles = try write(tree, policy: policy, in: &transaction)
+            try self.edit(collection: key, edit, handles: handles, in: &transaction)
+            counters.writes += 1
+        case .delete(let entries):
+            for entry in entries where try delete(entry.nameSpace, entry.identifier, in: &transaction) {
+                counters.deletes += 1
+            }
+        case .restore(let records, let restoration):
+            try restore(records, restoration, in: &transaction)
+            counters.writes += 1
+        case .evict(let entries):
+            for entry in entries { try evict(entry.nameSpace, entry.identifier, in: &transaction) }
+        case .pin(let entry): try pin(entry.nameSpace, entry.identifier, in: &transaction)
+        case .unpin(let entry): try unpin(entry.nameSpace, entry.identifier, in: &transaction)
+        case .mend(let repair): try mend(repair, in: &transaction)
+        case .reset, .barrier, .trim, .setBudget, .sweep: break
+        }
+        try checkPins(in: transaction)
+    }
+}

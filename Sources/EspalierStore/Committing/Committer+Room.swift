@@ -1,0 +1,90 @@
+import EspalierLMDB
+import EspalierRecords
+import Synchronization
+
+// What to do when the pages do not suffice. A transaction that fails changes nothing, so eviction must not wait for that: writes
+// leave pages that only eviction takes, and room is made in small transactions before a write is tried again.
+extension Committer {
+    /// How often a write is tried before it is dropped.
+    private static let attempts = 4
+    /// Transactions that make room for one write, at most.
+    private static let roomLimit = 4_096
+
+    func commit(_ operations: [WriteOperation], makingRoomIn generation: Generation) throws {
+        var needed = 0
+        var ranOut = false
+        for _ in 0..<Self.attempts {
+            do {
+                try transact(operations, in: generation, goal: .watermark)
+                if ranOut { statistics.countMapFull() }
+                return
+            } catch let error as NoRoom {
+                needed = max(needed + 16, error.pages)
+            } catch let error as LMDBError where error.code == .mapFull {
+                ranOut = true
+                let free = try freePages(of: generation)
+                needed = max(needed * 2, free.allocatable + free.allocatable / 2, 64)
+            }
+            try makeRoom(for: needed, in: generation)
+        }
+        throw full(generation)
+    }
+
+    /// Evicts and lets time pass until a transaction can copy `pages` pages. Throws where that can't be reached.
+    func makeRoom(for pages: Int, in generation: Generation) throws {
+        let plan = try PagePlan(capacity: generation.environment.read { try $0.pages().capacity })
+        let needed = pages + plan.reserve
+        guard needed < plan.capacity - 16 else { throw full(generation) }
+        for _ in 0..<Self.roomLimit {
+            let free = try freePages(of: generation)
+            if free.allocatable >= needed { return }
+            let missing = needed - free.allocatable
+            if free.held > 0, try generation.environment.clearStaleReaders() > 0 { continue }
+            // What is only waiting for its readers to end will not come sooner by evicting more.
+            if free.held >= missing, free.recent < missing { throw CacheError.pagesHeld(try holder(in: generation)) }
+            if free.recent >= missing || free.allocatable < 24 {
+                guard free.recent > 0, free.allocatable >= 4 else {
+                    throw free.held > 0 ? CacheError.pagesHeld(try holder(in: generation)) : full(generation)
+                }
+                try passTime(in: generation)
+                continue
+            }
+            let used = try generation.environment.read { try $0.pages().used }
+            if try transact([], in: generation, goal: .pages(max(0, used - missing), .budget)) > 0 { continue }
+            guard free.recent > 0 else { throw full(generation) }
+            try passTime(in: generation)
+        }
+        throw full(generation)
+    }
+
+    /// What a commit frees can be used again two commits later.
+    private func passTime(in generation: Generation) throws {
+        let info = generation.keyspaces.info
+        try generation.environment.write { transaction in
+            guard let counters = try transaction.value(info, Counters.key) else { return }
+            try transaction.put(info, Counters.key, counters)
+        }
+    }
+
+    private func freePages(of generation: Generation) throws -> FreePages {
+        let oldest = try generation.environment.oldestReader
+        return try generation.environment.read { try $0.freePages(oldestReader: oldest) }
+    }
+
+    /// Evicts the oldest until no more than `pages` are in use, or nothing more can go.
+    func trim(to pages: Int, _ reason: Eviction.Reason, in generation: Generation) throws {
+        while try generation.environment.read({ try $0.pages().used }) > pages {
+            guard try transact([], in: generation, goal: .pages(pages, reason)) > 0 else { return }
+        }
+    }
+
+    func full(_ generation: Generation) -> CacheError {
+        state.withLock { $0.reach?.pins ?? 0 } == 0 ? .full(generation.budget) : .pinnedFull(generation.budget)
+    }
+
+    /// The process whose snapshot is the oldest.
+    private func holder(in generation: Generation) throws -> Int32? {
+        try generation.environment.readers().filter { $0.transaction != nil }.max { ($0.lag ?? 0) < ($1.lag ?? 0) }?
+            .processIdentifier
+    }
+}

@@ -1,0 +1,147 @@
+import EspalierLMDB
+import EspalierRecords
+import Foundation
+
+// Eviction takes what nothing refers to, and hands the time of its last access on to what it referred to.
+extension CommitSession {
+    /// Children released in one step; a record with more goes in several.
+    static let releaseBatch = 64
+
+    /// Takes away records that only refer to one another: a root, or a cycle.
+    func evict(
+        _ handles: [Handle], accessedAt stamp: Stamp, isByCaller: Bool, reason: Eviction.Reason,
+        _ tally: inout EvictionTally, in transaction: inout WriteTransaction
+    ) throws {
+        var eviction = Victim(stamp: stamp, reason: reason)
+        let members = Set(handles)
+        for handle in handles {
+            guard let record = try readableRecord(handle, in: transaction) else {
+                try evictUnreadable(handle, in: &transaction)
+                continue
+            }
+            eviction.add(record)
+            if handles.count == 1, isLarge(record) {
+                try beginDying(record, accessedAt: stamp, in: &transaction)
+                continue
+            }
+            for child in record.children where !members.contains(child) {
+                // What the caller takes out is as good as rewritten: what it referred to counts as accessed.
+                if isByCaller {
+                    try ledger.release(child, in: transaction)
+                } else {
+                    try ledger.release(child, evictedAt: stamp, in: transaction)
+                }
+            }
+            try erase(record, in: &transaction)
+            try ledger.forget(handle, in: transaction)
+        }
+        guard !eviction.entries.isEmpty else { return }
+        changes.add(eviction)
+        tally.addTree(
+            records: eviction.entries.count, bytes: eviction.bytes, accessedAt: stamp, isGroup: handles.count > 1)
+    }
+
+    /// Takes away what `identifier` names whatever its age. Throws `.referenced` where that would break a tree.
+    func evict(_ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction) throws {
+        guard let handle = try knownHandle(nameSpace, identifier, in: &transaction) else { return }
+        if let record = try readableRecord(handle, in: transaction), !record.isNamed(identifier, in: nameSpace) { return }
+        let run = EvictionRun(self, reason: .explicit)
+        guard try run.evict(handle, in: &transaction) else { throw CacheError.referenced }
+        let now = Int64(Date().timeIntervalSince1970)
+        lifetime.add(run.tally, for: .explicit, ages: lifetime.timeline.ages(of: run.tally, at: now))
+    }
+
+    /// Whether a record is too much to go at once.
+    func isLarge(_ record: Record) -> Bool {
+        record.nameSpace == .collection && !record.children.isEmpty || record.children.count > Self.releaseBatch
+            || isChunked(record)
+    }
+
+    /// What can't be read is no more than the bytes under its handle, and a name that is found only by looking for it.
+    private func evictUnreadable(_ handle: Handle, in transaction: inout WriteTransaction) throws {
+        try discardUnreadable(handle, .node, in: &transaction)
+        var names: [[UInt8]] = []
+        try transaction.forEach(in: keyspaces.index) { key, value in
+            guard let target = try? ByteReader.reading(value, { Handle(try $0.integer(UInt64.self)) }),
+                target == handle
+            else { return true }
+            names.append(try ByteReader.reading(key) { try $0.bytes(count: $0.end) })
+            return true
+        }
+        for name in names { try transaction.delete(keyspaces.index, name) }
+        edits.index += names
+        try ledger.forget(handle, in: transaction)
+    }
+
+    // MARK: Dying
+
+    /// Takes a record's name away at once, so that readers miss it; the rest goes in steps.
+    func beginDying(_ record: Record, accessedAt stamp: Stamp, in transaction: inout WriteTransaction) throws {
+        try unname(record, in: &transaction)
+        try ledger.beginDying(record.handle, accessedAt: stamp, in: transaction)
+    }
+
+    /// Releases some more of a dying record's children, or takes some more of its bytes.
+    func releaseMore(of handle: Handle, in transaction: inout WriteTransaction) throws {
+        let entry = try ledger.entry(handle, in: transaction)
+        guard entry.released != StateEntry.allReleased else { return try eraseMore(of: handle, in: &transaction) }
+        guard let record = try readableRecord(handle, in: transaction) else {
+            try discardUnreadable(handle, .node, in: &transaction)
+            return try ledger.endDying(handle, in: transaction)
+        }
+        let start = Int(clamping: entry.released)
+        let batch = record.children.dropFirst(start).prefix(Self.releaseBatch)
+        for child in batch {
+            if record.nameSpace == .collection {
+                try releaseSegment(child, dyingSince: entry.stamp, in: &transaction)
+            } else {
+                try ledger.release(child, dyingSince: entry.stamp, in: transaction)
+            }
+        }
+        guard start + batch.count >= record.children.count else {
+            return try ledger.setReleased(UInt64(start + batch.count), of: handle, in: transaction)
+        }
+        discount(record)
+        try ledger.setReleased(StateEntry.allReleased, of: handle, in: transaction)
+        if !isChunked(record) { try eraseMore(of: handle, in: &transaction) }
+    }
+
+    /// A segment dies with its collection: nothing else refers to it, and it has no name.
+    private func releaseSegment(
+        _ handle: Handle, dyingSince stamp: Stamp, in transaction: inout WriteTransaction
+    ) throws {
+        try ledger.release(handle, dyingSince: stamp, in: transaction)
+        guard try ledger.entry(handle, in: transaction).flags.isDisjoint(with: [.tombstone, .lost]) else { return }
+        try ledger.beginDying(handle, accessedAt: stamp, in: transaction)
+    }
+
+    /// Takes chunks away from the end, so that what is left stays one record's beginning.
+    private func eraseMore(of handle: Handle, in transaction: inout WriteTransaction) throws {
+        for _ in 0..<Self.releaseBatch {
+            guard let last = try lastChunk(of: handle, in: transaction) else { break }
+            counters.recordBytes -= min(counters.recordBytes, UInt64(last.bytes))
+            try transaction.delete(keyspaces.nodes, last.key)
+            edits.nodes.append(handle)
+            if last.key.count == 8 { break }
+        }
+        if try !transaction.contains(keyspaces.nodes, handle.rawValue) {
+            try ledger.endDying(handle, in: transaction)
+        }
+    }
+
+    private func lastChunk(
+        of handle: Handle, in transaction: borrowing WriteTransaction
+    ) throws -> (key: [UInt8], bytes: Int)? {
+        try transaction.withCursor(keyspaces.nodes) { cursor in
+            let isBehind = try cursor.seek(atOrAfter: handle.rawValue + 1)
+            guard try isBehind ? cursor.previous() : cursor.last() else { return nil }
+            return try cursor.withEntry { key, value in
+                try ByteReader.reading(key) { reader in
+                    guard try reader.integer(UInt64.self) == handle.rawValue else { return nil }
+                    reader.position = 0
+                    return (try reader.bytes(count: reader.end), value.byteCount)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// How far a transaction is to evict.
+enum EvictionGoal: Equatable {
+    /// What stands above the watermark.
+    case watermark
+    /// Until no more than this many pages are in use.
+    case pages(Int, Eviction.Reason)
+
+    var reason: Eviction.Reason {
+        switch self {
+        case .watermark: .budget
+        case .pages(_, let reason): reason
+        }
+    }
+}
+
+/// A transaction would copy more pages than it may: nothing was changed.
+struct NoRoom: Error {
+    let pages: Int
+}
+
+/// The eviction of one transaction, and whether it can be committed: what drives an `EvictionRun`.
+struct Evicting {
+    private let session: CommitSession
+    private let plan: PagePlan
+    /// Pages that the transaction may copy. None for as many as it likes.
+    private let limit: Int?
+    private let base: HeldRead?
+    private var copied: CopiedPages?
+    private(set) var tally = EvictionTally()
+    private(set) var steps = 0
+    /// Whether there may be more to evict or to release, and it would not be in vain to try.
+    private(set) var isBehind = false
+
+    /// To be made when the transaction's operations are done. `makesRoom` says that they may use what is reserved for eviction.
+    init(_ session: CommitSession, _ transaction: borrowing WriteTransaction, makesRoom: Bool) throws {
+        self.session = session
+        let environment = session.generation.environment
+        let pages = try transaction.pages()
+        plan = PagePlan(capacity: pages.capacity)
+        // While the reader table is full nothing is evicted, and only pages that were never used count.
+        base = try? HeldRead(environment)
+        let allocatable: Int
+        if pages.neverAllocated >= CopiedPages.most(for: session) + plan.reserve + 2 * plan.evictionLimit {
+            // Most caches are not full, and need not count.
+            limit = nil
+            return
+        } else if let base {
+            allocatable = try base.freePages().allocatable
+        } else {
+            allocatable = pages.neverAllocated
+        }
+        limit = makesRoom ? allocatable : allocatable - plan.reserve
+    }
+
+    /// Evicts, and throws `NoRoom` when the transaction must not be committed.
+    mutating func run(towards goal: EvictionGoal, in transaction: inout WriteTransaction) throws {
+        if base != nil {
+            let start = ContinuousClock.now
+            try evict(towards: goal, in: &transaction)
+            tally.spent = .now - start
+        }
+        guard let limit else { return }
+        let pages = try pagesCopied(in: transaction)
+        if pages > limit { throw NoRoom(pages: pages) }
+    }
+
+    private mutating func evict(towards goal: EvictionGoal, in transaction: inout WriteTransaction) throws {
+        let run = EvictionRun(session, reason: goal.reason)
+        defer { tally = run.tally }
+        var isAbove = false
+        var start: Int?
+        while true {
+            let used = try transaction.pages().used
+            switch goal {
+            case .watermark: isAbove = used > (isAbove ? plan.low : plan.high)
+            case .pages(let pages, _): isAbove = used > pages
+            }
+            guard try isAbove || run.isReleaseDue(in: &transaction) else { return }
+            let pages = try pagesCopied(in: transaction)
+            start = start ?? pages
+            // A step may cost a few pages more than there were before it.
+            guard pages < min(limit ?? .max, (start ?? 0) + plan.evictionLimit) - 16 else {
+                isBehind = steps > 0
+                return
+            }
+            guard try run.step(in: &transaction) else { return }
+            steps += 1
+        }
+    }
+
+    private mutating func pagesCopied(in transaction: borrowing WriteTransaction) throws -> Int {
+        guard let base else { return CopiedPages.most(for: session) }
+        if copied == nil { copied = try CopiedPages(base.snapshot, session.keyspaces) }
+        try copied?.note(session)
+        return try copied?.count(in: transaction) ?? 0
+    }
+}
+
+/// A read transaction as long as the object: the snapshot beside a write.
+private final class HeldRead {
+    private let transaction: ReadTransaction
+    private let environment: Environment
+
+    init(_ environment: Environment) throws {
+        self.environment = environment
+        transaction = try environment.beginRead()
+    }
+
+    var snapshot: Snapshot { transaction.snapshot }
+
+    func freePages() throws -> FreePages {
+        try transaction.freePages(oldestReader: try environment.oldestReader)
+    }
+}

@@ -1,0 +1,226 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// Evicts in memory what the evictor would, over one snapshot: the same rule, the same order, nothing written.
+///
+///     recency, as stored   Feed:1  Feed:2  Feed:3 ...
+///     heap                 Message:7, Person:3: became roots when Feed:1 went, and take their turn by their stamp
+///
+/// A collection goes with its segments at once, which the evictor spreads over commits: what it refers to is released under the
+/// same stamp either way.
+struct EvictionRehearsal: EvictionGraph {
+    private let inspection: Inspection
+    private let ages: AccessAges
+    private let usage: PageUsage
+    /// States as they have become. A record that is gone has none in it, and is in `gone`.
+    private var states: [Handle: StateEntry] = [:]
+    private var gone: Set<Handle> = []
+    private var heap = RecencyHeap()
+    private var pages: FreedPages
+    private var preview = EvictionPreview()
+
+    init(_ inspection: Inspection, _ usage: PageUsage) throws {
+        self.inspection = inspection
+        ages = try inspection.accessAges
+        pages = try FreedPages(inspection.snapshot, inspection.keyspaces)
+        self.usage = usage
+    }
+
+    /// Evicts until no more than `target` pages are left, or nothing more can go.
+    mutating func run(
+        to target: Int, visit: (EvictionPreview.Victim) throws -> Void
+    ) throws -> EvictionPreview {
+        let snapshot = inspection.snapshot
+        let isAbove = { (rehearsal: EvictionRehearsal) in rehearsal.pagesLeft > target }
+        try snapshot.forEach(in: inspection.keyspaces.recency) { key, _ in
+            guard let pair = KeyPair(key) else { return true }
+            let listing = Listing(stamp: Stamp(pair.first), handle: Handle(pair.second))
+            while isAbove(self), let next = try nextOfHeap(before: listing) { try step(next, isTree: false, visit) }
+            guard isAbove(self) else { return false }
+            // What has changed stands in the heap; what the state does not list there is damage.
+            guard states[listing.handle] == nil, try entry(listing.handle).listing == listing.stamp else { return true }
+            try step(listing, isTree: true, visit)
+            return true
+        }
+        while isAbove(self), let next = try nextOfHeap(before: nil) { try step(next, isTree: false, visit) }
+        preview.bytesInUse = bytes(ofPages: usage.used)
+        preview.bytesLeft = bytes(ofPages: pagesLeft)
+        preview.isReached = !isAbove(self)
+        return preview
+    }
+
+    private var pagesLeft: Int { max(0, usage.used - pages.count) }
+
+    private func bytes(ofPages count: Int) -> ByteCount { ByteCount(count * usage.pageSize + Generation.sideFiles) }
+
+    private mutating func nextOfHeap(before limit: Listing?) throws -> Listing? {
+        while let first = heap.first {
+            if let limit, limit < first { return nil }
+            heap.removeFirst()
+            // It has been listed anew since, or is gone.
+            if try entry(first.handle).listing == first.stamp, !gone.contains(first.handle) { return first }
+        }
+        return nil
+    }
+
+    private mutating func step(
+        _ listing: Listing, isTree: Bool, _ visit: (EvictionPreview.Victim) throws -> Void
+    ) throws {
+        switch try EvictionRule.step(for: listing.handle, in: self) {
+        case .release(let handle): try finishDying(handle)
+        case .evict(let handles, let stamp):
+            guard let victim = try evict(handles, accessedAt: stamp, isTree: isTree) else { return }
+            preview.add(victim)
+            try visit(victim)
+        case .relist(let handle, let stamp): try change(handle) { $0.stamp = stamp }
+        case .hold(let handle, let entrances):
+            for handle in [handle] + entrances { try change(handle) { $0.flags.formUnion([.onCycle, .held]) } }
+        case .unflag(let handle): try change(handle) { $0.flags.subtract([.onCycle, .held]) }
+        }
+    }
+
+    // MARK: The cache as it has become
+
+    func entry(_ handle: Handle) throws -> StateEntry {
+        if gone.contains(handle) { return .unreferenced }
+        // What a damaged entry says is not known; the evictor counts then, which this does not.
+        return try states[handle] ?? inspection.state(of: handle) ?? .default
+    }
+
+    func children(_ handle: Handle) throws -> [Handle] { try record(handle)?.children ?? [] }
+
+    private func record(_ handle: Handle) throws -> Record? {
+        guard !gone.contains(handle), case .record(let record) = try inspection.record(handle) else { return nil }
+        return record
+    }
+
+    private mutating func change(_ handle: Handle, _ change: (inout StateEntry) -> Void) throws {
+        let before = try entry(handle)
+        var after = before
+        change(&after)
+        states[handle] = after
+        pages.note(before, after)
+        if let stamp = after.listing { heap.insert(Listing(stamp: stamp, handle: handle)) }
+    }
+
+    private mutating func remove(_ handle: Handle) throws {
+        pages.note(try entry(handle), .default)
+        states[handle] = nil
+        gone.insert(handle)
+    }
+
+    // MARK: Taking away
+
+    private mutating func evict(
+        _ handles: [Handle], accessedAt stamp: Stamp, isTree: Bool
+    ) throws -> EvictionPreview.Victim? {
+        let members = Set(handles)
+        let recordsBefore = preview.records
+        var first: Record?
+        for handle in handles {
+            guard let record = try record(handle) else {
+                pages.bytes += try inspection.storedByteCount(of: handle) ?? 0
+                try remove(handle)
+                continue
+            }
+            first = first ?? record
+            let isDying = handles.count == 1 && record.nameSpace == .collection
+            try erase(record)
+            for child in record.children where !members.contains(child) {
+                if isDying { try eraseSegment(child, accessedAt: stamp) }
+                try release(child, at: stamp, isDying: isDying)
+            }
+        }
+        return first.map {
+            EvictionPreview.Victim(
+                nameSpace: $0.nameSpace, identifier: $0.identifier, stamp: stamp, age: ages.age(of: stamp),
+                records: preview.records - recordsBefore, isTree: isTree)
+        }
+    }
+
+    private mutating func erase(_ record: Record) throws {
+        preview.records += 1
+        preview.bytes = ByteCount(preview.bytes.bytes + record.byteCount)
+        pages.bytes += record.byteCount
+        pages.records += 1
+        if record.nameSpace != .segment { pages.names += 1 }
+        try remove(record.handle)
+    }
+
+    /// Nothing but its collection refers to a segment.
+    private mutating func eraseSegment(_ handle: Handle, accessedAt stamp: Stamp) throws {
+        guard let segment = try record(handle), segment.nameSpace == .segment else { return }
+        try erase(segment)
+        for element in segment.children { try release(element, at: stamp, isDying: true) }
+    }
+
+    /// As the ledger releases what an evicted or a dying record referred to.
+    private mutating func release(_ handle: Handle, at stamp: Stamp, isDying: Bool) throws {
+        guard !gone.contains(handle) else { return }
+        try change(handle) { entry in
+            entry.drop()
+            if isDying || entry.referenceCount == 0 || entry.flags.contains(.onCycle) {
+                entry.stamp = max(entry.stamp, stamp)
+            }
+        }
+        let entry = try entry(handle)
+        if entry.referenceCount == 0, !entry.flags.isDisjoint(with: [.tombstone, .nameless]) { try remove(handle) }
+    }
+
+    /// What was dying before: it has no name any more, and is no victim.
+    private mutating func finishDying(_ handle: Handle) throws {
+        let entry = try entry(handle)
+        let record = entry.released == StateEntry.allReleased ? nil : try record(handle)
+        pages.bytes += try inspection.storedByteCount(of: handle) ?? 0
+        pages.records += 1
+        try remove(handle)
+        for child in record?.children.dropFirst(Int(clamping: entry.released)) ?? [] {
+            if record?.nameSpace == .collection { try eraseSegment(child, accessedAt: entry.stamp) }
+            try release(child, at: entry.stamp, isDying: true)
+        }
+    }
+}
+
+/// How many pages would be free, by the share that goes of what each keyspace holds.
+private struct FreedPages {
+    private let nodes: KeyspaceStatistics
+    private let index: KeyspaceStatistics
+    private let state: KeyspaceStatistics
+    private let recency: KeyspaceStatistics
+    private let recordBytes: Int
+    /// Of what goes.
+    var bytes = 0
+    var records = 0
+    var names = 0
+    /// Less what is added.
+    private var states = 0
+    private var listings = 0
+
+    /// What LMDB adds to each record: its place in the page, its key.
+    private static let overhead = 18
+
+    init(_ snapshot: Snapshot, _ keyspaces: Keyspaces) throws {
+        nodes = try snapshot.statistics(of: keyspaces.nodes)
+        index = try snapshot.statistics(of: keyspaces.index)
+        state = try snapshot.statistics(of: keyspaces.state)
+        recency = try snapshot.statistics(of: keyspaces.recency)
+        recordBytes = Int(clamping: try snapshot.counters(keyspaces).recordBytes)
+    }
+
+    mutating func note(_ before: StateEntry, _ after: StateEntry) {
+        states += (before.isDefault ? 0 : 1) - (after.isDefault ? 0 : 1)
+        listings += (before.isListed ? 1 : 0) - (after.isListed ? 1 : 0)
+    }
+
+    var count: Int {
+        Self.share(
+            bytes + records * Self.overhead, of: recordBytes + nodes.entries * Self.overhead, pages: nodes.pages)
+            + Self.share(names, of: index.entries, pages: index.pages)
+            + Self.share(states, of: state.entries, pages: state.pages)
+            + Self.share(listings, of: recency.entries, pages: recency.pages)
+    }
+
+    private static func share(_ part: Int, of whole: Int, pages: Int) -> Int {
+        whole <= 0 ? 0 : Int(Double(part) / Double(whole) * Double(pages))
+    }
+}

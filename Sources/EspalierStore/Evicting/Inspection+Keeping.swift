@@ -1,0 +1,63 @@
+import EspalierLMDB
+import EspalierRecords
+import Foundation
+
+/// Logical time as time: how long ago a stamp was given out.
+package struct AccessAges: Sendable {
+    private let timeline: Timeline
+    private let now = Int64(Date().timeIntervalSince1970)
+
+    init(_ timeline: Timeline) { self.timeline = timeline }
+
+    /// To the second; nil where it is not known, or for a record never accessed.
+    package func age(of stamp: Stamp) -> Duration? { timeline.age(of: stamp, at: now).map { .seconds($0) } }
+}
+
+// What decides what stays: the times of accesses, and pins.
+extension Inspection {
+    package var accessAges: AccessAges {
+        get throws { AccessAges(try snapshot.lifetimeCounters(keyspaces).timeline) }
+    }
+
+    /// The entries that are pinned. The name of a long one whose record can't be read is its beginning.
+    package var pins: [IndexEntry] {
+        get throws {
+            var pins: [IndexEntry] = []
+            try snapshot.forEach(in: keyspaces.pins) { key, value in
+                let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
+                let handle = try? ByteReader.reading(value) { Handle(try $0.integer(UInt64.self)) }
+                let isLong = key.first == IndexKey.longMark
+                guard let nameSpace = key.dropFirst(isLong ? 1 : 0).first.flatMap(NameSpace.init(rawValue:)) else { return true }
+                var name = isLong ? IndexKey.beginning(ofLong: key) : String(decoding: key.dropFirst(), as: UTF8.self)
+                var isWhole = !isLong
+                if isLong, let handle, case .record(let record) = try record(handle) {
+                    name = record.identifier
+                    isWhole = true
+                }
+                pins.append(
+                    IndexEntry(nameSpace: nameSpace, identifier: name, handle: handle ?? Handle(0), isWhole: isWhole))
+                return true
+            }
+            return pins
+        }
+    }
+
+    /// What pinned records cost, at most: it may be half the budget.
+    package var pinnedBytes: ByteCount {
+        get throws { ByteCount(Int(clamping: try snapshot.counters(keyspaces).pinnedBytes)) }
+    }
+
+    /// How many records the pins keep, and their bytes. Costs a look at each of them.
+    package func pinnedRecords() throws -> (count: Int, bytes: ByteCount) {
+        var seen: Set<Handle> = []
+        var bytes = 0
+        var open = try pins.map(\.handle)
+        while let handle = open.popLast() {
+            guard !seen.contains(handle), case .record(let record) = try record(handle) else { continue }
+            seen.insert(handle)
+            bytes += record.byteCount
+            open += record.children
+        }
+        return (seen.count, ByteCount(bytes))
+    }
+}

@@ -1,0 +1,78 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// A budget is lowered by moving what is left of the cache into a new generation: a file never becomes shorter.
+extension GenerationHolder {
+    /// Moves all there is into a generation with another budget.
+    ///
+    /// Where both do not fit in `room`, the bytes that the directory may come to meanwhile, the old one goes first and its contents
+    /// are in memory alone for a moment: a process killed just then leaves an empty cache.
+    ///
+    /// Other processes' writes wait meanwhile, and then find the new generation.
+    func move(to budget: ByteCount, room: ByteCount) throws {
+        try withExclusiveLock { lock in
+            let live = try reopen(under: lock)
+            // Nobody may write to what is about to be left behind.
+            let source = try live.environment.beginWrite()
+            let used = try source.pages().used * live.environment.pageSize
+            if directory.byteCount() + used + Generation.sideFiles <= room.bytes {
+                try moveBeside(source, of: live, to: budget, under: lock)
+            } else {
+                try moveThroughMemory(source, of: live, to: budget, under: lock)
+            }
+        }
+    }
+
+    private func moveBeside(
+        _ source: borrowing WriteTransaction, of live: Generation, to budget: ByteCount, under lock: borrowing GuardLock
+    ) throws {
+        let name = try directory.makeGeneration()
+        do {
+            try fill(name, budget, under: lock) { target in
+                try GenerationPart.forEach(in: source, of: live.environment) { try $0.append(to: target) }
+            }
+        } catch {
+            directory.removeGeneration(name)
+            throw error
+        }
+        lock.advanceGeneration()
+        try directory.setCurrent(name)
+        install(try open(name, under: lock))
+        directory.removeGenerations(except: name)
+    }
+
+    private func moveThroughMemory(
+        _ source: consuming WriteTransaction, of live: Generation, to budget: ByteCount, under lock: borrowing GuardLock
+    ) throws {
+        var parts: [GenerationPart] = []
+        try GenerationPart.forEach(in: source, of: live.environment) { parts.append($0) }
+        source.abort()
+        lock.advanceGeneration()
+        abandon(live)
+        directory.removeGenerations(except: nil)
+        let name = try directory.makeGeneration()
+        do {
+            try fill(name, budget, under: lock) { target in
+                for part in parts { try part.append(to: target) }
+            }
+        } catch {
+            // Empty is what is left.
+            directory.removeGeneration(name)
+            throw error
+        }
+        try directory.setCurrent(name)
+        install(try open(name, under: lock))
+    }
+
+    private func fill(
+        _ name: String, _ budget: ByteCount, under lock: borrowing GuardLock, _ body: (Environment) throws -> Void
+    ) throws {
+        let target = try Environment.open(
+            directory: directory.generationPath(name), under: lock, keyspaces: Keyspaces.names,
+            options: .init(mapSize: Generation.mapSize(for: budget)))
+        defer { target.close() }
+        try body(target)
+        try Generation.store(budget, in: target)
+        try target.sync()
+    }
+}

@@ -1,0 +1,57 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// What damage has done to names: entries of the index that lead to nothing, records that nothing leads to.
+struct NameRepair: Sendable {
+    private(set) var stale: [[UInt8]] = []
+    private(set) var nameless: [Handle] = []
+
+    var isEmpty: Bool { stale.isEmpty && nameless.isEmpty }
+
+    init(in transaction: borrowing ReadTransaction, of generation: Generation) throws {
+        let keyspaces = generation.keyspaces
+        let snapshot = transaction.snapshot
+        var named: Set<Handle> = []
+        try transaction.forEach(in: keyspaces.index) { key, value in
+            let handle = try? ByteReader.reading(value) { Handle(try $0.integer(UInt64.self)) }
+            if let handle, try Self.hasPlace(handle, snapshot, keyspaces), named.insert(handle).inserted { return true }
+            stale.append(try ByteReader.reading(key) { try $0.bytes(count: $0.end) })
+            return true
+        }
+        try transaction.forEach(in: keyspaces.nodes) { key, _ in
+            guard key.byteCount == 8 else { return true }
+            let handle = Handle(try ByteReader.reading(key) { try $0.integer(UInt64.self) })
+            guard !named.contains(handle),
+                (try? snapshot.state(keyspaces, of: handle))??.flags.contains(.dying) != true,
+                let record = try? snapshot.record(
+                    keyspaces, handle, shapes: { try snapshot.storedShape(keyspaces, $0)?.shape }),
+                record.nameSpace != .segment
+            else { return true }
+            nameless.append(handle)
+            return true
+        }
+    }
+
+    private static func hasPlace(_ handle: Handle, _ snapshot: Snapshot, _ keyspaces: Keyspaces) throws -> Bool {
+        if try snapshot.contains(keyspaces.nodes, handle.rawValue) { return true }
+        return (try? snapshot.state(keyspaces, of: handle))??.flags.contains(.lost) == true
+    }
+}
+
+extension CommitSession {
+    /// Takes names away that lead to nothing, gives records back theirs, and counts everything anew.
+    func mend(_ repair: NameRepair, in transaction: inout WriteTransaction) throws {
+        for key in repair.stale { try transaction.delete(keyspaces.index, key) }
+        for handle in repair.nameless {
+            guard let record = try readableRecord(handle, in: transaction) else { continue }
+            let key = IndexKey.bytes(record.nameSpace, record.identifier)
+            // Somebody else has the name by now: this one goes when nothing refers to it.
+            guard try !transaction.contains(keyspaces.index, key) else { continue }
+            var value = ByteWriter(capacity: 8)
+            value.append(integer: handle.rawValue)
+            try transaction.put(keyspaces.index, key, value.bytes)
+        }
+        edits.index += repair.stale
+        hasLostReferences = true
+    }
+}

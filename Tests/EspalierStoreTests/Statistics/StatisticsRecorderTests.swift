@@ -1,0 +1,103 @@
+import EspalierRecords
+import Testing
+
+@testable import EspalierStore
+
+@Suite("What is counted is stored once, or still pending")
+struct StatisticsRecorderTests {
+    @Test("every kind of event is counted in its place")
+    func counting() {
+        let recorder = StatisticsRecorder()
+        recorder.countRead(nil, took: .microseconds(5))
+        recorder.countRead(.notFound, took: .microseconds(7))
+        recorder.countRead(.undecodable(path: "a.b", detail: "c"), took: .microseconds(7))
+        recorder.countRead(.unavailable(detail: "closed"), took: nil)
+        recorder.countCommit(took: .milliseconds(2))
+        recorder.countDropped(reason: "queueFull")
+        recorder.countReplaced(reason: "damaged")
+        recorder.countMapFull()
+        recorder.countSweep(found: 4)
+        var tally = EvictionTally()
+        tally.addTree(records: 2, bytes: 80, accessedAt: Stamp(3))
+        recorder.countEviction(tally, for: .budget, ages: 4...4)
+        let pending = recorder.pending
+        #expect(pending.hits == 1)
+        #expect(pending.misses.counts == ["notFound": 1, "undecodable": 1, "unavailable": 1])
+        #expect(pending.readLatency.count == 3)
+        #expect(pending.readLatency.maximum == .microseconds(7))
+        #expect(pending.commits == 1)
+        #expect(pending.commitLatency.maximum == .milliseconds(2))
+        #expect(pending.droppedWrites.counts == ["queueFull": 1])
+        #expect(pending.generationsReplaced.counts == ["damaged": 1])
+        #expect(pending.mapFullRecoveries == 1)
+        #expect(pending.sweeps == 1)
+        #expect(pending.sweptRecords == 4)
+        #expect(pending.evicted.records == 2)
+        #expect(pending.victimAges == 4...4)
+        #expect(recorder.take(for: 1) == pending)
+        #expect(recorder.pending == LifetimeCounters())
+    }
+
+    @Test("what a failed commit took comes back")
+    func puttingBack() {
+        let recorder = StatisticsRecorder()
+        recorder.countRead(nil, took: .microseconds(1))
+        let delta = recorder.take(for: 7)
+        recorder.countRead(nil, took: .microseconds(2))
+        recorder.putBack(delta)
+        #expect(recorder.pending(asOf: 3).hits == 2)
+        #expect(recorder.pending.hits == 2)
+        let again = recorder.take(for: 7)
+        #expect(again.hits == 2)
+        #expect(again.readLatency.count == 2)
+    }
+
+    @Test("a snapshot from before the commit counts what the commit took, one from after it does not")
+    func snapshots() {
+        let recorder = StatisticsRecorder()
+        recorder.countRead(nil, took: .zero)
+        let stored = recorder.take(for: 7)
+        recorder.countRead(.notFound, took: .zero)
+        #expect(stored.hits == 1)
+        #expect(recorder.pending(asOf: 6).hits == 1)
+        #expect(recorder.pending(asOf: 6).misses.total == 1)
+        #expect(recorder.pending(asOf: 7).hits == 0)
+        #expect(recorder.pending.hits == 0)
+    }
+
+    @Test("nothing is lost or counted twice while reads, commits and looks go on side by side")
+    func sideBySide() async {
+        let recorder = StatisticsRecorder()
+        let (readers, reads) = (4, 5_000)
+        let stored = await withTaskGroup(of: LifetimeCounters.self) { group in
+            for reader in 0..<readers {
+                group.addTask {
+                    for read in 0..<reads {
+                        recorder.countRead(read % 5 == 0 ? .notFound : nil, took: .nanoseconds(reader * read))
+                    }
+                    return LifetimeCounters()
+                }
+            }
+            group.addTask {
+                var stored = LifetimeCounters()
+                for commit in 1...300 {
+                    let delta = recorder.take(for: UInt64(commit))
+                    if commit % 3 == 0 { recorder.putBack(delta) } else { stored += delta }
+                    recorder.countCommit(took: .zero)
+                }
+                return stored
+            }
+            group.addTask {
+                for _ in 0..<300 { #expect(recorder.pending.hits <= UInt64(readers * reads)) }
+                return LifetimeCounters()
+            }
+            return await group.reduce(into: LifetimeCounters()) { $0 += $1 }
+        }
+        var all = stored
+        all += recorder.pending
+        #expect(all.hits == UInt64(readers * reads * 4 / 5))
+        #expect(all.misses.counts == ["notFound": UInt64(readers * reads / 5)])
+        #expect(all.readLatency.count == readers * reads)
+        #expect(all.commits == 300)
+    }
+}
