@@ -2,6 +2,9 @@ import EspalierLMDB
 import EspalierRecords
 
 extension CommitSession {
+    /// Records looked at for each suspect. What lies further away is left to the sweep.
+    private static let suspectLimit = 4_096
+
     func apply(_ operation: WriteOperation, in transaction: inout WriteTransaction) throws {
         switch operation {
         case .nodes(let tree, let entries, let policy):
@@ -33,6 +36,25 @@ extension CommitSession {
         case .mend(let repair): try mend(repair, in: &transaction)
         case .reset, .barrier, .trim, .setBudget, .sweep: break
         }
+        try flagSuspects(in: transaction)
         try checkPins(in: transaction)
+    }
+
+    /// Looks for cycles that an operation has closed, or left of a larger one, where no flag was set on the way.
+    private func flagSuspects(in transaction: borrowing WriteTransaction) throws {
+        guard !suspects.isEmpty else { return }
+        var search = CycleSearch()
+        for handle in suspects {
+            search.search(from: handle, limit: Self.suspectLimit) {
+                (try? transaction.children(keyspaces, of: $0)) ?? []
+            }
+        }
+        suspects.removeAll()
+        for handle in search.found.sorted() {
+            guard try ledger.entry(handle, in: transaction).flags.isDisjoint(with: [.onCycle, .dying, .tombstone]) else {
+                continue
+            }
+            try ledger.set(.onCycle, of: handle, in: transaction)
+        }
     }
 }

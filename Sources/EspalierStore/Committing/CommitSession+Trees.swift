@@ -41,6 +41,10 @@ extension CommitSession {
                 entry.stamp = stamp
             }
         }
+        // What the tree does not know of may lead back into it.
+        if merge.children.count > node.projections.reduce(0, { $0 + $1.children.count }) {
+            suspects.append(place.handle)
+        }
         return merge.children
     }
 

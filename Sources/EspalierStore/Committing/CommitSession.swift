@@ -20,6 +20,8 @@ final class CommitSession {
     /// What this process knows of pinned records, and what the session adds to it.
     let reach: PinnedReach
     var pinned: PinnedReach.Change
+    /// Records that may lie on cycles, or lead to some, that no flag tells of.
+    var suspects: [Handle] = []
     var checkedEdits = 0
     var checkedBytes: UInt64
     var lifetime: LifetimeCounters
@@ -181,7 +183,7 @@ final class CommitSession {
         } else {
             counters[count: content.nameSpace] += 1
         }
-        try moveReferences(from: old?.children ?? [], to: content.children, in: &transaction)
+        try moveReferences(of: handle, from: old?.children ?? [], to: content.children, in: &transaction)
         counters.recordsWritten += 1
         return true
     }
@@ -215,7 +217,7 @@ final class CommitSession {
     }
 
     private func moveReferences(
-        from old: [Handle], to new: [Handle], in transaction: inout WriteTransaction
+        of handle: Handle, from old: [Handle], to new: [Handle], in transaction: inout WriteTransaction
     ) throws {
         guard old != new else { return }
         // A record names each child once. Most have no children before or after: the new ones, and those that go.
@@ -223,12 +225,18 @@ final class CommitSession {
         let after = old.isEmpty ? [] : Set(new)
         // New ones first: a record that only moves within the children must not pass through zero.
         for child in new where !before.contains(child) { try ledger.retain(child, in: transaction) }
-        for child in old where !after.contains(child) { try ledger.release(child, in: transaction) }
+        var isReferenced: Bool?
+        for child in old where !after.contains(child) {
+            try ledger.release(child, in: transaction)
+            // Without the reference a cycle may fall into several, of which some are not flagged.
+            isReferenced = try isReferenced ?? (ledger.entry(handle, in: transaction).referenceCount > 0)
+            if isReferenced == true { suspects.append(child) }
+        }
     }
 
     /// Takes a record away: its references, its bytes and its index entry. References to it find a tombstone.
     func remove(_ record: Record, in transaction: inout WriteTransaction) throws {
-        try moveReferences(from: record.children, to: [], in: &transaction)
+        try moveReferences(of: record.handle, from: record.children, to: [], in: &transaction)
         try erase(record, in: &transaction)
         try ledger.remove(record.handle, in: transaction)
     }

@@ -1,5 +1,6 @@
 import EspalierLMDB
 import EspalierRecords
+import Foundation
 import Synchronization
 
 // What to do when the pages do not suffice. A transaction that fails changes nothing, so eviction must not wait for that: writes
@@ -7,6 +8,8 @@ import Synchronization
 extension Committer {
     /// How often a write is tried before it is dropped.
     private static let attempts = 4
+    /// How long a write waits for a read to end that keeps pages from being used again.
+    private static let patience = Duration.milliseconds(250)
     /// Transactions that make room for one write, at most.
     private static let roomLimit = 4_096
 
@@ -35,26 +38,54 @@ extension Committer {
         let plan = try PagePlan(capacity: generation.environment.read { try $0.pages().capacity })
         let needed = pages + plan.reserve
         guard needed < plan.capacity - 16 else { throw full(generation) }
+        var steps = Int.max
         for _ in 0..<Self.roomLimit {
             let free = try freePages(of: generation)
             if free.allocatable >= needed { return }
             let missing = needed - free.allocatable
             if free.held > 0, try generation.environment.clearStaleReaders() > 0 { continue }
             // What is only waiting for its readers to end will not come sooner by evicting more.
-            if free.held >= missing, free.recent < missing { throw CacheError.pagesHeld(try holder(in: generation)) }
-            if free.recent >= missing || free.allocatable < 24 {
-                guard free.recent > 0, free.allocatable >= 4 else {
-                    throw free.held > 0 ? CacheError.pagesHeld(try holder(in: generation)) : full(generation)
-                }
+            if free.held >= missing, free.recent < missing {
+                try waitForReader(in: generation)
+                continue
+            }
+            // Passing time takes some pages itself, and frees them again.
+            if free.recent >= missing + 8 {
                 try passTime(in: generation)
                 continue
             }
-            let used = try generation.environment.read { try $0.pages().used }
-            if try transact([], in: generation, goal: .pages(max(0, used - missing), .budget)) > 0 { continue }
-            guard free.recent > 0 else { throw full(generation) }
-            try passTime(in: generation)
+            do {
+                let used = try generation.environment.read { try $0.pages().used }
+                let goal = EvictionGoal.pages(max(0, used - missing), .budget)
+                if try transact([], in: generation, goal: goal, steps: steps) > 0 { continue }
+                guard free.recent > 8 else { throw full(generation) }
+                try passTime(in: generation)
+            } catch let error where Self.isOutOfPages(error) && steps > 1 {
+                // One record at a time, until there is more room.
+                steps = steps == .max ? 16 : steps / 4
+            } catch let error where Self.isOutOfPages(error) {
+                guard free.held > 0 else { throw full(generation) }
+                try waitForReader(in: generation)
+            }
         }
         throw full(generation)
+    }
+
+    private static func isOutOfPages(_ error: any Error) -> Bool {
+        (error as? LMDBError)?.code == .mapFull || error is NoRoom
+    }
+
+    /// Most reads take milliseconds; one that takes longer is not waited for a second time.
+    private func waitForReader(in generation: Generation) throws {
+        guard let oldest = try generation.environment.oldestReader else { return }
+        let place = "\(generation.name) \(oldest)"
+        let deadline = ContinuousClock.now + Self.patience
+        while state.withLock({ $0.slowReader }) != place, ContinuousClock.now < deadline {
+            Thread.sleep(forTimeInterval: 0.000_5)
+            guard try generation.environment.oldestReader == oldest else { return }
+        }
+        state.withLock { $0.slowReader = place }
+        throw CacheError.pagesHeld(try holder(in: generation))
     }
 
     /// What a commit frees can be used again two commits later.

@@ -22,6 +22,8 @@ final class Committer: Sendable {
         /// Whether there was more to evict or to release than the last commit did.
         var isBehind = false
         var sweeping = SweepProgress()
+        /// The snapshot that was waited for in vain.
+        var slowReader: String?
         var groupBytes = PagePlan(capacity: 256).groupBytes
     }
     let state = Mutex(State())
@@ -118,7 +120,9 @@ final class Committer: Sendable {
 
     /// Commits `operations`, and evicts towards `goal` what room there is for. Returns the steps that eviction took.
     @discardableResult
-    func transact(_ operations: [WriteOperation], in generation: Generation, goal: EvictionGoal) throws -> Int {
+    func transact(
+        _ operations: [WriteOperation], in generation: Generation, goal: EvictionGoal, steps limit: Int = .max
+    ) throws -> Int {
         let start = ContinuousClock.now
         var transaction = try generation.environment.beginWrite()
         // Another process may have switched while this one waited for it.
@@ -143,7 +147,7 @@ final class Committer: Sendable {
             let flagged = try applyFlags(session, in: &transaction)
             advanceSweep(session)
             var eviction = try Evicting(session, transaction, makesRoom: operations.allSatisfy(\.makesRoom))
-            try eviction.run(towards: goal, in: &transaction)
+            try eviction.run(towards: goal, steps: limit, in: &transaction)
             steps = eviction.steps
             session.lifetime += measured
             count(eviction.tally, goal, in: session)

@@ -56,10 +56,12 @@ struct Evicting {
     }
 
     /// Evicts, and throws `NoRoom` when the transaction must not be committed.
-    mutating func run(towards goal: EvictionGoal, in transaction: inout WriteTransaction) throws {
+    mutating func run(
+        towards goal: EvictionGoal, steps limitOfSteps: Int = .max, in transaction: inout WriteTransaction
+    ) throws {
         if base != nil {
             let start = ContinuousClock.now
-            try evict(towards: goal, in: &transaction)
+            try evict(towards: goal, steps: limitOfSteps, in: &transaction)
             tally.spent = .now - start
         }
         guard let limit else { return }
@@ -67,7 +69,9 @@ struct Evicting {
         if pages > limit { throw NoRoom(pages: pages) }
     }
 
-    private mutating func evict(towards goal: EvictionGoal, in transaction: inout WriteTransaction) throws {
+    private mutating func evict(
+        towards goal: EvictionGoal, steps limitOfSteps: Int, in transaction: inout WriteTransaction
+    ) throws {
         let run = EvictionRun(session, reason: goal.reason)
         defer { tally = run.tally }
         var isAbove = false
@@ -82,7 +86,7 @@ struct Evicting {
             let pages = try pagesCopied(in: transaction)
             start = start ?? pages
             // A step may cost a few pages more than there were before it.
-            guard pages < min(limit ?? .max, (start ?? 0) + plan.evictionLimit) - 16 else {
+            guard steps < limitOfSteps, pages < min(limit ?? .max, (start ?? 0) + plan.evictionLimit) - 8 else {
                 isBehind = steps > 0
                 return
             }

@@ -22,7 +22,7 @@ struct EvictionRehearsal: EvictionGraph {
     init(_ inspection: Inspection, _ usage: PageUsage) throws {
         self.inspection = inspection
         ages = try inspection.accessAges
-        pages = try FreedPages(inspection.snapshot, inspection.keyspaces)
+        pages = try FreedPages(inspection.snapshot, inspection.keyspaces, pageSize: usage.pageSize)
         self.usage = usage
     }
 
@@ -105,6 +105,7 @@ struct EvictionRehearsal: EvictionGraph {
 
     private mutating func remove(_ handle: Handle) throws {
         pages.note(try entry(handle), .default)
+        pages.remove(handle)
         states[handle] = nil
         gone.insert(handle)
     }
@@ -119,7 +120,6 @@ struct EvictionRehearsal: EvictionGraph {
         var first: Record?
         for handle in handles {
             guard let record = try record(handle) else {
-                pages.bytes += try inspection.storedByteCount(of: handle) ?? 0
                 try remove(handle)
                 continue
             }
@@ -141,9 +141,6 @@ struct EvictionRehearsal: EvictionGraph {
     private mutating func erase(_ record: Record) throws {
         preview.records += 1
         preview.bytes = ByteCount(preview.bytes.bytes + record.byteCount)
-        pages.bytes += record.byteCount
-        pages.records += 1
-        if record.nameSpace != .segment { pages.names += 1 }
         try remove(record.handle)
     }
 
@@ -171,56 +168,10 @@ struct EvictionRehearsal: EvictionGraph {
     private mutating func finishDying(_ handle: Handle) throws {
         let entry = try entry(handle)
         let record = entry.released == StateEntry.allReleased ? nil : try record(handle)
-        pages.bytes += try inspection.storedByteCount(of: handle) ?? 0
-        pages.records += 1
         try remove(handle)
         for child in record?.children.dropFirst(Int(clamping: entry.released)) ?? [] {
             if record?.nameSpace == .collection { try eraseSegment(child, accessedAt: entry.stamp) }
             try release(child, at: entry.stamp, isDying: true)
         }
-    }
-}
-
-/// How many pages would be free, by the share that goes of what each keyspace holds.
-private struct FreedPages {
-    private let nodes: KeyspaceStatistics
-    private let index: KeyspaceStatistics
-    private let state: KeyspaceStatistics
-    private let recency: KeyspaceStatistics
-    private let recordBytes: Int
-    /// Of what goes.
-    var bytes = 0
-    var records = 0
-    var names = 0
-    /// Less what is added.
-    private var states = 0
-    private var listings = 0
-
-    /// What LMDB adds to each record: its place in the page, its key.
-    private static let overhead = 18
-
-    init(_ snapshot: Snapshot, _ keyspaces: Keyspaces) throws {
-        nodes = try snapshot.statistics(of: keyspaces.nodes)
-        index = try snapshot.statistics(of: keyspaces.index)
-        state = try snapshot.statistics(of: keyspaces.state)
-        recency = try snapshot.statistics(of: keyspaces.recency)
-        recordBytes = Int(clamping: try snapshot.counters(keyspaces).recordBytes)
-    }
-
-    mutating func note(_ before: StateEntry, _ after: StateEntry) {
-        states += (before.isDefault ? 0 : 1) - (after.isDefault ? 0 : 1)
-        listings += (before.isListed ? 1 : 0) - (after.isListed ? 1 : 0)
-    }
-
-    var count: Int {
-        Self.share(
-            bytes + records * Self.overhead, of: recordBytes + nodes.entries * Self.overhead, pages: nodes.pages)
-            + Self.share(names, of: index.entries, pages: index.pages)
-            + Self.share(states, of: state.entries, pages: state.pages)
-            + Self.share(listings, of: recency.entries, pages: recency.pages)
-    }
-
-    private static func share(_ part: Int, of whole: Int, pages: Int) -> Int {
-        whole <= 0 ? 0 : Int(Double(part) / Double(whole) * Double(pages))
     }
 }

@@ -8,8 +8,6 @@ final class EvictionWalk {
     private(set) var oracle: EagerOracle
     private let rig: CommitterRig
     private var random: SeededGenerator
-    /// Nodes that a write flagged, as long as they are on a cycle: without one the cache does not know of it before a sweep.
-    private var flagged: Set<Int> = []
     private(set) var reads = 0
     private(set) var hits = 0
     private let names = 700
@@ -72,19 +70,16 @@ final class EvictionWalk {
             apply()
         }
         for victim in changes.flatMap(\.victims) { oracle.evict(victim) }
-        forgetFlags()
     }
 
     private func set() throws {
         let tree = makeTree()
-        guard flag([tree], entry: nil) else { return }
         try settle({ try rig.set(tree) }, apply: { oracle.write([tree]) })
     }
 
     private func setKey() throws {
         let tree = makeTree(depth: 1)
         let name = EagerOracle.Name(nameSpace: .key, identifier: "k\(Int.random(in: 0..<20, using: &random))")
-        guard flag([tree], entry: name) else { return }
         try settle({ try rig.set(tree, key: name.identifier) }, apply: { oracle.write([tree], entry: name) })
     }
 
@@ -165,37 +160,5 @@ final class EvictionWalk {
         }
         let size = Int.random(in: 0..<8, using: &random) == 0 ? 5_000 : Int.random(in: 50..<1_500, using: &random)
         return Branch(name, String(repeating: "x", count: size), children)
-    }
-
-    // MARK: Flags
-
-    /// Notes what writing the trees flags. False when they would close a cycle without a flag.
-    private func flag(_ trees: [Branch], entry: EagerOracle.Name?) -> Bool {
-        var after = oracle
-        after.write(trees, entry: entry)
-        var flags = flagged
-        for tree in trees { flag(tree, path: [], in: after, &flags) }
-        for name in Set(trees.flatMap(\.all).map(\.id)) {
-            guard let node = after.identities[EagerOracle.node(name)] else { continue }
-            let cycle = self.cycle(of: node, in: after)
-            guard cycle.isEmpty || !cycle.isDisjoint(with: flags) else { return false }
-        }
-        flagged = flags
-        return true
-    }
-
-    private func flag(_ branch: Branch, path: [String], in oracle: EagerOracle, _ flags: inout Set<Int>) {
-        if path.contains(branch.id), let node = oracle.identities[EagerOracle.node(branch.id)] { flags.insert(node) }
-        for child in branch.children { flag(child, path: path + [branch.id], in: oracle, &flags) }
-    }
-
-    private func cycle(of node: Int, in oracle: EagerOracle) -> Set<Int> {
-        let below = oracle.reach(oracle.nodes[node]?.children ?? [])
-        guard below.contains(node) else { return [] }
-        return below.filter { oracle.reach([$0]).contains(node) }
-    }
-
-    private func forgetFlags() {
-        flagged = flagged.filter { oracle.nodes[$0] != nil && !cycle(of: $0, in: oracle).isEmpty }
     }
 }

@@ -1,0 +1,43 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// How many pages deletes would set free, over the keyspaces that records stand in.
+struct FreedPages {
+    private var nodes: LeafForecast
+    private var index: LeafForecast
+    // Too small to be followed leaf by leaf: by their share.
+    private let state: KeyspaceStatistics
+    private let recency: KeyspaceStatistics
+    /// Entries that go, less those that come.
+    private var states = 0
+    private var listings = 0
+
+    init(_ snapshot: Snapshot, _ keyspaces: Keyspaces, pageSize: Int) throws {
+        nodes = try LeafForecast(snapshot, keyspaces.nodes, pageSize: pageSize) { key, _ in
+            try ByteReader.reading(key) { Handle(try $0.integer(UInt64.self)) }
+        }
+        index = try LeafForecast(snapshot, keyspaces.index, pageSize: pageSize) { _, value in
+            try? ByteReader.reading(value) { Handle(try $0.integer(UInt64.self)) }
+        }
+        state = try snapshot.statistics(of: keyspaces.state)
+        recency = try snapshot.statistics(of: keyspaces.recency)
+    }
+
+    mutating func remove(_ handle: Handle) {
+        nodes.remove(handle)
+        index.remove(handle)
+    }
+
+    mutating func note(_ before: StateEntry, _ after: StateEntry) {
+        states += (before.isDefault ? 0 : 1) - (after.isDefault ? 0 : 1)
+        listings += (before.isListed ? 1 : 0) - (after.isListed ? 1 : 0)
+    }
+
+    var count: Int {
+        nodes.freedPages + index.freedPages + Self.share(states, of: state) + Self.share(listings, of: recency)
+    }
+
+    private static func share(_ entries: Int, of keyspace: KeyspaceStatistics) -> Int {
+        keyspace.entries == 0 ? 0 : Int(Double(entries) / Double(keyspace.entries) * Double(keyspace.pages))
+    }
+}
