@@ -1,10 +1,18 @@
 import ArgumentParser
 
-/// `espalier bench`: reads one feed four ways, in one process, interleaved.
+/// `espalier bench`: what the library measures about itself.
 struct BenchVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Measures reading a feed against hand-written Swift over LMDB and against JSONDecoder.",
+        abstract: "Measures reading, or eviction, on this machine.",
+        subcommands: [BenchReadingVerb.self, BenchEvictionVerb.self], defaultSubcommand: BenchReadingVerb.self)
+}
+
+/// `espalier bench reading`: reads one feed four ways, in one process, interleaved.
+struct BenchReadingVerb: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reading",
+        abstract: "Reads a feed by the library, by hand-written Swift over LMDB and by JSONDecoder.",
         discussion: """
             Makes a feed of posts, comments and people in a temporary directory, reads it warm and prints medians. Only the \
             ratios mean something, and only in a release build.

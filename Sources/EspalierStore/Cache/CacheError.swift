@@ -92,6 +92,7 @@ extension CacheError {
         switch error {
         case let error as CacheError: self = error
         case let error as FlattenError: self.init(flatten: error)
+        case is Committer.Stuck: self = .full(budget ?? ByteCount(0))
         case let error as LMDBError: self.init(lmdb: error, budget: budget)
         case let error as FormatError:
             self.init(.damaged, "The cache's own books are damaged. Empty it, or delete the directory.", cause: error)

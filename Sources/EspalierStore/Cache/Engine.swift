@@ -29,9 +29,12 @@ final class Engine: Sendable {
         self.directory = directory
         self.identity = identity
         self.configuration = configuration
-        generations = try GenerationHolder(directory, configuration, create: create)
         let subscribers = ChangeSetBroadcast()
         let events = EventBroadcast()
+        generations = try GenerationHolder(directory, configuration, create: create) { [statistics] reason in
+            statistics.countReplaced(reason: reason.rawValue)
+            events.send(.generationReplaced(reason: reason.rawValue))
+        }
         self.subscribers = subscribers
         self.events = events
         let onFailure: @Sendable (CacheError) -> Void = { [statistics] error in
@@ -114,6 +117,10 @@ final class Engine: Sendable {
         } catch let reason as MissReason {
             outcome = .miss(reason)
         } catch {
+            if (error as? LMDBError)?.isDamage == true, let generation = try? generations.current() {
+                committer.noteDamage(in: generation)
+                queue.callAttention()
+            }
             outcome = .miss(.unavailable(detail: "\(CacheError(error))"))
         }
         return count(outcome, took: ContinuousClock.now - start)

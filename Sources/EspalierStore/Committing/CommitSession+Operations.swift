@@ -33,6 +33,7 @@ extension CommitSession {
             for entry in entries { try evict(entry.nameSpace, entry.identifier, in: &transaction) }
         case .pin(let entry): try pin(entry.nameSpace, entry.identifier, in: &transaction)
         case .unpin(let entry): try unpin(entry.nameSpace, entry.identifier, in: &transaction)
+        case .checkPins(let budget): try checkPins(for: budget, in: transaction)
         case .mend(let repair): try mend(repair, in: &transaction)
         case .reset, .barrier, .trim, .setBudget, .sweep: break
         }

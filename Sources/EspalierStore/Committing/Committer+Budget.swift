@@ -20,7 +20,7 @@ extension Committer {
 
     private func shrink(from old: ByteCount, to budget: ByteCount, mayExceed: Bool) throws {
         let generation = try generations.current()
-        guard try pinnedBytes(in: generation) <= budget.bytes / 2 else { throw CacheError.pinnedFull(budget) }
+        try commit([.checkPins(for: budget)], makingRoomIn: generation)
         let pages = Generation.mapSize(for: budget) / generation.environment.pageSize
         var goal = PagePlan(capacity: pages - 1).high
         // Copied in order everything takes fewer pages; what does not is dealt with by evicting some more.
@@ -35,9 +35,5 @@ extension Committer {
             }
         }
         throw full(generation)
-    }
-
-    private func pinnedBytes(in generation: Generation) throws -> Int {
-        try generation.environment.read { Int(clamping: try $0.counters(generation.keyspaces).pinnedBytes) }
     }
 }

@@ -58,13 +58,13 @@ extension Committer {
                 let used = try generation.environment.read { try $0.pages().used }
                 let goal = EvictionGoal.pages(max(0, used - missing), .budget)
                 if try transact([], in: generation, goal: goal, steps: steps) > 0 { continue }
-                guard free.recent > 8 else { throw full(generation) }
+                guard free.recent > 8 else { throw stuck(generation) }
                 try passTime(in: generation)
             } catch let error where Self.isOutOfPages(error) && steps > 1 {
                 // One record at a time, until there is more room.
                 steps = steps == .max ? 16 : steps / 4
             } catch let error where Self.isOutOfPages(error) {
-                guard free.held > 0 else { throw full(generation) }
+                guard free.held > 0 else { throw stuck(generation) }
                 try waitForReader(in: generation)
             }
         }
@@ -107,6 +107,11 @@ extension Committer {
         while try generation.environment.read({ try $0.pages().used }) > pages {
             guard try transact([], in: generation, goal: .pages(pages, reason)) > 0 else { return }
         }
+    }
+
+    /// With pins it is they who leave no room.
+    private func stuck(_ generation: Generation) -> any Error {
+        state.withLock { $0.reach?.pins ?? 0 } == 0 ? Stuck() : CacheError.pinnedFull(generation.budget)
     }
 
     func full(_ generation: Generation) -> CacheError {

@@ -22,6 +22,8 @@ final class Committer: Sendable {
         /// Whether there was more to evict or to release than the last commit did.
         var isBehind = false
         var sweeping = SweepProgress()
+        /// The generation that a read found damaged.
+        var damaged: String?
         /// The snapshot that was waited for in vain.
         var slowReader: String?
         var groupBytes = PagePlan(capacity: 256).groupBytes
@@ -40,6 +42,9 @@ final class Committer: Sendable {
         self.onCommit = onCommit
     }
 
+    /// A read found the generation's file damaged: the writer replaces it.
+    func noteDamage(in generation: Generation) { state.withLock { $0.damaged = generation.name } }
+
     /// Bytes of writes that are committed together, at most.
     var groupBytes: Int { state.withLock { $0.groupBytes } }
 
@@ -56,17 +61,34 @@ final class Committer: Sendable {
         do {
             return try commitToLive(operations)
         } catch is LeftBehind {
-            try commitToLive(operations)
+            // The next one is the live one.
+        } catch is Stuck {
+            try start(because: .stuck)
+        } catch let error as LMDBError where error.isDamage {
+            try start(because: .damaged)
         }
+        do {
+            try commitToLive(operations)
+        } catch {
+            throw CacheError(error)
+        }
+    }
+
+    /// Goes on with an empty generation: a cache does not stay broken.
+    private func start(because reason: GenerationHolder.Replacement) throws {
+        _ = try generations.replace(because: reason)
+        var changes = ChangeSet(commit: 0)
+        changes.isReset = true
+        onCommit(changes, Timeline())
     }
 
     private func commitToLive(_ operations: [WriteOperation]) throws {
         try generations.withCurrent { generation in
             do {
                 try commit(operations, makingRoomIn: generation)
-            } catch let error as LMDBError where [.closed, .panic, .mapResized].contains(error.code) {
+            } catch let error as LMDBError where error.isDamage || Self.isTransient(error) {
                 throw error
-            } catch let error as LeftBehind {
+            } catch let error where error is LeftBehind || error is Stuck {
                 throw error
             } catch {
                 throw CacheError(error, budget: generation.budget)
@@ -77,10 +99,7 @@ final class Committer: Sendable {
     private func commit(alone operation: WriteOperation) throws {
         switch operation {
         case .reset:
-            _ = try generations.replace()
-            var changes = ChangeSet(commit: 0)
-            changes.isReset = true
-            onCommit(changes, Timeline())
+            try start(because: .emptied)
         case .trim(let bytes):
             try generations.withCurrent { generation in
                 let pages = max(0, bytes.bytes - Generation.sideFiles) / generation.environment.pageSize
@@ -95,6 +114,9 @@ final class Committer: Sendable {
     /// Does some of what can be done while nobody writes: touches to flush, trees to evict, children to release. Returns whether
     /// there is more of it.
     func maintain(isIdle: Bool) -> Bool {
+        if let damaged = state.withLock({ $0.damaged.take() }), (try? generations.current().name) == damaged {
+            try? start(because: .damaged)
+        }
         let isDue = touches.deadline.map { $0 <= .now } ?? false
         let isBehind = state.withLock { $0.isBehind }
         guard isIdle, isDue || isBehind else { return isBehind }
@@ -115,6 +137,13 @@ final class Committer: Sendable {
 
     /// The generation is not the live one any more: nothing was written.
     struct LeftBehind: Error {}
+
+    /// Nothing is left to evict, and what there is does not leave room for a write that would fit an empty cache.
+    struct Stuck: Error {}
+
+    private static func isTransient(_ error: LMDBError) -> Bool {
+        [.closed, .panic, .mapResized].contains(error.code)
+    }
 
     // MARK: One transaction
 

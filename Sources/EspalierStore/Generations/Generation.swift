@@ -1,5 +1,6 @@
 import EspalierLMDB
 import EspalierRecords
+import Foundation
 
 /// One generation of a cache, open: its environment, its keyspaces, its shapes in memory.
 ///
@@ -58,8 +59,7 @@ final class Generation: Sendable {
         var budget = budget
         while true {
             let options = Environment.Options(mapSize: mapSize(for: budget), durability: durability.environment)
-            let environment = try Environment.open(
-                directory: path, under: lock, keyspaces: Keyspaces.names, options: options)
+            let environment = try openPatiently(path, under: lock, options: options)
             let (stored, format) = try openInfo(environment, ifNew: budget)
             if stored == budget {
                 return Generation(
@@ -68,6 +68,22 @@ final class Generation: Sendable {
             environment.close()
             budget = stored
         }
+    }
+
+    /// Reads that outlive the closing of their cache keep the files open for a moment.
+    private static func openPatiently(
+        _ path: String, under lock: borrowing GuardLock, options: Environment.Options
+    ) throws -> Environment {
+        for _ in 0..<5_000 {
+            do {
+                return try Environment.open(
+                    directory: path, under: lock, keyspaces: Keyspaces.names, options: options)
+            } catch {
+                guard error.code == .alreadyOpen else { throw error }
+            }
+            Thread.sleep(forTimeInterval: 0.001)
+        }
+        return try Environment.open(directory: path, under: lock, keyspaces: Keyspaces.names, options: options)
     }
 
     private static let formatKey = [UInt8]("format".utf8)

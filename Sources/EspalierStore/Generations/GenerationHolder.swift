@@ -10,6 +10,18 @@ final class GenerationHolder: Sendable {
     private let configuration: Configuration
     /// Whether a generation may be made where there is none, or none that can be opened.
     private let create: Bool
+    /// Told when the cache goes on with an empty generation, and why.
+    private let onReplace: @Sendable (Replacement) -> Void
+
+    /// Why a generation was replaced by an empty one.
+    enum Replacement: String {
+        /// The caller has emptied the cache.
+        case emptied
+        /// It could not be opened, read or written.
+        case damaged
+        /// Nothing more could be evicted, and a write that fits the budget did not fit.
+        case stuck
+    }
 
     // protected by `state`
     private struct State {
@@ -21,8 +33,12 @@ final class GenerationHolder: Sendable {
     private let state = Mutex(State())
 
     /// Opens the cache's live generation, or makes the first one.
-    init(_ directory: CacheDirectory, _ configuration: Configuration, create: Bool) throws {
+    init(
+        _ directory: CacheDirectory, _ configuration: Configuration, create: Bool,
+        onReplace: @escaping @Sendable (Replacement) -> Void = { _ in }
+    ) throws {
         self.directory = directory
+        self.onReplace = onReplace
         self.configuration = configuration
         self.create = create
         guardFile = try GuardFile(path: directory.guardPath, create: true)
@@ -81,6 +97,7 @@ final class GenerationHolder: Sendable {
         // Another thread may have been here first.
         let (live, isUpToDate) = try known()
         if let live, isUpToDate { return live }
+        var isDamaged = false
         if let name = try directory.currentGeneration() {
             do {
                 guard create || directory.hasData(name) else {
@@ -93,25 +110,38 @@ final class GenerationHolder: Sendable {
                 install(generation)
                 return generation
             } catch let error where create && Self.isDamage(error) {
-                // A damaged generation is replaced by a new one.
+                isDamaged = true
             }
         }
         guard create else {
             throw CacheError(.damaged, "The cache's files are damaged. Delete the directory and store anew.")
         }
-        return try makeGeneration(under: lock, budget: live?.budget)
+        // Where there was none there is nothing to tell.
+        return try makeGeneration(under: lock, after: live, because: isDamaged || live != nil ? .damaged : nil)
     }
 
     /// A new generation in place of whatever there was.
-    private func makeGeneration(under lock: borrowing GuardLock, budget: ByteCount?) throws -> Generation {
+    private func makeGeneration(
+        under lock: borrowing GuardLock, after old: Generation?, because reason: Replacement?
+    ) throws -> Generation {
+        let lifetime = try? old?.environment.read { [keyspaces = old?.keyspaces] transaction in
+            try keyspaces.map { try transaction.lifetimeCounters($0) }
+        }
         // First, so that a death on the way leaves no process on a generation that is gone: whoever looks next finds another
         // number, and then what `current` names, or nothing, and makes a new one.
         lock.advanceGeneration()
         directory.removeGenerations(except: nil)
         let name = try directory.makeGeneration()
         try directory.setCurrent(name)
-        let generation = try open(name, under: lock, budget: budget)
+        let generation = try open(name, under: lock, budget: old?.budget)
+        if let lifetime = lifetime ?? nil {
+            try generation.environment.write { transaction in
+                try transaction.put(
+                    generation.keyspaces.info, LifetimeCounters.key, lifetime.inNewGeneration.bytes)
+            }
+        }
         install(generation)
+        if let reason { onReplace(reason) }
         return generation
     }
 
@@ -119,8 +149,7 @@ final class GenerationHolder: Sendable {
         switch error {
         case is FormatError: true
         case let error as CacheError: error.code == .damaged
-        case let error as LMDBError:
-            [.corrupted, .invalidFile, .versionMismatch, .missingKeyspace, .pageFull].contains(error.code)
+        case let error as LMDBError: error.isDamage
         default: false
         }
     }
@@ -143,11 +172,11 @@ final class GenerationHolder: Sendable {
     }
 
     /// Replaces the live generation by an empty one. The old one's files go first in the budget's name: two never count.
-    func replace() throws -> Generation {
+    func replace(because reason: Replacement) throws -> Generation {
         try guardFile.withExclusiveLock { lock in
             let (live, isClosed) = state.withLock { ($0.live, $0.isClosed) }
             guard !isClosed else { throw CacheError.closed }
-            return try makeGeneration(under: lock, budget: live?.budget)
+            return try makeGeneration(under: lock, after: live, because: reason)
         }
     }
 
@@ -159,4 +188,9 @@ final class GenerationHolder: Sendable {
         }
         live?.environment.close()
     }
+}
+
+extension LMDBError {
+    /// Whether the files are to blame, and not this time's circumstances.
+    var isDamage: Bool { [.corrupted, .invalidFile, .versionMismatch, .missingKeyspace, .pageFull].contains(code) }
 }

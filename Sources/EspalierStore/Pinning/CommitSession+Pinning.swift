@@ -63,6 +63,13 @@ extension CommitSession {
         guard pinned.total <= pinLimit else { throw CacheError.pinnedFull(generation.budget) }
     }
 
+    /// Throws unless what is pinned takes no more than half of `budget`.
+    func checkPins(for budget: ByteCount, in transaction: borrowing WriteTransaction) throws {
+        guard pinned.total > budget.bytes / 2 else { return }
+        try measurePins(in: transaction)
+        guard pinned.total <= budget.bytes / 2 else { throw CacheError.pinnedFull(budget) }
+    }
+
     /// Walks all that is pinned.
     private func measurePins(in transaction: borrowing WriteTransaction) throws {
         pinned.charges = [:]

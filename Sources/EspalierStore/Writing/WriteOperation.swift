@@ -14,6 +14,8 @@ enum WriteOperation: Sendable {
     case evict([Entry])
     case pin(Entry)
     case unpin(Entry)
+    /// Fails unless what is pinned fits a smaller budget.
+    case checkPins(for: ByteCount)
     /// The oldest out of the cache until no more than so many bytes are in use.
     case trim(to: ByteCount)
     case setBudget(ByteCount, mayExceed: Bool)
@@ -34,14 +36,14 @@ enum WriteOperation: Sendable {
         switch self {
         case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _): tree.byteCount
         case .restore(let records, _): records.reduce(0) { $0 + $1.byteCount }
-        case .delete, .reset, .barrier, .evict, .pin, .unpin, .trim, .setBudget, .sweep, .mend: 64
+        case .delete, .reset, .barrier, .evict, .pin, .unpin, .trim, .setBudget, .sweep, .mend, .checkPins: 64
         }
     }
 
     /// Whether it may use the pages kept in reserve: what makes room has to work when there is none.
     var makesRoom: Bool {
         switch self {
-        case .delete, .reset, .barrier, .evict, .unpin, .mend: true
+        case .delete, .reset, .barrier, .evict, .unpin, .mend, .checkPins: true
         case .collection(_, .remove, _, _): true
         default: false
         }

@@ -142,7 +142,7 @@ struct EagerOracle {
             return note("\(victim.entries) is not there")
         }
         if !hasNoReference(group) { note("\(victim.entries) is referred to") }
-        if victim.reason == .budget {
+        if victim.reason != .explicit {
             let kept = reach(pins)
             let oldest = nodes.filter { !kept.contains($0.key) }.map(\.value.stamp).min()
             if group.contains(where: { nodes[$0]?.stamp != oldest }) {
@@ -152,7 +152,7 @@ struct EagerOracle {
             clock += 1
         }
         let children = group.flatMap { nodes[$0]?.children ?? [] }.filter { !group.contains($0) }
-        if victim.reason != .budget || flaw == .stampsChildrenNow { touch(children) }
+        if victim.reason == .explicit || flaw == .stampsChildrenNow { touch(children) }
         for node in group {
             if let name = nodes.removeValue(forKey: node)?.name { identities[name] = nil }
         }

@@ -10,6 +10,7 @@ struct EvictionOrderTests {
         #expect(walk.oracle.evicted > 10_000)
         #expect(walk.oracle.evictedCycles > 100)
         #expect(walk.hits > 500)
+        #expect(walk.budgetChanges > 10)
     }
 
     @Test("so that a wrong rule is found out", arguments: EagerOracle.Flaw.allCases)

@@ -8,6 +8,8 @@ final class EvictionWalk {
     private(set) var oracle: EagerOracle
     private let rig: CommitterRig
     private var random: SeededGenerator
+    private var budget = ByteCount.mebibytes(1)
+    private(set) var budgetChanges = 0
     private(set) var reads = 0
     private(set) var hits = 0
     private let names = 700
@@ -29,7 +31,7 @@ final class EvictionWalk {
     private func check() throws {
         let report = try rig.verify()
         if !report.isClean { oracle.note("verify: \(report.problems.prefix(5))") }
-        if rig.directoryBytes > 1 << 20 { oracle.note("\(rig.directoryBytes) bytes in the directory") }
+        if rig.directoryBytes > budget.bytes { oracle.note("\(rig.directoryBytes) bytes in the directory") }
     }
 
     // MARK: Operations
@@ -47,6 +49,7 @@ final class EvictionWalk {
         case ..<905: try pin()
         case ..<945: try evict()
         case ..<995: try settle { while self.rig.committer.maintain(isIdle: true) {} }
+        case ..<997: try setBudget()
         default: try settle { try self.rig.reopen() }
         }
     }
@@ -135,6 +138,12 @@ final class EvictionWalk {
             if isFree { oracle.note("\(name) can't be evicted, and is free") }
             try settle {}
         }
+    }
+
+    private func setBudget() throws {
+        budget = budget == .mebibytes(1) ? ByteCount(1_600_000) : .mebibytes(1)
+        budgetChanges += 1
+        try settle { try rig.commit(.setBudget(budget, mayExceed: Bool.random(using: &random))) }
     }
 
     // MARK: Trees

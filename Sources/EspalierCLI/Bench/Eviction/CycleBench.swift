@@ -1,0 +1,103 @@
+import EspalierModels
+import EspalierRecords
+import EspalierStore
+import Foundation
+
+/// A hot tenth that is read again and again beside nine tenths that nobody reads twice, once with back-pointers in every tree and
+/// once without: stale cycles must not outlive what is in use.
+struct CycleBench {
+    var budget: ByteCount
+    /// Budgets' worth of trees written.
+    var turnover = 4.0
+
+    /// The hit rate of reads of the hot trees.
+    func hitRate(cyclic: Bool) throws -> Double {
+        let path = NSTemporaryDirectory() + "espalier-cycles-\(UInt64.random(in: .min ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let configuration = Configuration(budget: budget, durability: .noSync)
+        let cache = try NormalizedCache(directory: path, configuration: configuration)
+        defer { cache.close() }
+        var random = SplitMix64(state: 7)
+        // As many as fill about half of the cache.
+        let hot = budget.bytes / 2 / CyclicThread.bytes
+        let trees = Int(Double(budget.bytes) * turnover) / CyclicThread.bytes
+        let zipf = ZipfTable(count: hot, exponent: 0.6)
+        var hits = 0
+        var reads = 0
+        for number in 0..<trees {
+            try cache.set(CyclicThread(id: hot + number, isCyclic: cyclic)).wait()
+            // One read in ten is of something hot: what is not there is fetched again.
+            let id = zipf.draw(&random)
+            reads += 1
+            if cache.read(CyclicThread.self, CyclicThread.identifier(id)) != nil {
+                hits += 1
+            } else {
+                try cache.set(CyclicThread(id: id, isCyclic: cyclic)).wait()
+            }
+        }
+        return Double(hits) / Double(reads)
+    }
+}
+
+/// A thread of messages, each of which may point back at it and at the one before.
+struct CyclicThread: NormalizedModel {
+    static let bytes = 1_600
+
+    let id: Int
+    let messages: [CyclicMessage]
+    var modelIdentifier: String? { Self.identifier(id) }
+
+    static func identifier(_ id: Int) -> String { "Thread:\(id)" }
+
+    init(id: Int, isCyclic: Bool) {
+        self.id = id
+        messages = (0..<10).map { CyclicMessage(id: id * 10 + $0, thread: isCyclic ? id : nil) }
+    }
+
+    init(from decoder: inout RecordDecoder) throws {
+        id = try decoder.decode(forKey: "id")
+        messages = try decoder.decode(forKey: "messages")
+    }
+
+    func encode(to encoder: inout RecordEncoder) throws {
+        try encoder.encode(id, forKey: "id")
+        try encoder.encode(messages, forKey: "messages")
+    }
+}
+
+struct CyclicMessage: NormalizedModel {
+    let id: Int
+    let text: String
+    let thread: ThreadReference?
+    var modelIdentifier: String? { "Message:\(id)" }
+
+    init(id: Int, thread: Int?) {
+        self.id = id
+        text = "message \(id), which says something in a line or so"
+        self.thread = thread.map(ThreadReference.init)
+    }
+
+    init(from decoder: inout RecordDecoder) throws {
+        id = try decoder.decode(forKey: "id")
+        text = try decoder.decode(forKey: "text")
+        thread = try decoder.decode(forKey: "thread")
+    }
+
+    func encode(to encoder: inout RecordEncoder) throws {
+        try encoder.encode(id, forKey: "id")
+        try encoder.encode(text, forKey: "text")
+        try encoder.encode(thread, forKey: "thread")
+    }
+}
+
+/// A thread by its identifier alone.
+struct ThreadReference: NormalizedModel {
+    let id: Int
+    var modelIdentifier: String? { CyclicThread.identifier(id) }
+
+    init(_ id: Int) { self.id = id }
+
+    init(from decoder: inout RecordDecoder) throws { id = try decoder.decode(forKey: "id") }
+
+    func encode(to encoder: inout RecordEncoder) throws { try encoder.encode(id, forKey: "id") }
+}
