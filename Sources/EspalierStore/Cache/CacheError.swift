@@ -92,7 +92,11 @@ extension CacheError {
         switch error {
         case let error as CacheError: self = error
         case let error as FlattenError: self.init(flatten: error)
-        case is Committer.Stuck: self = .full(budget ?? ByteCount(0))
+        case is Committer.Stuck, is NoRoom: self = .full(budget ?? ByteCount(0))
+        case is Committer.DamagedBooks:
+            self.init(.damaged, "The cache's own books are damaged. Empty it, or delete the directory.")
+        case is Committer.LeftBehind:
+            self.init(.busy, "Other processes have changed the cache's file twice meanwhile. Try again.")
         case let error as LMDBError: self.init(lmdb: error, budget: budget)
         case let error as FormatError:
             self.init(.damaged, "The cache's own books are damaged. Empty it, or delete the directory.", cause: error)

@@ -117,10 +117,6 @@ final class Engine: Sendable {
         } catch let reason as MissReason {
             outcome = .miss(reason)
         } catch {
-            if (error as? LMDBError)?.isDamage == true, let generation = try? generations.current() {
-                committer.noteDamage(in: generation)
-                queue.callAttention()
-            }
             outcome = .miss(.unavailable(detail: "\(CacheError(error))"))
         }
         return count(outcome, took: ContinuousClock.now - start)
@@ -152,7 +148,13 @@ final class Engine: Sendable {
     /// Runs `body` with a transaction of the live generation.
     func inspect<R>(_ body: (borrowing ReadTransaction, Generation) throws -> R) throws -> R {
         try generations.withCurrent { generation in
-            try generation.environment.read { try body($0, generation) }
+            do {
+                return try generation.environment.read { try body($0, generation) }
+            } catch let error as LMDBError where error.isDamage {
+                committer.noteDamage(in: generation)
+                queue.callAttention()
+                throw error
+            }
         }
     }
 

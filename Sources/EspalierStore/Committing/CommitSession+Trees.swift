@@ -109,9 +109,9 @@ extension CommitSession {
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws -> Bool {
         guard let handle = try knownHandle(nameSpace, identifier, in: &transaction) else { return false }
+        try unpin(nameSpace, identifier, in: &transaction)
         if let record = try readableRecord(handle, in: transaction) {
             if record.isNamed(identifier, in: nameSpace) {
-                try unpin(nameSpace, identifier, in: &transaction)
                 try removeOrLetDie(record, in: &transaction)
             } else {
                 // A damaged index entry: the record it leads to is another's.

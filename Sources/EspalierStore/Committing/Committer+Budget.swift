@@ -19,7 +19,7 @@ extension Committer {
     }
 
     private func shrink(from old: ByteCount, to budget: ByteCount, mayExceed: Bool) throws {
-        let generation = try generations.current()
+        var generation = try generations.current()
         try commit([.checkPins(for: budget)], makingRoomIn: generation)
         let pages = Generation.mapSize(for: budget) / generation.environment.pageSize
         var goal = PagePlan(capacity: pages - 1).high
@@ -30,8 +30,9 @@ extension Committer {
             do {
                 let room = mayExceed ? ByteCount(old.bytes + budget.bytes) : old
                 return try generations.move(to: budget, room: room)
-            } catch let error as LMDBError where error.code == .mapFull {
+            } catch is GenerationHolder.DoesNotFit {
                 goal = goal * 3 / 4
+                generation = try generations.current()
             }
         }
         throw full(generation)

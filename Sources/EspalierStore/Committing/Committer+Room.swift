@@ -57,15 +57,20 @@ extension Committer {
             do {
                 let used = try generation.environment.read { try $0.pages().used }
                 let goal = EvictionGoal.pages(max(0, used - missing), .budget)
-                if try transact([], in: generation, goal: goal, steps: steps) > 0 { continue }
-                guard free.recent > 8 else { throw stuck(generation) }
+                if try transact([], in: generation, goal: goal, steps: steps, takingTouches: false) > 0 { continue }
+                guard free.recent > 8 else { throw stuck(generation, free) }
                 try passTime(in: generation)
             } catch let error where Self.isOutOfPages(error) && steps > 1 {
                 // One record at a time, until there is more room.
                 steps = steps == .max ? 16 : steps / 4
             } catch let error where Self.isOutOfPages(error) {
-                guard free.held > 0 else { throw stuck(generation) }
-                try waitForReader(in: generation)
+                if free.recent > 8 {
+                    try passTime(in: generation)
+                    steps = .max
+                } else {
+                    guard free.held > 0 else { throw stuck(generation, free) }
+                    try waitForReader(in: generation)
+                }
             }
         }
         throw full(generation)
@@ -94,6 +99,11 @@ extension Committer {
         try generation.environment.write { transaction in
             guard let counters = try transaction.value(info, Counters.key) else { return }
             try transaction.put(info, Counters.key, counters)
+            // Nothing has changed that the tables tell of.
+            let number = transaction.number
+            state.withLock { state in
+                if let asOf = state.asOf, asOf == (generation.name, number - 1) { state.asOf = (generation.name, number) }
+            }
         }
     }
 
@@ -109,9 +119,11 @@ extension Committer {
         }
     }
 
-    /// With pins it is they who leave no room.
-    private func stuck(_ generation: Generation) -> any Error {
-        state.withLock { $0.reach?.pins ?? 0 } == 0 ? Stuck() : CacheError.pinnedFull(generation.budget)
+    /// With pins it is they who leave no room. Without, the cache starts anew, if it is sure that nothing else helps.
+    private func stuck(_ generation: Generation, _ free: FreePages) -> any Error {
+        let (pins, isExhausted) = state.withLock { ($0.reach?.pins ?? 0, $0.isExhausted) }
+        if pins > 0 { return CacheError.pinnedFull(generation.budget) }
+        return isExhausted && free.held == 0 ? Stuck() : full(generation)
     }
 
     func full(_ generation: Generation) -> CacheError {

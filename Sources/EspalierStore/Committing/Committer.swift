@@ -21,9 +21,11 @@ final class Committer: Sendable {
         var reach: PinnedReach?
         /// Whether there was more to evict or to release than the last commit did.
         var isBehind = false
+        /// Whether the last commit found nothing that it could evict.
+        var isExhausted = false
         var sweeping = SweepProgress()
         /// The generation that a read found damaged.
-        var damaged: String?
+        var damaged: Generation?
         /// The snapshot that was waited for in vain.
         var slowReader: String?
         var groupBytes = PagePlan(capacity: 256).groupBytes
@@ -43,7 +45,7 @@ final class Committer: Sendable {
     }
 
     /// A read found the generation's file damaged: the writer replaces it.
-    func noteDamage(in generation: Generation) { state.withLock { $0.damaged = generation.name } }
+    func noteDamage(in generation: Generation) { state.withLock { $0.damaged = generation } }
 
     /// Bytes of writes that are committed together, at most.
     var groupBytes: Int { state.withLock { $0.groupBytes } }
@@ -57,26 +59,31 @@ final class Committer: Sendable {
 
     /// Commits all operations or none.
     func commit(_ operations: [WriteOperation]) throws {
-        if operations.count == 1, operations[0].standsAlone { return try commit(alone: operations[0]) }
+        let isAlone = operations.count == 1 && operations[0].standsAlone
+        let generation = try generations.current()
         do {
-            return try commitToLive(operations)
+            return isAlone ? try commit(alone: operations[0]) : try commitToLive(operations)
         } catch is LeftBehind {
             // The next one is the live one.
         } catch is Stuck {
-            try start(because: .stuck)
-        } catch let error as LMDBError where error.isDamage {
-            try start(because: .damaged)
+            try start(because: .stuck, instead: generation)
+        } catch let error where Self.isDamage(error) {
+            try start(because: .damaged, instead: generation)
         }
         do {
-            try commitToLive(operations)
+            return isAlone ? try commit(alone: operations[0]) : try commitToLive(operations)
         } catch {
             throw CacheError(error)
         }
     }
 
+    private static func isDamage(_ error: any Error) -> Bool {
+        (error as? LMDBError)?.isDamage == true || error is DamagedBooks
+    }
+
     /// Goes on with an empty generation: a cache does not stay broken.
-    private func start(because reason: GenerationHolder.Replacement) throws {
-        _ = try generations.replace(because: reason)
+    private func start(because reason: GenerationHolder.Replacement, instead blamed: Generation? = nil) throws {
+        _ = try generations.replace(blamed, because: reason)
         var changes = ChangeSet(commit: 0)
         changes.isReset = true
         onCommit(changes, Timeline())
@@ -86,9 +93,9 @@ final class Committer: Sendable {
         try generations.withCurrent { generation in
             do {
                 try commit(operations, makingRoomIn: generation)
-            } catch let error as LMDBError where error.isDamage || Self.isTransient(error) {
-                throw error
-            } catch let error where error is LeftBehind || error is Stuck {
+            } catch let error
+                where Self.isDamage(error) || Self.isTransient(error) || error is LeftBehind || error is Stuck
+            {
                 throw error
             } catch {
                 throw CacheError(error, budget: generation.budget)
@@ -102,7 +109,7 @@ final class Committer: Sendable {
             try start(because: .emptied)
         case .trim(let bytes):
             try generations.withCurrent { generation in
-                let pages = max(0, bytes.bytes - Generation.sideFiles) / generation.environment.pageSize
+                let pages = max(0, max(0, bytes.bytes) - Generation.sideFiles) / generation.environment.pageSize
                 try trim(to: pages, .explicit, in: generation)
             }
         case .setBudget(let budget, let mayExceed): try setBudget(budget, mayExceed: mayExceed)
@@ -114,9 +121,7 @@ final class Committer: Sendable {
     /// Does some of what can be done while nobody writes: touches to flush, trees to evict, children to release. Returns whether
     /// there is more of it.
     func maintain(isIdle: Bool) -> Bool {
-        if let damaged = state.withLock({ $0.damaged.take() }), (try? generations.current().name) == damaged {
-            try? start(because: .damaged)
-        }
+        if let damaged = state.withLock({ $0.damaged.take() }) { try? start(because: .damaged, instead: damaged) }
         let isDue = touches.deadline.map { $0 <= .now } ?? false
         let isBehind = state.withLock { $0.isBehind }
         guard isIdle, isDue || isBehind else { return isBehind }
@@ -141,8 +146,12 @@ final class Committer: Sendable {
     /// Nothing is left to evict, and what there is does not leave room for a write that would fit an empty cache.
     struct Stuck: Error {}
 
-    private static func isTransient(_ error: LMDBError) -> Bool {
-        [.closed, .panic, .mapResized].contains(error.code)
+    /// The counters can't be read: nothing can be handed out.
+    struct DamagedBooks: Error {}
+
+    private static func isTransient(_ error: any Error) -> Bool {
+        guard let error = error as? LMDBError else { return false }
+        return [.closed, .panic, .mapResized].contains(error.code)
     }
 
     // MARK: One transaction
@@ -150,7 +159,8 @@ final class Committer: Sendable {
     /// Commits `operations`, and evicts towards `goal` what room there is for. Returns the steps that eviction took.
     @discardableResult
     func transact(
-        _ operations: [WriteOperation], in generation: Generation, goal: EvictionGoal, steps limit: Int = .max
+        _ operations: [WriteOperation], in generation: Generation, goal: EvictionGoal, steps limit: Int = .max,
+        takingTouches: Bool = true
     ) throws -> Int {
         let start = ContinuousClock.now
         var transaction = try generation.environment.beginWrite()
@@ -162,8 +172,10 @@ final class Committer: Sendable {
             guard let asOf = state.asOf, asOf == (generation.name, number - 1) else { return (nil, nil) }
             return (state.shapes, state.reach)
         }
-        let session = try CommitSession(generation, transaction, shapes: shapes, reach: reach)
-        let taken = touches.take(in: generation.name)
+        let session = try makeSession(generation, transaction, shapes: shapes, reach: reach)
+        // Each may stand on a page of its own: what makes room takes none, and looks the victims up instead.
+        let share = takingTouches ? PagePlan(capacity: try transaction.pages().capacity).touchLimit : 0
+        let taken = touches.take(atMost: share, in: generation.name)
         let measured = statistics.take(for: number)
         let steps: Int
         do {
@@ -173,16 +185,18 @@ final class Committer: Sendable {
                 try session.apply(operation, in: &transaction)
             }
             session.changes.writeCount = operations.count
-            let flagged = try applyFlags(session, in: &transaction)
+            let flagged = try applyFlags(session, atMost: share, in: &transaction)
             advanceSweep(session)
-            var eviction = try Evicting(session, transaction, makesRoom: operations.allSatisfy(\.makesRoom))
+            var eviction = try Evicting(session, transaction, makesRoom: operations.allSatisfy(\.makesRoom)) {
+                [touches] in touches.contains($0, in: generation.name)
+            }
             try eviction.run(towards: goal, steps: limit, in: &transaction)
             steps = eviction.steps
             session.lifetime += measured
             count(eviction.tally, goal, in: session)
             let changedShapes = try session.flush(&transaction)
             try transaction.commit()
-            settle(session, number: number, changedShapes, flagged: flagged, isBehind: eviction.isBehind)
+            settle(session, number: number, changedShapes, flagged: flagged, eviction)
         } catch {
             touches.putBack(taken, in: generation.name)
             statistics.putBack(measured)
@@ -193,10 +207,20 @@ final class Committer: Sendable {
         return steps
     }
 
+    private func makeSession(
+        _ generation: Generation, _ transaction: borrowing WriteTransaction, shapes: ShapeNumbers?, reach: PinnedReach?
+    ) throws -> CommitSession {
+        do {
+            return try CommitSession(generation, transaction, shapes: shapes, reach: reach)
+        } catch is FormatError {
+            throw DamagedBooks()
+        }
+    }
+
     /// Takes over into memory what the commit has made true.
     private func settle(
         _ session: CommitSession, number: UInt64, _ changedShapes: [(number: UInt64, shape: Shape?)],
-        flagged: Set<Handle>, isBehind: Bool
+        flagged: Set<Handle>, _ eviction: Evicting
     ) {
         let generation = session.generation
         session.settleRestorations()
@@ -205,7 +229,8 @@ final class Committer: Sendable {
             session.reach.settle(session.pinned)
             state.reach = session.reach
             state.asOf = (generation.name, number)
-            state.isBehind = isBehind
+            state.isBehind = eviction.isBehind
+            state.isExhausted = eviction.isExhausted
             state.groupBytes = PagePlan(capacity: generation.environment.mapSize / generation.environment.pageSize).groupBytes
         }
         for (number, shape) in changedShapes {
@@ -223,9 +248,9 @@ final class Committer: Sendable {
     }
 
     private func applyFlags(
-        _ session: CommitSession, in transaction: inout WriteTransaction
+        _ session: CommitSession, atMost count: Int, in transaction: inout WriteTransaction
     ) throws -> Set<Handle> {
-        let flagged = cycles.withLock { $0[session.generation.name] ?? [] }
+        let flagged = Set(cycles.withLock { $0[session.generation.name] ?? [] }.prefix(count))
         for handle in flagged where try transaction.contains(session.keyspaces.nodes, handle.rawValue) {
             guard try session.ledger.entry(handle, in: transaction).flags.isDisjoint(with: [.dying, .onCycle]) else {
                 continue

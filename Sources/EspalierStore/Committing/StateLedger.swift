@@ -173,7 +173,11 @@ final class StateLedger {
     }
 
     func set(_ flag: StateEntry.Flags, of handle: Handle, in transaction: borrowing WriteTransaction) throws {
-        try update(handle, in: transaction) { $0.flags.insert(flag) }
+        try update(handle, in: transaction) { entry in
+            entry.flags.insert(flag)
+            // Before everything of a time, but not among the dying.
+            if flag == .onCycle, entry.stamp == .never { entry.stamp = Stamp(1) }
+        }
     }
 
     func clear(_ flag: StateEntry.Flags, of handle: Handle, in transaction: borrowing WriteTransaction) throws {
@@ -214,14 +218,29 @@ final class StateLedger {
         try update(handle, in: transaction) { $0.released = count }
     }
 
-    /// The last of a dying record is gone.
+    /// The last of a dying record is gone. What still refers to it, dying like itself if it is not a tombstone yet, finds one.
     func endDying(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {
+        let wasTombstone = try entry(handle, in: transaction).flags.contains(.tombstone)
         try update(handle, in: transaction) { entry in
-            entry.flags.remove(.dying)
+            entry.flags = .tombstone
             entry.released = 0
-            if entry.flags.contains(.tombstone) { entry.stamp = .never }
+            entry.stamp = .never
         }
-        if pages[handle]?.entry.referenceCount == 0 { pages[handle]?.isRemoved = true }
+        if pages[handle]?.entry.referenceCount == 0 {
+            pages[handle]?.isRemoved = true
+            if wasTombstone { tombstoneChange -= 1 }
+        } else if !wasTombstone {
+            tombstoneChange += 1
+        }
+    }
+
+    /// The record has no name any more, and goes when a first reference to it does: others on its cycle still have names.
+    func doom(_ handle: Handle, accessedAt stamp: Stamp, in transaction: borrowing WriteTransaction) throws {
+        try update(handle, in: transaction) { entry in
+            entry.flags = [.dying, .held]
+            entry.stamp = stamp
+            entry.released = 0
+        }
     }
 
     func update(

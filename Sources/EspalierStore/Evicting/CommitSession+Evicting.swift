@@ -12,6 +12,9 @@ extension CommitSession {
         _ handles: [Handle], accessedAt stamp: Stamp, isByCaller: Bool, reason: Eviction.Reason,
         _ tally: inout EvictionTally, in transaction: inout WriteTransaction
     ) throws {
+        if handles.count > Self.releaseBatch, !isByCaller {
+            return try evictCycle(handles, accessedAt: stamp, reason: reason, &tally, in: &transaction)
+        }
         var eviction = Victim(stamp: stamp, reason: reason)
         let members = Set(handles)
         for handle in handles {
@@ -39,6 +42,39 @@ extension CommitSession {
         changes.add(eviction)
         tally.addTree(
             records: eviction.entries.count, bytes: eviction.bytes, accessedAt: stamp, isGroup: handles.count > 1)
+    }
+
+    /// A cycle too large for one step: first the names of its records go, a few at a time, the one that stands for it last; until then
+    /// all that can be reached by a name is whole. Then that one dies, and the others with their first reference.
+    private func evictCycle(
+        _ handles: [Handle], accessedAt stamp: Stamp, reason: Eviction.Reason, _ tally: inout EvictionTally,
+        in transaction: inout WriteTransaction
+    ) throws {
+        var named: [Handle] = []
+        for handle in handles where try !ledger.entry(handle, in: transaction).flags.contains(.dying) {
+            named.append(handle)
+            if named.count > Self.releaseBatch { break }
+        }
+        // The one that is listed goes last: while it is there the cycle comes up again.
+        let listed = try named.last { try ledger.entry($0, in: transaction).listing != nil }
+        let isLast = named.count <= Self.releaseBatch
+        var victim = Victim(stamp: stamp, reason: reason)
+        for handle in named where handle != listed || isLast {
+            guard let record = try readableRecord(handle, in: transaction) else {
+                try evictUnreadable(handle, in: &transaction)
+                continue
+            }
+            victim.add(record)
+            try unname(record, in: &transaction)
+            if handle == listed {
+                try ledger.beginDying(handle, accessedAt: stamp, in: transaction)
+            } else {
+                try ledger.doom(handle, accessedAt: stamp, in: transaction)
+            }
+        }
+        guard !victim.entries.isEmpty else { return }
+        changes.add(victim)
+        tally.addTree(records: victim.entries.count, bytes: victim.bytes, accessedAt: stamp, isGroup: isLast)
     }
 
     /// Takes away what `identifier` names whatever its age. Throws `.referenced` where that would break a tree.

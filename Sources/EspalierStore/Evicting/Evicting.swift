@@ -33,25 +33,28 @@ struct Evicting {
     private(set) var steps = 0
     /// Whether there may be more to evict or to release, and it would not be in vain to try.
     private(set) var isBehind = false
+    /// Whether nothing is left that could be evicted.
+    private(set) var isExhausted = false
+    private let isTouched: (Handle) -> Bool
 
     /// To be made when the transaction's operations are done. `makesRoom` says that they may use what is reserved for eviction.
-    init(_ session: CommitSession, _ transaction: borrowing WriteTransaction, makesRoom: Bool) throws {
+    init(
+        _ session: CommitSession, _ transaction: borrowing WriteTransaction, makesRoom: Bool,
+        isTouched: @escaping (Handle) -> Bool
+    ) throws {
         self.session = session
+        self.isTouched = isTouched
         let environment = session.generation.environment
         let pages = try transaction.pages()
         plan = PagePlan(capacity: pages.capacity)
-        // While the reader table is full nothing is evicted, and only pages that were never used count.
-        base = try? HeldRead(environment)
-        let allocatable: Int
-        if pages.neverAllocated >= CopiedPages.most(for: session) + plan.reserve + 2 * plan.evictionLimit {
-            // Most caches are not full, and need not count.
+        // Most caches are not full, and need not count; nor evict while the reader table is full.
+        let isAmple = pages.neverAllocated >= CopiedPages.most(for: session) + plan.reserve + 2 * plan.evictionLimit
+        base = isAmple ? try? HeldRead(environment) : try HeldRead(environment)
+        guard !isAmple, let base else {
             limit = nil
             return
-        } else if let base {
-            allocatable = try base.freePages().allocatable
-        } else {
-            allocatable = pages.neverAllocated
         }
+        let allocatable = try base.freePages().allocatable
         limit = makesRoom ? allocatable : allocatable - plan.reserve
     }
 
@@ -72,7 +75,7 @@ struct Evicting {
     private mutating func evict(
         towards goal: EvictionGoal, steps limitOfSteps: Int, in transaction: inout WriteTransaction
     ) throws {
-        let run = EvictionRun(session, reason: goal.reason)
+        let run = EvictionRun(session, reason: goal.reason, isTouched: isTouched)
         defer { tally = run.tally }
         var isAbove = false
         var start: Int?
@@ -90,7 +93,10 @@ struct Evicting {
                 isBehind = steps > 0
                 return
             }
-            guard try run.step(in: &transaction) else { return }
+            guard try run.step(in: &transaction) else {
+                isExhausted = true
+                return
+            }
             steps += 1
         }
     }

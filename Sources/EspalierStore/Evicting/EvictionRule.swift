@@ -39,7 +39,7 @@ enum EvictionRule {
         for handle: Handle, in graph: some EvictionGraph, regardlessOfAge: Bool = false, searchLimit: Int = searchLimit
     ) throws -> EvictionStep {
         let entry = try graph.entry(handle)
-        if entry.flags.contains(.dying) { return .release(handle) }
+        if entry.flags.contains(.dying), !entry.flags.contains(.held) { return .release(handle) }
         if entry.referenceCount == 0 { return .evict([handle], stamp: entry.stamp) }
         guard let cycle = try Cycle.through(handle, limit: searchLimit, children: graph.children) else {
             return .hold(handle, entrances: [])

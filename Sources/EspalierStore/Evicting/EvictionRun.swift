@@ -6,6 +6,8 @@ import EspalierRecords
 final class EvictionRun {
     private let session: CommitSession
     private let reason: Eviction.Reason
+    /// Whether a read has touched a record that no commit has taken note of yet.
+    private let isTouched: (Handle) -> Bool
     private(set) var tally = EvictionTally()
     /// What the ledger has listed anew; entries that it has changed again are skipped.
     private var changed = RecencyHeap()
@@ -15,8 +17,9 @@ final class EvictionRun {
 
     private static let batch = 64
 
-    init(_ session: CommitSession, reason: Eviction.Reason) {
+    init(_ session: CommitSession, reason: Eviction.Reason, isTouched: @escaping (Handle) -> Bool = { _ in false }) {
         self.session = session
+        self.isTouched = isTouched
         self.reason = reason
         session.ledger.stampUnreferenced()
         for listing in session.ledger.listings { changed.insert(listing) }
@@ -29,7 +32,13 @@ final class EvictionRun {
     func step(in transaction: inout WriteTransaction) throws -> Bool {
         guard let listing = try next(in: &transaction) else { return false }
         let graph = SessionGraph(session: session, snapshot: transaction.snapshot)
-        try take(EvictionRule.step(for: listing.handle, in: graph), in: &transaction)
+        let step = try EvictionRule.step(for: listing.handle, in: graph)
+        if case .evict(let handles, _) = step, handles.contains(where: isTouched) {
+            session.tick()
+            try session.ledger.touch(listing.handle, in: transaction)
+        } else {
+            try take(step, in: &transaction)
+        }
         return true
     }
 
@@ -121,6 +130,9 @@ private struct SessionGraph: EvictionGraph {
     func entry(_ handle: Handle) throws -> StateEntry { try session.ledger.entry(handle, in: snapshot) }
 
     func children(_ handle: Handle) throws -> [Handle] {
-        try session.readableRecord(handle, in: snapshot)?.children ?? []
+        // What a dying record refers to, it lets go of by itself.
+        let flags = try session.ledger.entry(handle, in: snapshot).flags
+        guard !flags.contains(.dying) || flags.contains(.held) else { return [] }
+        return try session.readableRecord(handle, in: snapshot)?.children ?? []
     }
 }

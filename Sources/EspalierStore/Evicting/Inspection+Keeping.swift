@@ -27,7 +27,9 @@ extension Inspection {
                 let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
                 let handle = try? ByteReader.reading(value) { Handle(try $0.integer(UInt64.self)) }
                 let isLong = key.first == IndexKey.longMark
-                guard let nameSpace = key.dropFirst(isLong ? 1 : 0).first.flatMap(NameSpace.init(rawValue:)) else { return true }
+                guard let nameSpace = key.dropFirst(isLong ? 1 : 0).first.flatMap(NameSpace.init(rawValue:)) else {
+                    return true
+                }
                 var name = isLong ? IndexKey.beginning(ofLong: key) : String(decoding: key.dropFirst(), as: UTF8.self)
                 var isWhole = !isLong
                 if isLong, let handle, case .record(let record) = try record(handle) {

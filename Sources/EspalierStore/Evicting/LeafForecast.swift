@@ -103,9 +103,11 @@ struct LeafForecast {
     private mutating func rebalance(_ leaf: Int) {
         guard isLow(leaf) else { return }
         if let left = leaves[leaf].left {
-            if isLow(left) || leaves[left].count < 2 { merge(leaf, into: left) } else { moveLast(of: left, to: leaf) }
+            let isFew = isLow(left) || leaves[left].count < 2
+            if isFew { merge(leaf, into: left) } else { moveLast(of: left, to: leaf) }
         } else if let right = leaves[leaf].right {
-            if isLow(right) || leaves[right].count < 2 { merge(right, into: leaf) } else { moveFirst(of: right, to: leaf) }
+            let isFew = isLow(right) || leaves[right].count < 2
+            if isFew { merge(right, into: leaf) } else { moveFirst(of: right, to: leaf) }
         } else if leaves[leaf].count == 0, freedLeaves < leaves.count {
             freedLeaves += 1
         }

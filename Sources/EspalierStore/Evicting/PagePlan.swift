@@ -23,6 +23,9 @@ struct PagePlan: Sendable, Equatable {
     /// them needs free pages in a row.
     var evictionLimit: Int { min(max(capacity / 4, 48), 400) }
 
+    /// Touches, or flags, that one commit takes along: each may stand on a page of its own.
+    var touchLimit: Int { evictionLimit / 4 }
+
     /// Bytes of records that are committed together, at most: a single write may be larger.
     var groupBytes: Int { min(max(capacity * 16, 16 << 10), 1 << 20) }
 }

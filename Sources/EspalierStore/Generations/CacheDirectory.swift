@@ -99,13 +99,13 @@ struct CacheDirectory: Sendable {
     }
 
     func generations() -> [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter(isGeneration)
+        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter { isGeneration($0) }
     }
 
     /// Whether `name` is a directory of this library's making: nothing else is ever opened or removed.
-    private func isGeneration(_ name: String) -> Bool {
-        let digits = name.dropFirst(2)
-        guard name.hasPrefix("g-"), (1...16).contains(digits.count),
+    private func isGeneration(_ name: String, prefix: String = "g-") -> Bool {
+        let digits = name.dropFirst(prefix.count)
+        guard name.hasPrefix(prefix), (1...16).contains(digits.count),
             digits.allSatisfy({ $0.isASCII && $0.isHexDigit && !$0.isUppercase }),
             Self.attributes(generationPath(name))?[.type] as? FileAttributeType == .typeDirectory,
             let files = try? FileManager.default.contentsOfDirectory(atPath: generationPath(name))
@@ -125,6 +125,26 @@ struct CacheDirectory: Sendable {
         return name
     }
 
+    /// A place for a generation that is still being filled: nobody takes it for one.
+    func makeUnfinished() throws(CacheError) -> String {
+        let name = Self.unfinished + String(UInt64.random(in: .min ... .max), radix: 16)
+        try makeDirectory(generationPath(name))
+        return name
+    }
+
+    private static let unfinished = "new-"
+
+    /// It is complete. Returns its name as a generation.
+    func finish(_ unfinished: String) throws(CacheError) -> String {
+        let name = "g-" + unfinished.dropFirst(Self.unfinished.count)
+        do {
+            try FileManager.default.moveItem(atPath: generationPath(unfinished), toPath: generationPath(name))
+        } catch {
+            throw Self.failed("The generation can't be named", error)
+        }
+        return name
+    }
+
     /// Makes `name` the live generation. The rename is the switch.
     func setCurrent(_ name: String) throws(CacheError) {
         let file = "\(path)/\(Self.current)"
@@ -139,6 +159,11 @@ struct CacheDirectory: Sendable {
     /// Removes all generations but `kept`; what can't be removed now goes at the next open.
     func removeGenerations(except kept: String?) {
         for name in generations() where name != kept { removeGeneration(name) }
+        // What a process left that was killed while it filled one.
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        for name in names where name.hasPrefix(Self.unfinished) && isGeneration(name, prefix: Self.unfinished) {
+            removeGeneration(name)
+        }
     }
 
     func removeGeneration(_ name: String) {

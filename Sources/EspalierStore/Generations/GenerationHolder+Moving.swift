@@ -15,6 +15,8 @@ extension GenerationHolder {
             // Nobody may write to what is about to be left behind.
             let source = try live.environment.beginWrite()
             let used = try source.pages().used * live.environment.pageSize
+            // Others may have written since the caller made room. Nothing is taken away before it is known to fit.
+            guard used <= Generation.mapSize(for: budget) * 9 / 10 else { throw DoesNotFit() }
             if directory.byteCount() + used + Generation.sideFiles <= room.bytes {
                 try moveBeside(source, of: live, to: budget, under: lock)
             } else {
@@ -23,20 +25,27 @@ extension GenerationHolder {
         }
     }
 
+    /// What is to be moved is more than the new generation takes.
+    struct DoesNotFit: Error {}
+
     private func moveBeside(
-        _ source: borrowing WriteTransaction, of live: Generation, to budget: ByteCount, under lock: borrowing GuardLock
+        _ source: consuming WriteTransaction, of live: Generation, to budget: ByteCount, under lock: borrowing GuardLock
     ) throws {
-        let name = try directory.makeGeneration()
+        let unfinished = try directory.makeUnfinished()
+        let name: String
         do {
-            try fill(name, budget, under: lock) { target in
+            try fill(unfinished, budget, under: lock) { target in
                 try GenerationPart.forEach(in: source, of: live.environment) { try $0.append(to: target) }
             }
+            name = try directory.finish(unfinished)
         } catch {
-            directory.removeGeneration(name)
+            directory.removeGeneration(unfinished)
             throw error
         }
+        // Before the source ends: who waits to write to it has to find that it is not the live one.
         lock.advanceGeneration()
         try directory.setCurrent(name)
+        source.abort()
         install(try open(name, under: lock))
         directory.removeGenerations(except: name)
     }
@@ -46,18 +55,21 @@ extension GenerationHolder {
     ) throws {
         var parts: [GenerationPart] = []
         try GenerationPart.forEach(in: source, of: live.environment) { parts.append($0) }
-        source.abort()
+        // Before the source ends: who waits to write to it has to find that it is not the live one.
         lock.advanceGeneration()
+        source.abort()
         abandon(live)
         directory.removeGenerations(except: nil)
-        let name = try directory.makeGeneration()
+        let unfinished = try directory.makeUnfinished()
+        let name: String
         do {
-            try fill(name, budget, under: lock) { target in
+            try fill(unfinished, budget, under: lock) { target in
                 for part in parts { try part.append(to: target) }
             }
+            name = try directory.finish(unfinished)
         } catch {
             // Empty is what is left.
-            directory.removeGeneration(name)
+            directory.removeGeneration(unfinished)
             throw error
         }
         try directory.setCurrent(name)

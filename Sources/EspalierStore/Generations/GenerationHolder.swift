@@ -28,6 +28,8 @@ final class GenerationHolder: Sendable {
         var live: Generation?
         /// When to try again to follow a budget that could not be followed while reads were under way.
         var retry: ContinuousClock.Instant?
+        /// The budget of the last generation: the next one's, too, even if the last one is gone.
+        var budget: ByteCount?
         var isClosed = false
     }
     private let state = Mutex(State())
@@ -100,12 +102,12 @@ final class GenerationHolder: Sendable {
         var isDamaged = false
         if let name = try directory.currentGeneration() {
             do {
+                // What a process left that was killed while it switched: it counts, and nobody uses it.
+                if create { directory.removeGenerations(except: name) }
                 guard create || directory.hasData(name) else {
                     throw CacheError(.damaged, "The cache's files are gone. Delete the directory and store anew.")
                 }
                 if let live, live.name == name, !live.environment.isClosed { return try follow(live) }
-                // What a process left that was killed while it switched: it counts, and nobody uses it.
-                directory.removeGenerations(except: name)
                 let generation = try open(name, under: lock)
                 install(generation)
                 return generation
@@ -133,7 +135,7 @@ final class GenerationHolder: Sendable {
         directory.removeGenerations(except: nil)
         let name = try directory.makeGeneration()
         try directory.setCurrent(name)
-        let generation = try open(name, under: lock, budget: old?.budget)
+        let generation = try open(name, under: lock, budget: old?.budget ?? state.withLock { $0.budget })
         if let lifetime = lifetime ?? nil {
             try generation.environment.write { transaction in
                 try transaction.put(
@@ -164,6 +166,7 @@ final class GenerationHolder: Sendable {
         let old = state.withLock { state in
             let old = state.live
             state.live = generation
+            state.budget = generation.budget
             state.retry = retry
             return old
         }
@@ -172,10 +175,13 @@ final class GenerationHolder: Sendable {
     }
 
     /// Replaces the live generation by an empty one. The old one's files go first in the budget's name: two never count.
-    func replace(because reason: Replacement) throws -> Generation {
+    ///
+    /// `blamed` is the one that is to go: where somebody else has replaced it by now, that is all there is to do.
+    func replace(_ blamed: Generation? = nil, because reason: Replacement) throws -> Generation {
         try guardFile.withExclusiveLock { lock in
             let (live, isClosed) = state.withLock { ($0.live, $0.isClosed) }
             guard !isClosed else { throw CacheError.closed }
+            if let blamed, !isLive(blamed) { return try reopen(under: lock) }
             return try makeGeneration(under: lock, after: live, because: reason)
         }
     }

@@ -53,6 +53,8 @@ package final class Inspection {
 
     /// What stands under a handle.
     package func record(_ handle: Handle) throws -> StoredRecord {
+        // A long record that was deleted is taken away in steps.
+        if let flags = try state(of: handle)?.flags, flags.contains(.dying), !flags.contains(.held) { return .deleted }
         do {
             if let record = try snapshot.record(keyspaces, handle, shapes: { try source.shape($0) }) {
                 return .record(record)

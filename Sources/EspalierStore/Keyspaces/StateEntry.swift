@@ -23,7 +23,8 @@ package struct StateEntry: Hashable, Sendable {
         package static let timed = Flags(rawValue: 16)
         /// Lost, and no identifier leads to it: nothing can write it anew, and it goes with the last reference.
         package static let nameless = Flags(rawValue: 32)
-        /// On a cycle that is referred to from outside, as far as was seen: not listed until a reference to it goes.
+        /// On a cycle that is referred to from outside, as far as was seen: not listed until a reference to it goes. If it is dying:
+        /// not to be released before that.
         package static let held = Flags(rawValue: 64)
     }
 
@@ -46,7 +47,7 @@ package struct StateEntry: Hashable, Sendable {
     /// The stamp under which the handle stands in `recency`, if it does: roots, and records on a cycle, which never get to
     /// count 0. Dying ones stand before all others.
     package var listing: Stamp? {
-        if flags.contains(.dying) { return .never }
+        if flags.contains(.dying) { return flags.contains(.held) ? nil : .never }
         if flags.contains(.tombstone) { return nil }
         return referenceCount == 0 || flags.contains(.onCycle) && !flags.contains(.held) ? stamp : nil
     }

@@ -11,7 +11,12 @@ extension CommitSession {
             let record = try readableRecord(handle, in: transaction), record.isNamed(identifier, in: nameSpace)
         else { throw CacheError(.notFound, "There is nothing under this name to pin. Store it first.") }
         let key = IndexKey.bytes(nameSpace, identifier)
-        guard try !transaction.contains(keyspaces.pins, key) else { return }
+        if let known = try transaction.value(keyspaces.pins, key) {
+            let target = try? ByteReader.reading(known) { Handle(try $0.integer(UInt64.self)) }
+            guard target != handle else { return }
+            // Of a record that damage has taken.
+            try unpin(nameSpace, identifier, in: &transaction)
+        }
         var value = ByteWriter(capacity: 8)
         value.append(integer: handle.rawValue)
         try transaction.put(keyspaces.pins, key, value.bytes)

@@ -27,7 +27,8 @@ final class SnapshotSource: RecordSource {
         }
         if let chunkCount {
             // A long record that was deleted is taken away in steps.
-            if try snapshot.state(generation.keyspaces, of: handle)?.flags.contains(.dying) == true { return .tombstone }
+            let flags = try snapshot.state(generation.keyspaces, of: handle)?.flags ?? []
+            if flags.contains(.dying), !flags.contains(.held) { return .tombstone }
             let buffer = RecordBuffer(
                 try snapshot.joinedRecord(generation.keyspaces.nodes, handle, chunkCount: chunkCount))
             return .found(buffer.reader, owner: buffer)

@@ -16,6 +16,8 @@ struct SweepProgress {
 extension Committer {
     /// A sweep is spread over a quarter of a budget's worth of bytes written.
     private static let share = 4
+    /// Flags set by one commit.
+    private static let slice = 12
 
     /// Notes in the counters how far the sweep is: it goes on where it was after reopening.
     func advanceSweep(_ session: CommitSession) {
@@ -76,7 +78,10 @@ extension Committer {
         while sweep.next != nil {
             try generation.environment.read { try sweep.run(in: $0, of: generation) }
             found += sweep.found.count
-            flag(sweep.found, in: generation)
+            for start in stride(from: 0, to: sweep.found.count, by: Self.slice) {
+                flag(sweep.found[start..<min(start + Self.slice, sweep.found.count)], in: generation)
+                try commit([], makingRoomIn: generation)
+            }
         }
         let repair = try generation.environment.read { try NameRepair(in: $0, of: generation) }
         statistics.countSweep(found: found)

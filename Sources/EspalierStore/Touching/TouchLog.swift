@@ -28,6 +28,8 @@ final class TouchLog: Sendable {
         var touches = Touches()
         var next: UInt64 = 0
         var since: ContinuousClock.Instant?
+        /// So many are waiting that they are not to wait any longer.
+        var isDue = false
     }
     private let state = Mutex(State())
 
@@ -40,38 +42,57 @@ final class TouchLog: Sendable {
                 state.generation = generation
                 state.touches = Touches()
                 state.since = nil
+                state.isDue = false
             }
             state.next += 1
             if state.touches.order[handle] == nil {
                 guard state.touches.order.count < Self.limit else { return .nothing }
             }
             state.touches.order[handle] = state.next
-            if state.touches.order.count == Self.flushCount { return .flushNow }
+            if state.touches.order.count == Self.flushCount {
+                state.isDue = true
+                return .flushNow
+            }
             guard state.since == nil else { return .nothing }
             state.since = .now
             return .flushLater
         }
     }
 
-    func take(in generation: String) -> Touches {
+    /// The oldest `count` of them, at most.
+    func take(atMost count: Int = .max, in generation: String) -> Touches {
         state.withLock { state in
-            guard state.generation == generation else { return Touches() }
-            defer {
-                state.touches = Touches()
-                state.since = nil
+            guard state.generation == generation, state.touches.order.count > count else {
+                // Those of a generation left behind go, too.
+                defer {
+                    state.touches = Touches()
+                    state.since = nil
+                    state.isDue = false
+                }
+                return state.generation == generation ? state.touches : Touches()
             }
-            return state.touches
+            var taken = Touches()
+            for handle in state.touches.handles.prefix(count) {
+                taken.order[handle] = state.touches.order.removeValue(forKey: handle)
+            }
+            return taken
         }
+    }
+
+    /// Whether a touch of the record waits.
+    func contains(_ handle: Handle, in generation: String) -> Bool {
+        state.withLock { $0.generation == generation && $0.touches.order[handle] != nil }
     }
 
     /// The commit that took them has failed. Later touches of the same records stand.
     func putBack(_ touches: Touches, in generation: String) {
         guard !touches.isEmpty else { return }
         state.withLock { state in
-            guard state.generation == generation || state.touches.isEmpty else { return }
-            state.generation = generation
+            guard state.generation == generation else { return }
             state.touches.order.merge(touches.order) { later, _ in later }
-            state.since = state.since ?? .now
+            // Not at once: what failed now will most likely fail again.
+            state.since = .now
+            state.isDue = false
         }
     }
 
@@ -79,7 +100,7 @@ final class TouchLog: Sendable {
     var deadline: ContinuousClock.Instant? {
         state.withLock { state in
             guard let since = state.since else { return nil }
-            return state.touches.order.count >= Self.flushCount ? since : since + Self.flushDelay
+            return state.isDue ? since : since + Self.flushDelay
         }
     }
 }

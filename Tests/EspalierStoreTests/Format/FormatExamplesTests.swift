@@ -41,6 +41,48 @@ struct FormatExamplesTests {
         }
     }
 
+    @Test("of pins, and of the states of dying and held records")
+    func states() throws {
+        let document = try document()
+        try withCache { cache in
+            try cache.set(Note(id: "9", author: Person(id: "1", name: "Ada"))).wait()
+            try cache.pin("Note:9").wait()
+            try cache.look { transaction, keyspaces in
+                try transaction.forEach(in: keyspaces.pins) { key, value in
+                    expect(keyspaces.pins.name, hex(key), hex(value), in: document)
+                    return true
+                }
+            }
+            #expect(try cache.statistics().pins == 1)
+        }
+        var dying = StateEntry(referenceCount: 0, stamp: Stamp(1_000), flags: .dying)
+        dying.released = 64
+        expect("state", "state", hex(dying.bytes(for: Handle(5))), in: document)
+        let held = StateEntry(referenceCount: 2, stamp: Stamp(7), flags: [.onCycle, .held])
+        expect("state", "state", hex(held.bytes(for: Handle(6))), in: document)
+    }
+
+    @Test("of the statistics")
+    func statistics() throws {
+        var counters = LifetimeCounters()
+        counters.hits = 3
+        counters.commits = 2
+        counters.misses.add(to: "notFound")
+        for nanoseconds: UInt64 in [20, 1_000, 1_000] { counters.readLatency.record(nanoseconds: nanoseconds) }
+        counters.timeline.note(1, at: 1_700_000_000)
+        expect("info", "statistics", hex(counters.bytes), in: try document())
+    }
+
+    @Test("of the buckets of a histogram")
+    func buckets() {
+        #expect(LatencyHistogram.bucketCount == 328)
+        for bucket in 0..<LatencyHistogram.bucketCount {
+            let (doubling, eighth) = (bucket - 16).quotientAndRemainder(dividingBy: 8)
+            let start = bucket < 16 ? bucket : (8 + eighth) << (doubling + 1)
+            #expect(LatencyHistogram.extent(of: bucket).start == UInt64(start))
+        }
+    }
+
     private func expect(_ keyspace: String, _ key: String, _ value: String, in document: String) {
         let key = squeezed(key)
         let value = squeezed(value)

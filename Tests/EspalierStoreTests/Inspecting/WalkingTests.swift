@@ -155,13 +155,13 @@ struct WalkingTests {
         }
     }
 
-    @Test("roots from the one that was accessed longest ago, with the commit that did it, until told to stop")
+    @Test("roots from the one that was accessed longest ago, with the time of that, until told to stop")
     func roots() throws {
         try withCache { cache in
             for number in 1...4 { try cache.set(Message("m:\(number)", from: Person("p:\(number)", ""))).wait() }
             // Written again, the first is the latest; nothing but roots is listed.
             try cache.set(Message("m:1", from: Person("p:1", "again"))).wait()
-            let (roots, commit) = try cache.inspect { inspection throws in
+            let (roots, now) = try cache.inspect { inspection throws in
                 var roots: [(handle: Handle, stamp: Stamp)] = []
                 try inspection.forEachRoot { handle, stamp in
                     roots.append((handle, stamp))
@@ -172,7 +172,7 @@ struct WalkingTests {
             let expected = try ["m:2", "m:3", "m:4", "m:1"].map { try cache.handle($0) }
             #expect(roots.map(\.handle) == expected.compactMap(\.self))
             #expect(roots.map(\.stamp.rawValue) == [2, 3, 4, 5])
-            #expect(commit == Stamp(5))
+            #expect(now == Stamp(5))
             #expect(roots.last?.stamp == (try cache.state("m:1").stamp))
             var visits = 0
             try cache.inspect { inspection throws in
