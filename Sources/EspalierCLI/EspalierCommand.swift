@@ -18,6 +18,9 @@ struct Espalier: AsyncParsableCommand {
             CommandGroup(
                 name: "Looking:",
                 subcommands: [GetVerb.self, LsVerb.self, RefsVerb.self, TopVerb.self, GrepVerb.self]),
+            CommandGroup(
+                name: "Keeping within the budget:",
+                subcommands: [BudgetVerb.self, EvictVerb.self, PinVerb.self, UnpinVerb.self, SweepVerb.self]),
             CommandGroup(name: "Moving:", subcommands: [ExportVerb.self, DiffVerb.self]),
             CommandGroup(name: "Checking:", subcommands: [StatsVerb.self, VerifyVerb.self, DoctorVerb.self]),
             CommandGroup(name: "Trying:", subcommands: [DemoVerb.self, BenchVerb.self]),

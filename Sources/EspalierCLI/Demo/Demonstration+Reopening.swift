@@ -19,12 +19,12 @@ extension Demonstration {
         try narration.say("Opened in \(time.milliseconds), read in \(read.time.milliseconds).")
     }
 
-    /// Step 6: what the cache says of itself, and what there is to try.
+    /// Step 7: what the cache says of itself, and what there is to try.
     func conclude() throws {
         try narration.step(
-            6, "What the cache holds",
+            7, "What the cache holds",
             """
-            Some of what `espalier stats` tells. The messages of the deleted person are stored still, though no read \
+            Some of what `espalier stats` tells of the first cache. The messages of the deleted person are stored still, though no read \
             shows them; a tombstone stands for what was deleted and is still referred to.
             """)
         let statistics = try cache.statistics()

@@ -1,7 +1,7 @@
 import EspalierStore
 import Foundation
 
-/// The demo: stores a feed, looks at it, changes and deletes in it, reopens it.
+/// The demo: stores a feed, looks at it, changes and deletes in it, reopens it; fills another one until it evicts.
 ///
 /// Everything shown is read from the cache, and compared with `feed`, to which plain Swift does what the cache is asked to do.
 @MainActor
@@ -33,6 +33,7 @@ struct Demonstration {
         try await deleteAttachment()
         try await delete(SocialFeed.guest)
         try await reopen()
+        try await evict()
         try conclude()
     }
 

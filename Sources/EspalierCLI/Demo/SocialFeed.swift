@@ -2,6 +2,7 @@
 ///
 /// The first messages are those the demo tells about; the rest is drawn, with some people much more active than others.
 struct SocialFeed: Sendable, Equatable {
+    let seed: UInt64
     let messages: [Message]
 
     /// The smallest feed in which everybody the demo tells about has something to do.
@@ -16,6 +17,7 @@ struct SocialFeed: Sendable, Equatable {
     ]
 
     init(seed: UInt64, messages count: Int) {
+        self.seed = seed
         var draw = Draw(seed: seed)
         let people = Self.people(max(20, count / 20), &draw)
         let attachments = (1...max(10, count / 8)).map { Attachment(id: "\($0)", title: draw.title()) }

@@ -22,6 +22,13 @@ struct Attachment: Codable, NormalizedModel, Equatable {
     var modelIdentifier: String? { "Attachment:\(id)" }
 }
 
+/// A screenful of messages, as one tree.
+struct Feed: Codable, NormalizedModel, Equatable {
+    let id: String
+    let messages: [Message]
+    var modelIdentifier: String? { "Feed:\(id)" }
+}
+
 extension Message {
     /// For the reader of the demo; a test sees to it that it is the one above.
     static let declaration = """

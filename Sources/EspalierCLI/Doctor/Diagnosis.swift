@@ -8,6 +8,9 @@ struct Diagnosis {
     /// Commits that a snapshot may be behind before it is worth a word: a read lasts microseconds.
     private static let longLag: UInt64 = 1_000
     private static let nearlyFull = 0.9
+    /// Pages above the watermark that are no more than a commit on its way.
+    private static let slack = 64
+    private static let nearlyPinned = 0.8
 
     /// File systems whose locks and maps are not shared between the machines that mount them.
     private static let remoteTypes: Set<String> = [
@@ -17,9 +20,11 @@ struct Diagnosis {
     ]
     private static let memoryTypes: Set<String> = ["ramfs", "tmpfs"]
 
-    init(of surroundings: Surroundings, _ condition: CacheCondition?) {
+    /// `history` is what the cache has done over its life.
+    init(of surroundings: Surroundings, _ condition: CacheCondition?, history: CacheHistory? = nil) {
         if surroundings.machinePage != 4_096 { add(machinePage: surroundings.machinePage) }
         if let disk = surroundings.disk { add(disk) }
+        if let history { add(history) }
         guard let condition else { return }
         if let free = surroundings.disk?.freeBytes { add(free: free, condition) }
         add(condition.pages, usable: condition.usablePages)
@@ -79,12 +84,52 @@ struct Diagnosis {
                 "Free some space, or writes will fail before the budget is used."))
     }
 
+    /// A full cache is nothing to complain about: it evicts. Unless it does not come down.
     private mutating func add(_ pages: PageUsage, usable: Int) {
-        guard Double(pages.used) > Self.nearlyFull * Double(usable) else { return }
+        guard pages.used > usable + Self.slack else { return }
         findings.append(
             .warning(
-                "budget", "\(pages.used) of \(usable) pages are used.",
-                "Writes that do not fit fail. Delete something, or start a cache with a larger budget."))
+                "budget", "\(pages.used) pages are used, and the cache evicts above \(usable).",
+                "Something keeps it from evicting: pins, or a reader. Unpin something, or raise the budget: espalier budget."
+            ))
+    }
+
+    private mutating func add(_ history: CacheHistory) {
+        let limit = history.budget.bytes / 2
+        if Double(history.pinnedBytes.bytes) > Self.nearlyPinned * Double(limit) {
+            findings.append(
+                .warning(
+                    "pins",
+                    """
+                    Pinned records take up to \(SizeArgument.formatted(history.pinnedBytes.bytes)) of the \
+                    \(SizeArgument.formatted(limit)) they may.
+                    """,
+                    "Writes to them fail beyond that. Unpin something, or raise the budget: espalier budget."))
+        }
+        for (reason, count) in history.droppedWrites.sorted(by: { $0.key < $1.key }) {
+            findings.append(
+                .warning(
+                    "writes", "\(count) \(count == 1 ? "write was" : "writes were") dropped: \(reason).",
+                    Self.advice(onDropped: reason)))
+        }
+        for (reason, count) in history.generationsReplaced.sorted(by: { $0.key < $1.key }) {
+            findings.append(
+                .warning(
+                    "generations", "Replaced by an empty one \(count == 1 ? "once" : "\(count) times"): \(reason).",
+                    "What was stored before is fetched anew. If it goes on, look at the disk."))
+        }
+    }
+
+    private static func advice(onDropped reason: String) -> String {
+        switch reason {
+        case "full": "They did not fit, even alone. Store less at once, or raise the budget: espalier budget."
+        case "treeTooLarge": "A write takes an eighth of the budget at most. Store it in parts, or: espalier budget."
+        case "pagesHeld": "A reader kept pages from being used again. See to it that reads end."
+        case "pinnedFull": "What is pinned left too little room. Unpin something, or raise the budget: espalier budget."
+        case "queueFull": "Writes came faster than they could be committed. Write less often, or raise queueLimit."
+        case "diskFull": "Free some space."
+        default: "espalier verify looks for damage."
+        }
     }
 
     private mutating func add(readers: [Reader], slots: Int) {
@@ -93,7 +138,7 @@ struct Diagnosis {
             findings.append(
                 .warning(
                     "readers", "Process \(reader.processIdentifier) reads a snapshot \(lag) commits old.",
-                    "Pages freed since then can't be used again while it does. Let it finish, or end it."))
+                    "Pages that eviction frees can't be used again while it does. Let it finish, or end it."))
         }
         guard Double(readers.count) > Self.nearlyFull * Double(slots) else { return }
         findings.append(

@@ -50,7 +50,7 @@ struct DoctorReport: Printable {
             ("pagesUsed", "pages used", .count(pages.used)),
             ("pagesFree", "pages free inside the file", .count(pages.free)),
             ("pageCapacity", "pages at most", .count(pages.capacity)),
-            ("pagesUsable", "pages before writes fail", .count(condition.usablePages)),
+            ("pagesUsable", "pages before it evicts", .count(condition.usablePages)),
             ("readers", "reader slots taken", .count(condition.readers.count)),
             ("readersActive", "reading now", .count(active.count)),
             ("readerSlots", "reader slots", .count(condition.readerSlots)),

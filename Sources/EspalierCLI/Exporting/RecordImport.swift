@@ -53,7 +53,7 @@ struct RecordImport {
         throw CommandFailure(
             """
             \(largest.place): \(largest.isElement ? "an element" : "a record") of \(SizeArgument.formatted(largest.bytes)) is more than one write may be, \
-            \(SizeArgument.formatted(limit)); make a cache with a larger --budget
+            \(SizeArgument.formatted(limit)); raise the budget: espalier budget, or --budget for a new cache
             """)
     }
 

@@ -38,7 +38,8 @@ struct CacheArgument: ParsableArguments {
             let stored = try cache.statistics().budget
             if let budget, stored.bytes != budget.bytes {
                 Console.note(
-                    "the cache keeps its budget of \(SizeArgument.formatted(stored.bytes)), set when it was made.")
+                    "the cache keeps its budget of \(SizeArgument.formatted(stored.bytes)); espalier budget changes it."
+                )
             }
             return cache
         } catch {

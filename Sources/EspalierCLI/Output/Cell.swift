@@ -9,6 +9,12 @@ enum Cell: Sendable, Equatable {
     case share(Double)
     case real(Double, decimals: Int)
     case flag(Bool)
+    /// A flag that is seldom set: a person sees it only where it is.
+    case mark(Bool)
+    /// How long something took.
+    case nanoseconds(Int)
+    /// How long ago something was.
+    case seconds(Int)
     case nothing
 }
 
@@ -23,6 +29,9 @@ extension Cell {
         case .share(let share): Self.formatted(share * 100, decimals: 1) + " %"
         case .real(let value, let decimals): Self.formatted(value, decimals: decimals)
         case .flag(let flag): flag ? "yes" : "no"
+        case .mark(let flag): flag ? "yes" : ""
+        case .nanoseconds(let nanoseconds): Self.shown(nanoseconds: nanoseconds)
+        case .seconds(let seconds): Self.shown(seconds: seconds)
         case .nothing: ""
         }
     }
@@ -36,9 +45,10 @@ extension Cell {
         switch self {
         case .text(let text, _): .string(text)
         case .texts(let texts): .array(texts.map { .string($0) })
-        case .count(let count), .size(let count): .number(JSONNumber(count))
+        case .count(let count), .size(let count), .nanoseconds(let count), .seconds(let count):
+            .number(JSONNumber(count))
         case .share(let value), .real(let value, _): .number(.double(value))
-        case .flag(let flag): .bool(flag)
+        case .flag(let flag), .mark(let flag): .bool(flag)
         case .nothing: .null
         }
     }
@@ -48,10 +58,30 @@ extension Cell {
         switch self {
         case .text(let text, _): text
         case .texts(let texts): texts.joined(separator: " ")
-        case .flag(let flag): flag ? "true" : "false"
+        case .flag(let flag), .mark(let flag): flag ? "true" : "false"
         case .nothing: ""
-        case .count, .size, .share, .real: JSONWriter().string(from: json)
+        case .count, .size, .share, .real, .nanoseconds, .seconds: JSONWriter().string(from: json)
         }
+    }
+
+    /// `850 ns`, `1.2 us`, `3.4 ms`, `1.2 s`, and from two minutes on as `shown(seconds:)`.
+    private static func shown(nanoseconds: Int) -> String {
+        guard nanoseconds >= 1_000 else { return "\(nanoseconds) ns" }
+        var unit = 1_000
+        var name = "us"
+        for larger in ["ms", "s"] where nanoseconds >= unit * 1_000 - unit / 20 {
+            unit *= 1_000
+            name = larger
+        }
+        guard nanoseconds < 120_000_000_000 else { return shown(seconds: nanoseconds / 1_000_000_000) }
+        return formatted(Double(nanoseconds) / Double(unit), decimals: 1) + " " + name
+    }
+
+    /// `42 s`, `3 min`, `5 h`, `12 d`: the largest unit of which there are two.
+    private static func shown(seconds: Int) -> String {
+        let units = [(86_400, "d"), (3_600, "h"), (60, "min")]
+        let (unit, name) = units.first { seconds >= 2 * $0.0 } ?? (1, "s")
+        return "\(seconds / unit) \(name)"
     }
 
     /// A point before the decimals, whatever the language of the system.

@@ -27,9 +27,13 @@ struct Report: Sendable {
         }
     }
 
+    typealias Fact = (name: String, title: String, cell: Cell)
+
     let layout: Layout
     let columns: [Column]
     private(set) var rows: [[Cell]] = []
+    /// What stands above facts, by the index of the first one below it.
+    private var headings: [Int: String] = [:]
 
     init(_ layout: Layout, columns: [Column]) {
         self.layout = layout
@@ -37,9 +41,19 @@ struct Report: Sendable {
     }
 
     /// What is said once of one thing.
-    init(facts: [(name: String, title: String, cell: Cell)]) {
+    init(facts: [Fact]) {
         self.init(.facts, columns: facts.map { .right($0.name, $0.title) })
         append(facts.map(\.cell))
+    }
+
+    /// The same in groups, each under its title. Titles are for people only.
+    init(groups: [(title: String, facts: [Fact])]) {
+        self.init(facts: groups.flatMap(\.facts))
+        var start = 0
+        for (title, facts) in groups where !facts.isEmpty {
+            headings[start] = title
+            start += facts.count
+        }
     }
 
     /// - Precondition: one cell for each column, and one row unless it is a list.
@@ -61,9 +75,14 @@ extension Report {
     private var factTable: Table {
         let cells = rows.first ?? []
         let hasText = cells.contains { if case .text = $0 { true } else { false } }
-        var table = Table(columns: [.left("what"), hasText ? .left("value") : .right("value")])
-        for (column, cell) in zip(columns, cells) {
-            table.append([Table.Cell(column.title), Table.Cell(cell.shown, cell.style)])
+        var table = Table(columns: [.left(headings[0] ?? "what"), hasText ? .left("value") : .right("value")])
+        for (index, (column, cell)) in zip(columns, cells).enumerated() {
+            if index > 0, let heading = headings[index] {
+                table.append(["", ""])
+                table.append([Table.Cell(heading, .title), ""])
+            }
+            let value = if case .nothing = cell { "-" } else { cell.shown }
+            table.append([Table.Cell(column.title), Table.Cell(value, cell.style)])
         }
         return table
     }

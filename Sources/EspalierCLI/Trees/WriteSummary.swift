@@ -7,6 +7,8 @@ struct WriteSummary: Sendable, Equatable {
     let written: Int
     /// Objects that say something else of a node than the first one of its identity, which counts.
     let contradictions: Int
+    /// Records that were evicted meanwhile, whosever they were.
+    var evicted = 0
 
     var unchanged: Int { nodes - written }
 }

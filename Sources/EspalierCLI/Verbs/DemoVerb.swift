@@ -1,13 +1,13 @@
 import ArgumentParser
 import EspalierStore
 
-/// `espalier demo`: what the cache is for, in six steps and a few seconds.
+/// `espalier demo`: what the cache is for, in seven steps and a few seconds.
 struct DemoVerb: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "demo", abstract: "Shows in six steps what the cache does, with a made-up feed.",
+        commandName: "demo", abstract: "Shows in seven steps what the cache does, with a made-up feed.",
         discussion: """
-            Stores a feed in a temporary directory, looks at a tree and its records, changes and deletes, reopens. Every \
-            sentence with a check mark is checked; exits with 1 if one does not hold.
+            Stores a feed in a temporary directory, looks at a tree and its records, changes and deletes, reopens, and fills a small \
+            cache until it evicts. Every sentence with a check mark is checked; exits with 1 if one does not hold.
             """)
 
     @Option(

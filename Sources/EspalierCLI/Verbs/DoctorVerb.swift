@@ -36,10 +36,11 @@ struct DoctorVerb: ParsableCommand {
             let cache = try NormalizedCache.existing(directory: path, configuration: .commandLine())
             defer { cache.close() }
             let condition = try cache.condition()
+            let history = try CacheHistory(of: cache)
             return DoctorReport(
                 surroundings: surroundings, directory: path, condition: condition,
-                findings: Diagnosis(of: surroundings, condition).findings)
-        } catch  where [.noCache, .badDirectory].contains(error.code) {
+                findings: Diagnosis(of: surroundings, condition, history: history).findings)
+        } catch let error as CacheError where [.noCache, .badDirectory].contains(error.code) {
             throw CacheArgument.failure(error, at: path)
         } catch {
             var diagnosis = Diagnosis(of: surroundings, nil)

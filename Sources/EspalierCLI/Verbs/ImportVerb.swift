@@ -65,11 +65,16 @@ struct ImportVerb: AsyncParsableCommand {
         do {
             var recording = try WriteRecording(of: cache, policy: identity.policy)
             if let collection {
-                recording.setCollection(documents.flatMap(\.models), forKey: collection)
+                try await recording.setCollection(documents.flatMap(\.models), forKey: collection)
             } else {
                 for document in documents { recording.set(document) }
             }
-            try output.print(await recording.finish())
+            let summary = try await recording.finish()
+            try output.print(summary)
+            if summary.evicted > 0 {
+                Console.note(
+                    "\(summary.evicted) records were evicted to make room. espalier budget sets how much there is.")
+            }
         } catch let error as CacheError {
             throw self.cache.failure(error)
         }

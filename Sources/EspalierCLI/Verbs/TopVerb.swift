@@ -6,14 +6,15 @@ struct TopVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "top", abstract: "Lists the largest records, the most referred to or the least recently used.",
         discussion: """
-            By age it lists what nothing refers to, and what stands on a cycle, in the order in which it would be evicted. \
-            The columns are those of ls. A damaged record has no identifier here; ls names it.
+            By age it lists what nothing refers to, and what stands on a cycle, in the order in which it would be evicted: \
+            what is pinned, or belongs to something that is, is not among it. The columns are those of ls. A damaged record has no \
+            identifier here; ls names it.
             """)
 
     @OptionGroup var cache: CacheArgument
 
     @Option(
-        help: "What puts a record first: bytes as stored, records that refer to it, or commits since the last access.")
+        help: "What puts a record first: bytes as stored, records that refer to it, or accesses since its last one.")
     var by = RankingOrder.size
 
     @Option(help: ArgumentHelp("How many to list.", valueName: "count"))

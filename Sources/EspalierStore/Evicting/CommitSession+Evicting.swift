@@ -40,7 +40,7 @@ extension CommitSession {
         }
         guard !eviction.entries.isEmpty else { return }
         changes.add(eviction)
-        tally.addTree(
+        tally.add(
             records: eviction.entries.count, bytes: eviction.bytes, accessedAt: stamp, isGroup: handles.count > 1)
     }
 
@@ -74,7 +74,7 @@ extension CommitSession {
         }
         guard !victim.entries.isEmpty else { return }
         changes.add(victim)
-        tally.addTree(records: victim.entries.count, bytes: victim.bytes, accessedAt: stamp, isGroup: isLast)
+        tally.add(records: victim.entries.count, bytes: victim.bytes, accessedAt: stamp, isGroup: isLast)
     }
 
     /// Takes away what `identifier` names whatever its age. Throws `.referenced` where that would break a tree.

@@ -31,13 +31,15 @@ final class EvictionRun {
     /// Takes one step at what is oldest. False when nothing is left to evict.
     func step(in transaction: inout WriteTransaction) throws -> Bool {
         guard let listing = try next(in: &transaction) else { return false }
+        // What only this run has made a root is the rest of a tree.
+        let isTree = !session.ledger.hasChanged(listing.handle)
         let graph = SessionGraph(session: session, snapshot: transaction.snapshot)
         let step = try EvictionRule.step(for: listing.handle, in: graph)
         if case .evict(let handles, _) = step, handles.contains(where: isTouched) {
             session.tick()
             try session.ledger.touch(listing.handle, in: transaction)
         } else {
-            try take(step, in: &transaction)
+            try take(step, isTree: isTree, in: &transaction)
         }
         return true
     }
@@ -57,16 +59,20 @@ final class EvictionRun {
         // By the caller's wish: what it referred to is as young as that.
         try session.evict(
             handles, accessedAt: session.stamp, isByCaller: true, reason: reason, &tally, in: &transaction)
+        tally.addTree()
         return true
     }
 
-    private func take(_ step: EvictionStep, in transaction: inout WriteTransaction) throws {
+    private func take(
+        _ step: EvictionStep, isTree: Bool, in transaction: inout WriteTransaction
+    ) throws {
         let ledger = session.ledger
         switch step {
         case .release(let handle): try session.releaseMore(of: handle, in: &transaction)
         case .evict(let handles, let stamp):
             try session.evict(
                 handles, accessedAt: stamp, isByCaller: false, reason: reason, &tally, in: &transaction)
+            if isTree { tally.addTree() }
         case .relist(let handle, let stamp): try ledger.update(handle, in: transaction) { $0.stamp = stamp }
         case .hold(let handle, let entrances):
             for handle in [handle] + entrances {

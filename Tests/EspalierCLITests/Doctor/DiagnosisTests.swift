@@ -53,20 +53,18 @@ struct DiagnosisTests {
         #expect(findings(machinePage: 16_384) == ["problem page"])
     }
 
-    @Test("a full map, a reader that stays behind, a reader table that is nearly full, generations left behind")
+    @Test("a full cache is sound; one that does not come down, a reader that stays behind, a full reader table are not")
     func cache() {
-        let full = PageUsage(used: 950, lastPage: 960, mapSize: 1_000 * 4_096, pageSize: 4_096)
+        let full = PageUsage(used: 700, lastPage: 960, mapSize: 1_000 * 4_096, pageSize: 4_096)
         #expect(
             findings {
                 $0.pages = full
-                $0.usablePages = full.capacity
-            } == ["warning budget"])
-        // In a small cache the pages that only deletes may use are more than a tenth.
-        let small = PageUsage(used: 100, lastPage: 110, mapSize: 133 * 4_096, pageSize: 4_096)
+                $0.usablePages = 690
+            } == [])
         #expect(
             findings {
-                $0.pages = small
-                $0.usablePages = small.capacity - 32
+                $0.pages = full
+                $0.usablePages = 600
             } == ["warning budget"])
         let behind = Reader(processIdentifier: 7, transaction: 1, lag: 1_001)
         #expect(findings { $0.readers = [behind] } == ["warning readers"])
@@ -74,6 +72,25 @@ struct DiagnosisTests {
         #expect(findings { $0.readers = Array(repeating: idle, count: 114) } == ["warning readers"])
         #expect(findings { $0.readers = Array(repeating: idle, count: 113) } == [])
         #expect(findings { $0.leftGenerations = ["g-1"] } == ["warning generations"])
+    }
+
+    private func findings(_ change: (inout CacheHistory) -> Void) -> [Finding] {
+        var history = CacheHistory()
+        history.budget = .mebibytes(2)
+        change(&history)
+        return Diagnosis(of: Surroundings(), nil, history: history).findings.filter { $0.about != "page" }
+    }
+
+    @Test("pins near half the budget, writes that were dropped, a cache that was replaced")
+    func history() {
+        #expect(findings { $0.pinnedBytes = .kibibytes(800) } == [])
+        #expect(findings { $0.pinnedBytes = .kibibytes(900) }.map(\.about) == ["pins"])
+        let dropped = findings { $0.droppedWrites = ["full": 2, "queueFull": 1, "other": 3] }
+        #expect(dropped.map(\.about) == ["writes", "writes", "writes"])
+        #expect(dropped[0].detail == "2 writes were dropped: full.")
+        #expect(dropped[0].advice.contains("espalier budget"))
+        #expect(dropped[2].detail == "1 write was dropped: queueFull.")
+        #expect(findings { $0.generationsReplaced = ["damage": 1] }.map(\.about) == ["generations"])
     }
 
     @Test("sentences are broken at spaces, by what a terminal shows of them")

@@ -161,7 +161,8 @@ struct LifetimeCountersTests {
     @Test("evictions are counted where they belong")
     func evictions() {
         var tally = EvictionTally()
-        tally.addTree(records: 3, bytes: 300, accessedAt: Stamp(5), isGroup: true)
+        tally.add(records: 3, bytes: 300, accessedAt: Stamp(5)
+        tally.addTree(), isGroup: true)
         tally.spent = .microseconds(20)
         var counters = LifetimeCounters()
         counters.add(tally, for: .budget, ages: 5...9)

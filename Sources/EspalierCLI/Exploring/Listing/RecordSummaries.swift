@@ -5,10 +5,14 @@ import EspalierStore
 struct RecordSummaries {
     let inspection: Inspection
     private let commit: Stamp
+    private let ages: AccessAges
+    private let pinned: Set<Handle>
 
     init(_ inspection: Inspection) throws {
         self.inspection = inspection
         commit = try inspection.commit
+        ages = try inspection.accessAges
+        pinned = Set(try inspection.pins.map(\.handle))
     }
 
     func summary(of handle: Handle) throws -> RecordSummary {
@@ -32,7 +36,9 @@ struct RecordSummaries {
             references: name.kind == .nothing ? 0 : state.map { Int(clamping: $0.referenceCount) })
         if let state, state.stamp > .never, state.stamp <= commit {
             summary.age = Int(clamping: commit.rawValue - state.stamp.rawValue)
+            summary.time = ages.age(of: state.stamp)
         }
+        summary.isPinned = name.kind != .nothing && pinned.contains(handle)
         if case .record(let record) = stored {
             summary.types = record.shape.types
             summary.children = record.elementCount ?? record.children.count

@@ -15,15 +15,18 @@ struct RecordSummary: Sendable, Equatable {
     var references: Int?
     /// How many records it refers to; of a collection, how many elements it has.
     var children: Int?
-    /// Commits since it was last accessed, where that is known.
+    /// Accesses and writes, of whatever, since it was last accessed, where that is known.
     var age: Int?
+    /// The same in time.
+    var time: Duration?
+    var isPinned = false
 }
 
 extension RecordSummary {
     static let columns: [Report.Column] = [
         .left("identifier"), .left("kind"), .left("types", "type"), .right("bytes", "size"),
         .right("references", "refs"),
-        .right("children"), .right("age"),
+        .right("children"), .right("age"), .right("ageSeconds", "time"), .left("pinned"),
     ]
 
     static func report(of summaries: [RecordSummary]) -> Report {
@@ -36,7 +39,7 @@ extension RecordSummary {
         [
             identifier.map { .text($0, .name) } ?? .nothing, .text(kindShown, kind.isRecord ? .plain : .bad),
             .texts(types), .size(bytes), references.map(Cell.count) ?? .nothing, children.map(Cell.count) ?? .nothing,
-            age.map(Cell.count) ?? .nothing,
+            age.map(Cell.count) ?? .nothing, .seconds(time), .mark(isPinned),
         ]
     }
 

@@ -1,6 +1,7 @@
 public import EspalierRecords
 
-/// A tree that was evicted.
+/// A record that was evicted, or a cycle of records. Of a tree each record is told of by itself, the root first: what other trees
+/// refer to, too, stays.
 ///
 /// ```swift
 /// for await case .evicted(let eviction) in cache.events() where eviction.reason == .budget {
@@ -8,7 +9,7 @@ public import EspalierRecords
 /// }
 /// ```
 ///
-/// What its records shared with other trees has stayed and is not counted. Threading: a value. Cost: a string and some words.
+/// Threading: a value. Cost: a string and some words.
 /// Errors: none.
 public struct Eviction: Sendable, Hashable, Codable {
     /// Why a tree was evicted.
@@ -23,7 +24,7 @@ public struct Eviction: Sendable, Hashable, Codable {
         case shrink
     }
 
-    /// Of the tree's root; of records on a cycle, of one of them.
+    /// Of records on a cycle, that of one of them.
     public var identifier: String
     /// Whether it was a node, a key's entry or a collection.
     public var nameSpace: NameSpace

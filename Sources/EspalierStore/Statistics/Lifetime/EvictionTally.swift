@@ -11,9 +11,11 @@ struct EvictionTally: Hashable, Sendable {
 
     var isEmpty: Bool { records == 0 }
 
-    /// Counts a victim: what was listed under `stamp`, and all that went with it.
-    mutating func addTree(records: Int, bytes: Int, accessedAt stamp: Stamp, isGroup: Bool = false) {
-        trees += 1
+    /// Counts a root that was one before the run began.
+    mutating func addTree() { trees += 1 }
+
+    /// Counts a victim: a record, or those of a cycle.
+    mutating func add(records: Int, bytes: Int, accessedAt stamp: Stamp, isGroup: Bool = false) {
         if isGroup { groups += 1 }
         self.records += UInt64(records)
         self.bytes += UInt64(bytes)
