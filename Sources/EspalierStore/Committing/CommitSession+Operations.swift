@@ -52,7 +52,8 @@ extension CommitSession {
         }
         suspects.removeAll()
         for handle in search.found.sorted() {
-            guard try ledger.entry(handle, in: transaction).flags.isDisjoint(with: [.onCycle, .dying, .tombstone]) else {
+            guard try ledger.entry(handle, in: transaction).flags.isDisjoint(with: [.onCycle, .dying, .tombstone])
+            else {
                 continue
             }
             try ledger.set(.onCycle, of: handle, in: transaction)

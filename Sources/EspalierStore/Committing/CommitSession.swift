@@ -62,7 +62,9 @@ final class CommitSession {
     /// Touches what reads have touched, in their order. What is gone meanwhile stays gone.
     func touch(_ handles: [Handle], in transaction: borrowing WriteTransaction) throws {
         for handle in handles where try transaction.contains(keyspaces.nodes, handle.rawValue) {
-            guard try ledger.entry(handle, in: transaction).flags.isDisjoint(with: [.dying, .tombstone]) else { continue }
+            guard try ledger.entry(handle, in: transaction).flags.isDisjoint(with: [.dying, .tombstone]) else {
+                continue
+            }
             tick()
             try ledger.touch(handle, in: transaction)
         }

@@ -102,7 +102,9 @@ extension Committer {
             // Nothing has changed that the tables tell of.
             let number = transaction.number
             state.withLock { state in
-                if let asOf = state.asOf, asOf == (generation.name, number - 1) { state.asOf = (generation.name, number) }
+                if let asOf = state.asOf, asOf == (generation.name, number - 1) {
+                    state.asOf = (generation.name, number)
+                }
             }
         }
     }

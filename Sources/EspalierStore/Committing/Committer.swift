@@ -231,7 +231,8 @@ final class Committer: Sendable {
             state.asOf = (generation.name, number)
             state.isBehind = eviction.isBehind
             state.isExhausted = eviction.isExhausted
-            state.groupBytes = PagePlan(capacity: generation.environment.mapSize / generation.environment.pageSize).groupBytes
+            state.groupBytes =
+                PagePlan(capacity: generation.environment.mapSize / generation.environment.pageSize).groupBytes
         }
         for (number, shape) in changedShapes {
             if let shape { generation.shapes.add(shape, number: number) } else { generation.shapes.remove(number) }

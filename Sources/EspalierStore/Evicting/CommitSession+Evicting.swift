@@ -80,7 +80,9 @@ extension CommitSession {
     /// Takes away what `identifier` names whatever its age. Throws `.referenced` where that would break a tree.
     func evict(_ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction) throws {
         guard let handle = try knownHandle(nameSpace, identifier, in: &transaction) else { return }
-        if let record = try readableRecord(handle, in: transaction), !record.isNamed(identifier, in: nameSpace) { return }
+        if let record = try readableRecord(handle, in: transaction), !record.isNamed(identifier, in: nameSpace) {
+            return
+        }
         let run = EvictionRun(self, reason: .explicit)
         guard try run.evict(handle, in: &transaction) else { throw CacheError.referenced }
         let now = Int64(Date().timeIntervalSince1970)

@@ -98,7 +98,8 @@ final class EvictionRun {
             if let first = changed.first, first < oldest { return first }
             guard try session.ledger.listing(of: oldest.handle, in: transaction) == oldest.stamp else {
                 // Damage: nothing is to be found under this entry.
-                try transaction.delete(session.keyspaces.recency, KeyPair(oldest.stamp.rawValue, oldest.handle.rawValue))
+                try transaction.delete(
+                    session.keyspaces.recency, KeyPair(oldest.stamp.rawValue, oldest.handle.rawValue))
                 stored.removeLast()
                 continue
             }

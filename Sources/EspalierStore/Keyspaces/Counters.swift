@@ -36,7 +36,8 @@ struct Counters: Hashable, Sendable {
     private static var fields: [WritableKeyPath<Counters, UInt64>] {
         [
             \.nextHandle, \.nextShape, \.nextDictionary, \.stamp, \.nodes, \.keys, \.collections, \.segments,
-            \.tombstones, \.recordBytes, \.writes, \.deletes, \.recordsWritten, \.recordsUnchanged, \.commits, \.rawBytes,
+            \.tombstones, \.recordBytes, \.writes, \.deletes, \.recordsWritten, \.recordsUnchanged, \.commits,
+            \.rawBytes,
             \.bytesWritten, \.sweptAt, \.pinnedBytes, \.sweepHandle,
         ]
     }

@@ -50,7 +50,9 @@ extension ReadableTransaction where Self: ~Copyable {
         _ = try withValue(keyspaces.nodes, handle.rawValue) { span in
             chunkCount = try Chunks.count(span)
             guard chunkCount == nil else { return }
-            try ByteReader.reading(span) { try RecordLayout(reading: &$0).readChildren(&$0, of: handle, into: &children) }
+            try ByteReader.reading(span) {
+                try RecordLayout(reading: &$0).readChildren(&$0, of: handle, into: &children)
+            }
         }
         guard let chunkCount else { return children }
         let joined = try joinedRecord(keyspaces.nodes, handle, chunkCount: chunkCount)

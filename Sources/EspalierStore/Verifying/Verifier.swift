@@ -85,7 +85,9 @@ struct Verifier {
     ) throws {
         let dying = states[handle].flatMap { $0.flags.contains(.dying) ? $0 : nil }
         // Of its bytes a part may be gone already.
-        if dying?.released == StateEntry.allReleased { return _ = found.updateValue((.segment, Identifier("")), forKey: handle) }
+        if dying?.released == StateEntry.allReleased {
+            return _ = found.updateValue((.segment, Identifier("")), forKey: handle)
+        }
         let record: Record
         do {
             let stored = try transaction.withValue(keyspaces.nodes, handle.rawValue) { span in
@@ -179,7 +181,9 @@ struct Verifier {
         for (handle, entry) in states {
             let isTombstone = entry.flags.contains(.tombstone)
             if isTombstone { report.tombstones += 1 }
-            if isTombstone, found[handle] != nil, !entry.flags.contains(.dying) { report.add(6, "\(handle) is a tombstone and a record") }
+            if isTombstone, found[handle] != nil, !entry.flags.contains(.dying) {
+                report.add(6, "\(handle) is a tombstone and a record")
+            }
             if isTombstone, entry.referenceCount == 0 { report.add(6, "\(handle) is a tombstone nothing refers to") }
             if found[handle] == nil, entry.flags.isDisjoint(with: [.tombstone, .lost]) {
                 report.add(2, "\(handle) has a state and no record")

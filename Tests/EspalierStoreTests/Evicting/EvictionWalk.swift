@@ -118,7 +118,8 @@ final class EvictionWalk {
     private func pin() throws {
         let name = EagerOracle.node(randomName())
         let entry = WriteOperation.Entry(nameSpace: .node, identifier: name.identifier)
-        if let pinned = oracle.pins.randomElement(using: &random), oracle.pins.count > 2 || Bool.random(using: &random) {
+        if let pinned = oracle.pins.randomElement(using: &random), oracle.pins.count > 2 || Bool.random(using: &random)
+        {
             let name = oracle.nodes[pinned]!.name  // pins are of nodes that are there
             let entry = WriteOperation.Entry(nameSpace: .node, identifier: name.identifier)
             try settle({ try rig.commit(.unpin(entry)) }, apply: { oracle.unpin(name) })

@@ -10,7 +10,8 @@ struct LargeCycleTests {
     func ring(count: Int) throws {
         let rig = try CommitterRig(.forTests(budget: .mebibytes(2)))
         for number in 0..<count {
-            try rig.set(Branch("r:\(number)", String(repeating: "x", count: 60), [Branch(stub: "r:\((number + 1) % count)")]))
+            try rig.set(
+                Branch("r:\(number)", String(repeating: "x", count: 60), [Branch(stub: "r:\((number + 1) % count)")]))
         }
         _ = rig.takeChanges()
         var evicted: [String] = []

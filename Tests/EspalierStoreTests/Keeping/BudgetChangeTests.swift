@@ -48,7 +48,8 @@ struct BudgetChangeTests {
         cache.close()
     }
 
-    @Test("a smaller one keeps what was accessed last, evicts the rest in its order, and never takes more than the old one",
+    @Test(
+        "a smaller one keeps what was accessed last, evicts the rest in its order, and never takes more than the old one",
         arguments: [false, true])
     func smaller(mayExceed: Bool) async throws {
         let scratch = try Scratch()

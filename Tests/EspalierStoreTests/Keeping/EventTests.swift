@@ -84,7 +84,10 @@ struct EventTests {
             #expect(code(cache.pin("nobody")) == .notFound)
             #expect(try cache.statistics().droppedWrites == ["queueFull": 4, "treeTooLarge": 1])
         }
-        #expect(events == [CacheEvent](repeating: .writeDropped(reason: "queueFull"), count: 4) + [.writeDropped(reason: "treeTooLarge")])
+        #expect(
+            events == [CacheEvent](repeating: .writeDropped(reason: "queueFull"), count: 4) + [
+                .writeDropped(reason: "treeTooLarge")
+            ])
     }
 
     @Test("a listener that does nothing keeps nobody waiting, and finds the newest")

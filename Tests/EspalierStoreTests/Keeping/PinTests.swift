@@ -9,7 +9,8 @@ struct PinTests {
     private static let configuration = Configuration.forTests(budget: .mebibytes(1))
 
     private let feed = Feed(
-        "f:1", messages: (0..<20).map { Message("m:\($0)", from: Person("p:\($0)", "Anna"), to: Person("p:0", "Anna")) })
+        "f:1", messages: (0..<20).map { Message("m:\($0)", from: Person("p:\($0)", "Anna"), to: Person("p:0", "Anna")) }
+    )
 
     private func pins(_ cache: NormalizedCache) throws -> Int { try cache.statistics().pins }
 
@@ -209,7 +210,9 @@ struct PinTests {
         }
     }
 
-    @Test("a write that lets a pinned tree grow beyond half the budget fails, and the tree is as it was", arguments: [false, true])
+    @Test(
+        "a write that lets a pinned tree grow beyond half the budget fails, and the tree is as it was",
+        arguments: [false, true])
     func growing(isReopened: Bool) throws {
         let scratch = try Scratch()
         var cache = try scratch.open(Self.roomy)

@@ -99,7 +99,8 @@ struct SweepTests {
         }
     }
 
-    @Test("names that lead to nothing go, records without a name get theirs back, and all is counted anew",
+    @Test(
+        "names that lead to nothing go, records without a name get theirs back, and all is counted anew",
         arguments: Breakage.all.filter { !$0.invariants.isDisjoint(with: [4]) && !$0.invariants.contains(0) })
     func mending(breakage: Breakage) throws {
         try withCache { cache in
@@ -124,7 +125,9 @@ struct SweepTests {
             let person = Person("p:1", "Anna")
             try cache.set(person).wait()
             try cache.tamper { transaction, keyspaces in
-                guard let handle = try transaction.value(keyspaces.index, IndexKey.bytes(.node, "p:1")) else { throw Missing() }
+                guard let handle = try transaction.value(keyspaces.index, IndexKey.bytes(.node, "p:1")) else {
+                    throw Missing()
+                }
                 try transaction.put(keyspaces.index, IndexKey.bytes(.node, wrong), handle)
             }
             try cache.sweep().wait()

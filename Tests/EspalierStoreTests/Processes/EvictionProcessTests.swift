@@ -44,7 +44,9 @@ struct EvictionProcessTests {
         async let peer: Void = runWriter(directory)
         var failures: [CacheError.Code] = []
         for number in 0..<600 {
-            let feed = Feed("f:\(number)", messages: (0..<10).map { Message("m:\(number)-\($0)", from: Person("p:\($0)", "parent")) })
+            let feed = Feed(
+                "f:\(number)",
+                messages: (0..<10).map { Message("m:\(number)-\($0)", from: Person("p:\($0)", "parent")) })
             if let code = code(cache.set(feed)) { failures.append(code) }
             switch await cache.readOutcome(Feed.self, "f:\(max(0, number - 3))", consistency: .snapshot) {
             case .hit(let hit): #expect(hit.value.messages.count == 10)
@@ -204,7 +206,9 @@ struct Signals: Sendable {
     @discardableResult
     func wait(for word: String) throws -> String {
         for _ in 0..<60_000 {
-            if let data = try? Data(contentsOf: URL(fileURLWithPath: "\(root)/\(word)")) { return String(decoding: data, as: UTF8.self) }
+            if let data = try? Data(contentsOf: URL(fileURLWithPath: "\(root)/\(word)")) {
+                return String(decoding: data, as: UTF8.self)
+            }
             Thread.sleep(forTimeInterval: 0.001)
         }
         throw Missing()
@@ -228,7 +232,9 @@ enum EvictionPeer {
         let cache = try open(directory)
         var isKilled = false
         for number in 0..<1_000_000 {
-            let messages = (0..<20).map { Message("m:\(round)-\(number)-\($0)", from: Person("p:\(number * 7 % 50 + $0)", "Person")) }
+            let messages = (0..<20).map {
+                Message("m:\(round)-\(number)-\($0)", from: Person("p:\(number * 7 % 50 + $0)", "Person"))
+            }
             cache.set(Feed("f:\(round)-\(number)", messages: messages))
             cache.append([Person("e:\(round)-\(number)", "element")], toCollection: "c:\(number % 3)")
             cache.set(Ring("r:\(number % 20)", left: Ring("s:\(round)-\(number)", left: Ring("r:\(number % 20)"))))

@@ -11,7 +11,8 @@ struct EvictionResizeTests {
     private static let large = ByteCount.mebibytes(2)
 
     /// Smaller by much goes beside the old file, smaller by little through memory.
-    @Test("killed at any time it leaves a clean cache with one of the two budgets",
+    @Test(
+        "killed at any time it leaves a clean cache with one of the two budgets",
         arguments: [(1 << 20, false), (1 << 20, true), (1_900_000, false), (3 << 20, false)])
     func killed(bytes: Int, mayExceed: Bool) async throws {
         let template = try Scratch()
@@ -25,8 +26,11 @@ struct EvictionResizeTests {
             let delay = Int.random(in: 0..<(round % 2 == 0 ? 30_000 : 8_000))
             let directory = scratch.directory
             await #expect(processExitsWith: .signal(SIGKILL)) {
-                [directory = directory as String, bytes = bytes as Int, mayExceed = mayExceed as Bool, delay = delay as Int,
-                    atSwitch = (round % 2 == 1) as Bool] in
+                [
+                    directory = directory as String, bytes = bytes as Int, mayExceed = mayExceed as Bool,
+                    delay = delay as Int,
+                    atSwitch = (round % 2 == 1) as Bool
+                ] in
                 try ResizePeer.setBudgetUntilKilled(
                     directory, ByteCount(bytes), mayExceed: mayExceed, after: delay, atSwitch: atSwitch)
             }
@@ -64,7 +68,9 @@ struct EvictionResizeTests {
                 directory: path, under: lock, keyspaces: Keyspaces.names,
                 options: .init(mapSize: Generation.mapSize(for: Self.small)))
             defer { target.close() }
-            for part in parts where Keyspaces.names.prefix(keyspaces).contains(part.keyspace) { try part.append(to: target) }
+            for part in parts where Keyspaces.names.prefix(keyspaces).contains(part.keyspace) {
+                try part.append(to: target)
+            }
         }
         cache = try scratch.open(.forTests(budget: Self.large))
         try expectClean(cache)
@@ -96,7 +102,9 @@ struct EvictionResizeTests {
         cache.close()
     }
 
-    @Test("reads that run meanwhile are hits or find nothing, and writes behind it are committed", arguments: [false, true])
+    @Test(
+        "reads that run meanwhile are hits or find nothing, and writes behind it are committed",
+        arguments: [false, true])
     func busy(mayExceed: Bool) throws {
         let scratch = try Scratch()
         let cache = try scratch.open(.forTests(budget: Self.large))

@@ -161,8 +161,8 @@ struct LifetimeCountersTests {
     @Test("evictions are counted where they belong")
     func evictions() {
         var tally = EvictionTally()
-        tally.add(records: 3, bytes: 300, accessedAt: Stamp(5)
-        tally.addTree(), isGroup: true)
+        tally.add(records: 3, bytes: 300, accessedAt: Stamp(5), isGroup: true)
+        tally.addTree()
         tally.spent = .microseconds(20)
         var counters = LifetimeCounters()
         counters.add(tally, for: .budget, ages: 5...9)

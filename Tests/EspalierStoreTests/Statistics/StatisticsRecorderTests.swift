@@ -18,8 +18,8 @@ struct StatisticsRecorderTests {
         recorder.countMapFull()
         recorder.countSweep(found: 4)
         var tally = EvictionTally()
-        tally.add(records: 2, bytes: 80, accessedAt: Stamp(3)
-        tally.addTree())
+        tally.add(records: 2, bytes: 80, accessedAt: Stamp(3))
+        tally.addTree()
         recorder.countEviction(tally, for: .budget, ages: 4...4)
         let pending = recorder.pending
         #expect(pending.hits == 1)

@@ -84,7 +84,8 @@ struct ReadLatencyBenchReport: Printable {
         for (name, result) in rows {
             report.append([
                 .text(name), .real(result.median / .microseconds(1), decimals: 0),
-                .real(result.p999 / .microseconds(1), decimals: 0), .real(result.p999 / rows[1].result.p999, decimals: 2),
+                .real(result.p999 / .microseconds(1), decimals: 0),
+                .real(result.p999 / rows[1].result.p999, decimals: 2),
                 .count(result.writes), .count(result.evicted),
             ])
         }
