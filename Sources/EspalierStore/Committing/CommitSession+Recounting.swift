@@ -35,6 +35,10 @@ extension CommitSession {
         handles.formUnion(references.keys)
         handles.formUnion(try storedHandles(keyspaces.state, in: transaction))
         handles.formUnion(ledger.changedHandles)
+        // No handle is given out twice, whatever the counters say.
+        if let last = handles.max(), last.rawValue < UInt64.max {
+            counters.nextHandle = max(counters.nextHandle, last.rawValue + 1)
+        }
         for handle in handles {
             try ledger.setCount(references[handle] ?? 0, of: handle, in: transaction)
         }

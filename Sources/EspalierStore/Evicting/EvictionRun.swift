@@ -8,6 +8,8 @@ final class EvictionRun {
     private let reason: Eviction.Reason
     /// Whether a read has touched a record that no commit has taken note of yet.
     private let isTouched: (Handle) -> Bool
+    /// Those that were listed anew for it, once: when they come up again, nothing older is left.
+    private var spared: Set<Handle> = []
     private(set) var tally = EvictionTally()
     /// What the ledger has listed anew; entries that it has changed again are skipped.
     private var changed = RecencyHeap()
@@ -35,7 +37,9 @@ final class EvictionRun {
         let isTree = !session.ledger.hasChanged(listing.handle)
         let graph = SessionGraph(session: session, snapshot: transaction.snapshot)
         let step = try EvictionRule.step(for: listing.handle, in: graph)
-        if case .evict(let handles, _) = step, handles.contains(where: isTouched) {
+        if case .evict(let handles, _) = step, handles.contains(where: isTouched),
+            spared.insert(listing.handle).inserted
+        {
             session.tick()
             try session.ledger.touch(listing.handle, in: transaction)
         } else {

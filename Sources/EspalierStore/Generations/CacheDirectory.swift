@@ -164,6 +164,14 @@ struct CacheDirectory: Sendable {
         for name in names where name.hasPrefix(Self.unfinished) && isGeneration(name, prefix: Self.unfinished) {
             removeGeneration(name)
         }
+        // What Foundation left that was killed while it wrote `current`.
+        for name in names where name.hasPrefix(".dat.nosync") { removeGeneration(name) }
+    }
+
+    /// Makes `current` name the live generation, if it was found without.
+    func nameCurrent(_ name: String) throws(CacheError) {
+        let data = try? Data(contentsOf: URL(fileURLWithPath: "\(path)/\(Self.current)"))
+        if data != Data((name + "\n").utf8) { try setCurrent(name) }
     }
 
     func removeGeneration(_ name: String) {

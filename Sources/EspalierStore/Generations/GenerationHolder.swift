@@ -103,7 +103,10 @@ final class GenerationHolder: Sendable {
         if let name = try directory.currentGeneration() {
             do {
                 // What a process left that was killed while it switched: it counts, and nobody uses it.
-                if create { directory.removeGenerations(except: name) }
+                if create {
+                    directory.removeGenerations(except: name)
+                    try directory.nameCurrent(name)
+                }
                 guard create || directory.hasData(name) else {
                     throw CacheError(.damaged, "The cache's files are gone. Delete the directory and store anew.")
                 }

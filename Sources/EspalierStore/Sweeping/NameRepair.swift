@@ -5,8 +5,10 @@ import EspalierRecords
 struct NameRepair: Sendable {
     private(set) var stale: [[UInt8]] = []
     private(set) var nameless: [Handle] = []
+    /// Keys of chunks whose record is not there.
+    private(set) var loose: [[UInt8]] = []
 
-    var isEmpty: Bool { stale.isEmpty && nameless.isEmpty }
+    var isEmpty: Bool { stale.isEmpty && nameless.isEmpty && loose.isEmpty }
 
     init(in transaction: borrowing ReadTransaction, of generation: Generation) throws {
         let keyspaces = generation.keyspaces
@@ -14,12 +16,18 @@ struct NameRepair: Sendable {
         var named: Set<Handle> = []
         try transaction.forEach(in: keyspaces.index) { key, value in
             let handle = try? ByteReader.reading(value) { Handle(try $0.integer(UInt64.self)) }
-            if let handle, try Self.hasPlace(handle, snapshot, keyspaces), named.insert(handle).inserted { return true }
-            stale.append(try ByteReader.reading(key) { try $0.bytes(count: $0.end) })
+            let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
+            if let handle, try Self.isName(key, of: handle, snapshot, keyspaces), named.insert(handle).inserted {
+                return true
+            }
+            stale.append(key)
             return true
         }
         try transaction.forEach(in: keyspaces.nodes) { key, _ in
-            guard key.byteCount == 8 else { return true }
+            guard key.byteCount == 8 else {
+                try noteLooseChunk(key, snapshot, keyspaces)
+                return true
+            }
             let handle = Handle(try ByteReader.reading(key) { try $0.integer(UInt64.self) })
             guard !named.contains(handle),
                 (try? snapshot.state(keyspaces, of: handle))??.flags.contains(.dying) != true,
@@ -32,7 +40,24 @@ struct NameRepair: Sendable {
         }
     }
 
-    private static func hasPlace(_ handle: Handle, _ snapshot: Snapshot, _ keyspaces: Keyspaces) throws -> Bool {
+    private mutating func noteLooseChunk(_ key: RawSpan, _ snapshot: Snapshot, _ keyspaces: Keyspaces) throws {
+        try ByteReader.reading(key) { reader in
+            let number = reader.remaining >= 8 ? try reader.integer(UInt64.self) : 0
+            if number != 0, try snapshot.contains(keyspaces.nodes, number) { return }
+            reader.position = 0
+            loose.append(try reader.bytes(count: reader.end))
+        }
+    }
+
+    /// A record names itself; of a damaged one, or a stub, nothing better is known.
+    private static func isName(
+        _ key: [UInt8], of handle: Handle, _ snapshot: Snapshot, _ keyspaces: Keyspaces
+    ) throws -> Bool {
+        if let record = try? snapshot.record(
+            keyspaces, handle, shapes: { try snapshot.storedShape(keyspaces, $0)?.shape })
+        {
+            return record.nameSpace != .segment && key == IndexKey.bytes(record.nameSpace, record.identifier)
+        }
         if try snapshot.contains(keyspaces.nodes, handle.rawValue) { return true }
         return (try? snapshot.state(keyspaces, of: handle))??.flags.contains(.lost) == true
     }
@@ -42,6 +67,7 @@ extension CommitSession {
     /// Takes names away that lead to nothing, gives records back theirs, and counts everything anew.
     func mend(_ repair: NameRepair, in transaction: inout WriteTransaction) throws {
         for key in repair.stale { try transaction.delete(keyspaces.index, key) }
+        for key in repair.loose { try transaction.delete(keyspaces.nodes, key) }
         for handle in repair.nameless {
             guard let record = try readableRecord(handle, in: transaction) else { continue }
             let key = IndexKey.bytes(record.nameSpace, record.identifier)

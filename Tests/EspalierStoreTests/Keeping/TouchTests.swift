@@ -117,6 +117,20 @@ struct TouchTests {
         }
     }
 
+    @Test("though all there is was read since the last commit, room is made: what was read longest ago goes")
+    func allRead() throws {
+        try withCache(Self.configuration) { cache in
+            let names = try cache.overfill(budgets: 0.4, bytes: 100)
+            for name in names { #expect(cache.read(Person.self, name, consistency: .snapshot) != nil) }
+            try cache.evict(to: ByteCount(300_000)).wait()
+            let isPresent = cache.arePresent(names)
+            #expect(isPresent.first == false && isPresent.last == true)
+            for name in names.reversed() { _ = cache.read(Person.self, name, consistency: .snapshot) }
+            try cache.evict(to: ByteCount(0)).wait()
+            #expect(try cache.statistics().nodes == 0)
+        }
+    }
+
     @Test("before it is due the writer stores nothing")
     func due() throws {
         let rig = try CommitterRig(Self.configuration)

@@ -19,7 +19,7 @@ struct EvictionResizeTests {
         var cache = try template.open(.forTests(budget: Self.large))
         try cache.overfill(budgets: 1.2)
         cache.close()
-        for round in 0..<20 {
+        for round in 0..<10 {
             let scratch = try Scratch()
             try FileManager.default.copyItem(atPath: template.directory, toPath: scratch.directory)
             // Half of them from the moment at which the files change.
@@ -38,7 +38,8 @@ struct EvictionResizeTests {
             try expectClean(cache)
             #expect([Self.large, ByteCount(bytes)].contains(cache.budget))
             #expect(try cache.statistics().directoryBytes <= max(Self.large, cache.budget))
-            #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 3)
+            let files = try FileManager.default.contentsOfDirectory(atPath: directory)
+            #expect(files.count == 3, "\(files)")
             try cache.set(Person("after", "")).wait()
             #expect(cache.arePresent(["after"]) == [true])
             try expectClean(cache)
@@ -62,7 +63,7 @@ struct EvictionResizeTests {
         cache.close()
         let directory = CacheDirectory(scratch.directory)
         directory.removeGenerations(except: nil)
-        let path = directory.generationPath(try directory.makeGeneration())
+        let path = directory.generationPath(try directory.makeUnfinished())
         try GuardFile(path: directory.guardPath, create: true).withExclusiveLock { lock in
             let target = try Environment.open(
                 directory: path, under: lock, keyspaces: Keyspaces.names,
@@ -74,10 +75,9 @@ struct EvictionResizeTests {
         }
         cache = try scratch.open(.forTests(budget: Self.large))
         try expectClean(cache)
-        #expect(try [0, 4].contains(cache.statistics().nodes))
+        #expect(try cache.statistics().nodes == 0)
         try cache.set(Message("m:2", from: Person("p:2", "Ben"))).wait()
         #expect(cache.read(Message.self, "m:2")?.sender.name == "Ben")
-        #expect(cache.read(Person.self, "p:1")?.name ?? "Anna" == "Anna")
         try expectClean(cache)
         cache.close()
     }
