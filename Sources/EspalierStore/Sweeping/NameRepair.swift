@@ -8,11 +8,15 @@ struct NameRepair: Sendable {
     /// Keys of chunks whose record is not there.
     private(set) var loose: [[UInt8]] = []
 
-    var isEmpty: Bool { stale.isEmpty && nameless.isEmpty && loose.isEmpty }
+    /// Whether there are handles that the counters have still to give out.
+    private(set) var isAhead = false
+
+    var isEmpty: Bool { stale.isEmpty && nameless.isEmpty && loose.isEmpty && !isAhead }
 
     init(in transaction: borrowing ReadTransaction, of generation: Generation) throws {
         let keyspaces = generation.keyspaces
         let snapshot = transaction.snapshot
+        let nextHandle = (try? transaction.counters(keyspaces).nextHandle) ?? 1
         var named: Set<Handle> = []
         try transaction.forEach(in: keyspaces.index) { key, value in
             let handle = try? ByteReader.reading(value) { Handle(try $0.integer(UInt64.self)) }
@@ -29,6 +33,7 @@ struct NameRepair: Sendable {
                 return true
             }
             let handle = Handle(try ByteReader.reading(key) { try $0.integer(UInt64.self) })
+            if handle.rawValue >= nextHandle { isAhead = true }
             guard !named.contains(handle),
                 (try? snapshot.state(keyspaces, of: handle))??.flags.contains(.dying) != true,
                 let record = try? snapshot.record(
