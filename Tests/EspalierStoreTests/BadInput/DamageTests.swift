@@ -202,16 +202,17 @@ struct DamageTests {
         cache.close()
     }
 
-    @Test("damaged counters fail every write with their reason; reads go on, and emptying heals")
+    @Test("damaged counters leave reads as they are; the next write goes into a new generation")
     func counters() throws {
         try withCache { cache in
             try cache.set(anna).wait()
             try cache.tamper { try $0.put($1.info, Counters.key, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) }
-            #expect(code(cache.set(ben)) == .damaged)
             #expect(code { _ = try cache.statistics() } == .damaged)
             #expect(cache.read(Person.self, "p:1") == anna)
-            try cache.removeAll().wait()
-            try cache.set(ben).wait()
+            #expect(code(cache.set(ben)) == nil)
+            #expect(cache.read(Person.self, ben.id) == ben)
+            #expect(cache.read(Person.self, "p:1") == nil)
+            #expect(try cache.statistics().generationsReplaced == ["damaged": 1])
         }
     }
 }

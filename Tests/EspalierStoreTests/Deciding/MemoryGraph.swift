@@ -67,7 +67,7 @@ struct MemoryGraph: EvictionGraph {
 
     func expectedStep(for handle: Handle, regardlessOfAge: Bool, searchLimit: Int) -> EvictionStep {
         let entry = entry(handle)
-        if entry.flags.contains(.dying) { return .release(handle) }
+        if entry.flags.contains(.dying), !entry.flags.contains(.held) { return .release(handle) }
         if entry.referenceCount == 0 { return .evict([handle], stamp: entry.stamp) }
         guard reach(of: handle) <= searchLimit else { return .hold(handle, entrances: []) }
         let group = component(of: handle)

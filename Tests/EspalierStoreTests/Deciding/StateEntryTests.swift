@@ -65,7 +65,8 @@ struct StateEntryTests {
         #expect(listing(1, [.tombstone, .onCycle]) == nil)
         #expect(listing(0, .dying) == 0)
         #expect(listing(1, [.dying, .tombstone]) == 0)
-        #expect(listing(1, [.dying, .tombstone, .onCycle, .held]) == 0)
+        #expect(listing(1, [.dying, .tombstone, .onCycle]) == 0)
+        #expect(listing(1, [.dying, .held]) == nil)
     }
 
     @Test("with a reference fewer is held no longer, and never counts below zero")
