@@ -90,7 +90,7 @@ struct Evicting {
             start = start ?? pages
             // A step may cost a few pages more than there were before it.
             guard steps < limitOfSteps, pages < min(limit ?? .max, (start ?? 0) + plan.evictionLimit) - 8 else {
-                isBehind = steps > 0
+                isBehind = run.taken > 0
                 return
             }
             guard try run.step(in: &transaction) else {

@@ -10,6 +10,8 @@ final class EvictionRun {
     private let isTouched: (Handle) -> Bool
     /// Those that were listed anew for it, once: when they come up again, nothing older is left.
     private var spared: Set<Handle> = []
+    /// Steps that were not only putting off.
+    private(set) var taken = 0
     private(set) var tally = EvictionTally()
     /// What the ledger has listed anew; entries that it has changed again are skipped.
     private var changed = RecencyHeap()
@@ -44,6 +46,7 @@ final class EvictionRun {
             try session.ledger.touch(listing.handle, in: transaction)
         } else {
             try take(step, isTree: isTree, in: &transaction)
+            taken += 1
         }
         return true
     }
