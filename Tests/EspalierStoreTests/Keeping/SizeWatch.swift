@@ -19,7 +19,7 @@ final class SizeWatch: Sendable {
             while !state.withLock({ $0.isOver }) {
                 let bytes = directory.byteCount()
                 state.withLock { $0.most = max($0.most, bytes) }
-                Thread.sleep(forTimeInterval: 0.000_2)
+                Thread.sleep(forTimeInterval: 0.002)
             }
             ended.signal()
         }
