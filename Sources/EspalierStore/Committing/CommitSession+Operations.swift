@@ -51,12 +51,14 @@ extension CommitSession {
             }
         }
         suspects.removeAll()
-        for handle in search.found.sorted() {
-            guard try ledger.entry(handle, in: transaction).flags.isDisjoint(with: [.onCycle, .dying, .tombstone])
-            else {
-                continue
-            }
-            try ledger.set(.onCycle, of: handle, in: transaction)
+        for handle in search.found.sorted() { try flagCycle(at: handle, in: transaction) }
+    }
+
+    /// Flags a record that a search found on a cycle, if it still is one and nobody has.
+    func flagCycle(at handle: Handle, in transaction: borrowing WriteTransaction) throws {
+        guard try ledger.entry(handle, in: transaction).flags.isDisjoint(with: [.onCycle, .dying, .tombstone]) else {
+            return
         }
+        try ledger.set(.onCycle, of: handle, in: transaction)
     }
 }

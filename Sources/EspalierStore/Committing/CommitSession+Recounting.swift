@@ -26,12 +26,7 @@ extension CommitSession {
             counters[count: record.nameSpace] += 1
             counters.rawBytes += UInt64(record.byteCount)
         }
-        try transaction.forEach(in: keyspaces.pins) { _, value in
-            if let handle = try? ByteReader.reading(value, { Handle(try $0.integer(UInt64.self)) }) {
-                references[handle, default: 0] += 1
-            }
-            return true
-        }
+        for handle in try transaction.pinnedHandles(keyspaces) { references[handle, default: 0] += 1 }
         handles.formUnion(references.keys)
         handles.formUnion(try storedHandles(keyspaces.state, in: transaction))
         handles.formUnion(ledger.changedHandles)

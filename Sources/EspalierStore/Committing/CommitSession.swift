@@ -1,6 +1,5 @@
 import EspalierLMDB
 import EspalierRecords
-import Foundation
 
 /// One write transaction's work above LMDB: handles and shapes given out, counts kept, changes noted.
 ///
@@ -78,7 +77,7 @@ final class CommitSession {
         let changedShapes = try shapes.flush(&transaction, keyspaces)
         counters.pinnedBytes = UInt64(max(0, pinned.total))
         try transaction.put(keyspaces.info, Counters.key, counters.bytes)
-        lifetime.timeline.note(counters.stamp, at: Int64(Date().timeIntervalSince1970))
+        lifetime.timeline.note(counters.stamp, at: Timeline.currentSecond)
         try transaction.put(keyspaces.info, LifetimeCounters.key, lifetime.bytes)
         return changedShapes
     }
@@ -113,10 +112,8 @@ final class CommitSession {
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws -> Handle {
         let handle = makeHandle()
-        var value = ByteWriter(capacity: 8)
-        value.append(integer: handle.rawValue)
         let key = IndexKey.bytes(nameSpace, identifier)
-        try transaction.put(keyspaces.index, key, value.bytes)
+        try transaction.put(keyspaces.index, key, handle.storedBytes)
         edits.index.append(key)
         edits.note(newBytes: key.count + 8)
         return handle
@@ -269,7 +266,7 @@ final class CommitSession {
         guard record.nameSpace != .segment else { return }
         let key = IndexKey.bytes(record.nameSpace, record.identifier)
         // After damage the name may be another record's.
-        let named = try? transaction.handle(keyspaces, record.nameSpace, record.identifier)
+        let named = try? transaction.withValue(keyspaces.index, key) { try Handle(stored: $0) }
         guard named == record.handle else { return }
         try transaction.delete(keyspaces.index, key)
         edits.index.append(key)

@@ -1,6 +1,5 @@
 import EspalierLMDB
 import EspalierRecords
-import Foundation
 import Synchronization
 
 /// Commits groups of operations, with the eviction they ask for. Confined to the writer's thread, apart from `flag` and the touches.
@@ -193,7 +192,7 @@ final class Committer: Sendable {
             try eviction.run(towards: goal, steps: limit, in: &transaction)
             steps = eviction.steps
             session.lifetime += measured
-            count(eviction.tally, goal, in: session)
+            if !eviction.tally.isEmpty { session.count(eviction.tally, for: goal.reason) }
             let changedShapes = try session.flush(&transaction)
             try transaction.commit()
             settle(session, number: number, changedShapes, flagged: flagged, eviction)
@@ -242,21 +241,12 @@ final class Committer: Sendable {
         cycles.withLock { $0 = [generation.name: ($0[generation.name] ?? []).subtracting(flagged)] }
     }
 
-    private func count(_ tally: EvictionTally, _ goal: EvictionGoal, in session: CommitSession) {
-        guard !tally.isEmpty else { return }
-        let ages = session.lifetime.timeline.ages(of: tally, at: Int64(Date().timeIntervalSince1970))
-        session.lifetime.add(tally, for: goal.reason, ages: ages)
-    }
-
     private func applyFlags(
         _ session: CommitSession, atMost count: Int, in transaction: inout WriteTransaction
     ) throws -> Set<Handle> {
         let flagged = Set(cycles.withLock { $0[session.generation.name] ?? [] }.prefix(count))
         for handle in flagged where try transaction.contains(session.keyspaces.nodes, handle.rawValue) {
-            guard try session.ledger.entry(handle, in: transaction).flags.isDisjoint(with: [.dying, .onCycle]) else {
-                continue
-            }
-            try session.ledger.set(.onCycle, of: handle, in: transaction)
+            try session.flagCycle(at: handle, in: transaction)
         }
         return flagged
     }

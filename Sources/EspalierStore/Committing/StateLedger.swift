@@ -24,6 +24,8 @@ final class StateLedger {
     private(set) var tombstoneChange = 0
     /// Whether an entry was found damaged: the counts have to be put right then.
     private(set) var hasDamage = false
+    /// Whether a record has begun to die.
+    private(set) var hasDying = false
     /// Handles whose entry, as the keyspace has it, is to change, and the places in `recency` it leaves: what a flush will cost.
     private(set) var edited: [(handle: Handle, listing: Stamp?)] = []
     /// Told of every listed place a record gets; of use while evicting.
@@ -103,23 +105,15 @@ final class StateLedger {
         removeIfForgotten(handle)
     }
 
-    /// One record fewer refers to `handle`, because that was evicted: what it referred to was accessed when it was.
-    ///
-    /// Where something else refers to the record, too, that is younger and hands on its own stamp, except on cycles.
+    /// One record fewer refers to `handle`, because that was evicted.
     func release(_ handle: Handle, evictedAt stamp: Stamp, in transaction: borrowing WriteTransaction) throws {
-        try update(handle, in: transaction) { entry in
-            entry.drop()
-            if entry.referenceCount == 0 || entry.flags.contains(.onCycle) { entry.stamp = max(entry.stamp, stamp) }
-        }
+        try update(handle, in: transaction) { $0.drop(evictedAt: stamp) }
         removeIfForgotten(handle)
     }
 
-    /// One record fewer refers to `handle`, because that is dying: since when and why is in its stamp.
+    /// One record fewer refers to `handle`, because that is dying.
     func release(_ handle: Handle, dyingSince stamp: Stamp, in transaction: borrowing WriteTransaction) throws {
-        try update(handle, in: transaction) { entry in
-            entry.drop()
-            entry.stamp = max(entry.stamp, stamp)
-        }
+        try update(handle, in: transaction) { $0.drop(dyingSince: stamp) }
         removeIfForgotten(handle)
     }
 
@@ -206,6 +200,7 @@ final class StateLedger {
     /// The record of `handle` has no name any more; its children and its bytes are to go in steps. What still refers to it finds
     /// a tombstone.
     func beginDying(_ handle: Handle, accessedAt stamp: Stamp, in transaction: borrowing WriteTransaction) throws {
+        hasDying = true
         try update(handle, in: transaction) { entry in
             entry.flags = entry.referenceCount == 0 ? .dying : [.dying, .tombstone]
             entry.stamp = stamp

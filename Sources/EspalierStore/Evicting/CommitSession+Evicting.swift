@@ -1,6 +1,5 @@
 import EspalierLMDB
 import EspalierRecords
-import Foundation
 
 // Eviction takes what nothing refers to, and hands the time of its last access on to what it referred to.
 extension CommitSession {
@@ -85,8 +84,12 @@ extension CommitSession {
         }
         let run = EvictionRun(self, reason: .explicit)
         guard try run.evict(handle, in: &transaction) else { throw CacheError.referenced }
-        let now = Int64(Date().timeIntervalSince1970)
-        lifetime.add(run.tally, for: .explicit, ages: lifetime.timeline.ages(of: run.tally, at: now))
+        count(run.tally, for: .explicit)
+    }
+
+    /// Adds a run of the evictor to what is stored of the cache's life.
+    func count(_ tally: EvictionTally, for reason: Eviction.Reason) {
+        lifetime.add(tally, for: reason, ages: lifetime.timeline.ages(of: tally, at: Timeline.currentSecond))
     }
 
     /// Whether a record is too much to go at once.
@@ -100,9 +103,7 @@ extension CommitSession {
         try discardUnreadable(handle, .node, in: &transaction)
         var names: [[UInt8]] = []
         try transaction.forEach(in: keyspaces.index) { key, value in
-            guard let target = try? ByteReader.reading(value, { Handle(try $0.integer(UInt64.self)) }),
-                target == handle
-            else { return true }
+            guard (try? Handle(stored: value)) == handle else { return true }
             names.append(try ByteReader.reading(key) { try $0.bytes(count: $0.end) })
             return true
         }
@@ -112,6 +113,14 @@ extension CommitSession {
     }
 
     // MARK: Dying
+
+    /// Whether something may be dying: nothing else stands under stamp 0.
+    func mayHaveDying(in transaction: borrowing WriteTransaction) throws -> Bool {
+        if ledger.hasDying { return true }
+        return try transaction.withCursor(keyspaces.recency) { cursor in
+            try cursor.next() && cursor.withEntry { key, _ in KeyPair(key)?.first == 0 }
+        }
+    }
 
     /// Takes a record's name away at once, so that readers miss it; the rest goes in steps.
     func beginDying(_ record: Record, accessedAt stamp: Stamp, in transaction: inout WriteTransaction) throws {

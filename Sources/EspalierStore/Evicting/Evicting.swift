@@ -27,7 +27,7 @@ struct Evicting {
     private let plan: PagePlan
     /// Pages that the transaction may copy. None for as many as it likes.
     private let limit: Int?
-    private let base: HeldRead?
+    private var base: HeldRead?
     private var copied: CopiedPages?
     private(set) var tally = EvictionTally()
     private(set) var steps = 0
@@ -47,13 +47,14 @@ struct Evicting {
         let environment = session.generation.environment
         let pages = try transaction.pages()
         plan = PagePlan(capacity: pages.capacity)
-        // Most caches are not full, and need not count; nor evict while the reader table is full.
+        // Most caches are not full, and need not count.
         let isAmple = pages.neverAllocated >= CopiedPages.most(for: session) + plan.reserve + 2 * plan.evictionLimit
-        base = isAmple ? try? HeldRead(environment) : try HeldRead(environment)
-        guard !isAmple, let base else {
+        guard !isAmple else {
             limit = nil
             return
         }
+        let base = try HeldRead(environment)
+        self.base = base
         let allocatable = try base.freePages().allocatable
         limit = makesRoom ? allocatable : allocatable - plan.reserve
     }
@@ -62,14 +63,27 @@ struct Evicting {
     mutating func run(
         towards goal: EvictionGoal, steps limitOfSteps: Int = .max, in transaction: inout WriteTransaction
     ) throws {
-        if base != nil {
+        if try isDue(towards: goal, in: transaction) {
+            // Where nothing has to be counted, nor is evicted while the reader table is full.
+            base = base ?? (try? HeldRead(session.generation.environment))
             let start = ContinuousClock.now
-            try evict(towards: goal, steps: limitOfSteps, in: &transaction)
+            if base != nil { try evict(towards: goal, steps: limitOfSteps, in: &transaction) }
             tally.spent = .now - start
         }
         guard let limit else { return }
         let pages = try pagesCopied(in: transaction)
         if pages > limit { throw NoRoom(pages: pages) }
+    }
+
+    /// Whether there is anything to do: most commits need not look at what is oldest.
+    private func isDue(towards goal: EvictionGoal, in transaction: borrowing WriteTransaction) throws -> Bool {
+        let used = try transaction.pages().used
+        let isAbove =
+            switch goal {
+            case .watermark: used > plan.high
+            case .pages(let pages, _): used > pages
+            }
+        return try isAbove || session.mayHaveDying(in: transaction)
     }
 
     private mutating func evict(

@@ -74,8 +74,8 @@ struct EvictionRehearsal: EvictionGraph {
             try visit(victim)
         case .relist(let handle, let stamp): try change(handle) { $0.stamp = stamp }
         case .hold(let handle, let entrances):
-            for handle in [handle] + entrances { try change(handle) { $0.flags.formUnion([.onCycle, .held]) } }
-        case .unflag(let handle): try change(handle) { $0.flags.subtract([.onCycle, .held]) }
+            for handle in [handle] + entrances { try change(handle) { $0.hold() } }
+        case .unflag(let handle): try change(handle) { $0.unflag() }
         }
     }
 
@@ -154,12 +154,7 @@ struct EvictionRehearsal: EvictionGraph {
     /// As the ledger releases what an evicted or a dying record referred to.
     private mutating func release(_ handle: Handle, at stamp: Stamp, isDying: Bool) throws {
         guard !gone.contains(handle) else { return }
-        try change(handle) { entry in
-            entry.drop()
-            if isDying || entry.referenceCount == 0 || entry.flags.contains(.onCycle) {
-                entry.stamp = max(entry.stamp, stamp)
-            }
-        }
+        try change(handle) { isDying ? $0.drop(dyingSince: stamp) : $0.drop(evictedAt: stamp) }
         let entry = try entry(handle)
         if entry.referenceCount == 0, !entry.flags.isDisjoint(with: [.tombstone, .nameless]) { try remove(handle) }
     }

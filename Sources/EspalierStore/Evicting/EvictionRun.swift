@@ -82,10 +82,8 @@ final class EvictionRun {
             if isTree { tally.addTree() }
         case .relist(let handle, let stamp): try ledger.update(handle, in: transaction) { $0.stamp = stamp }
         case .hold(let handle, let entrances):
-            for handle in [handle] + entrances {
-                try ledger.update(handle, in: transaction) { $0.flags.formUnion([.onCycle, .held]) }
-            }
-        case .unflag(let handle): try ledger.update(handle, in: transaction) { $0.flags.subtract([.onCycle, .held]) }
+            for handle in [handle] + entrances { try ledger.update(handle, in: transaction) { $0.hold() } }
+        case .unflag(let handle): try ledger.update(handle, in: transaction) { $0.unflag() }
         }
     }
 

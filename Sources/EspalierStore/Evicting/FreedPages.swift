@@ -14,10 +14,10 @@ struct FreedPages {
 
     init(_ snapshot: Snapshot, _ keyspaces: Keyspaces, pageSize: Int) throws {
         nodes = try LeafForecast(snapshot, keyspaces.nodes, pageSize: pageSize) { key, _ in
-            try ByteReader.reading(key) { Handle(try $0.integer(UInt64.self)) }
+            try Handle(stored: key)
         }
         index = try LeafForecast(snapshot, keyspaces.index, pageSize: pageSize) { _, value in
-            try? ByteReader.reading(value) { Handle(try $0.integer(UInt64.self)) }
+            try? Handle(stored: value)
         }
         state = try snapshot.statistics(of: keyspaces.state)
         recency = try snapshot.statistics(of: keyspaces.recency)

@@ -1,11 +1,10 @@
 import EspalierLMDB
 import EspalierRecords
-import Foundation
 
 /// Logical time as time: how long ago a stamp was given out.
 package struct AccessAges: Sendable {
     private let timeline: Timeline
-    private let now = Int64(Date().timeIntervalSince1970)
+    private let now = Timeline.currentSecond
 
     init(_ timeline: Timeline) { self.timeline = timeline }
 
@@ -25,7 +24,7 @@ extension Inspection {
             var pins: [IndexEntry] = []
             try snapshot.forEach(in: keyspaces.pins) { key, value in
                 let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
-                let handle = try? ByteReader.reading(value) { Handle(try $0.integer(UInt64.self)) }
+                let handle = try? Handle(stored: value)
                 let isLong = key.first == IndexKey.longMark
                 guard let nameSpace = key.dropFirst(isLong ? 1 : 0).first.flatMap(NameSpace.init(rawValue:)) else {
                     return true

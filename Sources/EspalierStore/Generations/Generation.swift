@@ -127,7 +127,7 @@ final class Generation: Sendable {
         }
         guard let bytes else { return nil }
         let budget = ByteCount(Int(clamping: bytes))
-        guard (Configuration.smallestBudget...Configuration.largestBudget).contains(budget) else {
+        guard Configuration.isSound(budget) else {
             throw CacheError(.damaged, "The cache's own books are damaged. Delete the directory and store anew.")
         }
         return budget

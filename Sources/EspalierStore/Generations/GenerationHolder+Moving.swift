@@ -31,16 +31,8 @@ extension GenerationHolder {
     private func moveBeside(
         _ source: consuming WriteTransaction, of live: Generation, to budget: ByteCount, under lock: borrowing GuardLock
     ) throws {
-        let unfinished = try directory.makeUnfinished()
-        let name: String
-        do {
-            try fill(unfinished, budget, under: lock) { target in
-                try GenerationPart.forEach(in: source, of: live.environment) { try $0.append(to: target) }
-            }
-            name = try directory.finish(unfinished)
-        } catch {
-            directory.removeGeneration(unfinished)
-            throw error
+        let name = try make(budget, under: lock) { target in
+            try GenerationPart.forEach(in: source, of: live.environment) { try $0.append(to: target) }
         }
         // Before the source ends: who waits to write to it has to find that it is not the live one.
         lock.advanceGeneration()
@@ -60,20 +52,25 @@ extension GenerationHolder {
         source.abort()
         abandon(live)
         directory.removeGenerations(except: nil)
-        let unfinished = try directory.makeUnfinished()
-        let name: String
-        do {
-            try fill(unfinished, budget, under: lock) { target in
-                for part in parts { try part.append(to: target) }
-            }
-            name = try directory.finish(unfinished)
-        } catch {
-            // Empty is what is left.
-            directory.removeGeneration(unfinished)
-            throw error
+        let name = try make(budget, under: lock) { target in
+            for part in parts { try part.append(to: target) }
         }
         try directory.setCurrent(name)
         install(try open(name, under: lock))
+    }
+
+    /// A generation that `body` fills; nobody takes it for one before it is complete. Nothing is left of it when that fails.
+    private func make(
+        _ budget: ByteCount, under lock: borrowing GuardLock, _ body: (Environment) throws -> Void
+    ) throws -> String {
+        let unfinished = try directory.makeUnfinished()
+        do {
+            try fill(unfinished, budget, under: lock, body)
+            return try directory.finish(unfinished)
+        } catch {
+            directory.removeGeneration(unfinished)
+            throw error
+        }
     }
 
     private func fill(

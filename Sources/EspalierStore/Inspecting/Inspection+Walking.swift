@@ -26,7 +26,7 @@ extension Inspection {
 
     private func entry(key: [UInt8], _ nameSpace: NameSpace, _ value: RawSpan) throws -> IndexEntry {
         let handle =
-            value.byteCount == 8 ? Handle(try ByteReader.reading(value) { try $0.integer(UInt64.self) }) : Handle(0)
+            value.byteCount == 8 ? try Handle(stored: value) : Handle(0)
         if key[0] != IndexKey.longMark {
             let identifier = String(decoding: key.dropFirst(), as: UTF8.self)
             return IndexEntry(nameSpace: nameSpace, identifier: identifier, handle: handle, isWhole: true)
@@ -47,7 +47,7 @@ extension Inspection {
         try snapshot.forEach(in: keyspaces.nodes) { key, _ in
             // The keys of further chunks are longer.
             guard key.byteCount == 8 else { return true }
-            let handle = Handle(try ByteReader.reading(key) { try $0.integer(UInt64.self) })
+            let handle = try Handle(stored: key)
             // What is dying is there in part, and nothing leads to it.
             if (try? state(of: handle))??.flags.contains(.dying) == true { return true }
             return try body(handle, try record(handle))

@@ -4,15 +4,23 @@ import EspalierRecords
 // The keyspaces as typed look-ups. Damage in an entry throws a `FormatError`.
 extension ReadableTransaction where Self: ~Copyable {
     func handle(_ keyspaces: Keyspaces, _ nameSpace: NameSpace, _ identifier: String) throws -> Handle? {
-        try withValue(keyspaces.index, IndexKey.bytes(nameSpace, identifier)) { span in
-            try ByteReader.reading(span) { Handle(try $0.integer(UInt64.self)) }
-        }
+        try withValue(keyspaces.index, IndexKey.bytes(nameSpace, identifier)) { try Handle(stored: $0) }
     }
 
     func state(_ keyspaces: Keyspaces, of handle: Handle) throws -> StateEntry? {
         try withValue(keyspaces.state, handle.rawValue) { span in
             try ByteReader.reading(span) { try StateEntry(reading: &$0, for: handle) }
         }
+    }
+
+    /// What is pinned. A damaged entry is left out.
+    func pinnedHandles(_ keyspaces: Keyspaces) throws -> [Handle] {
+        var handles: [Handle] = []
+        try forEach(in: keyspaces.pins) { _, value in
+            if let handle = try? Handle(stored: value) { handles.append(handle) }
+            return true
+        }
+        return handles
     }
 
     func counters(_ keyspaces: Keyspaces) throws -> Counters {
@@ -46,17 +54,9 @@ extension ReadableTransaction where Self: ~Copyable {
     /// What a record refers to, by its header alone and unchecked: for a search that a wrong answer does no harm.
     func children(_ keyspaces: Keyspaces, of handle: Handle) throws -> [Handle] {
         var children: [Handle] = []
-        var chunkCount: Int?
-        _ = try withValue(keyspaces.nodes, handle.rawValue) { span in
-            chunkCount = try Chunks.count(span)
-            guard chunkCount == nil else { return }
-            try ByteReader.reading(span) {
-                try RecordLayout(reading: &$0).readChildren(&$0, of: handle, into: &children)
-            }
+        _ = try withRecord(keyspaces, handle) { reader in
+            try RecordLayout(reading: &reader).readChildren(&reader, of: handle, into: &children)
         }
-        guard let chunkCount else { return children }
-        let joined = try joinedRecord(keyspaces.nodes, handle, chunkCount: chunkCount)
-        try ByteReader.reading(joined) { try RecordLayout(reading: &$0).readChildren(&$0, of: handle, into: &children) }
         return children
     }
 
@@ -64,15 +64,21 @@ extension ReadableTransaction where Self: ~Copyable {
     func record(
         _ keyspaces: Keyspaces, _ handle: Handle, shapes: (UInt64) throws -> Shape?
     ) throws -> Record? {
+        try withRecord(keyspaces, handle) { try Record(reading: &$0, handle: handle, shapes: shapes) }
+    }
+
+    /// Lends the bytes of a record, its chunks joined; nil, without `body`, if there is none.
+    private func withRecord<R>(
+        _ keyspaces: Keyspaces, _ handle: Handle, _ body: (inout ByteReader) throws -> R
+    ) throws -> R? {
         var chunkCount: Int?
-        var record: Record?
+        var result: R?
         _ = try withValue(keyspaces.nodes, handle.rawValue) { span in
             chunkCount = try Chunks.count(span)
             guard chunkCount == nil else { return }
-            record = try ByteReader.reading(span) { try Record(reading: &$0, handle: handle, shapes: shapes) }
+            result = try ByteReader.reading(span, body)
         }
-        guard let chunkCount else { return record }
-        let joined = try joinedRecord(keyspaces.nodes, handle, chunkCount: chunkCount)
-        return try ByteReader.reading(joined) { try Record(reading: &$0, handle: handle, shapes: shapes) }
+        guard let chunkCount else { return result }
+        return try ByteReader.reading(try joinedRecord(keyspaces.nodes, handle, chunkCount: chunkCount), body)
     }
 }

@@ -59,6 +59,26 @@ extension StateEntry {
     /// A root that was never accessed: its place in the order of accesses is still to be told.
     var isUnstamped: Bool { referenceCount == 0 && stamp == .never && flags.isDisjoint(with: [.tombstone, .dying]) }
 
+    /// One reference fewer, because what referred to it was evicted: it was accessed when that was.
+    ///
+    /// Where something else refers to the record, too, that is younger and hands on its own stamp, except on cycles.
+    mutating func drop(evictedAt stamp: Stamp) {
+        drop()
+        if referenceCount == 0 || flags.contains(.onCycle) { self.stamp = max(self.stamp, stamp) }
+    }
+
+    /// One reference fewer, because what referred to it is dying: since when and why is in its stamp.
+    mutating func drop(dyingSince stamp: Stamp) {
+        drop()
+        self.stamp = max(self.stamp, stamp)
+    }
+
+    /// Its cycle is referred to from outside: not listed until a reference to it goes.
+    mutating func hold() { flags.formUnion([.onCycle, .held]) }
+
+    /// It is on no cycle.
+    mutating func unflag() { flags.subtract([.onCycle, .held]) }
+
     /// One reference fewer.
     mutating func drop() {
         // Below zero only after damage; a cache goes on.

@@ -12,14 +12,12 @@ extension CommitSession {
         else { throw CacheError(.notFound, "There is nothing under this name to pin. Store it first.") }
         let key = IndexKey.bytes(nameSpace, identifier)
         if let known = try transaction.value(keyspaces.pins, key) {
-            let target = try? ByteReader.reading(known) { Handle(try $0.integer(UInt64.self)) }
+            let target = try? Handle(stored: known)
             guard target != handle else { return }
             // Of a record that damage has taken.
             try unpin(nameSpace, identifier, in: &transaction)
         }
-        var value = ByteWriter(capacity: 8)
-        value.append(integer: handle.rawValue)
-        try transaction.put(keyspaces.pins, key, value.bytes)
+        try transaction.put(keyspaces.pins, key, handle.storedBytes)
         try ledger.retain(handle, in: transaction)
         try ledger.touch(handle, in: transaction)
         pinned.pins += 1
@@ -37,7 +35,7 @@ extension CommitSession {
         try transaction.delete(keyspaces.pins, key)
         pinned.pins -= 1
         if pinned.pins == 0 { pinned.total = 0 }
-        guard let handle = try? ByteReader.reading(value, { Handle(try $0.integer(UInt64.self)) }),
+        guard let handle = try? Handle(stored: value),
             (1..<counters.nextHandle).contains(handle.rawValue)
         else {
             // Damage: whatever it kept has to be found by counting.
@@ -80,14 +78,7 @@ extension CommitSession {
         pinned.charges = [:]
         pinned.total = 0
         pinned.isMeasurement = true
-        var handles: [Handle] = []
-        try transaction.forEach(in: keyspaces.pins) { _, value in
-            if let handle = try? ByteReader.reading(value, { Handle(try $0.integer(UInt64.self)) }) {
-                handles.append(handle)
-            }
-            return true
-        }
-        try addReach(of: handles, in: transaction)
+        try addReach(of: transaction.pinnedHandles(keyspaces), in: transaction)
     }
 
     private func addReach(of handles: [Handle], in transaction: borrowing WriteTransaction) throws {

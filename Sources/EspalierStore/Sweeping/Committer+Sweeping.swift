@@ -16,7 +16,7 @@ struct SweepProgress {
 extension Committer {
     /// A sweep is spread over a quarter of a budget's worth of bytes written.
     private static let share = 4
-    /// Flags set by one commit.
+    /// Flags set by one commit: no more than even the smallest cache's `PagePlan.touchLimit`.
     private static let slice = 12
 
     /// Notes in the counters how far the sweep is: it goes on where it was after reopening.

@@ -26,7 +26,7 @@ struct CycleSweep {
         next = nil
         try transaction.forEach(in: keyspaces.nodes, from: start.rawValue) { key, _ in
             guard key.byteCount == 8 else { return true }
-            let handle = Handle(try ByteReader.reading(key) { try $0.integer(UInt64.self) })
+            let handle = try Handle(stored: key)
             guard starts.count < Self.slice else {
                 next = handle
                 return false

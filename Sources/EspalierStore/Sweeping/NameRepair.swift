@@ -19,7 +19,7 @@ struct NameRepair: Sendable {
         let nextHandle = (try? transaction.counters(keyspaces).nextHandle) ?? 1
         var named: Set<Handle> = []
         try transaction.forEach(in: keyspaces.index) { key, value in
-            let handle = try? ByteReader.reading(value) { Handle(try $0.integer(UInt64.self)) }
+            let handle = try? Handle(stored: value)
             let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
             if let handle, try Self.isName(key, of: handle, snapshot, keyspaces), named.insert(handle).inserted {
                 return true
@@ -32,7 +32,7 @@ struct NameRepair: Sendable {
                 try noteLooseChunk(key, snapshot, keyspaces)
                 return true
             }
-            let handle = Handle(try ByteReader.reading(key) { try $0.integer(UInt64.self) })
+            let handle = try Handle(stored: key)
             if handle.rawValue >= nextHandle { isAhead = true }
             guard !named.contains(handle),
                 (try? snapshot.state(keyspaces, of: handle))??.flags.contains(.dying) != true,
@@ -78,9 +78,7 @@ extension CommitSession {
             let key = IndexKey.bytes(record.nameSpace, record.identifier)
             // Somebody else has the name by now: this one goes when nothing refers to it.
             guard try !transaction.contains(keyspaces.index, key) else { continue }
-            var value = ByteWriter(capacity: 8)
-            value.append(integer: handle.rawValue)
-            try transaction.put(keyspaces.index, key, value.bytes)
+            try transaction.put(keyspaces.index, key, handle.storedBytes)
         }
         edits.index += repair.stale
         hasLostReferences = true

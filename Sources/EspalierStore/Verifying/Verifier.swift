@@ -145,7 +145,7 @@ struct Verifier {
                 report.add(0, "a pin of \(value.byteCount) bytes")
                 return true
             }
-            references[Handle(try ByteReader.reading(value) { try $0.integer(UInt64.self) }), default: 0] += 1
+            references[try Handle(stored: value), default: 0] += 1
             report.pins += 1
             return true
         }
@@ -157,7 +157,7 @@ struct Verifier {
                 report.add(0, "a key of \(key.byteCount) bytes among the states")
                 return true
             }
-            let handle = Handle(try ByteReader.reading(key) { try $0.integer(UInt64.self) })
+            let handle = try Handle(stored: key)
             do {
                 let entry = try ByteReader.reading(value) { try StateEntry(reading: &$0, for: handle) }
                 states[handle] = entry
@@ -223,7 +223,7 @@ struct Verifier {
                 report.add(0, "an index entry of \(value.byteCount) bytes")
                 return true
             }
-            let handle = Handle(try ByteReader.reading(value) { try $0.integer(UInt64.self) })
+            let handle = try Handle(stored: value)
             if !named.insert(handle).inserted { report.add(4, "\(handle) has two index entries") }
             guard let record = found[handle] else {
                 if states[handle]?.flags.contains(.lost) != true {

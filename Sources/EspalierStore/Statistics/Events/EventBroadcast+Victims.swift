@@ -1,11 +1,10 @@
 import EspalierRecords
-import Foundation
 
 extension EventBroadcast {
     /// Tells of what a commit evicted, in its order. `timeline` tells how old it was.
     func send(_ victims: [Victim], _ timeline: Timeline) {
         guard hasSubscribers, !victims.isEmpty else { return }
-        let now = Int64(Date().timeIntervalSince1970)
+        let now = Timeline.currentSecond
         for victim in victims {
             guard let entry = victim.entries.first else { continue }
             send(

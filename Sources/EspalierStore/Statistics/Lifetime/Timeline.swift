@@ -1,4 +1,5 @@
 import EspalierRecords
+import Foundation
 
 /// When stamps were given out: what turns logical time into an age in seconds.
 ///
@@ -76,6 +77,9 @@ struct Timeline: Hashable, Sendable {
         guard stamp > .never, Self.seconds.contains(second), let given = seconds(at: stamp.rawValue) else { return nil }
         return UInt64(max(0, second - given))
     }
+
+    /// What the clock says: what samples and ages are told by.
+    static var currentSecond: Int64 { Int64(Date().timeIntervalSince1970) }
 
     // MARK: Form
 
