@@ -25,12 +25,13 @@ build: setup ## builds everything, for debugging
 	@echo 'build: building everything for debugging'
 	$(SWIFT) build $(FLAGS)
 
-# Backtraces are off because tests that let a process die on purpose would each spend seconds on one.
+# Backtraces are off because tests that let a process die on purpose would each spend seconds on one. One test at a time:
+# many of them run threads and processes of their own, and side by side on two processors they wait for one another.
 test: setup ## installs what is missing, builds and runs all tests
 	@echo 'test: building everything for debugging, with the tests; minutes the first time'
 	$(SWIFT) build --build-tests $(FLAGS)
 	@echo 'test: running all tests'
-	SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build --disable-xctest --parallel $(FLAGS)
+	SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build --disable-xctest --no-parallel $(FLAGS)
 
 release: setup ## builds the command line, optimised: .build/release/espalier
 	@echo 'release: building .build/release/espalier, optimised; minutes the first time'

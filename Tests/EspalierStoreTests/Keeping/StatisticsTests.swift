@@ -32,9 +32,9 @@ struct StatisticsTests {
         for round in 1...3 {
             let cache = try scratch.open(Self.configuration)
             let before = try cache.statistics().evictions
-            #expect(
-                (before.forBudget, before.explicit) == (evictions.forBudget, evictions.explicit),
-                "\(before)\n\(evictions)")
+            // The evictor went on until the cache was closed.
+            #expect(before.forBudget.records >= evictions.forBudget.records)
+            #expect(before.explicit == evictions.explicit)
             try use(cache)
             expectUsed(try cache.statistics(), times: round)
             try cache.overfill(budgets: 1, prefix: "x\(round)")
