@@ -41,7 +41,7 @@ let package = Package(
         .target(name: "EspalierCompression", dependencies: ["CZstd"], swiftSettings: settings),
         .target(
             name: "EspalierStore",
-            dependencies: ["EspalierLMDB", "EspalierRecords", "EspalierModels"],
+            dependencies: ["EspalierLMDB", "EspalierCompression", "EspalierRecords", "EspalierModels"],
             swiftSettings: settings),
         .target(
             name: "Espalier",

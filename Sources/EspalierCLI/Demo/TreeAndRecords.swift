@@ -40,7 +40,7 @@ private struct RecordCollection {
     mutating func add(_ handle: Handle) throws {
         guard seen.insert(handle).inserted, case .record(let record) = try inspection.record(handle) else { return }
         var outline = Outline(
-            line: StyledLine(record.identifier, .name) + StyledLine("  \(record.byteCount) bytes", .faint))
+            line: StyledLine(record.identifier, .name) + StyledLine("  \(record.storedByteCount) bytes", .faint))
         for (field, value) in try record.fields() {
             outline.branches.append(try branch(field.name, value, record.children))
         }

@@ -168,6 +168,20 @@ package struct ByteReader {
         return result
     }
 
+    /// Lends the bytes of `range`.
+    package func withBytes<R>(_ range: Range<Int>, _ body: (RawSpan) throws -> R) rethrows -> R {
+        precondition(range.lowerBound >= 0 && range.upperBound <= end)
+        return try unsafe body(
+            RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)))
+    }
+
+    /// The bytes of `range`, copied to where they stand from `offset` on.
+    func copy(_ range: Range<Int>, to room: UnsafeMutableRawBufferPointer, at offset: Int) {
+        precondition(range.lowerBound >= 0 && range.upperBound <= end && offset + range.count <= room.count)
+        unsafe UnsafeMutableRawBufferPointer(rebasing: room[offset...]).copyMemory(
+            from: UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count))
+    }
+
     /// The bytes of `range`, copied into `writer`.
     package func copy(_ range: Range<Int>, into writer: inout ByteWriter) {
         precondition(range.lowerBound >= 0 && range.upperBound <= end)

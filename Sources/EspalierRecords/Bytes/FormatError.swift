@@ -12,4 +12,6 @@ package enum FormatError: Error, Sendable, Equatable {
     case unknownShape(UInt64)
     /// The record names a dictionary that is not in the table.
     case unknownDictionary(UInt64)
+    /// The payload can't be expanded, or claims to be longer than it may.
+    case corruptFrame(String)
 }

@@ -184,9 +184,9 @@ package final class Assembly {
         do {
             guard nodesLeft.value >= 0 else { throw stop(.tooLarge) }
             switch try source.record(handle) {
-            case .found(let reader, let owner):
+            case .found(let reader, let dictionary, let owner):
                 if let owner { trail.keep(owner) }
-                let opened = try takeApart(reader, handle)
+                let opened = try takeApart(reader, handle, dictionary)
                 return (opened.shape, (opened.body, firstChild..<firstChild + opened.childCount))
             case .tombstone: throw AssemblyFailure(.deleted)
             case .lost: throw stop(.lost)
@@ -208,7 +208,7 @@ package final class Assembly {
     }
 
     private func takeApart(
-        _ record: ByteReader, _ handle: Handle
+        _ record: ByteReader, _ handle: Handle, _ dictionary: UInt64
     ) throws -> (shape: Shape, body: ByteReader, childCount: Int) {
         var reader = record
         bytesLeft.add(-reader.end)
@@ -217,8 +217,7 @@ package final class Assembly {
         if layout.childCount > 0 { try layout.readChildren(&reader, of: handle, into: &trail.children) }
         var body = try layout.payload(reader)
         let shape = try Record.shape(of: layout, &body, source.shape)
-        try layout.verify(reader, handle: handle, shape: shape.fingerprint)
-        guard layout.dictionaryNumber == 0 else { throw FormatError.unknownDictionary(layout.dictionaryNumber) }
+        try layout.verify(reader, handle: handle, shape: shape.fingerprint, dictionary: dictionary)
         recordTally.add(1)
         if isAtEntry.value != 0 { try checkIdentifier(body) }
         return (shape, body, layout.childCount)
@@ -259,9 +258,10 @@ package final class Assembly {
     }
 
     private func identifier(of handle: Handle) -> String? {
-        guard case .found(var reader, let owner)? = try? source.record(handle) else { return nil }
+        guard case .found(let reader, let dictionary, let owner)? = try? source.record(handle) else { return nil }
         return withExtendedLifetime(owner) {
-            try? Record(reading: &reader, handle: handle, shapes: source.shape).identifier
+            let record = ExpandedRecord(reader: reader, dictionary: dictionary)
+            return try? Record(reading: record, storedAs: reader.end, handle: handle, shapes: source.shape).identifier
         }
     }
 

@@ -100,6 +100,7 @@ package struct AssemblyFailure: Error {
         case .unknownVersion(let version): "a record of version \(version)"
         case .unknownShape(let number): "shape \(number) is not in the table"
         case .unknownDictionary(let number): "dictionary \(number) is not in the table"
+        case .corruptFrame(let detail): "the payload can't be expanded: \(detail)"
         }
     }
 

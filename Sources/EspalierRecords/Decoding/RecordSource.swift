@@ -1,8 +1,9 @@
 /// What a handle names.
 package enum RecordLookup {
     /// A record, joined and uncompressed. The bytes are lent: they stay as long as the source's snapshot is open and, where
-    /// they are the source's own, as long as `owner` lives.
-    case found(ByteReader, owner: RecordBuffer?)
+    /// they are the source's own, as long as the source or, where there is one, `owner` lives. `dictionary` is the fingerprint
+    /// of the one the record was compressed with, else 0.
+    case found(ByteReader, dictionary: UInt64 = 0, owner: RecordBuffer? = nil)
     /// A deleted record that living ones still refer to.
     case tombstone
     /// A record found damaged.

@@ -11,21 +11,28 @@ package struct Record {
     package let identifier: String
     /// The values of the fields, one after the other.
     package let values: [UInt8]
-    /// Bytes of the stored record, check included.
-    package let byteCount: Int
+    /// Bytes of the record as stored, check included, before it is cut into chunks.
+    package let storedByteCount: Int
+    /// Bytes of the record before its payload was compressed.
+    package let rawByteCount: Int
+    /// 0 for a raw payload.
+    package let dictionaryNumber: UInt64
 
     /// Checks and takes a record apart. `shapes` gives the shape of a number.
     package init(
-        reading reader: inout ByteReader, handle: Handle, shapes: (UInt64) throws -> Shape?
+        reading record: ExpandedRecord, storedAs storedByteCount: Int, handle: Handle,
+        shapes: (UInt64) throws -> Shape?
     ) throws {
+        var reader = record.reader
         var children: [Handle] = []
         let layout = try RecordLayout(reading: &reader)
         try layout.readChildren(&reader, of: handle, into: &children)
-        byteCount = reader.end
+        self.storedByteCount = storedByteCount
+        rawByteCount = reader.end
+        dictionaryNumber = layout.dictionaryNumber
         var body = try layout.payload(reader)
         let shape = try Self.shape(of: layout, &body, shapes)
-        try layout.verify(reader, handle: handle, shape: shape.fingerprint)
-        guard layout.dictionaryNumber == 0 else { throw FormatError.unknownDictionary(layout.dictionaryNumber) }
+        try layout.verify(reader, handle: handle, shape: shape.fingerprint, dictionary: record.dictionary)
         guard let identifier = try body.takeString() else {
             throw FormatError.malformed("a record without an identifier")
         }
@@ -37,6 +44,20 @@ package struct Record {
         self.children = children
         self.identifier = identifier
         values = try body.bytes(count: body.remaining)
+    }
+
+    /// The same for a record that stands there raw.
+    package init(
+        reading reader: inout ByteReader, handle: Handle, shapes: (UInt64) throws -> Shape?
+    ) throws {
+        try self.init(
+            reading: ExpandedRecord(reader: reader, dictionary: 0), storedAs: reader.end, handle: handle, shapes: shapes
+        )
+    }
+
+    /// What of the record is compressed: its own shape, where it carries one, identifier and values.
+    package var payload: [UInt8] {
+        (hasOwnShape ? shape.description : []) + Self.payload(identifier: identifier, values: values)
     }
 
     /// The shape of a record, standing behind its description afterwards where it carries its own.

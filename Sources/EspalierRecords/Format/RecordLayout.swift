@@ -6,10 +6,11 @@
 ///                  bit 7 the value is the first chunk of a long record
 ///     extensions = length (varint), that many bytes; unknown ones are skipped
 ///     shape      = number (varint), 0 where there is none
-///     dictionary = number (varint), 0 where the payload is raw
+///     dictionary = number (varint), 0 where the payload is raw, 1 where it is compressed without a dictionary
 ///     children   = count (varint), then a signed varint each: the child's handle less the record's own
-///     payload    = [shape description,] identifier (a string value), then a value per field
-///     check      = XXH64, big-endian, of everything before it, seeded with handle and fingerprints
+///     payload    = [shape description,] identifier (a string value), then a value per field; as a `Frame` where it is
+///                  compressed
+///     check      = XXH64, big-endian, of everything before it, the payload uncompressed, seeded with handle and fingerprints
 package struct RecordLayout {
     package static let version: UInt8 = 1
     package static let checkSize = 8
@@ -65,16 +66,18 @@ package struct RecordLayout {
         return reader.limited(to: end)
     }
 
-    /// Throws unless the check matches. `shape` is the fingerprint of the shape that `shapeNumber` names.
+    /// Throws unless the check matches. `shape` and `dictionary` are the fingerprints of what the record names by number; no
+    /// dictionary has 0.
     @inline(__always)
-    package func verify(_ reader: ByteReader, handle: Handle, shape: UInt64) throws(FormatError) {
-        _ = try reader.verifiedEnd(seed: Self.seed(handle: handle, shape: shape))
+    package func verify(
+        _ reader: ByteReader, handle: Handle, shape: UInt64, dictionary: UInt64
+    ) throws(FormatError) {
+        _ = try reader.verifiedEnd(seed: Self.seed(handle: handle, shape: shape, dictionary: dictionary))
     }
 
-    // The dictionary's fingerprint joins here once payloads are compressed; a raw one contributes nothing.
     @inline(__always)
-    package static func seed(handle: Handle, shape: UInt64) -> UInt64 {
-        (handle.rawValue &* 0x9E37_79B9_7F4A_7C15) ^ shape
+    package static func seed(handle: Handle, shape: UInt64, dictionary: UInt64 = 0) -> UInt64 {
+        (handle.rawValue &* 0x9E37_79B9_7F4A_7C15) ^ shape ^ dictionary
     }
 }
 
@@ -94,11 +97,34 @@ extension RecordLayout {
         }
     }
 
-    /// The bytes of a record. `payload` holds identifier and values.
+    /// A payload as it is stored where compressing it pays.
+    package struct CompressedPayload {
+        package let dictionary: (number: UInt64, fingerprint: UInt64)
+        let frame: ArraySlice<UInt8>
+        /// Bytes fewer than the payload has.
+        package let savedBytes: Int
+
+        package init(
+            dictionary number: UInt64, fingerprint: UInt64, frame: ArraySlice<UInt8>, of payload: [UInt8]
+        ) {
+            dictionary = (number, fingerprint)
+            self.frame = frame
+            savedBytes = payload.count - frame.count
+        }
+    }
+
+    /// What of a record is compressed, if it is. `content` holds identifier and values.
+    package static func payload(_ content: [UInt8], shape: ShapeReference) -> [UInt8] {
+        guard case .own(let shape) = shape else { return content }
+        return shape.description + content
+    }
+
+    /// The bytes of a record. `content` holds identifier and values; `compressed` is what the payload is stored as, if not raw.
     package static func build(
-        handle: Handle, nameSpace: NameSpace, shape: ShapeReference, children: [Handle], payload: [UInt8]
+        handle: Handle, nameSpace: NameSpace, shape: ShapeReference, children: [Handle], payload content: [UInt8],
+        compressed: CompressedPayload? = nil
     ) -> [UInt8] {
-        var writer = ByteWriter(capacity: payload.count + children.count * 3 + 24)
+        var writer = ByteWriter(capacity: content.count + children.count * 3 + 24)
         writer.append(version)
         switch shape {
         case .none:
@@ -111,14 +137,20 @@ extension RecordLayout {
             writer.append(nameSpace.rawValue | Flag.ownShape)
             writer.append(varint: 0)
         }
-        writer.append(varint: 0)
+        writer.append(varint: compressed?.dictionary.number ?? 0)
         writer.append(varint: UInt64(children.count))
         for child in children {
             writer.append(signedVarint: Int64(bitPattern: child.rawValue &- handle.rawValue))
         }
-        if case .own(let shape) = shape { writer.append(shape.description) }
-        writer.append(payload)
-        let check = writer.check(seed: seed(handle: handle, shape: shape.shape.fingerprint))
+        let head = writer.count
+        writer.append(payload(content, shape: shape))
+        let check = writer.check(
+            seed: seed(
+                handle: handle, shape: shape.shape.fingerprint, dictionary: compressed?.dictionary.fingerprint ?? 0))
+        if let compressed {
+            writer.truncate(to: head)
+            writer.append(compressed.frame)
+        }
         writer.append(integer: check)
         return writer.bytes
     }

@@ -7,6 +7,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public enum Code: Sendable, Hashable {
         /// The budget is outside 1 MiB ... 64 GiB.
         case badBudget
+        /// The compression level is outside 1 ... 12.
+        case badCompression
         /// There is no cache in the directory, and it was not to be made.
         case noCache
         /// The path is a file, a symbolic link, or a directory of somebody else.
@@ -132,6 +134,12 @@ extension CacheError {
 
     static func badBudget(_ budget: ByteCount) -> CacheError {
         CacheError(.badBudget, "A budget of \(budget) is outside 1 MiB ... 64 GiB.")
+    }
+
+    static func badCompression(_ compression: Compression) -> CacheError {
+        let levels = Compression.levels
+        return CacheError(
+            .badCompression, "\(compression) is outside the levels \(levels.lowerBound) ... \(levels.upperBound).")
     }
 
     static func pagesHeld(_ process: Int32?) -> CacheError {

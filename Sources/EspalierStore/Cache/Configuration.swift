@@ -18,14 +18,18 @@ public struct Configuration: Sendable, Hashable {
     public var limits = TreeLimits()
     /// Bytes of submitted writes that may wait for the writer. Default 64 MiB; a write counts as 1 KiB until it is flattened.
     public var queueLimit = ByteCount.mebibytes(64)
+    /// How what is written from now on is compressed. Default zstd at level 3.
+    public var compression = Compression.standard
 
     public init(
         budget: ByteCount = .mebibytes(50), durability: Durability = .noMetaSync,
-        limits: TreeLimits = TreeLimits(), queueLimit: ByteCount = .mebibytes(64)
+        limits: TreeLimits = TreeLimits(), queueLimit: ByteCount = .mebibytes(64),
+        compression: Compression = .standard
     ) {
         self.budget = budget
         self.durability = durability
         self.limits = limits
         self.queueLimit = queueLimit
+        self.compression = compression
     }
 }

@@ -43,7 +43,9 @@ final class Engine: Sendable {
             events.send(.writeDropped(reason: reason))
         }
         queue = WriteQueue(limit: configuration.queueLimit) { onFailure(.dropped) }
-        committer = Committer(generations, statistics) { changes, timeline in
+        committer = Committer(
+            generations, statistics, configuration.compression, callAttention: { [queue] in queue.callAttention() }
+        ) { changes, timeline in
             if !changes.isEmpty { subscribers.send(changes) }
             events.send(changes.victims, timeline)
         }
@@ -187,6 +189,7 @@ final class Engine: Sendable {
         flatteners.close()
         readers.close()
         committer.sweeper.close()
+        committer.trainer.close()
         generations.close()
         subscribers.finish()
         events.finish()

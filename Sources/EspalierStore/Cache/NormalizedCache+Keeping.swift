@@ -65,6 +65,17 @@ extension NormalizedCache {
     @discardableResult
     public func sweep() -> WriteTicket { submit(isDroppable: false) { _ in .sweep } }
 
+    /// Compresses every record as new ones are compressed: trains dictionaries on what the cache holds now and writes all
+    /// records anew that were stored raw, with older dictionaries, or at a time without any. Nothing counts as accessed.
+    ///
+    ///     try await cache.compact().committed
+    ///
+    /// Of use after a first import, or a change of `Configuration.compression`: records that are rewritten anyway need none of
+    /// it. Costs a walk of the cache and the rewriting of most of it, on the writer's thread; reads go on. Files do not become
+    /// shorter by it: the pages are there for what is written next.
+    @discardableResult
+    public func compact() -> WriteTicket { submit(isDroppable: false) { _ in .compact } }
+
     private func keep(
         _ nameSpace: NameSpace, _ identifier: String,
         _ operation: @escaping @Sendable (WriteOperation.Entry) -> WriteOperation

@@ -37,6 +37,7 @@ public final class NormalizedCache: Sendable {
 
     private init(directory: String, configuration: Configuration, create: Bool) throws(CacheError) {
         guard Configuration.isSound(configuration.budget) else { throw .badBudget(configuration.budget) }
+        guard configuration.compression.isSound else { throw .badCompression(configuration.compression) }
         engine = try EngineRegistry.shared.open(path: directory, configuration: configuration, create: create)
     }
 

@@ -35,7 +35,9 @@ extension CommitSession {
         case .unpin(let entry): try unpin(entry.nameSpace, entry.identifier, in: &transaction)
         case .checkPins(let budget): try checkPins(for: budget, in: transaction)
         case .mend(let repair): try mend(repair, in: &transaction)
-        case .reset, .barrier, .trim, .setBudget, .sweep: break
+        case .install(let trained): try install(trained, in: &transaction)
+        case .recompress(let handles): for handle in handles { try recompress(handle, in: &transaction) }
+        case .reset, .barrier, .trim, .setBudget, .sweep, .compact: break
         }
         try flagSuspects(in: transaction)
         try checkPins(in: transaction)

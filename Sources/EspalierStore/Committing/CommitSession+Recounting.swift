@@ -9,6 +9,7 @@ extension CommitSession {
     func recount(in transaction: borrowing WriteTransaction) throws {
         var references: [Handle: UInt64] = [:]
         var uses: [UInt64: UInt64] = [:]
+        var dictionaryUses: [UInt64: UInt64] = [:]
         var handles: Set<Handle> = []
         for nameSpace in NameSpace.allCases { counters[count: nameSpace] = 0 }
         counters.recordBytes = try storedBytes(in: transaction)
@@ -24,7 +25,8 @@ extension CommitSession {
             for child in record.children.dropFirst(released) { references[child, default: 0] += 1 }
             uses[record.shapeNumber, default: 0] += 1
             counters[count: record.nameSpace] += 1
-            counters.rawBytes += UInt64(record.byteCount)
+            dictionaryUses[record.dictionaryNumber, default: 0] += 1
+            counters.rawBytes += UInt64(record.rawByteCount)
         }
         for handle in try transaction.pinnedHandles(keyspaces) { references[handle, default: 0] += 1 }
         handles.formUnion(references.keys)
@@ -41,6 +43,7 @@ extension CommitSession {
         counters.tombstones = UInt64(
             max(0, try ledger.tombstoneCount(among: handles, in: transaction) - ledger.tombstoneChange))
         shapes.setUses(uses)
+        dictionaries.setUses(dictionaryUses)
     }
 
     private func storedBytes(in transaction: borrowing WriteTransaction) throws -> UInt64 {

@@ -11,6 +11,7 @@ final class CommitSession {
     let ledger: StateLedger
     var counters: Counters
     var shapes: ShapeNumbers
+    var dictionaries: DictionaryNumbers
     var changes: ChangeSet
     /// Whether a damaged record was cleared away, whose references are not known.
     var hasLostReferences = false
@@ -26,20 +27,27 @@ final class CommitSession {
     var lifetime: LifetimeCounters
     /// What restored records refer to and is no more, by the restoration they belong to.
     var restorations: [(restoration: Restoration, handles: [RecordReference: Handle])] = []
+    let compressor: RecordCompressor?
+    private let expander: Expander
     /// The highest handle in `nodes`: records above it are appended, which keeps pages full.
     private var highest: UInt64
-    private let chunkLimit: Int
+    let chunkLimit: Int
 
     init(
-        _ generation: Generation, _ transaction: borrowing WriteTransaction, shapes: ShapeNumbers?, reach: PinnedReach?
+        _ generation: Generation, _ transaction: borrowing WriteTransaction, _ tables: WriterTables?,
+        _ compressor: RecordCompressor?
     ) throws {
         self.generation = generation
         keyspaces = generation.keyspaces
         counters = try transaction.counters(keyspaces)
         counters.commits += 1
         ledger = StateLedger(keyspaces, stamp: Stamp(counters.stamp))
-        self.shapes = try shapes ?? ShapeNumbers(loading: transaction, keyspaces)
-        let reach = try reach ?? PinnedReach(loading: transaction, keyspaces, total: counters.pinnedBytes)
+        shapes = try tables?.shapes ?? ShapeNumbers(loading: transaction, keyspaces)
+        dictionaries = try tables?.dictionaries ?? DictionaryNumbers(loading: transaction, keyspaces)
+        self.compressor = compressor
+        // The writer's own transaction can't be kept: `readableRecord` looks there.
+        expander = Expander(generation) { _ in nil }
+        let reach = try tables?.reach ?? PinnedReach(loading: transaction, keyspaces, total: counters.pinnedBytes)
         self.reach = reach
         pinned = reach.start()
         checkedBytes = counters.bytesWritten
@@ -47,6 +55,7 @@ final class CommitSession {
         changes = ChangeSet(commit: counters.commits)
         highest = counters.nextHandle &- 1
         chunkLimit = generation.environment.maximumValueSize
+        hasLostReferences = dictionaries.isDamaged
     }
 
     /// The time now.
@@ -70,16 +79,17 @@ final class CommitSession {
     }
 
     /// Writes out what the session holds; the transaction is ready to commit then.
-    func flush(_ transaction: inout WriteTransaction) throws -> [(number: UInt64, shape: Shape?)] {
+    func flush(_ transaction: inout WriteTransaction) throws -> ChangedTables {
         if hasLostReferences || ledger.hasDamage { try recount(in: transaction) }
         try ledger.flush(&transaction)
         counters.tombstones = UInt64(max(0, Int64(counters.tombstones) + Int64(ledger.tombstoneChange)))
         let changedShapes = try shapes.flush(&transaction, keyspaces)
+        let dropped = try dictionaries.flush(&transaction, keyspaces)
         counters.pinnedBytes = UInt64(max(0, pinned.total))
         try transaction.put(keyspaces.info, Counters.key, counters.bytes)
         lifetime.timeline.note(counters.stamp, at: Timeline.currentSecond)
         try transaction.put(keyspaces.info, LifetimeCounters.key, lifetime.bytes)
-        return changedShapes
+        return ChangedTables(shapes: changedShapes, droppedDictionaries: dropped)
     }
 
     /// Whether any deleted record is still referred to.
@@ -134,14 +144,29 @@ final class CommitSession {
         _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
     ) throws -> Record? {
         do {
-            return try transaction.record(keyspaces, handle) { self.shapes.shape($0) }
+            return try transaction.record(keyspaces, handle, by: expander) { self.shapes.shape($0) }
+        } catch FormatError.unknownDictionary(let number) {
+            guard let dictionary = try dictionary(number, in: transaction) else { return nil }
+            expander.add(dictionary, number: number)
+            return try? transaction.record(keyspaces, handle, by: expander) { self.shapes.shape($0) }
+        } catch is FormatError {
+            return nil
+        }
+    }
+
+    /// A dictionary as the transaction sees it; nil where there is none, or a damaged one.
+    func dictionary(
+        _ number: UInt64, in transaction: borrowing some ReadableTransaction & ~Copyable
+    ) throws -> RecordDictionary? {
+        do {
+            return try transaction.storedDictionary(keyspaces, number).flatMap { RecordDictionary($0.bytes) }
         } catch is FormatError {
             return nil
         }
     }
 
     /// Whether a record stands in several values.
-    func isChunked(_ record: Record) -> Bool { record.byteCount > chunkLimit }
+    func isChunked(_ record: Record) -> Bool { record.storedByteCount > chunkLimit }
 
     /// What a record is to become.
     struct Content {
@@ -172,13 +197,11 @@ final class CommitSession {
             ? .none
             : shapes.bind(
                 content.shape, next: &counters.nextShape, limit: chunkLimit)
-        let bytes = RecordLayout.build(
-            handle: handle, nameSpace: content.nameSpace, shape: shape, children: content.children,
-            payload: Record.payload(identifier: content.identifier, values: content.values))
-        try store(bytes, at: handle, over: old, in: &transaction)
+        try store(content, shape, at: handle, over: old, in: &transaction)
         if case .number(let number, _) = shape { shapes.retain(number) }
         if let old {
             shapes.release(old.shapeNumber)
+            dictionaries.release(old.dictionaryNumber)
         } else {
             counters[count: content.nameSpace] += 1
         }
@@ -187,8 +210,24 @@ final class CommitSession {
         return true
     }
 
+    /// Compresses a record where that pays, and writes it.
+    func store(
+        _ content: Content, _ shape: RecordLayout.ShapeReference, at handle: Handle, over old: Record?,
+        in transaction: inout WriteTransaction
+    ) throws {
+        let payload = Record.payload(identifier: content.identifier, values: content.values)
+        let compressed = try compress(RecordLayout.payload(payload, shape: shape), of: shape.shape, in: transaction)
+        let bytes = RecordLayout.build(
+            handle: handle, nameSpace: content.nameSpace, shape: shape, children: content.children, payload: payload,
+            compressed: compressed)
+        if let compressed { dictionaries.retain(compressed.dictionary.number) }
+        let rawByteCount = bytes.count + (compressed?.savedBytes ?? 0)
+        try store(bytes, rawByteCount: rawByteCount, at: handle, over: old, in: &transaction)
+    }
+
     private func store(
-        _ bytes: [UInt8], at handle: Handle, over old: Record?, in transaction: inout WriteTransaction
+        _ bytes: [UInt8], rawByteCount: Int, at handle: Handle, over old: Record?,
+        in transaction: inout WriteTransaction
     ) throws {
         let chunks = Chunks.split(bytes, handle: handle, limit: chunkLimit)
         for (number, chunk) in chunks.enumerated() {
@@ -203,13 +242,14 @@ final class CommitSession {
             counters.recordBytes += UInt64(chunk.count)
             edits.note(newBytes: chunk.count)
         }
-        counters.rawBytes += UInt64(bytes.count)
+        counters.rawBytes += UInt64(rawByteCount)
         counters.bytesWritten += UInt64(bytes.count)
+        counters.noteWritten(raw: rawByteCount, stored: bytes.count)
         guard let old else { return }
         edits.nodes.append(handle)
-        let before = Chunks.layout(of: old.byteCount, limit: chunkLimit)
+        let before = Chunks.layout(of: old.storedByteCount, limit: chunkLimit)
         counters.recordBytes -= min(counters.recordBytes, UInt64(before.storedBytes))
-        counters.rawBytes -= min(counters.rawBytes, UInt64(old.byteCount))
+        counters.rawBytes -= min(counters.rawBytes, UInt64(old.rawByteCount))
         for number in stride(from: chunks.count, to: before.count, by: 1) {
             try transaction.delete(keyspaces.nodes, ChunkKey(handle.rawValue, UInt32(number)))
         }
@@ -242,7 +282,7 @@ final class CommitSession {
 
     /// Takes a record's bytes and its index entry away.
     func erase(_ record: Record, in transaction: inout WriteTransaction) throws {
-        let layout = Chunks.layout(of: record.byteCount, limit: chunkLimit)
+        let layout = Chunks.layout(of: record.storedByteCount, limit: chunkLimit)
         try transaction.delete(keyspaces.nodes, record.handle.rawValue)
         for number in stride(from: 1, to: layout.count, by: 1) {
             try transaction.delete(keyspaces.nodes, ChunkKey(record.handle.rawValue, UInt32(number)))
@@ -256,7 +296,8 @@ final class CommitSession {
     /// A record is counted no longer, though its bytes may still be there.
     func discount(_ record: Record) {
         shapes.release(record.shapeNumber)
-        counters.rawBytes -= min(counters.rawBytes, UInt64(record.byteCount))
+        dictionaries.release(record.dictionaryNumber)
+        counters.rawBytes -= min(counters.rawBytes, UInt64(record.rawByteCount))
         // After damage a count may be too low; it must not pass through zero.
         if counters[count: record.nameSpace] > 0 { counters[count: record.nameSpace] -= 1 }
     }

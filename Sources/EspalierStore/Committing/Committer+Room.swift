@@ -123,13 +123,13 @@ extension Committer {
 
     /// With pins it is they who leave no room. Without, the cache starts anew, if it is sure that nothing else helps.
     private func stuck(_ generation: Generation, _ free: FreePages) -> any Error {
-        let (pins, isExhausted) = state.withLock { ($0.reach?.pins ?? 0, $0.isExhausted) }
+        let (pins, isExhausted) = state.withLock { ($0.tables?.reach.pins ?? 0, $0.isExhausted) }
         if pins > 0 { return CacheError.pinnedFull(generation.budget) }
         return isExhausted && free.held == 0 ? Stuck() : full(generation)
     }
 
     func full(_ generation: Generation) -> CacheError {
-        state.withLock { $0.reach?.pins ?? 0 } == 0 ? .full(generation.budget) : .pinnedFull(generation.budget)
+        state.withLock { $0.tables?.reach.pins ?? 0 } == 0 ? .full(generation.budget) : .pinnedFull(generation.budget)
     }
 
     /// The process whose snapshot is the oldest.

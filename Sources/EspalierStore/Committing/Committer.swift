@@ -8,21 +8,26 @@ final class Committer: Sendable {
     let generations: GenerationHolder
     let touches = TouchLog()
     let statistics: StatisticsRecorder
+    let trainer = WorkerThreads(name: "espalier-train", limit: 1)
+    let compression: Compression
+    private let compressor: RecordCompressor?
+    /// Has `maintain` called soon.
+    let callAttention: @Sendable () -> Void
     let sweeper = WorkerThreads(name: "espalier-sweep", limit: 1)
     /// Told of every commit, in their order.
     private let onCommit: @Sendable (ChangeSet, Timeline) -> Void
 
     // protected by `state`; only the writer's thread takes it for long
     struct State {
-        var shapes = ShapeNumbers()
-        /// The generation and transaction that `shapes` and `reach` are as of.
+        var tables: WriterTables?
+        /// The generation and transaction that `tables` are as of.
         var asOf: (generation: String, transaction: UInt64)?
-        var reach: PinnedReach?
         /// Whether there was more to evict or to release than the last commit did.
         var isBehind = false
         /// Whether the last commit found nothing that it could evict.
         var isExhausted = false
         var sweeping = SweepProgress()
+        var training = TrainingProgress()
         /// The generation that a read found damaged.
         var damaged: Generation?
         /// The snapshot that was waited for in vain.
@@ -35,11 +40,15 @@ final class Committer: Sendable {
     private let cycles = Mutex<[String: Set<Handle>]>([:])
 
     init(
-        _ generations: GenerationHolder, _ statistics: StatisticsRecorder,
+        _ generations: GenerationHolder, _ statistics: StatisticsRecorder, _ compression: Compression,
+        callAttention: @escaping @Sendable () -> Void,
         onCommit: @escaping @Sendable (ChangeSet, Timeline) -> Void
     ) {
         self.generations = generations
         self.statistics = statistics
+        self.compression = compression
+        compressor = RecordCompressor(compression)
+        self.callAttention = callAttention
         self.onCommit = onCommit
     }
 
@@ -113,6 +122,7 @@ final class Committer: Sendable {
             }
         case .setBudget(let budget, let mayExceed): try setBudget(budget, mayExceed: mayExceed)
         case .sweep: try generations.withCurrent { try sweep($0) }
+        case .compact: try generations.withCurrent { try compact($0) }
         default: try generations.withCurrent { try $0.environment.sync() }
         }
     }
@@ -121,6 +131,7 @@ final class Committer: Sendable {
     /// there is more of it.
     func maintain(isIdle: Bool) -> Bool {
         if let damaged = state.withLock({ $0.damaged.take() }) { try? start(because: .damaged, instead: damaged) }
+        installTrained()
         let isDue = touches.deadline.map { $0 <= .now } ?? false
         let isBehind = state.withLock { $0.isBehind }
         guard isIdle, isDue || isBehind else { return isBehind }
@@ -166,12 +177,12 @@ final class Committer: Sendable {
         // Another process may have switched while this one waited for it.
         guard generations.isLive(generation) else { throw LeftBehind() }
         let number = transaction.number
-        let (shapes, reach) = state.withLock { state -> (ShapeNumbers?, PinnedReach?) in
+        let tables = state.withLock { state -> WriterTables? in
             // The transaction after the last one of ours: nobody else has written, the tables are as they were.
-            guard let asOf = state.asOf, asOf == (generation.name, number - 1) else { return (nil, nil) }
-            return (state.shapes, state.reach)
+            guard let asOf = state.asOf, asOf == (generation.name, number - 1) else { return nil }
+            return state.tables
         }
-        let session = try makeSession(generation, transaction, shapes: shapes, reach: reach)
+        let session = try makeSession(generation, transaction, tables)
         // Each may stand on a page of its own: what makes room takes none, and looks the victims up instead.
         let share = takingTouches ? PagePlan(capacity: try transaction.pages().capacity).touchLimit : 0
         let taken = touches.take(atMost: share, in: generation.name)
@@ -193,9 +204,9 @@ final class Committer: Sendable {
             steps = eviction.steps
             session.lifetime += measured
             if !eviction.tally.isEmpty { session.count(eviction.tally, for: goal.reason) }
-            let changedShapes = try session.flush(&transaction)
+            let changed = try session.flush(&transaction)
             try transaction.commit()
-            settle(session, number: number, changedShapes, flagged: flagged, eviction)
+            settle(session, number: number, changed, flagged: flagged, eviction)
         } catch {
             touches.putBack(taken, in: generation.name)
             statistics.putBack(measured)
@@ -207,10 +218,10 @@ final class Committer: Sendable {
     }
 
     private func makeSession(
-        _ generation: Generation, _ transaction: borrowing WriteTransaction, shapes: ShapeNumbers?, reach: PinnedReach?
+        _ generation: Generation, _ transaction: borrowing WriteTransaction, _ tables: WriterTables?
     ) throws -> CommitSession {
         do {
-            return try CommitSession(generation, transaction, shapes: shapes, reach: reach)
+            return try CommitSession(generation, transaction, tables, compressor)
         } catch is FormatError {
             throw DamagedBooks()
         }
@@ -218,25 +229,28 @@ final class Committer: Sendable {
 
     /// Takes over into memory what the commit has made true.
     private func settle(
-        _ session: CommitSession, number: UInt64, _ changedShapes: [(number: UInt64, shape: Shape?)],
+        _ session: CommitSession, number: UInt64, _ changed: ChangedTables,
         flagged: Set<Handle>, _ eviction: Evicting
     ) {
         let generation = session.generation
         session.settleRestorations()
         state.withLock { state in
-            state.shapes = session.shapes
             session.reach.settle(session.pinned)
-            state.reach = session.reach
+            state.tables = WriterTables(
+                shapes: session.shapes, dictionaries: session.dictionaries, reach: session.reach)
             state.asOf = (generation.name, number)
             state.isBehind = eviction.isBehind
             state.isExhausted = eviction.isExhausted
             state.groupBytes =
                 PagePlan(capacity: generation.environment.mapSize / generation.environment.pageSize).groupBytes
         }
-        for (number, shape) in changedShapes {
+        for (number, shape) in changed.shapes {
             if let shape { generation.shapes.add(shape, number: number) } else { generation.shapes.remove(number) }
         }
+        for number in changed.droppedDictionaries { generation.dictionaries.remove(number) }
+        compressor?.forget(changed.droppedDictionaries)
         sweepOn(session)
+        trainOn(session)
         // Those of generations left behind go, too.
         cycles.withLock { $0 = [generation.name: ($0[generation.name] ?? []).subtracting(flagged)] }
     }

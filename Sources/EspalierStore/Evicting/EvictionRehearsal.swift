@@ -140,7 +140,7 @@ struct EvictionRehearsal: EvictionGraph {
 
     private mutating func erase(_ record: Record) throws {
         preview.records += 1
-        preview.bytes = ByteCount(preview.bytes.bytes + record.byteCount)
+        preview.bytes = ByteCount(preview.bytes.bytes + record.storedByteCount)
         try remove(record.handle)
     }
 

@@ -56,7 +56,7 @@ extension Inspection {
         while let handle = open.popLast() {
             guard !seen.contains(handle), case .record(let record) = try record(handle) else { continue }
             seen.insert(handle)
-            bytes += record.byteCount
+            bytes += record.storedByteCount
             open += record.children
         }
         return (seen.count, ByteCount(bytes))

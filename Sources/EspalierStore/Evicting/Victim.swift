@@ -22,6 +22,6 @@ struct Victim: Hashable, Sendable {
         if record.nameSpace != .segment {
             entries.append(Entry(nameSpace: record.nameSpace, identifier: record.identifier))
         }
-        bytes += record.byteCount
+        bytes += record.storedByteCount
     }
 }

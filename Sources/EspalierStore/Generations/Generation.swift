@@ -2,7 +2,7 @@ import EspalierLMDB
 import EspalierRecords
 import Foundation
 
-/// One generation of a cache, open: its environment, its keyspaces, its shapes in memory.
+/// One generation of a cache, open: its environment, its keyspaces, its shapes and dictionaries in memory.
 ///
 /// Everything numbered, handles, shapes, stamps, belongs to one generation. A switch makes a new object; reads that run
 /// keep the old one alive until they end.
@@ -18,7 +18,8 @@ final class Generation: Sendable {
     let budget: ByteCount
     /// Of its file, which may be older than what this library writes.
     let format: UInt32
-    let shapes: ShapeTable
+    let shapes: NumberedTable<Shape>
+    let dictionaries: NumberedTable<RecordDictionary>
 
     private init(name: String, number: UInt64, environment: Environment, budget: ByteCount, format: UInt32) {
         self.name = name
@@ -27,7 +28,8 @@ final class Generation: Sendable {
         self.budget = budget
         self.format = format
         keyspaces = Keyspaces(environment)
-        shapes = ShapeTable()
+        shapes = NumberedTable(capacity: 1 << 14)
+        dictionaries = NumberedTable(capacity: 1 << 12)
     }
 
     /// The same generation, still open, under a new number and with another budget.
@@ -39,6 +41,7 @@ final class Generation: Sendable {
         format = other.format
         keyspaces = other.keyspaces
         shapes = other.shapes
+        dictionaries = other.dictionaries
     }
 
     /// Bytes of everything beside `data.mdb`: lock.mdb with 126 readers, `guard`, `current`, and its double while switching, and

@@ -20,11 +20,13 @@ package final class Inspection {
     let snapshot: Snapshot
     let keyspaces: Keyspaces
     private let source: SnapshotSource
+    private let expander: Expander
 
     init(_ snapshot: Snapshot, of generation: Generation) throws {
         self.snapshot = snapshot
         keyspaces = generation.keyspaces
         source = try SnapshotSource(snapshot, of: generation)
+        expander = Expander(generation, snapshot)
     }
 
     /// The number of the last commit: what stamps count in.
@@ -56,7 +58,9 @@ package final class Inspection {
         // A long record that was deleted is taken away in steps.
         if let flags = try state(of: handle)?.flags, flags.contains(.dying), !flags.contains(.held) { return .deleted }
         do {
-            if let record = try snapshot.record(keyspaces, handle, shapes: { try source.shape($0) }) {
+            if let record = try snapshot.record(
+                keyspaces, handle, by: expander, shapes: { try source.shape($0) })
+            {
                 return .record(record)
             }
         } catch let error as FormatError {

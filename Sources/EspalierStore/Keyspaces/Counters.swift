@@ -8,7 +8,8 @@ import EspalierRecords
 struct Counters: Hashable, Sendable {
     var nextHandle: UInt64 = 1
     var nextShape: UInt64 = 1
-    var nextDictionary: UInt64 = 1
+    /// 1 stands for no dictionary.
+    var nextDictionary: UInt64 = 2
     var stamp: UInt64 = 0
     // What there is.
     var nodes: UInt64 = 0
@@ -30,6 +31,13 @@ struct Counters: Hashable, Sendable {
     var sweptAt: UInt64 = 0
     /// What pinned records cost, at most.
     var pinnedBytes: UInt64 = 0
+    /// What `bytesWritten` was when dictionaries were trained last; 0 when they never were.
+    var trainedAt: UInt64 = 0
+    /// What records then took of their raw bytes, in thousandths.
+    var trainedRatio: UInt64 = 0
+    /// Of the records written since: raw bytes and stored bytes.
+    var rawSinceTraining: UInt64 = 0
+    var storedSinceTraining: UInt64 = 0
     /// Where the sweep under way goes on; 0 when none is.
     var sweepHandle: UInt64 = 0
 
@@ -39,10 +47,16 @@ struct Counters: Hashable, Sendable {
             \.tombstones, \.recordBytes, \.writes, \.deletes, \.recordsWritten, \.recordsUnchanged, \.commits,
             \.rawBytes,
             \.bytesWritten, \.sweptAt, \.pinnedBytes, \.sweepHandle,
+            \.trainedAt, \.trainedRatio, \.rawSinceTraining, \.storedSinceTraining,
         ]
     }
 
     static let key = [UInt8]("counters".utf8)
+
+    mutating func noteWritten(raw: Int, stored: Int) {
+        rawSinceTraining &+= UInt64(raw)
+        storedSinceTraining &+= UInt64(stored)
+    }
 
     var bytes: [UInt8] {
         var writer = ByteWriter(capacity: 64)

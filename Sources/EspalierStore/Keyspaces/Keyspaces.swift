@@ -17,6 +17,8 @@ final class Keyspaces: Sendable {
     let recency: Keyspace
     /// Number -> record count and shape.
     let shapes: Keyspace
+    /// Number, slice -> dictionary.
+    let dictionaries: Keyspace
     /// Name space and identifier -> handle and bytes: what is never evicted.
     let pins: Keyspace
     /// Name -> format, counters, budget, statistics.
@@ -28,6 +30,7 @@ final class Keyspaces: Sendable {
         state = environment.keyspace("state")
         recency = environment.keyspace("recency")
         shapes = environment.keyspace("shapes")
+        dictionaries = environment.keyspace("dictionaries")
         pins = environment.keyspace("pins")
         info = environment.keyspace("info")
     }

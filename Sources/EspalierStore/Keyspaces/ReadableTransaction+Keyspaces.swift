@@ -60,11 +60,22 @@ extension ReadableTransaction where Self: ~Copyable {
         return children
     }
 
-    /// The record of `handle`, taken apart; nil if there is none.
+    /// A record's header, unchecked.
+    func layout(_ keyspaces: Keyspaces, of handle: Handle) throws -> RecordLayout? {
+        try withRecord(keyspaces, handle) { try RecordLayout(reading: &$0) }
+    }
+
+    /// The record of `handle`, expanded and taken apart; nil if there is none.
     func record(
-        _ keyspaces: Keyspaces, _ handle: Handle, shapes: (UInt64) throws -> Shape?
+        _ keyspaces: Keyspaces, _ handle: Handle, by expander: Expander, shapes: (UInt64) throws -> Shape?
     ) throws -> Record? {
-        try withRecord(keyspaces, handle) { try Record(reading: &$0, handle: handle, shapes: shapes) }
+        try withRecord(keyspaces, handle) { stored in
+            expander.arena.removeAll()
+            let expanded = try RecordLayout.expand(stored, by: expander, in: expander.arena)
+            return try Record(
+                reading: expanded ?? ExpandedRecord(reader: stored, dictionary: 0), storedAs: stored.end,
+                handle: handle, shapes: shapes)
+        }
     }
 
     /// Lends the bytes of a record, its chunks joined; nil, without `body`, if there is none.

@@ -93,7 +93,8 @@ extension CommitSession {
 
     private func note(_ record: Record) {
         // Its bytes, its name in the index, and what LMDB adds to each entry.
-        let charge = record.byteCount + 18 + (record.nameSpace == .segment ? 0 : record.identifier.utf8.count + 27)
+        let charge =
+            record.storedByteCount + 18 + (record.nameSpace == .segment ? 0 : record.identifier.utf8.count + 27)
         pinned.total += charge - (reach.charge(record.handle, with: pinned) ?? 0)
         pinned.charges[record.handle] = charge
     }

@@ -8,6 +8,7 @@ final class SnapshotSource: RecordSource {
     /// The records of a tree stand side by side.
     private let nodes: NearbyReader
     private let shapes: [Shape?]
+    private let expander: Expander
     /// Shapes that are not in the table yet.
     private var found: [UInt64: Shape] = [:]
 
@@ -16,6 +17,7 @@ final class SnapshotSource: RecordSource {
         self.generation = generation
         nodes = try NearbyReader(snapshot, generation.keyspaces.nodes)
         shapes = generation.shapes.all
+        expander = Expander(generation, snapshot)
     }
 
     func record(_ handle: Handle) throws -> RecordLookup {
@@ -31,12 +33,17 @@ final class SnapshotSource: RecordSource {
             if flags.contains(.dying), !flags.contains(.held) { return .tombstone }
             let buffer = RecordBuffer(
                 try snapshot.joinedRecord(generation.keyspaces.nodes, handle, chunkCount: chunkCount))
-            return .found(buffer.reader, owner: buffer)
+            return try expanded(buffer.reader) ?? .found(buffer.reader, owner: buffer)
         }
-        if let lent { return .found(lent, owner: nil) }
+        if let lent { return try expanded(lent) ?? .found(lent) }
         guard let state = try snapshot.state(generation.keyspaces, of: handle) else { return .nothing }
         if state.flags.contains(.tombstone) { return .tombstone }
         return state.flags.contains(.lost) ? .lost : .nothing
+    }
+
+    private func expanded(_ stored: ByteReader) throws -> RecordLookup? {
+        guard let record = try RecordLayout.expand(stored, by: expander, in: expander.arena) else { return nil }
+        return .found(record.reader, dictionary: record.dictionary)
     }
 
     func shape(_ number: UInt64) throws -> Shape? {

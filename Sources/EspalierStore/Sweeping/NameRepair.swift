@@ -16,12 +16,15 @@ struct NameRepair: Sendable {
     init(in transaction: borrowing ReadTransaction, of generation: Generation) throws {
         let keyspaces = generation.keyspaces
         let snapshot = transaction.snapshot
+        let expander = Expander(generation, snapshot)
         let nextHandle = (try? transaction.counters(keyspaces).nextHandle) ?? 1
         var named: Set<Handle> = []
         try transaction.forEach(in: keyspaces.index) { key, value in
             let handle = try? Handle(stored: value)
             let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
-            if let handle, try Self.isName(key, of: handle, snapshot, keyspaces), named.insert(handle).inserted {
+            if let handle, try Self.isName(key, of: handle, snapshot, keyspaces, expander),
+                named.insert(handle).inserted
+            {
                 return true
             }
             stale.append(key)
@@ -37,7 +40,7 @@ struct NameRepair: Sendable {
             guard !named.contains(handle),
                 (try? snapshot.state(keyspaces, of: handle))??.flags.contains(.dying) != true,
                 let record = try? snapshot.record(
-                    keyspaces, handle, shapes: { try snapshot.storedShape(keyspaces, $0)?.shape }),
+                    keyspaces, handle, by: expander, shapes: { try snapshot.storedShape(keyspaces, $0)?.shape }),
                 record.nameSpace != .segment
             else { return true }
             nameless.append(handle)
@@ -56,10 +59,10 @@ struct NameRepair: Sendable {
 
     /// A record names itself; of a damaged one, or a stub, nothing better is known.
     private static func isName(
-        _ key: [UInt8], of handle: Handle, _ snapshot: Snapshot, _ keyspaces: Keyspaces
+        _ key: [UInt8], of handle: Handle, _ snapshot: Snapshot, _ keyspaces: Keyspaces, _ expander: Expander
     ) throws -> Bool {
         if let record = try? snapshot.record(
-            keyspaces, handle, shapes: { try snapshot.storedShape(keyspaces, $0)?.shape })
+            keyspaces, handle, by: expander, shapes: { try snapshot.storedShape(keyspaces, $0)?.shape })
         {
             return record.nameSpace != .segment && key == IndexKey.bytes(record.nameSpace, record.identifier)
         }

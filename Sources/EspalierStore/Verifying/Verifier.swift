@@ -7,24 +7,30 @@ import EspalierRecords
 /// 2. every reference count equals the number of children entries and pins naming the handle;
 /// 3. `recency` holds exactly the handles with count 0 and the flagged ones, under the stamp in `state`;
 /// 4. `index` and `nodes` name each other one to one, tombstones, stubs and dying records apart;
-/// 5. the bytes and records counted equal those stored;
+/// 5. the bytes and records counted, and those of each shape and dictionary, equal those stored;
 /// 6. a tombstone has a count above 0.
 ///
 /// Costs a walk of the whole cache and memory for a few words a record.
 struct Verifier {
-    private let keyspaces: Keyspaces
-    private var report = VerifyReport()
+    let keyspaces: Keyspaces
+    private let expander: Expander
+    var report = VerifyReport()
     private var found: [Handle: (nameSpace: NameSpace, identifier: Identifier)] = [:]
     private var references: [Handle: UInt64] = [:]
     private var states: [Handle: StateEntry] = [:]
     private var shapes: [UInt64: Shape] = [:]
     private var shapeUse: [UInt64: UInt64] = [:]
+    /// Fingerprints by number.
+    var dictionaries: [UInt64: UInt64] = [:]
+    var dictionaryUse: [UInt64: UInt64] = [:]
     private var storedBytes: UInt64 = 0
     private var rawBytes: UInt64 = 0
 
     static func verify(_ transaction: borrowing ReadTransaction, _ generation: Generation) throws -> VerifyReport {
-        var verifier = Verifier(keyspaces: generation.keyspaces)
+        var verifier = Verifier(
+            keyspaces: generation.keyspaces, expander: Expander(generation, transaction.snapshot))
         try verifier.readShapes(transaction)
+        try verifier.readDictionaries(transaction)
         try verifier.readStates(transaction)
         try verifier.readRecords(transaction)
         try verifier.readPins(transaction)
@@ -32,10 +38,14 @@ struct Verifier {
         try verifier.checkRecency(transaction)
         try verifier.checkIndex(transaction)
         try verifier.checkCounters(transaction)
+        try verifier.checkDictionaries(transaction)
         return verifier.report
     }
 
-    private init(keyspaces: Keyspaces) { self.keyspaces = keyspaces }
+    private init(keyspaces: Keyspaces, expander: Expander) {
+        self.keyspaces = keyspaces
+        self.expander = expander
+    }
 
     // MARK: Reading
 
@@ -94,7 +104,10 @@ struct Verifier {
                 try Chunks.count(span) ?? 1
             }
             if stored != chunkCount { report.add(5, "\(handle) has \(chunkCount) chunks and names \(stored ?? 0)") }
-            guard let read = try transaction.record(keyspaces, handle, shapes: { shapes[$0] }) else { return }
+            guard
+                let read = try transaction.record(
+                    keyspaces, handle, by: expander, shapes: { shapes[$0] })
+            else { return }
             record = read
             try Self.checkValues(of: record)
         } catch let error as FormatError {
@@ -106,6 +119,9 @@ struct Verifier {
         let released = Int(clamping: dying?.released ?? 0)
         for child in record.children.dropFirst(released) { references[child, default: 0] += 1 }
         report.references += record.children.count
+        if record.dictionaryNumber > RecordLayout.noDictionary {
+            dictionaryUse[record.dictionaryNumber, default: 0] += 1
+        }
         guard record.shapeNumber != 0 else { return }
         guard let use = shapeUse[record.shapeNumber], use > 0 else {
             return report.add(5, "shape \(record.shapeNumber) has more records than counted")
@@ -114,7 +130,7 @@ struct Verifier {
     }
 
     private mutating func count(_ record: Record) {
-        rawBytes += UInt64(record.byteCount)
+        rawBytes += UInt64(record.rawByteCount)
         switch record.nameSpace {
         case .node: report.nodes += 1
         case .key: report.keys += 1

@@ -22,6 +22,11 @@ enum WriteOperation: Sendable {
     case sweep
     /// What a sweep found wrong with names.
     case mend(NameRepair)
+    /// New dictionaries.
+    case install(TrainedDictionaries)
+    /// Records to be compressed anew.
+    case recompress([Handle])
+    case compact
     /// A new generation, empty.
     case reset
     /// Nothing but its place in the order: everything before it is on disk when it is done.
@@ -36,7 +41,9 @@ enum WriteOperation: Sendable {
         switch self {
         case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _): tree.byteCount
         case .restore(let records, _): records.reduce(0) { $0 + $1.byteCount }
-        case .delete, .reset, .barrier, .evict, .pin, .unpin, .trim, .setBudget, .sweep, .mend, .checkPins: 64
+        case .delete, .reset, .barrier, .evict, .pin, .unpin, .trim, .setBudget, .sweep, .mend, .checkPins, .install,
+            .recompress, .compact:
+            64
         }
     }
 
@@ -52,7 +59,7 @@ enum WriteOperation: Sendable {
     /// Whether it has to be alone in its transaction.
     var standsAlone: Bool {
         switch self {
-        case .reset, .barrier, .trim, .setBudget, .sweep: true
+        case .reset, .barrier, .trim, .setBudget, .sweep, .compact: true
         default: false
         }
     }

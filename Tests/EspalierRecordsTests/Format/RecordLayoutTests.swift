@@ -34,7 +34,7 @@ struct RecordLayoutTests {
             #expect(record.children == [Handle(999), Handle(70_000)])
             #expect(record.shape == reference.shape)
             #expect(record.nameSpace == .node)
-            #expect(record.byteCount == bytes.count)
+            #expect(record.storedByteCount == bytes.count)
         }
         #expect(try Self.parse(Self.build()).shapeNumber == 3)
         #expect(try Self.parse(Self.build(Handle(1_000), .own(Self.shape))).hasOwnShape)

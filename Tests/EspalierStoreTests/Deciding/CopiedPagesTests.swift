@@ -21,8 +21,7 @@ struct CopiedPagesTests {
         private let scratch: Scratch
         let generation: Generation
         private let holder: GenerationHolder
-        private var shapes: ShapeNumbers?
-        private var reach: PinnedReach?
+        private var tables: WriterTables?
         private var usedBefore = 0
 
         init(budget: ByteCount) throws {
@@ -46,7 +45,7 @@ struct CopiedPagesTests {
             var cost = Cost()
             let base = try environment.beginRead()
             let session = try environment.write { transaction in
-                let session = try CommitSession(generation, transaction, shapes: shapes, reach: reach)
+                let session = try CommitSession(generation, transaction, tables, RecordCompressor(.standard))
                 for operation in operations {
                     session.tick()
                     try session.apply(operation, in: &transaction)
@@ -58,9 +57,9 @@ struct CopiedPagesTests {
                 _ = try session.flush(&transaction)
                 return session
             }
-            shapes = session.shapes
             session.reach.settle(session.pinned)
-            reach = session.reach
+            tables = WriterTables(
+                shapes: session.shapes, dictionaries: session.dictionaries, reach: session.reach)
             let (freed, used) = try lastCommit()
             // What is new to the file, and a page for each that was copied.
             cost.taken = freed + used - usedBefore

@@ -31,9 +31,9 @@ final class CommitterRig {
         let directory = CacheDirectory(scratch.directory)
         _ = try directory.prepare(create: true)
         let holder = try GenerationHolder(directory, configuration, create: true)
-        let committer = Committer(holder, StatisticsRecorder()) { changes, _ in
-            sets.sets.withLock { $0.append(changes) }
-        }
+        let committer = Committer(
+            holder, StatisticsRecorder(), configuration.compression, callAttention: {},
+            onCommit: { changes, _ in sets.sets.withLock { $0.append(changes) } })
         return (holder, committer)
     }
 

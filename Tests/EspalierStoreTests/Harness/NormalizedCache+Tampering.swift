@@ -34,8 +34,9 @@ extension NormalizedCache {
     }
 
     func record(_ handle: Handle) throws -> Record? {
-        try look { transaction, keyspaces in
-            try transaction.record(keyspaces, handle) { try transaction.storedShape(keyspaces, $0)?.shape }
+        try inspect { inspection in
+            guard case .record(let record) = try inspection.record(handle) else { return nil }
+            return record
         }
     }
 

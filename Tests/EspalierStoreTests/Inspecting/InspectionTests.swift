@@ -89,7 +89,7 @@ struct InspectionTests {
             try cache.inspect { inspection throws in
                 for handle in [short, long] {
                     guard case .record(let record) = try inspection.record(handle) else { throw Missing() }
-                    #expect(try inspection.bytes(of: handle)?.count == record.byteCount)
+                    #expect(try inspection.bytes(of: handle)?.count == record.storedByteCount)
                 }
                 #expect(try inspection.bytes(of: Handle(999)) == nil)
                 #expect(try inspection.storedByteCount(of: Handle(999)) == nil)

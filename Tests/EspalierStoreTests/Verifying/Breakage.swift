@@ -103,10 +103,9 @@ struct Breakage: Sendable, CustomTestStringConvertible {
         }
         + [1, -1].map { change in
             Breakage("a shape's records counted wrong by \(change)", [5]) { transaction, keyspaces, scene in
-                let record = try transaction.record(keyspaces, scene.anna) {
-                    try transaction.snapshot.storedShape(keyspaces, $0)?.shape
-                }
-                guard let number = record?.shapeNumber, let shape = record?.shape else { throw Missing() }
+                guard let number = try transaction.layout(keyspaces, of: scene.anna)?.shapeNumber,
+                    let shape = try transaction.storedShape(keyspaces, number)?.shape
+                else { throw Missing() }
                 let stored = StoredShape(recordCount: UInt64(2 + change), shape: shape)
                 try transaction.put(keyspaces.shapes, number, stored.bytes(number: number))
             }

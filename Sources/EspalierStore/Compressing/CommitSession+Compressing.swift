@@ -1,0 +1,62 @@
+import EspalierLMDB
+import EspalierRecords
+
+extension CommitSession {
+    /// A payload as it is to be stored; nil where it stays raw.
+    func compress(
+        _ payload: [UInt8], of shape: Shape, in transaction: borrowing WriteTransaction
+    ) throws -> RecordLayout.CompressedPayload? {
+        guard let compressor else { return nil }
+        let current = dictionaries.current(for: shape.fingerprint).flatMap { number in
+            dictionaries.entries[number].map { (number, $0.fingerprint) }
+        }
+        return try compressor.compress(payload, with: current) { number in
+            try dictionary(number, in: transaction)?.bytes
+        }
+    }
+
+    /// Stores dictionaries, which new records are compressed with from here on. Those that would not fit their share of the
+    /// budget, beside the ones that records still need, are left out.
+    func install(_ trained: TrainedDictionaries, in transaction: inout WriteTransaction) throws {
+        counters.trainedAt = max(1, counters.bytesWritten)
+        counters.trainedRatio = trained.ratio
+        (counters.rawSinceTraining, counters.storedSinceTraining) = (0, 0)
+        let kept = dictionaries.entries.values.filter { $0.recordCount > 0 }.reduce(0) { $0 + $1.byteCount }
+        var left = TrainingPolicy.allowance(of: generation.budget) - kept
+        var new: [(number: UInt64, entry: DictionaryNumbers.Entry)] = []
+        // The one for all first: it has the most to give.
+        for dictionary in trained.dictionaries.sorted(by: { $0.shape < $1.shape }) where dictionary.bytes.count <= left
+        {
+            left -= dictionary.bytes.count
+            let number = max(counters.nextDictionary, RecordLayout.noDictionary + 1)
+            counters.nextDictionary = number + 1
+            for (index, slice) in dictionary.slices(number: number, limit: chunkLimit).enumerated() {
+                try transaction.put(keyspaces.dictionaries, ChunkKey(number, UInt32(index)), slice)
+                edits.note(newBytes: slice.count)
+            }
+            let entry = DictionaryNumbers.Entry(
+                shape: dictionary.shape, fingerprint: RecordDictionary.fingerprint(of: dictionary.bytes),
+                byteCount: dictionary.bytes.count)
+            new.append((number, entry))
+        }
+        guard !new.isEmpty || trained.dictionaries.isEmpty else { return }
+        dictionaries.replaceCurrent(with: new)
+    }
+
+    /// Writes a record anew as new ones are written, and nothing else of it: it counts as no access.
+    func recompress(_ handle: Handle, in transaction: inout WriteTransaction) throws {
+        guard let old = try readableRecord(handle, in: transaction),
+            try !ledger.entry(handle, in: transaction).flags.contains(.dying)
+        else { return }
+        let content = Content(
+            nameSpace: old.nameSpace, identifier: old.identifier, shape: old.shape, children: old.children,
+            values: old.values)
+        let shape: RecordLayout.ShapeReference =
+            old.hasOwnShape ? .own(old.shape) : old.shapeNumber == 0 ? .none : .number(old.shapeNumber, old.shape)
+        let written = counters.bytesWritten
+        try store(content, shape, at: handle, over: old, in: &transaction)
+        dictionaries.release(old.dictionaryNumber)
+        // The pace of sweeps is that of writes.
+        counters.bytesWritten = written
+    }
+}
