@@ -51,6 +51,42 @@ struct BridgeErrorTests {
         #expect(entry == "Wide:1.map.k.deep[0]")
     }
 
+    @Test("a mismatch in nested containers names all of them, and the case of an enum")
+    func nestedPaths() throws {
+        try store.script { encoder in
+            var top = encoder.container(keyedBy: Key.self)
+            var list = top.nestedUnkeyedContainer(forKey: "list")
+            try list.encode(1)
+            var map = list.nestedContainer(keyedBy: Key.self)
+            try map.encode("text", forKey: "text")
+            try map.encode(Wide.Inner(), forKey: "inner")
+        } _: { _ in
+        }
+        struct Numbers: Decodable { let deep: [Int] }
+        func path(_ read: @escaping (KeyedDecodingContainer<Key>) throws -> Void) throws -> String? {
+            let outcome = store.probe { decoder in
+                var list = try decoder.container(keyedBy: Key.self).nestedUnkeyedContainer(forKey: "list")
+                _ = try list.decode(Int.self)
+                try read(try list.nestedContainer(keyedBy: Key.self))
+            }
+            guard case .failure(.undecodable(let path, _)) = outcome else { return nil }
+            return path
+        }
+        #expect(try path { _ = try $0.decode(Int.self, forKey: "text") } == "Scripted.list[1].text")
+        #expect(try path { _ = try $0.decode(Int.self, forKey: "none") } == "Scripted.list[1].none")
+        #expect(try path { _ = try $0.decode(Numbers.self, forKey: "inner") } == "Scripted.list[1].inner.deep[0]")
+        #expect(try path { _ = try $0.nestedUnkeyedContainer(forKey: "inner") } == "Scripted.list[1].inner")
+        #expect(try path { _ = try String(from: $0.superDecoder(forKey: "inner")) } == "Scripted.list[1].inner")
+        #expect(try path { _ = try $0.decode(String.self, forKey: "text") } == nil)
+
+        enum Old: Codable { case image(link: String) }
+        enum New: Codable { case image(link: Int) }
+        guard case .undecodable(let place, _)? = try miss([New].self, [Old.image(link: "cat")]) else {
+            throw CancellationError()
+        }
+        #expect(place == "Holder.value[0].image.link")
+    }
+
     @Test("numbers are read as other numbers where that is exact, and are a miss where it is not")
     func numbers() throws {
         try store.write(Holder(value: 1 << 53))

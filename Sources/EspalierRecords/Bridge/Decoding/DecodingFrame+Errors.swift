@@ -5,11 +5,26 @@ extension DecodingFrame {
     func thrown(_ error: any Error, at key: BridgeKey?, as type: Any.Type) -> any Error {
         switch error {
         case is AssemblyFailure, is FormatError:
-            let failure = AssemblyFailure(error)
+            let failure = insideNested(AssemblyFailure(error))
             return failure.decodingError(codingPath + (key.map { [$0] } ?? []), type) ?? failure
+        case let error as DecodingError where isNested:
+            guard let failure = error.context.underlyingError as? AssemblyFailure else { return error }
+            return error.with(failure: insideNested(failure))
         default:
             return error
         }
+    }
+
+    /// The failure with the keys of nested containers up to the value they are in: a user's initialiser opened them, so nobody
+    /// on the way up knows of them.
+    private func insideNested(_ failure: AssemblyFailure) -> AssemblyFailure {
+        var failure = failure
+        var frame = self
+        while frame.isNested, let key = frame.key, let parent = frame.parent {
+            failure = key.intValue.map(failure.inside(element:)) ?? failure.inside(field: key.stringValue)
+            frame = parent
+        }
+        return failure
     }
 
     /// `error` as it leaves the value's initialiser. One thrown by the initialiser itself is placed by its `codingPath`.

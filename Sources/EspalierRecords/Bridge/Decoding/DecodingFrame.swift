@@ -63,6 +63,8 @@ final class DecodingFrame: BridgeFrame {
         self.key = key
     }
 
+    var isNested: Bool { root != nil }
+
     @inline(__always)
     var isOpen: Bool { !isClosed && root?.isClosed != true }
 

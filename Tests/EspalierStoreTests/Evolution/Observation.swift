@@ -1,0 +1,85 @@
+import EspalierRecords
+import EspalierStore
+import Testing
+
+/// What one version reads from the record of another.
+enum Reading: Equatable {
+    case hit(String)
+    case miss(MissReason)
+
+    init<Model: Versioned>(_ outcome: ReadOutcome<Model>) {
+        switch outcome {
+        case .hit(let hit): self = .hit(hit.value.shown)
+        case .miss(let reason): self = .miss(reason)
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .hit(let shown): "reads `\(shown)`"
+        case .miss(.undecodable(let path, _)): "misses at `\(path)`"
+        case .miss(let reason): "misses: \(reason.name)"
+        }
+    }
+
+    /// What the reason of a miss says besides its path.
+    var detail: String? {
+        guard case .miss(.undecodable(_, let detail)) = self else { return nil }
+        return detail
+    }
+}
+
+/// What two versions of a model were seen to read of each other.
+struct Observation: Equatable {
+    let newReadsOld: Reading
+    let oldReadsNew: Reading
+    /// What the old version reads after the new one was written over its record.
+    let oldReadsReplaced: Reading
+    let oldReadsMerged: Reading
+    let old: String
+    let new: String
+
+    /// The cells of a row behind the name of the change.
+    var cells: [String] {
+        [
+            "`\(old)` \(newReadsOld.text)", "`\(new)` \(oldReadsNew.text)",
+            oldReadsReplaced == oldReadsNew ? "the same" : oldReadsReplaced.text,
+            oldReadsMerged == oldReadsNew ? "the same" : oldReadsMerged.text,
+        ]
+    }
+
+    var details: [String] {
+        [newReadsOld, oldReadsNew, oldReadsReplaced, oldReadsMerged].compactMap(\.detail)
+    }
+}
+
+extension Observation {
+    /// Upgrades and downgrades, each version in a session of its own.
+    init<Old: Versioned, New: Versioned>(from old: Old, to new: New) throws {
+        let upgrade = try ReopenedCache()
+        try upgrade.write(old)
+        newReadsOld = Reading(try upgrade.read(New.self))
+        #expect(try upgrade.read(Old.self).value == old, "a mismatch is no damage")
+        try upgrade.write(new)
+        #expect(try upgrade.read(New.self).value == new, "a write is readable, whatever was there before")
+        oldReadsReplaced = Reading(try upgrade.read(Old.self))
+
+        let downgrade = try ReopenedCache()
+        try downgrade.write(new)
+        oldReadsNew = Reading(try downgrade.read(Old.self))
+        #expect(try downgrade.read(New.self).value == new, "a mismatch is no damage")
+        try downgrade.write(old)
+        #expect(try downgrade.read(Old.self).value == old, "a write is readable, whatever was there before")
+
+        let merge = try ReopenedCache()
+        try merge.write(old)
+        try merge.write(new, policy: .merge)
+        // Not always what was written: nil keeps what was there.
+        #expect(try merge.read(New.self).value != nil, "a write is readable, whatever was there before")
+        oldReadsMerged = Reading(try merge.read(Old.self))
+
+        for cache in [upgrade, downgrade, merge] { try cache.verify() }
+        self.old = old.shown
+        self.new = new.shown
+    }
+}
