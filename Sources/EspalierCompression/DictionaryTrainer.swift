@@ -23,7 +23,9 @@ package enum DictionaryTrainer {
                 }
             }
         }
-        guard ZDICT_isError(written) == 0, written <= size else { return nil }
+        guard ZDICT_isError(written) == 0, written > 8, written <= size else { return nil }
+        // Frames would spend four bytes on the identifier, which stands behind the magic number.
+        dictionary.replaceSubrange(4..<8, with: [0, 0, 0, 0])
         return Array(dictionary[..<written])
     }
 }

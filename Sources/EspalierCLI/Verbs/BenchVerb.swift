@@ -4,8 +4,9 @@ import ArgumentParser
 struct BenchVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Measures reading, or eviction, on this machine.",
-        subcommands: [BenchReadingVerb.self, BenchEvictionVerb.self], defaultSubcommand: BenchReadingVerb.self)
+        abstract: "Measures reading, eviction or compression on this machine.",
+        subcommands: [BenchReadingVerb.self, BenchEvictionVerb.self, BenchCompressionVerb.self],
+        defaultSubcommand: BenchReadingVerb.self)
 }
 
 /// `espalier bench reading`: reads one feed four ways, in one process, interleaved.

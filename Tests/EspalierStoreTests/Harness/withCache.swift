@@ -64,5 +64,8 @@ extension Configuration {
     /// Killing the process loses nothing in any mode, and waiting for the disk takes time.
     static var forTests: Configuration { Configuration(durability: .noSync) }
 
-    static func forTests(budget: ByteCount) -> Configuration { Configuration(budget: budget, durability: .noSync) }
+    /// Without compression, so that so many bytes of text take so many bytes of file.
+    static func forTests(budget: ByteCount, compression: Compression = .none) -> Configuration {
+        Configuration(budget: budget, durability: .noSync, compression: compression)
+    }
 }

@@ -17,6 +17,7 @@ struct EvictionBench {
     var turnover = 5.0
     var seed: UInt64 = 1
     var durability = Durability.noSync
+    var compression = Compression.standard
 
     struct Result {
         var budget = ByteCount(0)
@@ -34,6 +35,7 @@ struct EvictionBench {
         var mostFill = 0.0
         var seconds = 0.0
         var statistics = CacheStatistics()
+        var sizes: [TypeSizes] = []
 
         /// What a record takes in the file beyond its own bytes.
         var overhead: Double {
@@ -45,7 +47,7 @@ struct EvictionBench {
     func run() throws -> Result {
         let path = NSTemporaryDirectory() + "espalier-eviction-\(UInt64.random(in: .min ... .max))"
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let configuration = Configuration(budget: budget, durability: durability)
+        let configuration = Configuration(budget: budget, durability: durability, compression: compression)
         let cache = try NormalizedCache(directory: path, configuration: configuration)
         defer { cache.close() }
         let watcher = DirectoryWatcher(path: path)
@@ -75,6 +77,7 @@ struct EvictionBench {
         result.seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
         result.statistics = try cache.statistics()
         (result.mostBytes, result.looks) = watcher.stop()
+        result.sizes = try cache.inspect { try TypeSizes.measure($0) }
         result.isClean = try cache.verify().isClean
         return result
     }
