@@ -12,4 +12,9 @@ package enum FormatError: Error, Sendable, Equatable {
     case unknownShape(UInt64)
     /// The record names a dictionary that is not in the table.
     case unknownDictionary(UInt64)
+
+    /// Whether the bytes are a later version's, which can read them, and not damage.
+    package var isNewer: Bool {
+        if case .unknownVersion(let version) = self { version > RecordLayout.version } else { false }
+    }
 }
