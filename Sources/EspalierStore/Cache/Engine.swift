@@ -128,7 +128,11 @@ final class Engine: Sendable {
                 generation: generation, snapshot: transaction.snapshot, limits: configuration.limits)
             let result = try ReadScope.run { try body(reader) }
             committer.flag(reader.onCycle, in: generation)
-            if access == .touch { touch(reader.touched, in: generation) }
+            // What only looks at a cache changes nothing in it.
+            if access == .touch {
+                touch(reader.touched, in: generation)
+                if committer.noteUnreadable(reader.unreadable, in: generation) { queue.callAttention() }
+            }
             return result
         }
     }

@@ -96,7 +96,7 @@ struct Verifier {
             if stored != chunkCount { report.add(5, "\(handle) has \(chunkCount) chunks and names \(stored ?? 0)") }
             guard let read = try transaction.record(keyspaces, handle, shapes: { shapes[$0] }) else { return }
             record = read
-            try Self.checkValues(of: record)
+            try record.checkValues()
         } catch let error as FormatError {
             return report.add(0, "record \(handle): \(error)")
         }
@@ -120,22 +120,6 @@ struct Verifier {
         case .key: report.keys += 1
         case .collection: report.collections += 1
         case .segment: report.segments += 1
-        }
-    }
-
-    /// Every value can be walked, there are as many as fields, and every child that one names is in the record.
-    private static func checkValues(of record: Record) throws {
-        let count = record.nameSpace == .node ? record.shape.count : 1
-        var splicer = ValueSplicer()
-        try ByteReader.reading(record.values) { reader in
-            for _ in 0..<count { try reader.skipValue() }
-            guard reader.isAtEnd else { throw FormatError.malformed("more values than fields") }
-        }
-        // A collection's children are its segments, which its counts stand for.
-        guard record.nameSpace != .collection else { return _ = try SegmentList(record) }
-        try splicer.append(record.values, children: record.children)
-        guard splicer.children.count == record.children.count else {
-            throw FormatError.malformed("a child that no value names")
         }
     }
 
