@@ -8,7 +8,7 @@ import EspalierRecords
 /// 3. `recency` holds exactly the handles with count 0 and the flagged ones, under the stamp in `state`;
 /// 4. `index` and `nodes` name each other one to one, tombstones, stubs and dying records apart;
 /// 5. the bytes and records counted equal those stored;
-/// 6. a tombstone has a count above 0.
+/// 6. a tombstone has a count above 0, and neither it nor a lost stub has a record.
 ///
 /// Costs a walk of the whole cache and memory for a few words a record.
 struct Verifier {
@@ -168,6 +168,7 @@ struct Verifier {
             if isTombstone, found[handle] != nil, !entry.flags.contains(.dying) {
                 report.add(6, "\(handle) is a tombstone and a record")
             }
+            if entry.flags.contains(.lost), found[handle] != nil { report.add(6, "\(handle) is lost and a record") }
             if isTombstone, entry.referenceCount == 0 { report.add(6, "\(handle) is a tombstone nothing refers to") }
             if found[handle] == nil, entry.flags.isDisjoint(with: [.tombstone, .lost]) {
                 report.add(2, "\(handle) has a state and no record")

@@ -74,7 +74,8 @@ struct StatsVerbTests {
         #expect(try tool.succeed("stats", "c", "--by-type").text.contains("2 notFound"))
         let json = try tool.succeed("stats", "c", "--format", "json").json()
         #expect(json["types"] == .array(rows))
-        #expect(try tool.succeed("stats", "c", "--by-type", "--format", "csv").text.contains("JSONTree,0,0.0,2 notFound"))
+        #expect(
+            try tool.succeed("stats", "c", "--by-type", "--format", "csv").text.contains("JSONTree,0,0.0,2 notFound"))
     }
 
     @Test("a watch prints a line an interval and ends after --count")

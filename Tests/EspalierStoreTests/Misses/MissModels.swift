@@ -69,3 +69,30 @@ struct NicknameCodable: IdentifiedModel, Codable {
     }
     func encode(to encoder: any Encoder) throws {}
 }
+
+/// A node with any number of others.
+struct Knot: NormalizedModel {
+    var id: String
+    var text: String
+    var links: [Knot]
+
+    init(_ id: String, text: String, links: [Knot] = []) {
+        self.id = id
+        self.text = text
+        self.links = links
+    }
+
+    var modelIdentifier: String? { id }
+
+    init(from decoder: inout RecordDecoder) throws {
+        id = try decoder.decode(forKey: "id")
+        text = try decoder.decode(forKey: "text")
+        links = try decoder.decode(forKey: "links")
+    }
+
+    func encode(to encoder: inout RecordEncoder) throws {
+        try encoder.encode(id, forKey: "id")
+        try encoder.encode(text, forKey: "text")
+        try encoder.encode(links, forKey: "links")
+    }
+}
