@@ -88,6 +88,18 @@ struct LosingTests {
         }
     }
 
+    @Test("nor does a record that has become one of a later version before the commit looks at it")
+    func newerMeanwhile() throws {
+        try withCache(isDamaged: true) { cache in
+            try cache.set(Message("m:1", from: anna)).wait()
+            try cache.damage("p:1")
+            #expect(cache.readOutcome(Message.self, "m:1").reason?.name == "damaged")
+            try cache.forge(.newer)
+            try cache.set(other).wait()
+            #expect(cache.readOutcome(Message.self, "m:1").reason == .newerVersion(path: "m:1.sender", version: 2))
+        }
+    }
+
     @Test("another projection goes on reading what one could not")
     func projections() throws {
         try withCache { cache in

@@ -48,7 +48,7 @@ struct ObserverTests {
         }
     }
 
-    @Test("before the outcome is there, on the thread of the read; suspending reads and data providers', too")
+    @Test("before the outcome is there, on the thread of the read; of suspending reads, too")
     func threads() async throws {
         try await withCache { (cache: NormalizedCache) async throws in
             let log = Log()
