@@ -41,6 +41,16 @@ func example(in directory: String) async throws {
     // snippet.statistics
     let misses = try cache.statistics().misses
     print(misses["notFound"] ?? 0, misses["undecodable"] ?? 0)  // 1 1
+    print(try cache.statistics().missesByType["NumberedPerson"] ?? [:])  // ["undecodable": 1]
+    // snippet.end
+
+    // snippet.observe
+    let observation = cache.observeMisses { miss in
+        if case .notFound = miss.reason { return }
+        print("\(miss.type) \(miss.identifier): \(miss.reason.name)")  // NumberedPerson Person:1: undecodable
+    }
+    _ = await cache.read(NumberedPerson.self, "Person:1")
+    observation.cancel()
     // snippet.end
 
     // snippet.closed

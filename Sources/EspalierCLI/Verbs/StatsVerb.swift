@@ -15,7 +15,10 @@ struct StatsVerb: AsyncParsableCommand {
 
     @OptionGroup var cache: CacheArgument
 
-    @Flag(help: "The types of nodes instead, with their records and their share of the nodes.")
+    @Flag(
+        help:
+            "The types instead, with their records, their share of the nodes, and the misses of reads that asked for them."
+    )
     var byType = false
 
     @Flag(help: "A line for each interval, until Ctrl-C.")

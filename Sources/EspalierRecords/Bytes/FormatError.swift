@@ -14,4 +14,9 @@ package enum FormatError: Error, Sendable, Equatable {
     case unknownDictionary(UInt64)
     /// The payload can't be expanded, or claims to be longer than it may.
     case corruptFrame(String)
+
+    /// Whether the bytes are a later version's, which can read them, and not damage.
+    package var isNewer: Bool {
+        if case .unknownVersion(let version) = self { version > RecordLayout.version } else { false }
+    }
 }

@@ -10,8 +10,12 @@ extension Assembly {
         defer { leave(opened.values.children.lowerBound) }
         var values = ValueDecoder(
             reader: opened.values.reader, assembly: self, children: opened.values.children)
-        try values.skipValue()
-        return try body(&values)
+        do {
+            try values.skipValue()
+            return try body(&values)
+        } catch {
+            throw failure(of: error)
+        }
     }
 
     /// The children of a record that has to name itself `identifier`.

@@ -23,6 +23,8 @@ package final class Assembly {
 
     /// Records found on their own path: the store flags them.
     package private(set) var onCycle: [Handle] = []
+    /// Records whose bytes are broken, and those that are not where a reference leads: the store looks at them again.
+    package private(set) var unreadable: [Handle] = []
     package private(set) var isOpen = true
     /// Records decoded.
     package var recordCount: Int { recordTally.value }
@@ -57,7 +59,10 @@ package final class Assembly {
             guard let failure else { return .success(value) }
             return .failure(failure.inside(record: entry).reason)
         } catch {
-            return .failure((failure ?? AssemblyFailure(error)).inside(record: entry).reason)
+            let thrown = AssemblyFailure(error)
+            // What stopped the read, with its path where that is known by now.
+            let failure = failure.map { $0.path.isEmpty && thrown.cause == $0.cause ? thrown : $0 } ?? thrown
+            return .failure(failure.inside(record: entry).reason)
         }
     }
 
@@ -165,8 +170,9 @@ package final class Assembly {
             }
             try values.reader.skip(count)
         } catch {
+            let failure = failure(of: error)
             leave(values.children.lowerBound)
-            throw stop(AssemblyFailure(error).cause)
+            throw failure
         }
         return RecordDecoder(
             values: ValueDecoder(reader: values.reader, assembly: self, children: values.children), shape: opened.shape)
@@ -190,11 +196,14 @@ package final class Assembly {
                 return (opened.shape, (opened.body, firstChild..<firstChild + opened.childCount))
             case .tombstone: throw AssemblyFailure(.deleted)
             case .lost: throw stop(.lost)
-            case .nothing: throw stop(.dangling)
+            case .nothing:
+                if !isAtNamedEntry { unreadable.append(handle) }
+                throw stop(.dangling)
             }
         } catch {
+            let failure = stopped(error)
             leave(firstChild)
-            throw stopped(error)
+            throw failure
         }
     }
 
@@ -202,9 +211,18 @@ package final class Assembly {
     private func stopped(_ error: any Error) -> AssemblyFailure {
         switch error {
         case let failure as AssemblyFailure: failure
-        case let error as FormatError: stop(AssemblyFailure(error).cause)
+        case is FormatError: failure(of: error)
         default: stop(.unavailable("\(error)"))
         }
+    }
+
+    /// Whatever was thrown while a record is being read. Bytes that break the format end the read even if the model's initialiser
+    /// makes do without, and are noted as the record's.
+    func failure(of error: any Error) -> AssemblyFailure {
+        let failure = AssemblyFailure(error)
+        guard let error = error as? FormatError else { return failure }
+        if !error.isNewer, let handle = trail.current { unreadable.append(handle) }
+        return stop(failure.cause)
     }
 
     private func takeApart(
@@ -222,6 +240,9 @@ package final class Assembly {
         if isAtEntry.value != 0 { try checkIdentifier(body) }
         return (shape, body, layout.childCount)
     }
+
+    /// The same for what may be a model's own error, which goes to whoever reads the field as it is.
+    func noted(_ error: any Error) -> any Error { error is FormatError ? failure(of: error) : error }
 
     /// Steps out of the record whose children stand from `firstChild` on.
     @usableFromInline
@@ -242,14 +263,17 @@ package final class Assembly {
         guard let expected = expectedIdentifier else { return }
         var body = body
         guard let count = try body.takeStringLength(), try body.matches(expected, count: count) else {
-            throw stop(.undecodable("the index leads to another record"))
+            throw stop(.damaged("the index leads to another record"))
         }
     }
+
+    /// Whether the record to be opened was found by its name. Segments, which have none, are found by reference.
+    private var isAtNamedEntry: Bool { isAtEntry.value != 0 && expectedIdentifier?.isEmpty == false }
 
     /// The failure with the record it happened in, which is read again for its name.
     @usableFromInline
     func attribute(_ error: any Error, to handle: Handle) -> any Error {
-        let failure = AssemblyFailure(error)
+        let failure = failure(of: error)
         guard failure.lacksRecord else { return failure }
         let attributed = failure.inside(record: identifier(of: handle) ?? "?")
         // The same failure, now with its path.

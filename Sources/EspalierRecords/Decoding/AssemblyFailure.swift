@@ -8,6 +8,8 @@ package struct AssemblyFailure: Error {
         case cyclic
         case missing
         case undecodable(String)
+        case damaged(String)
+        case newerVersion(UInt8)
         case lost
         case dangling
         case tooDeep
@@ -30,7 +32,7 @@ package struct AssemblyFailure: Error {
     package init(_ error: any Error) {
         switch error {
         case let failure as AssemblyFailure: self = failure
-        case let error as FormatError: self.init(.undecodable(Self.detail(of: error)))
+        case let error as FormatError: self.init(Self.cause(of: error))
         case let reason as MissReason: self.init(.unavailable(reason.description))
         case let error as DecodingError:
             self = error.context.underlyingError as? AssemblyFailure ?? Self(.undecodable(Self.detail(of: error)))
@@ -83,6 +85,8 @@ package struct AssemblyFailure: Error {
         case .cut, .cyclic: .cyclic(path: path)
         case .missing: .undecodable(path: path, detail: "the record lacks this required field")
         case .undecodable(let detail): .undecodable(path: path, detail: detail)
+        case .damaged(let detail): .damaged(path: path, detail: detail)
+        case .newerVersion(let version): .newerVersion(path: path, version: Int(version))
         case .lost: .lost(path: path)
         case .dangling: .dangling(path: path)
         case .tooDeep: .tooDeep(path: path)
@@ -92,15 +96,16 @@ package struct AssemblyFailure: Error {
         }
     }
 
-    private static func detail(of error: FormatError) -> String {
+    private static func cause(of error: FormatError) -> Cause {
         switch error {
-        case .truncated: "the bytes end early"
-        case .malformed(let what): what
-        case .checkFailed: "the check does not match"
-        case .unknownVersion(let version): "a record of version \(version)"
-        case .unknownShape(let number): "shape \(number) is not in the table"
-        case .unknownDictionary(let number): "dictionary \(number) is not in the table"
-        case .corruptFrame(let detail): "the payload can't be expanded: \(detail)"
+        case .truncated: .damaged("the bytes end early")
+        case .malformed(let what): .damaged(what)
+        case .checkFailed: .damaged("the check does not match")
+        case .unknownVersion(let version) where error.isNewer: .newerVersion(version)
+        case .unknownVersion(let version): .damaged("there is no version \(version)")
+        case .unknownShape(let number): .damaged("shape \(number) is not in the table")
+        case .unknownDictionary(let number): .damaged("dictionary \(number) is not in the table")
+        case .corruptFrame(let detail): .damaged("the payload can't be expanded: \(detail)")
         }
     }
 

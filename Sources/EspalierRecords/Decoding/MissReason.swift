@@ -8,8 +8,14 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
     case deleted
     /// Older than its expiry.
     case expired
-    /// The bytes, or the model's initialiser, refused: another type, a missing required field, a case not known, damage.
+    /// A record is whole and does not fit the type: another type in a field, a missing required field, a case not known, an
+    /// initialiser that threw. The record stays: another type may read it.
     case undecodable(path: String, detail: String)
+    /// The bytes of a record, or of the index, break the format: a check that does not match, an end too early, a shape or a
+    /// dictionary that is not in the table, an index entry that leads to another record. The next commit makes the record *lost*.
+    case damaged(path: String, detail: String)
+    /// A later version of the library has written the record. It stays as it is.
+    case newerVersion(path: String, version: Int)
     /// A record on the way was found damaged earlier.
     case lost(path: String)
     /// A reference to a record that is not there.
@@ -32,6 +38,8 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
         case .deleted: "deleted"
         case .expired: "expired"
         case .undecodable: "undecodable"
+        case .damaged: "damaged"
+        case .newerVersion: "newerVersion"
         case .lost: "lost"
         case .dangling: "dangling"
         case .cyclic: "cyclic"
@@ -48,6 +56,9 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
         case .deleted: "deleted"
         case .expired: "expired"
         case .undecodable(let path, let detail): "undecodable at \(path): \(detail)"
+        case .damaged(let path, let detail): "damaged at \(path): \(detail); writing it again repairs it"
+        case .newerVersion(let path, let version):
+            "at \(path): a record of version \(version), which is newer than this library"
         case .lost(let path): "lost at \(path): the record was damaged; writing it again repairs it"
         case .dangling(let path): "dangling reference at \(path)"
         case .cyclic(let path): "cyclic at \(path): a required field refers back to a record being read"

@@ -55,7 +55,11 @@ public struct RecordDecoder: ~Copyable {
     /// Stands at the value of the field `key`, whose position is the answer, and counts it as read; nil when there is none.
     @usableFromInline
     mutating func start(_ key: String) throws -> Int? {
-        guard try seek(key) else { return nil }
+        do {
+            guard try seek(key) else { return nil }
+        } catch {
+            throw values.assembly.failure(of: error).inside(field: key)
+        }
         next += 1
         return values.reader.position
     }
@@ -64,7 +68,7 @@ public struct RecordDecoder: ~Copyable {
     mutating func failed(_ error: any Error, _ key: String, _ start: Int) throws -> any Error {
         next -= 1
         try restore(start)
-        return AssemblyFailure(error).inside(field: key)
+        return values.assembly.failure(of: error).inside(field: key)
     }
 
     @usableFromInline

@@ -44,6 +44,9 @@ struct Trail {
     private var mixed: Set<Handle> = []
     private var barriers: [(depth: Int, serial: Int)] = []
 
+    /// The record being decoded: the innermost one.
+    var current: Handle? { path.last?.handle }
+
     /// Steps into a record, unless it is being decoded.
     mutating func visit(_ handle: Handle, _ type: ObjectIdentifier) -> Visit {
         if let depth = path.firstIndex(where: { $0.handle == handle }) {

@@ -89,8 +89,11 @@ public struct ValueDecoder: ~Copyable {
     public mutating func skipValue() throws { try reader.skipValue() }
 
     package func mismatch(_ expected: String) -> AssemblyFailure {
-        let found = (try? reader.kind()).map { "\($0)" } ?? "nothing readable"
-        return AssemblyFailure(.undecodable("expected \(expected), found \(found)"))
+        do {
+            return AssemblyFailure(.undecodable("expected \(expected), found \(try reader.kind())"))
+        } catch {
+            return assembly.failure(of: error)
+        }
     }
 
     // MARK: Containers
@@ -152,7 +155,7 @@ public struct ValueDecoder: ~Copyable {
     package mutating func leaveOut(
         _ error: any Error, from start: Int, _ placed: (AssemblyFailure) -> AssemblyFailure
     ) throws {
-        let failure = AssemblyFailure(error)
+        let failure = assembly.failure(of: error)
         guard failure.leavesOut else { throw placed(failure) }
         reader.position = start
         try reader.skipValue()

@@ -47,7 +47,7 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
         case outOfRange
         /// The queue of writes was full, and this was the oldest.
         case dropped
-        /// A write was waited for inside a read.
+        /// A write was waited for inside a read, or by an observer of misses.
         case waitInsideRead
         /// LMDB or the file system failed.
         case storage

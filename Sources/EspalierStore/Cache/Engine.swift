@@ -19,6 +19,7 @@ final class Engine: Sendable {
     private let interner = ShapeInterner()
     private let subscribers: ChangeSetBroadcast
     let events: EventBroadcast
+    let missObservers = MissObservers()
 
     // protected by `users`
     private let users = Mutex(0)
@@ -85,24 +86,25 @@ final class Engine: Sendable {
 
     /// Runs a read on the calling thread, after pending writes if `consistency` asks for them.
     func read<Value>(
-        _ consistency: Consistency, _ access: Access, _ body: (SnapshotReader) throws -> ReadOutcome<Value>
+        _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
+        _ body: (SnapshotReader) throws -> ReadOutcome<Value>
     ) -> ReadOutcome<Value> {
         do {
             if consistency == .latest { try queue.catchUp() }
         } catch {
-            return count(.miss(.unavailable(detail: error.message)), took: nil)
+            return count(.miss(.unavailable(detail: error.message)), of: target, took: nil)
         }
-        return readNow(access, body)
+        return readNow(target, access, body)
     }
 
     /// The same on a thread of its own: calls `completion` there.
     func read<Value>(
-        _ consistency: Consistency, _ access: Access,
+        _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>,
         completion: @escaping @Sendable (ReadOutcome<Value>) -> Void
     ) {
         let start: @Sendable () -> Void = { [self] in
-            guard !readers.run({ completion(self.readNow(access, body)) }) else { return }
+            guard !readers.run({ completion(self.readNow(target, access, body)) }) else { return }
             completion(.miss(.unavailable(detail: CacheError.closed.message)))
         }
         if consistency == .latest, queue.whenCaughtUp(start) { return }
@@ -110,7 +112,7 @@ final class Engine: Sendable {
     }
 
     private func readNow<Value>(
-        _ access: Access, _ body: (SnapshotReader) throws -> ReadOutcome<Value>
+        _ target: ReadTarget, _ access: Access, _ body: (SnapshotReader) throws -> ReadOutcome<Value>
     ) -> ReadOutcome<Value> {
         let start = ContinuousClock.now
         let outcome: ReadOutcome<Value>
@@ -121,7 +123,7 @@ final class Engine: Sendable {
         } catch {
             outcome = .miss(.unavailable(detail: "\(CacheError(error))"))
         }
-        return count(outcome, took: ContinuousClock.now - start)
+        return count(outcome, of: target, took: ContinuousClock.now - start)
     }
 
     private func snapshot<R>(_ access: Access, _ body: (SnapshotReader) throws -> R) throws -> R {
@@ -130,7 +132,11 @@ final class Engine: Sendable {
                 generation: generation, snapshot: transaction.snapshot, limits: configuration.limits)
             let result = try ReadScope.run { try body(reader) }
             committer.flag(reader.onCycle, in: generation)
-            if access == .touch { touch(reader.touched, in: generation) }
+            // What only looks at a cache changes nothing in it.
+            if access == .touch {
+                touch(reader.touched, in: generation)
+                if committer.noteUnreadable(reader.unreadable, in: generation) { queue.callAttention() }
+            }
             return result
         }
     }
@@ -142,8 +148,17 @@ final class Engine: Sendable {
     }
 
     /// - Parameter took: nil for a read that did not begin.
-    private func count<Value>(_ outcome: ReadOutcome<Value>, took: Duration?) -> ReadOutcome<Value> {
-        statistics.countRead(outcome.reason, took: took)
+    private func count<Value>(
+        _ outcome: ReadOutcome<Value>, of target: ReadTarget, took: Duration?
+    ) -> ReadOutcome<Value> {
+        guard let reason = outcome.reason else {
+            statistics.countHit(took: took)
+            return outcome
+        }
+        let type = TypeName.of(target.type)
+        statistics.countMiss(reason, of: type, took: took)
+        missObservers.tell(
+            Miss(type: type, nameSpace: target.nameSpace, identifier: target.identifier, reason: reason))
         return outcome
     }
 
@@ -193,6 +208,7 @@ final class Engine: Sendable {
         generations.close()
         subscribers.finish()
         events.finish()
+        missObservers.finish()
         EngineRegistry.shared.closed(self)
     }
 }

@@ -10,14 +10,18 @@ extension NormalizedCache: CacheDelegate {
         _ cacheKey: String?, context: Any?, completion: @escaping @Sendable (T?, (any Error)?) -> Void
     ) {
         guard let cacheKey else { return completion(nil, nil) }
-        outcome(.latest, .touch, { try $0.model(T.self, forKey: cacheKey) }) { Self.complete($0, completion) }
+        outcome(.key(T.self, cacheKey), .latest, .touch, { try $0.model(T.self, forKey: cacheKey) }) {
+            Self.complete($0, completion)
+        }
     }
 
     public func collectionForKey<T: SimpleModel>(
         _ cacheKey: String?, context: Any?, completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
     ) {
         guard let cacheKey else { return completion(nil, nil) }
-        outcome(.latest, .touch, { try $0.collection(T.self, forKey: cacheKey) }) { Self.complete($0, completion) }
+        outcome(.collection(T.self, cacheKey), .latest, .touch, { try $0.collection(T.self, forKey: cacheKey) }) {
+            Self.complete($0, completion)
+        }
     }
 
     private static func complete<Value>(

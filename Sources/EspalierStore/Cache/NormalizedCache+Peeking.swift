@@ -21,41 +21,41 @@ extension NormalizedCache {
     public func peekOutcome<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest
     ) -> ReadOutcome<Model> {
-        outcome(consistency, .peek) { try $0.node(type, identifier) }
+        outcome(.node(type, identifier), consistency, .peek) { try $0.node(type, identifier) }
     }
 
     /// The same with the reason of a miss.
     public func peekOutcome<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest
     ) async -> ReadOutcome<Model> {
-        await outcome(consistency, .peek) { try $0.node(type, identifier) }
+        await outcome(.node(type, identifier), consistency, .peek) { try $0.node(type, identifier) }
     }
 
     /// What was set under `key`, untouched; else the node whose identifier `key` is.
     public func peekModelOutcome<Model: IdentifiedModel>(
         _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
     ) -> ReadOutcome<Model> {
-        outcome(consistency, .peek) { try $0.model(type, forKey: key) }
+        outcome(.key(type, key), consistency, .peek) { try $0.model(type, forKey: key) }
     }
 
     /// What was set under `key`, untouched; else the node whose identifier `key` is.
     public func peekModelOutcome<Model: IdentifiedModel>(
         _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
     ) async -> ReadOutcome<Model> {
-        await outcome(consistency, .peek) { try $0.model(type, forKey: key) }
+        await outcome(.key(type, key), consistency, .peek) { try $0.model(type, forKey: key) }
     }
 
     /// The collection under `key`, untouched.
     public func peekCollectionOutcome<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
     ) -> ReadOutcome<[Model]> {
-        outcome(consistency, .peek) { try $0.collection(type, forKey: key) }
+        outcome(.collection(type, key), consistency, .peek) { try $0.collection(type, forKey: key) }
     }
 
     /// The collection under `key`, untouched.
     public func peekCollectionOutcome<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
     ) async -> ReadOutcome<[Model]> {
-        await outcome(consistency, .peek) { try $0.collection(type, forKey: key) }
+        await outcome(.collection(type, key), consistency, .peek) { try $0.collection(type, forKey: key) }
     }
 }

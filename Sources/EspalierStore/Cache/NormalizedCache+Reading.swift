@@ -21,42 +21,42 @@ extension NormalizedCache {
     public func readOutcome<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest
     ) -> ReadOutcome<Model> {
-        outcome(consistency) { try $0.node(type, identifier) }
+        outcome(.node(type, identifier), consistency) { try $0.node(type, identifier) }
     }
 
     /// The same with the reason of a miss.
     public func readOutcome<Model: IdentifiedModel>(
         _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest
     ) async -> ReadOutcome<Model> {
-        await outcome(consistency) { try $0.node(type, identifier) }
+        await outcome(.node(type, identifier), consistency) { try $0.node(type, identifier) }
     }
 
     /// What was set under `key` with `setModel(_:forKey:)`; else the node whose identifier `key` is.
     public func modelOutcome<Model: IdentifiedModel>(
         _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
     ) -> ReadOutcome<Model> {
-        outcome(consistency) { try $0.model(type, forKey: key) }
+        outcome(.key(type, key), consistency) { try $0.model(type, forKey: key) }
     }
 
     /// What was set under `key` with `setModel(_:forKey:)`; else the node whose identifier `key` is.
     public func modelOutcome<Model: IdentifiedModel>(
         _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
     ) async -> ReadOutcome<Model> {
-        await outcome(consistency) { try $0.model(type, forKey: key) }
+        await outcome(.key(type, key), consistency) { try $0.model(type, forKey: key) }
     }
 
     /// The collection under `key`. Elements whose record was deleted are left out; any other gap is a miss of the whole.
     public func collectionOutcome<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
     ) -> ReadOutcome<[Model]> {
-        outcome(consistency) { try $0.collection(type, forKey: key) }
+        outcome(.collection(type, key), consistency) { try $0.collection(type, forKey: key) }
     }
 
     /// The collection under `key`. Elements whose record was deleted are left out; any other gap is a miss of the whole.
     public func collectionOutcome<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
     ) async -> ReadOutcome<[Model]> {
-        await outcome(consistency) { try $0.collection(type, forKey: key) }
+        await outcome(.collection(type, key), consistency) { try $0.collection(type, forKey: key) }
     }
 
     /// The collection under `key`; nil for a miss.
@@ -74,27 +74,28 @@ extension NormalizedCache {
     }
 
     func outcome<Value>(
-        _ consistency: Consistency, _ access: Access = .touch, _ body: (SnapshotReader) throws -> ReadOutcome<Value>
+        _ target: ReadTarget, _ consistency: Consistency, _ access: Access = .touch,
+        _ body: (SnapshotReader) throws -> ReadOutcome<Value>
     ) -> ReadOutcome<Value> {
         guard !isClosed else { return .miss(.unavailable(detail: CacheError.closed.message)) }
-        return engine.read(consistency, access, body)
+        return engine.read(target, consistency, access, body)
     }
 
     func outcome<Value>(
-        _ consistency: Consistency, _ access: Access = .touch,
+        _ target: ReadTarget, _ consistency: Consistency, _ access: Access = .touch,
         _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>
     ) async -> ReadOutcome<Value> {
         await withCheckedContinuation { continuation in
-            outcome(consistency, access, body) { continuation.resume(returning: $0) }
+            outcome(target, consistency, access, body) { continuation.resume(returning: $0) }
         }
     }
 
     func outcome<Value>(
-        _ consistency: Consistency, _ access: Access = .touch,
+        _ target: ReadTarget, _ consistency: Consistency, _ access: Access = .touch,
         _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>,
         completion: @escaping @Sendable (ReadOutcome<Value>) -> Void
     ) {
         guard !isClosed else { return completion(.miss(.unavailable(detail: CacheError.closed.message))) }
-        engine.read(consistency, access, body, completion: completion)
+        engine.read(target, consistency, access, body, completion: completion)
     }
 }

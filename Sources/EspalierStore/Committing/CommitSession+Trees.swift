@@ -84,7 +84,7 @@ extension CommitSession {
         _ handle: Handle, _ nameSpace: NameSpace, in transaction: inout WriteTransaction
     ) throws {
         try discardUnreadable(handle, nameSpace, in: &transaction)
-        try ledger.clear(.lost, of: handle, in: transaction)
+        try ledger.clear([.lost, .nameless], of: handle, in: transaction)
     }
 
     /// Writes the entry of a key: one value, a reference or an inline model.
@@ -157,6 +157,7 @@ extension CommitSession {
         guard !keys.isEmpty else { return }
         // The recount also tells how many records and bytes are left.
         hasLostReferences = true
+        edits.nodes.append(handle)
         for key in keys { try transaction.delete(keyspaces.nodes, key) }
     }
 }

@@ -144,13 +144,24 @@ final class CommitSession {
         _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
     ) throws -> Record? {
         do {
-            return try transaction.record(keyspaces, handle, by: expander) { self.shapes.shape($0) }
-        } catch FormatError.unknownDictionary(let number) {
-            guard let dictionary = try dictionary(number, in: transaction) else { return nil }
-            expander.add(dictionary, number: number)
-            return try? transaction.record(keyspaces, handle, by: expander) { self.shapes.shape($0) }
+            return try record(handle, in: transaction)
         } catch is FormatError {
             return nil
+        }
+    }
+
+    /// The record of a handle; nil where there is none. Damage throws a `FormatError`.
+    func record(
+        _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
+    ) throws -> Record? {
+        do {
+            return try transaction.record(keyspaces, handle, by: expander) { self.shapes.shape($0) }
+        } catch FormatError.unknownDictionary(let number) {
+            guard let dictionary = try dictionary(number, in: transaction) else {
+                throw FormatError.unknownDictionary(number)
+            }
+            expander.add(dictionary, number: number)
+            return try transaction.record(keyspaces, handle, by: expander) { self.shapes.shape($0) }
         }
     }
 

@@ -16,9 +16,10 @@ extension Committer {
     func commit(_ operations: [WriteOperation], makingRoomIn generation: Generation) throws {
         var needed = 0
         var ranOut = false
-        for _ in 0..<Self.attempts {
+        for attempt in 0..<Self.attempts {
             do {
-                try transact(operations, in: generation, goal: .watermark)
+                // What a write fails for must not be the records that are lost beside it.
+                try transact(operations, in: generation, goal: .watermark, losingRecords: attempt == 0)
                 if ranOut { statistics.countMapFull() }
                 return
             } catch let error as NoRoom {

@@ -2,11 +2,13 @@ import EspalierLMDB
 import EspalierRecords
 import Synchronization
 
-/// Commits groups of operations, with the eviction they ask for. Confined to the writer's thread, apart from `flag` and the touches.
+/// Commits groups of operations, with the eviction they ask for. Confined to the writer's thread, apart from `flag`, the touches and
+/// what reads find damaged.
 final class Committer: Sendable {
     // immutable
     let generations: GenerationHolder
     let touches = TouchLog()
+    let damages = DamageLog()
     let statistics: StatisticsRecorder
     let trainer = WorkerThreads(name: "espalier-train", limit: 1)
     let compression: Compression
@@ -127,12 +129,12 @@ final class Committer: Sendable {
         }
     }
 
-    /// Does some of what can be done while nobody writes: touches to flush, trees to evict, children to release. Returns whether
-    /// there is more of it.
+    /// Does some of what can be done while nobody writes: touches to flush, records to lose, trees to evict, children to release.
+    /// Returns whether there is more of it.
     func maintain(isIdle: Bool) -> Bool {
         if let damaged = state.withLock({ $0.damaged.take() }) { try? start(because: .damaged, instead: damaged) }
         installTrained()
-        let isDue = touches.deadline.map { $0 <= .now } ?? false
+        let isDue = deadline.map { $0 <= .now } ?? false
         let isBehind = state.withLock { $0.isBehind }
         guard isIdle, isDue || isBehind else { return isBehind }
         do {
@@ -144,10 +146,11 @@ final class Committer: Sendable {
         return state.withLock { $0.isBehind }
     }
 
-    /// Touches and counts that no commit has taken: at closing.
+    /// Touches and counts that no commit has taken: at closing. No record is lost by it: a tool that only looks at a damaged cache
+    /// leaves everything as it was.
     func flushTouches() {
         guard touches.deadline != nil || statistics.pending != LifetimeCounters() else { return }
-        _ = try? generations.withCurrent { try transact([], in: $0, goal: .watermark) }
+        _ = try? generations.withCurrent { try transact([], in: $0, goal: .watermark, losingRecords: false) }
     }
 
     /// The generation is not the live one any more: nothing was written.
@@ -170,7 +173,7 @@ final class Committer: Sendable {
     @discardableResult
     func transact(
         _ operations: [WriteOperation], in generation: Generation, goal: EvictionGoal, steps limit: Int = .max,
-        takingTouches: Bool = true
+        takingTouches: Bool = true, losingRecords: Bool = true
     ) throws -> Int {
         let start = ContinuousClock.now
         var transaction = try generation.environment.beginWrite()
@@ -196,6 +199,7 @@ final class Committer: Sendable {
             }
             session.changes.writeCount = operations.count
             let flagged = try applyFlags(session, atMost: share, in: &transaction)
+            let losses = try applyLosses(session, atMost: losingRecords ? share : 0, in: &transaction)
             advanceSweep(session)
             var eviction = try Evicting(session, transaction, makesRoom: operations.allSatisfy(\.makesRoom)) {
                 [touches] in touches.contains($0, in: generation.name)
@@ -207,8 +211,10 @@ final class Committer: Sendable {
             let changed = try session.flush(&transaction)
             try transaction.commit()
             settle(session, number: number, changed, flagged: flagged, eviction)
+            damages.settle(losses.lookedAt, lost: losses.lost, in: generation.name)
         } catch {
             touches.putBack(taken, in: generation.name)
+            damages.postpone()
             statistics.putBack(measured)
             throw error
         }

@@ -122,11 +122,24 @@ final class StateLedger {
 
     /// Puts a count right that damage made wrong.
     func setCount(_ count: UInt64, of handle: Handle, in transaction: borrowing WriteTransaction) throws {
-        guard pages[handle]?.isRemoved != true, try entry(handle, in: transaction).referenceCount != count else {
-            return
+        guard pages[handle]?.isRemoved != true else { return }
+        if try entry(handle, in: transaction).referenceCount != count {
+            try update(handle, in: transaction) { entry in
+                // A reference fewer, which its cycle may have been held by.
+                if count < entry.referenceCount { entry.flags.remove(.held) }
+                entry.referenceCount = count
+            }
         }
-        try update(handle, in: transaction) { $0.referenceCount = count }
         removeIfForgotten(handle)
+    }
+
+    /// The record of `handle` is damaged: a stub of it stays, which refers to nothing and so lies on no cycle. One without a name
+    /// can't be written anew, and goes when nothing refers to it, which is found out by counting.
+    func lose(_ handle: Handle, isNamed: Bool, in transaction: borrowing WriteTransaction) throws {
+        try update(handle, in: transaction) { entry in
+            entry.unflag()
+            entry.flags.formUnion(isNamed ? .lost : [.lost, .nameless])
+        }
     }
 
     /// What is no record and has no name goes when nothing refers to it: a tombstone, a nameless stub.

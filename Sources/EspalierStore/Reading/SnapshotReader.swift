@@ -9,6 +9,8 @@ final class SnapshotReader {
     private let limits: TreeLimits
     /// Records found on their own path.
     private(set) var onCycle: [Handle] = []
+    /// Records that are damaged, as far as the read can tell.
+    private(set) var unreadable: [Handle] = []
     /// The entries of hits: what the read touches.
     private(set) var touched: [Handle] = []
 
@@ -61,7 +63,7 @@ final class SnapshotReader {
         do {
             return try snapshot.handle(generation.keyspaces, nameSpace, identifier)
         } catch is FormatError {
-            throw MissReason.undecodable(path: identifier, detail: "the index entry is damaged")
+            throw MissReason.damaged(path: identifier, detail: "the index entry is damaged")
         }
     }
 
@@ -71,6 +73,7 @@ final class SnapshotReader {
         let assembly = Assembly(source: try SnapshotSource(snapshot, of: generation), limits: limits)
         let result = assembly.read(entry) { try body(assembly) }
         onCycle += assembly.onCycle
+        unreadable += assembly.unreadable
         switch result {
         case .success(let value):
             touched.append(handle)

@@ -58,7 +58,11 @@ public struct CacheStatistics: Sendable, Hashable, Codable {
     /// Commits that ran out of pages and succeeded after eviction.
     public var mapFullRecoveries = 0
     public var hits = 0
+    /// By the name of the reason.
     public var misses: [String: Int] = [:]
+    /// By the type that was asked for, then by the name of the reason. As many types as there is room for, those that missed most;
+    /// the rest is under `other`.
+    public var missesByType: [String: [String: Int]] = [:]
     /// Of reads, hits and misses; without waiting for writes submitted before.
     public var readLatency = LatencySummary()
     /// Of commits, from the beginning of their transaction.

@@ -55,6 +55,7 @@ extension CacheStatistics {
         commits = Int(clamping: lifetime.commits)
         hits = Int(clamping: lifetime.hits)
         misses = lifetime.misses.clamped
+        missesByType = lifetime.missesByType.counts.mapValues(\.clamped)
         droppedWrites = lifetime.droppedWrites.clamped
         generationsReplaced = lifetime.generationsReplaced.clamped
         mapFullRecoveries = Int(clamping: lifetime.mapFullRecoveries)

@@ -8,7 +8,7 @@ import EspalierRecords
 /// 3. `recency` holds exactly the handles with count 0 and the flagged ones, under the stamp in `state`;
 /// 4. `index` and `nodes` name each other one to one, tombstones, stubs and dying records apart;
 /// 5. the bytes and records counted, and those of each shape and dictionary, equal those stored;
-/// 6. a tombstone has a count above 0.
+/// 6. a tombstone has a count above 0, and neither it nor a lost stub has a record.
 ///
 /// Costs a walk of the whole cache and memory for a few words a record.
 struct Verifier {
@@ -109,7 +109,7 @@ struct Verifier {
                     keyspaces, handle, by: expander, shapes: { shapes[$0] })
             else { return }
             record = read
-            try Self.checkValues(of: record)
+            try record.checkValues()
         } catch let error as FormatError {
             return report.add(0, "record \(handle): \(error)")
         }
@@ -136,22 +136,6 @@ struct Verifier {
         case .key: report.keys += 1
         case .collection: report.collections += 1
         case .segment: report.segments += 1
-        }
-    }
-
-    /// Every value can be walked, there are as many as fields, and every child that one names is in the record.
-    private static func checkValues(of record: Record) throws {
-        let count = record.nameSpace == .node ? record.shape.count : 1
-        var splicer = ValueSplicer()
-        try ByteReader.reading(record.values) { reader in
-            for _ in 0..<count { try reader.skipValue() }
-            guard reader.isAtEnd else { throw FormatError.malformed("more values than fields") }
-        }
-        // A collection's children are its segments, which its counts stand for.
-        guard record.nameSpace != .collection else { return _ = try SegmentList(record) }
-        try splicer.append(record.values, children: record.children)
-        guard splicer.children.count == record.children.count else {
-            throw FormatError.malformed("a child that no value names")
         }
     }
 
@@ -200,6 +184,7 @@ struct Verifier {
             if isTombstone, found[handle] != nil, !entry.flags.contains(.dying) {
                 report.add(6, "\(handle) is a tombstone and a record")
             }
+            if entry.flags.contains(.lost), found[handle] != nil { report.add(6, "\(handle) is lost and a record") }
             if isTombstone, entry.referenceCount == 0 { report.add(6, "\(handle) is a tombstone nothing refers to") }
             if found[handle] == nil, entry.flags.isDisjoint(with: [.tombstone, .lost]) {
                 report.add(2, "\(handle) has a state and no record")

@@ -34,7 +34,7 @@ public final class WriteTicket: Sendable {
     }
 
     /// The same for code that can't suspend: blocks the thread. Throws `.waitInsideRead` from a model's initialiser, where
-    /// waiting would hold the snapshot.
+    /// waiting would hold the snapshot, and from an observer of misses.
     public func wait() throws(CacheError) {
         guard !ReadScope.isInside else { throw .waitInsideRead }
         if let result { return try result.get() }
@@ -85,12 +85,18 @@ enum ReadScope {
     /// Tasks made inside inherit the scope; it ends for them, too, when the call has returned.
     private final class Scope: Sendable {
         let isOpen = Atomic<Bool>(true)
+        let isObserving: Bool
+
+        init(isObserving: Bool) { self.isObserving = isObserving }
     }
 
     static var isInside: Bool { scope?.isOpen.load(ordering: .relaxed) == true }
 
-    static func run<R>(_ body: () throws -> R) rethrows -> R {
-        let scope = Scope()
+    /// Whether an observer of misses is being called, or a read that it makes.
+    static var isObserving: Bool { isInside && scope?.isObserving == true }
+
+    static func run<R>(observing: Bool = false, _ body: () throws -> R) rethrows -> R {
+        let scope = Scope(isObserving: observing || isObserving)
         defer { scope.isOpen.store(false, ordering: .relaxed) }
         return try $scope.withValue(scope) { try body() }
     }
@@ -99,5 +105,5 @@ enum ReadScope {
 extension CacheError {
     static let waitInsideRead = CacheError(
         .waitInsideRead,
-        "A model's initialiser or encoder waited for a write. Read with consistency .snapshot there.")
+        "A model's initialiser or encoder, or an observer, waited for a write. Read with consistency .snapshot there.")
 }

@@ -37,7 +37,7 @@ final class Writer: Sendable {
     private func loop() {
         // Between writes what is left over is done: one small transaction at a time, so that a write does not wait for more.
         var isBehind = false
-        while let taken = queue.take(atMost: Self.groupLimit, until: isBehind ? .now : committer.touches.deadline) {
+        while let taken = queue.take(atMost: Self.groupLimit, until: isBehind ? .now : committer.deadline) {
             if !taken.isEmpty {
                 let (group, rest) = assemble(taken)
                 queue.putBack(rest.map(\.submission), bytes: rest.map(\.bytes))

@@ -61,6 +61,21 @@ struct StatsVerbTests {
         #expect(rows.map { $0["name"]?.text } == ["Post", "by"])
         #expect(rows.map { $0["records"]?.count } == [3, 1])
         #expect(rows.map { $0["share"] } == [0.75, 0.25])
+        #expect(rows.map { $0["misses"] } == [.object([]), .object([])])
+    }
+
+    @Test("by type: the misses of reads that asked for it, by reason; the tool itself asks for no type of the cache's")
+    func missesByType() throws {
+        for _ in 0..<2 { try tool.fail(2, "get", "c", "Post:9") }
+        let rows = try tool.rows("stats", "c", "--by-type")
+        #expect(rows.map { $0["name"]?.text } == ["Post", "by", "JSONTree"])
+        #expect(rows.last?["records"]?.count == 0)
+        #expect(rows.last?["misses"] == ["notFound": 2])
+        #expect(try tool.succeed("stats", "c", "--by-type").text.contains("2 notFound"))
+        let json = try tool.succeed("stats", "c", "--format", "json").json()
+        #expect(json["types"] == .array(rows))
+        #expect(
+            try tool.succeed("stats", "c", "--by-type", "--format", "csv").text.contains("JSONTree,0,0.0,2 notFound"))
     }
 
     @Test("a watch prints a line an interval and ends after --count")

@@ -23,7 +23,8 @@ struct ReferenceTableTests {
             switch self {
             case .lost: "lost"
             case .dangling: "dangling"
-            case .damaged, .mismatching: "undecodable"
+            case .damaged: "damaged"
+            case .mismatching: "undecodable"
             }
         }
     }
@@ -163,7 +164,7 @@ struct ReferenceTableTests {
         source.index[Identifier("a")] = source.handle(of: "b")
         #expect(
             source.read("a", as: Leaf.self)
-                == .failure(.undecodable(path: "a", detail: "the index leads to another record")))
+                == .failure(.damaged(path: "a", detail: "the index leads to another record")))
     }
 
     @Test("an initialiser that swallows a failure can't make a hit of loss, and may of a mismatch")

@@ -57,7 +57,7 @@ extension NormalizedCache {
 /// Nothing is stored where a test expected something.
 struct Missing: Error {}
 
-private func present(_ handle: Handle?) throws -> Handle {
+func present(_ handle: Handle?) throws -> Handle {
     guard let handle else { throw Missing() }
     return handle
 }

@@ -177,6 +177,6 @@ struct TouchTests {
 extension Engine {
     /// A read by the delegate's way, which is an access, too.
     fileprivate func inspectName(of identifier: String) -> String? {
-        read(.latest, .touch) { try $0.node(Person.self, identifier) }.value?.name
+        read(.node(Person.self, identifier), .latest, .touch) { try $0.node(Person.self, identifier) }.value?.name
     }
 }

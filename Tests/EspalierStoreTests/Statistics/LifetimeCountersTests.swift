@@ -20,6 +20,8 @@ struct LifetimeCountersTests {
         counters.victimAges = youngest...youngest + .random(in: 0..<1_000_000, using: &random)
         for name in ["notFound", "deleted", "lost"] {
             counters.misses.add(.random(in: 1..<1_000, using: &random), to: name)
+            counters.missesByType.add(.random(in: 1..<1_000, using: &random), to: name, of: "Person")
+            counters.missesByType.add(.random(in: 1..<1_000, using: &random), to: name, of: "Type\(seed)")
         }
         counters.droppedWrites.add(.random(in: 1..<1_000, using: &random), to: "queueFull")
         counters.generationsReplaced.add(.random(in: 1..<1_000, using: &random), to: "damaged")
@@ -41,6 +43,9 @@ struct LifetimeCountersTests {
         for number in 0..<100 {
             for part in [\LifetimeCounters.misses, \.droppedWrites, \.generationsReplaced] {
                 counters[keyPath: part].add(.max, to: "\(number)" + String(repeating: "x", count: 22))
+            }
+            for reason in ["notFound", "damaged"] {
+                counters.missesByType.add(.max, to: reason, of: "\(number)" + String(repeating: "x", count: 90))
             }
         }
         for bucket in 0..<LatencyHistogram.bucketCount {
@@ -144,9 +149,10 @@ struct LifetimeCountersTests {
         var long = ByteWriter()
         long.append(varint: UInt64(fields + 2))
         for field in 0..<fields + 2 { long.append(varint: UInt64(field)) }
-        long.append(varint: 7)
-        for part in 0..<7 {
-            let form: [UInt8] = part == 6 ? [1, 2, 3] : part == 3 || part == 4 ? [0, 0, 0, 9, 9] : [0, 9]
+        long.append(varint: 8)
+        for part in 0..<8 {
+            let form: [UInt8] =
+                part == 7 ? [1, 2, 3] : part == 6 ? [0, 0, 9] : part == 3 || part == 4 ? [0, 0, 0, 9, 9] : [0, 9]
             long.append(varint: UInt64(form.count))
             long.append(form)
         }

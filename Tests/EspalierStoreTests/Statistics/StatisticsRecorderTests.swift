@@ -8,10 +8,10 @@ struct StatisticsRecorderTests {
     @Test("every kind of event is counted in its place")
     func counting() {
         let recorder = StatisticsRecorder()
-        recorder.countRead(nil, took: .microseconds(5))
-        recorder.countRead(.notFound, took: .microseconds(7))
-        recorder.countRead(.undecodable(path: "a.b", detail: "c"), took: .microseconds(7))
-        recorder.countRead(.unavailable(detail: "closed"), took: nil)
+        recorder.countHit(took: .microseconds(5))
+        recorder.countMiss(.notFound, of: "Message", took: .microseconds(7))
+        recorder.countMiss(.undecodable(path: "a.b", detail: "c"), of: "Message", took: .microseconds(7))
+        recorder.countMiss(.unavailable(detail: "closed"), of: "Message", took: nil)
         recorder.countCommit(took: .milliseconds(2))
         recorder.countDropped(reason: "queueFull")
         recorder.countReplaced(reason: "damaged")
@@ -24,6 +24,7 @@ struct StatisticsRecorderTests {
         let pending = recorder.pending
         #expect(pending.hits == 1)
         #expect(pending.misses.counts == ["notFound": 1, "undecodable": 1, "unavailable": 1])
+        #expect(pending.missesByType.counts["Message"] == pending.misses)
         #expect(pending.readLatency.count == 3)
         #expect(pending.readLatency.maximum == .microseconds(7))
         #expect(pending.commits == 1)
@@ -42,9 +43,9 @@ struct StatisticsRecorderTests {
     @Test("what a failed commit took comes back")
     func puttingBack() {
         let recorder = StatisticsRecorder()
-        recorder.countRead(nil, took: .microseconds(1))
+        recorder.countHit(took: .microseconds(1))
         let delta = recorder.take(for: 7)
-        recorder.countRead(nil, took: .microseconds(2))
+        recorder.countHit(took: .microseconds(2))
         recorder.putBack(delta)
         #expect(recorder.pending(asOf: 3).hits == 2)
         #expect(recorder.pending.hits == 2)
@@ -56,9 +57,9 @@ struct StatisticsRecorderTests {
     @Test("a snapshot from before the commit counts what the commit took, one from after it does not")
     func snapshots() {
         let recorder = StatisticsRecorder()
-        recorder.countRead(nil, took: .zero)
+        recorder.countHit(took: .zero)
         let stored = recorder.take(for: 7)
-        recorder.countRead(.notFound, took: .zero)
+        recorder.countMiss(.notFound, of: "Message", took: .zero)
         #expect(stored.hits == 1)
         #expect(recorder.pending(asOf: 6).hits == 1)
         #expect(recorder.pending(asOf: 6).misses.total == 1)
@@ -74,7 +75,12 @@ struct StatisticsRecorderTests {
             for reader in 0..<readers {
                 group.addTask {
                     for read in 0..<reads {
-                        recorder.countRead(read % 5 == 0 ? .notFound : nil, took: .nanoseconds(reader * read))
+                        let took = Duration.nanoseconds(reader * read)
+                        if read % 5 == 0 {
+                            recorder.countMiss(.notFound, of: "Message", took: took)
+                        } else {
+                            recorder.countHit(took: took)
+                        }
                     }
                     return LifetimeCounters()
                 }
@@ -98,6 +104,7 @@ struct StatisticsRecorderTests {
         all += recorder.pending
         #expect(all.hits == UInt64(readers * reads * 4 / 5))
         #expect(all.misses.counts == ["notFound": UInt64(readers * reads / 5)])
+        #expect(all.missesByType.counts == ["Message": all.misses])
         #expect(all.readLatency.count == readers * reads)
         #expect(all.commits == 300)
     }

@@ -118,6 +118,9 @@ struct Breakage: Sendable, CustomTestStringConvertible {
         Breakage("a tombstone that is a record", [5, 6]) {
             try put(StateEntry(referenceCount: 2, flags: .tombstone), $2.anna, &$0, $1)
         },
+        Breakage("a lost stub that is a record", [6]) {
+            try put(StateEntry(referenceCount: 2, flags: .lost), $2.anna, &$0, $1)
+        },
     ]
 
     private static let unreadable = [

@@ -104,8 +104,9 @@ final class DecodingFrame: BridgeFrame {
             self.record = consume record
             return result
         } catch {
+            let failure = record.values.assembly.noted(error)
             self.record = consume record
-            throw thrown(error, at: BridgeKey(name), as: type)
+            throw thrown(failure, at: BridgeKey(name), as: type)
         }
     }
 
@@ -153,7 +154,7 @@ final class DecodingFrame: BridgeFrame {
             end = values.reader.position
             return result
         } catch {
-            throw thrown(error, at: nil, as: type)
+            throw thrown(values.assembly.noted(error), at: nil, as: type)
         }
     }
 

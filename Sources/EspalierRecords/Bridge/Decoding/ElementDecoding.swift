@@ -85,14 +85,14 @@ struct ElementDecoding: UnkeyedDecodingContainer {
             pass(to: values.reader.position)
             return result
         } catch {
-            throw frame.thrown(placed(error), at: BridgeKey(index: currentIndex), as: type)
+            throw frame.thrown(placed(error, in: values.assembly), at: BridgeKey(index: currentIndex), as: type)
         }
     }
 
-    private func placed(_ error: any Error) -> any Error {
+    private func placed(_ error: any Error, in assembly: Assembly) -> any Error {
         switch error {
         case let error as DecodingError: error.with(failure: AssemblyFailure(error).inside(element: currentIndex))
-        case is AssemblyFailure, is FormatError: AssemblyFailure(error).inside(element: currentIndex)
+        case is AssemblyFailure, is FormatError: assembly.failure(of: error).inside(element: currentIndex)
         default: error
         }
     }

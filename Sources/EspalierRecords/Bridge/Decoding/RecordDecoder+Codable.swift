@@ -88,7 +88,7 @@ extension RecordDecoder {
     private func placed(_ error: any Error, _ key: String) -> any Error {
         switch error {
         case let error as DecodingError: error.with(failure: AssemblyFailure(error).inside(field: key))
-        case is AssemblyFailure, is FormatError: AssemblyFailure(error).inside(field: key)
+        case is AssemblyFailure, is FormatError: values.assembly.failure(of: error).inside(field: key)
         default: error
         }
     }

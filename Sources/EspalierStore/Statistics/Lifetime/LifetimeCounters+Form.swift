@@ -5,7 +5,9 @@ import EspalierRecords
 ///     statistics = count of fields (varint), fields (varints), count of parts (varint), parts, check (8 bytes, seed 0)
 ///     fields     = the sums, nanoseconds of the longest eviction, ages of the youngest and of the oldest victim plus 1, or 0
 ///     part       = length (varint), bytes
-///     parts      = misses, dropped writes, generations replaced, read latency, commit latency, timeline
+///     parts      = misses, dropped writes, generations replaced, read latency, commit latency, timeline, misses by type
+///
+/// The last part has what room the others leave: `MissCounts`.
 ///
 /// A reader takes the fields and parts it knows; what is missing is zero or empty.
 extension LifetimeCounters {
@@ -22,12 +24,18 @@ extension LifetimeCounters {
             misses.append, droppedWrites.append, generationsReplaced.append, readLatency.append, commitLatency.append,
             timeline.append,
         ]
-        writer.append(varint: UInt64(parts.count))
+        writer.append(varint: UInt64(parts.count) + (missesByType.isEmpty ? 0 : 1))
         for part in parts {
             var form = ByteWriter(capacity: 256)
             part(&form)
             writer.append(varint: UInt64(form.count))
             writer.append(form.bytes)
+        }
+        if !missesByType.isEmpty {
+            // Two bytes for its length, eight for the check.
+            let form = missesByType.form(atMost: Self.longestForm - writer.count - 10)
+            writer.append(varint: UInt64(form.count))
+            writer.append(form)
         }
         writer.append(integer: writer.check(seed: 0))
         return writer.bytes
@@ -63,6 +71,7 @@ extension LifetimeCounters {
         case 3: readLatency = try LatencyHistogram(reading: &reader)
         case 4: commitLatency = try LatencyHistogram(reading: &reader)
         case 5: timeline = try Timeline(reading: &reader)
+        case 6: missesByType = try MissCounts(reading: &reader)
         default: break
         }
     }

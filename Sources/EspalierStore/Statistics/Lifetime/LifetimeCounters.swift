@@ -26,6 +26,8 @@ struct LifetimeCounters: Hashable, Sendable {
     /// In seconds, from the youngest to the oldest.
     var victimAges: ClosedRange<UInt64>?
     var misses = ReasonCounts(limit: 16)
+    /// The same misses by what was asked for.
+    var missesByType = MissCounts()
     var droppedWrites = ReasonCounts(limit: 8)
     var generationsReplaced = ReasonCounts(limit: 8)
     var readLatency = LatencyHistogram()
@@ -34,7 +36,7 @@ struct LifetimeCounters: Hashable, Sendable {
 
     static let key = [UInt8]("statistics".utf8)
     /// What `bytes` never comes to more than, whatever was counted.
-    static let longestForm = 3_500
+    static let longestForm = 4_000
 
     init() {}
 
@@ -56,6 +58,7 @@ struct LifetimeCounters: Hashable, Sendable {
             counters.longestEvictionNanoseconds, delta.longestEvictionNanoseconds)
         counters.note(ages: delta.victimAges)
         counters.misses.merge(delta.misses)
+        counters.missesByType.merge(delta.missesByType)
         counters.droppedWrites.merge(delta.droppedWrites)
         counters.generationsReplaced.merge(delta.generationsReplaced)
         counters.readLatency.merge(delta.readLatency)

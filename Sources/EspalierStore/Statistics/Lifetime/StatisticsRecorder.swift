@@ -13,12 +13,14 @@ final class StatisticsRecorder: Sendable {
     private struct Reads {
         var hits: UInt64 = 0
         var misses = LifetimeCounters().misses
+        var missesByType = MissCounts()
         /// In memory of its own, or the first read after a commit would have to move it.
         var latency = LatencyHistogram().separated()
 
         func add(to counters: inout LifetimeCounters) {
             counters.hits = counters.hits.addingClamped(hits)
             counters.misses.merge(misses)
+            counters.missesByType.merge(missesByType)
             counters.readLatency.merge(latency)
         }
     }
@@ -35,16 +37,22 @@ final class StatisticsRecorder: Sendable {
 
     // MARK: Reading
 
-    /// Counts a read. `took` is nil for one that was refused before it began.
-    func countRead(_ reason: MissReason?, took: Duration?) {
+    /// Counts a read that was a hit.
+    func countHit(took: Duration?) {
         let nanoseconds = took?.wholeNanoseconds
         reads.withLock { reads in
             if let nanoseconds { reads.latency.record(nanoseconds: nanoseconds) }
-            if let reason {
-                reads.misses.add(to: reason.name)
-            } else {
-                reads.hits &+= 1
-            }
+            reads.hits &+= 1
+        }
+    }
+
+    /// Counts a read that missed. `type` is the one asked for; `took` is nil for a read that was refused before it began.
+    func countMiss(_ reason: MissReason, of type: String, took: Duration?) {
+        let nanoseconds = took?.wholeNanoseconds
+        reads.withLock { reads in
+            if let nanoseconds { reads.latency.record(nanoseconds: nanoseconds) }
+            reads.misses.add(to: reason.name)
+            reads.missesByType.add(to: reason.name, of: type)
         }
     }
 
@@ -118,7 +126,9 @@ final class StatisticsRecorder: Sendable {
             if let taken = rest.taken, transaction < taken.transaction { counters += taken.delta }
             // A copy that shares memory would make the next read move it.
             let reads = reads.withLock { reads in
-                Reads(hits: reads.hits, misses: reads.misses, latency: reads.latency.separated())
+                Reads(
+                    hits: reads.hits, misses: reads.misses, missesByType: reads.missesByType,
+                    latency: reads.latency.separated())
             }
             reads.add(to: &counters)
             return counters

@@ -1,0 +1,159 @@
+import EspalierLMDB
+import EspalierModels
+import EspalierRecords
+import Testing
+
+@testable import EspalierStore
+
+@Suite("Whatever can't be decoded is a miss with its reason and its path, at every level")
+struct MissReasonTests {
+    /// Where the record of `p:1` stands in what is read.
+    enum Level: CaseIterable {
+        case root, child, element, dictionary, inline, deep, key, inlineUnderKey, collection
+
+        var path: String {
+            switch self {
+            case .root: "p:1"
+            case .child: "m:1.sender"
+            case .element: "h:1.people[1]"
+            case .dictionary: "f:1.people.x"
+            case .inline: "f:2.cover.subject"
+            case .deep: "m:1.sender"
+            case .key: "k"
+            case .inlineUnderKey: "i.subject"
+            case .collection: "c[1]"
+            }
+        }
+
+        func reason(in cache: NormalizedCache) -> MissReason? {
+            switch self {
+            case .root: cache.peekOutcome(Person.self, "p:1").reason
+            case .child: cache.peekOutcome(Message.self, "m:1").reason
+            case .element: cache.peekOutcome(Hall.self, "h:1").reason
+            case .dictionary: cache.peekOutcome(Feed.self, "f:1").reason
+            case .inline: cache.peekOutcome(Feed.self, "f:2").reason
+            case .deep: cache.peekOutcome(Feed.self, "f:3").reason
+            case .key: cache.peekModelOutcome(Person.self, forKey: "k").reason
+            case .inlineUnderKey: cache.peekModelOutcome(Cover.self, forKey: "i").reason
+            case .collection: cache.peekCollectionOutcome(of: Person.self, forKey: "c").reason
+            }
+        }
+    }
+
+    private static let anna = Person("p:1", "Anna")
+    private static let ben = Person("p:2", "Ben")
+
+    private func fill(_ cache: NormalizedCache) throws {
+        cache.set(Message("m:1", from: Self.anna))
+        cache.set(Hall("h:1", people: [Self.ben, Self.anna]))
+        cache.set(Feed("f:1", people: ["x": Self.anna]))
+        cache.set(Feed("f:2", cover: Cover("c", of: Self.anna)))
+        cache.set(Feed("f:3", pinned: Message("m:1", from: Self.anna)))
+        cache.setModel(Self.anna, forKey: "k")
+        cache.setModel(Cover("c", of: Self.anna), forKey: "i")
+        try cache.setCollection([Self.ben, Self.anna], forKey: "c").wait()
+        for level in Level.allCases { #expect(level.reason(in: cache) == nil, "\(level)") }
+    }
+
+    @Test("every fault, at every level", arguments: Fault.allCases)
+    func faults(fault: Fault) throws {
+        try withCache(isDamaged: true) { cache in
+            try fill(cache)
+            try cache.forge(fault)
+            for level in Level.allCases {
+                #expect(level.reason(in: cache) == fault.reason(at: level.path), "\(level)")
+            }
+        }
+    }
+
+    @Test("every fault is repaired by the next write of the identifier, at every level", arguments: Fault.allCases)
+    func repaired(fault: Fault) throws {
+        try withCache(isDamaged: true) { cache in
+            try fill(cache)
+            try cache.forge(fault)
+            try cache.set(Self.anna).wait()
+            for level in Level.allCases { #expect(level.reason(in: cache) == nil, "\(level)") }
+        }
+    }
+
+    @Test("a case that is not known: root, child, element, inline, under a key, in a collection")
+    func unknownCase() throws {
+        try withCache { cache in
+            let detail = "a value that is no case of Mood"
+            cache.set(Box("b:1", "sleepy"))
+            #expect(
+                cache.readOutcome(Box<Mood>.self, "b:1").reason == .undecodable(path: "b:1.value", detail: detail))
+            cache.set(Box("b:2", [Box("b:1", "sleepy")]))
+            #expect(
+                cache.readOutcome(Box<[Box<Mood>]>.self, "b:2").reason
+                    == .undecodable(path: "b:1.value", detail: detail))
+            cache.set(Box("b:3", ["glad", "sleepy"]))
+            #expect(
+                cache.readOutcome(Box<[Mood]>.self, "b:3").reason
+                    == .undecodable(path: "b:3.value[1]", detail: detail))
+            cache.set(Box("b:4", Remark("sleepy")))
+            #expect(
+                cache.readOutcome(Box<MoodyRemark>.self, "b:4").reason
+                    == .undecodable(path: "b:4.value.text", detail: detail))
+            cache.setModel(Remark("sleepy"), forKey: "k")
+            #expect(
+                cache.modelOutcome(MoodyRemark.self, forKey: "k").reason == .undecodable(path: "k.text", detail: detail)
+            )
+            cache.setCollection([Remark("glad"), Remark("sleepy")], forKey: "c")
+            #expect(
+                cache.collectionOutcome(of: MoodyRemark.self, forKey: "c").reason
+                    == .undecodable(path: "c[1].text", detail: detail))
+        }
+    }
+
+    @Test("the records of keys, collections and segments, damaged")
+    func entries() throws {
+        try withCache(isDamaged: true) { cache in
+            try fill(cache)
+            let detail = "the check does not match"
+            try cache.damage("k", in: .key)
+            #expect(Level.key.reason(in: cache) == .damaged(path: "k", detail: detail))
+            let collection = try #require(try cache.handle("c", in: .collection))
+            try cache.damage(try #require(try cache.record(collection)?.children.first))
+            #expect(Level.collection.reason(in: cache) == .damaged(path: "c", detail: detail))
+            try cache.damage("c", in: .collection)
+            #expect(Level.collection.reason(in: cache) == .damaged(path: "c", detail: detail))
+        }
+    }
+
+    @Test("an index entry that is no handle, leads to another record, or nowhere")
+    func index() throws {
+        try withCache(isDamaged: true) { cache in
+            try fill(cache)
+            let key = IndexKey.bytes(.node, "p:1")
+            try cache.tamper { try $0.put($1.index, key, [1, 2]) }
+            #expect(
+                Level.root.reason(in: cache) == .damaged(path: "p:1", detail: "the index entry is damaged"))
+            let other = try #require(try cache.handle("p:2"))
+            try cache.tamper { try $0.put($1.index, key, other.storedBytes) }
+            #expect(
+                Level.root.reason(in: cache)
+                    == .damaged(path: "p:1", detail: "the index leads to another record"))
+            try cache.tamper { try $0.put($1.index, key, Handle(1 << 40).storedBytes) }
+            #expect(Level.root.reason(in: cache) == .dangling(path: "p:1"))
+            #expect(Level.child.reason(in: cache) == nil)
+        }
+    }
+
+    @Test("damage can't be made up for by an initialiser that makes do without the field", arguments: Fault.allCases)
+    func lenient(fault: Fault) throws {
+        try withCache(isDamaged: true) { cache in
+            try fill(cache)
+            try cache.forge(fault)
+            let isHit = [.mismatch, .missingField].contains(fault)
+            for reason in [
+                cache.peekOutcome(Lenient.self, "m:1").reason, cache.peekOutcome(LenientCodable.self, "m:1").reason,
+            ] {
+                #expect((reason == nil) == isHit, "\(String(describing: reason))")
+            }
+            // Read by itself, with the swallowed field inside of the faulty record.
+            #expect((cache.peekOutcome(Nickname.self, "p:1").reason == nil) == isHit)
+            #expect((cache.peekOutcome(NicknameCodable.self, "p:1").reason == nil) == isHit)
+        }
+    }
+}
