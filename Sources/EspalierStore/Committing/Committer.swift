@@ -12,6 +12,8 @@ final class Committer: Sendable {
     let statistics: StatisticsRecorder
     let trainer = WorkerThreads(name: "espalier-train", limit: 1)
     let compression: Compression
+    /// Held while samples are read.
+    let sampling = Mutex(Sampling())
     private let compressor: RecordCompressor?
     /// Has `maintain` called soon.
     let callAttention: @Sendable () -> Void

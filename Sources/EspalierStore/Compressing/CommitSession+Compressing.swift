@@ -15,19 +15,17 @@ extension CommitSession {
         }
     }
 
-    /// Stores dictionaries, which new records are compressed with from here on. Those that would not fit their share of the
-    /// budget, beside the ones that records still need, are left out.
+    /// Stores dictionaries, which new records are compressed with from here on: all of them, or none where they do not fit their
+    /// share of the budget beside those that records still need. Eviction makes room for the next ones.
     func install(_ trained: TrainedDictionaries, in transaction: inout WriteTransaction) throws {
         counters.trainedAt = max(1, counters.bytesWritten)
         counters.trainedRatio = trained.ratio
         (counters.rawSinceTraining, counters.storedSinceTraining) = (0, 0)
         let kept = dictionaries.entries.values.filter { $0.recordCount > 0 }.reduce(0) { $0 + $1.byteCount }
-        var left = TrainingPolicy.allowance(of: generation.budget) - kept
+        let added = trained.dictionaries.reduce(0) { $0 + $1.bytes.count }
+        guard kept + added <= TrainingPolicy.allowance(of: generation.budget) else { return }
         var new: [(number: UInt64, entry: DictionaryNumbers.Entry)] = []
-        // The one for all first: it has the most to give.
-        for dictionary in trained.dictionaries.sorted(by: { $0.shape < $1.shape }) where dictionary.bytes.count <= left
-        {
-            left -= dictionary.bytes.count
+        for dictionary in trained.dictionaries {
             let number = max(counters.nextDictionary, RecordLayout.noDictionary + 1)
             counters.nextDictionary = number + 1
             for (index, slice) in dictionary.slices(number: number, limit: chunkLimit).enumerated() {
@@ -39,7 +37,6 @@ extension CommitSession {
                 byteCount: dictionary.bytes.count)
             new.append((number, entry))
         }
-        guard !new.isEmpty || trained.dictionaries.isEmpty else { return }
         dictionaries.replaceCurrent(with: new)
     }
 

@@ -2,6 +2,11 @@ import EspalierLMDB
 import EspalierRecords
 import Synchronization
 
+/// Taking samples, which stops when the cache is closed.
+struct Sampling {
+    var isStopped = false
+}
+
 /// Training as the commits tell of it.
 struct TrainingProgress {
     /// Samples are being taken or dictionaries made, on another thread.
@@ -24,21 +29,27 @@ extension Committer {
         guard isDue else { return }
         let counters = session.counters
         trainer.run { [weak self] in
-            let trained = try? Self.train(generation, counters, level: level)
-            self?.state.withLock { state in
+            guard let self else { return }
+            let trained = try? train(generation, counters, level: level)
+            state.withLock { state in
                 state.training.isRunning = false
                 state.training.trained = trained.map { (generation.name, $0) }
             }
-            self?.callAttention()
+            callAttention()
         }
     }
 
-    private static func train(
+    /// No samples are taken from here on: whoever closes a cache may do with its file what they like.
+    func stopTraining() { sampling.withLock { $0.isStopped = true } }
+
+    private func train(
         _ generation: Generation, _ counters: Counters, level: Int
     ) throws -> TrainedDictionaries {
-        let allowance = TrainingPolicy.allowance(of: generation.budget) / 2
-        let samples = try RecordSamples(
-            of: generation, byteCount: DictionaryTraining.sampleBytes(allowance: allowance), seed: counters.stamp)
+        let allowance = TrainingPolicy.setAllowance(of: generation.budget)
+        var samples = RecordSamples(
+            byteCount: DictionaryTraining.sampleBytes(allowance: allowance), seed: counters.stamp)
+        // A slice at a time, so that stopping waits for one at most.
+        while try sampling.withLock({ try !$0.isStopped && samples.takeMore(of: generation) }) {}
         let training = DictionaryTraining(level: level, allowance: allowance, rawBytes: counters.rawBytes)
         return training?.train(samples) ?? TrainedDictionaries(dictionaries: [], ratio: 1_000)
     }
@@ -59,7 +70,7 @@ extension Committer {
         if case .zstd(let level) = compression {
             let counters = try generation.environment.read { try $0.counters(generation.keyspaces) }
             if counters.rawBytes > 0 {
-                try commit([.install(Self.train(generation, counters, level: level))], makingRoomIn: generation)
+                try commit([.install(train(generation, counters, level: level))], makingRoomIn: generation)
             }
         }
         var start: UInt64? = 0

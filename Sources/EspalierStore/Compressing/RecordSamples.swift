@@ -15,35 +15,55 @@ struct RecordSamples {
     private var seen: Set<Handle> = []
     private let limit: (count: Int, bytes: Int)
     private var random: UInt64
+    /// What there is to draw from, once it is known.
+    private var ends: (first: UInt64, last: UInt64)?
+    private var slices = 0
 
-    /// Takes in up to so many bytes of payloads.
-    init(of generation: Generation, byteCount limit: Int, seed: UInt64) throws {
+    /// Up to so many bytes of payloads; `takeMore` takes them in.
+    init(byteCount limit: Int, seed: UInt64) {
         self.limit = (8_192, limit)
         random = seed
-        guard let ends = try Self.ends(of: generation) else { return }
-        if ends.last - ends.first < UInt64(self.limit.count) {
-            try readAll(from: ends.first, of: generation)
-        } else {
-            try draw(from: ends, of: generation)
+    }
+
+    private var isFull: Bool { count >= limit.count || byteCount >= limit.bytes }
+
+    /// Takes in a slice in one short read. Returns whether there may be more.
+    mutating func takeMore(of generation: Generation) throws -> Bool {
+        guard let ends = try ends ?? Self.ends(of: generation) else { return false }
+        self.ends = ends
+        defer { slices += 1 }
+        guard ends.last - ends.first >= UInt64(limit.count) else {
+            return try takeNext(from: ends.first, of: generation) && !isFull
         }
+        try draw(from: ends, of: generation)
+        // Some are met twice.
+        return slices * Self.slice < limit.count * 3 / 2 && !isFull
     }
 
     private mutating func draw(from ends: (first: UInt64, last: UInt64), of generation: Generation) throws {
-        // Some are met twice.
-        for start in stride(from: 0, to: limit.count * 3 / 2, by: Self.slice) where !isFull {
-            try generation.environment.read { transaction in
-                let expander = Expander(generation, transaction.snapshot)
-                for _ in 0..<Self.slice where !isFull {
-                    let span = ends.last - ends.first
-                    let isRecent = start % (2 * Self.slice) == 0
-                    let first = isRecent ? ends.last - span / 4 : ends.first
-                    try take(atOrAfter: first + next() % max(1, ends.last - first), transaction, generation, expander)
-                }
+        try generation.environment.read { transaction in
+            let expander = Expander(generation, transaction.snapshot)
+            // Every other slice is of the newest quarter.
+            let first = slices % 2 == 0 ? ends.last - (ends.last - ends.first) / 4 : ends.first
+            for _ in 0..<Self.slice where !isFull {
+                let start = first + next() % max(1, ends.last - first)
+                let found = try Self.handles(from: start, count: 1, in: transaction, generation.keyspaces)
+                if let found = found.first { try add(found, transaction, generation, expander) }
             }
         }
     }
 
-    private var isFull: Bool { count >= limit.count || byteCount >= limit.bytes }
+    /// A small cache is read through. Returns whether there was anything left.
+    private mutating func takeNext(from first: UInt64, of generation: Generation) throws -> Bool {
+        try generation.environment.read { transaction in
+            let expander = Expander(generation, transaction.snapshot)
+            let start = seen.max()?.rawValue ?? 0
+            let found = try Self.handles(
+                from: max(first, start + 1), count: Self.slice, in: transaction, generation.keyspaces)
+            for handle in found { try add(handle, transaction, generation, expander) }
+            return !found.isEmpty
+        }
+    }
 
     private static func ends(of generation: Generation) throws -> (first: UInt64, last: UInt64)? {
         try generation.environment.read { transaction in
@@ -67,29 +87,6 @@ struct RecordSamples {
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
         z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
         return z ^ (z >> 31)
-    }
-
-    private mutating func readAll(from first: UInt64, of generation: Generation) throws {
-        var start: UInt64? = first
-        while let from = start, !isFull {
-            start = try generation.environment.read { transaction in
-                let expander = Expander(generation, transaction.snapshot)
-                var next: UInt64?
-                for handle in try Self.handles(from: from, count: Self.slice, in: transaction, generation.keyspaces) {
-                    try add(handle, transaction, generation, expander)
-                    next = handle.rawValue + 1
-                }
-                return next
-            }
-        }
-    }
-
-    private mutating func take(
-        atOrAfter handle: UInt64, _ transaction: borrowing ReadTransaction, _ generation: Generation,
-        _ expander: Expander
-    ) throws {
-        let found = try Self.handles(from: handle, count: 1, in: transaction, generation.keyspaces)
-        if let found = found.first { try add(found, transaction, generation, expander) }
     }
 
     /// The handles of records from `start` on.

@@ -23,7 +23,9 @@ struct TrainingPolicy {
         return ratio * 100 > counters.trainedRatio * drift
     }
 
-    /// Bytes that dictionaries may take together: two in a hundred of the budget. A new set gets half of it, as long as records
-    /// still need the old one.
+    /// Bytes that dictionaries may take together: two in a hundred of the budget.
     static func allowance(of budget: ByteCount) -> Int { budget.bytes / 50 }
+
+    /// Bytes of one set of dictionaries: records still need the one before, and a few the one before that.
+    static func setAllowance(of budget: ByteCount) -> Int { allowance(of: budget) / 3 }
 }

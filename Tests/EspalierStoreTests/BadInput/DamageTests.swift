@@ -60,7 +60,7 @@ struct DamageTests {
 
     @Test("damaged chunks, first, middle or missing, go with the next write")
     func chunks() throws {
-        try withCache { cache in
+        try withCache(.uncompressed) { cache in
             let long = Person("p:1", String(repeating: "t", count: 20_000))
             for round in 0..<4 {
                 try cache.set(long).wait()

@@ -64,7 +64,10 @@ extension Configuration {
     /// Killing the process loses nothing in any mode, and waiting for the disk takes time.
     static var forTests: Configuration { Configuration(durability: .noSync) }
 
-    /// Without compression, so that so many bytes of text take so many bytes of file.
+    /// So many bytes of text take so many bytes of file.
+    static var uncompressed: Configuration { .forTests(budget: .mebibytes(50)) }
+
+    /// Without compression, unless asked for.
     static func forTests(budget: ByteCount, compression: Compression = .none) -> Configuration {
         Configuration(budget: budget, durability: .noSync, compression: compression)
     }

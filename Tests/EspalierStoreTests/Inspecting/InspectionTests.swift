@@ -82,7 +82,7 @@ struct InspectionTests {
 
     @Test("the bytes of a record are those stored, chunks joined; its size is with what chunks add")
     func bytes() throws {
-        try withCache(isDamaged: true) { cache in
+        try withCache(.uncompressed, isDamaged: true) { cache in
             cache.set(Person("p:1", "short"))
             try cache.set(Person("p:2", String(repeating: "t", count: 20_000))).wait()
             let (short, long) = (try #require(try cache.handle("p:1")), try #require(try cache.handle("p:2")))

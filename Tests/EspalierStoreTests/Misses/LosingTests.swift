@@ -162,7 +162,7 @@ struct LosingTests {
     @Test(
         "keys, collections, segments and records in chunks", arguments: ["k", "c", "segment", "chunked", "first chunk"])
     func entries(what: String) throws {
-        try withCache { cache in
+        try withCache(.uncompressed) { cache in
             let people = (0..<700).map { Person("x:\($0)", "n") }
             let long = Person("l:1", String(repeating: "t", count: 20_000))
             cache.setModel(anna, forKey: "k")

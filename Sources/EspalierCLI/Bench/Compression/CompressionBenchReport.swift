@@ -11,7 +11,7 @@ struct CompressionSpaceReport: Printable {
                 .left("compression"), .right("records"), .right("meanBytes", "mean bytes"),
                 .right("ofRaw", "of raw"), .right("fileBytes", "file bytes a record"), .right("feeds"),
                 .right("toBlobs", "to blobs of 119 kB"), .right("toOwnBlobs", "to blobs of their own"),
-                .right("hitRate", "hit rate"), .left("isClean", "clean"),
+                .left("isClean", "clean"),
             ])
         let rawMean = mean(space.raw)
         for (name, result) in [("none", space.raw), ("zstd 3", space.compressed)] {
@@ -23,7 +23,6 @@ struct CompressionSpaceReport: Printable {
                 .real(mean(result) + result.overhead, decimals: 1), .count(Int(feeds)),
                 .real(feeds / (budget / Double(CompressionBench.blobBytes)), decimals: 2),
                 .real(feeds / (budget / Double(space.blobBytes)), decimals: 2),
-                .real(Double(result.hits) / Double(max(1, result.hits + result.notFound)), decimals: 3),
                 .flag(result.isClean),
             ])
         }
