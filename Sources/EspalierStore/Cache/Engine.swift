@@ -204,7 +204,6 @@ final class Engine: Sendable {
         flatteners.close()
         readers.close()
         committer.sweeper.close()
-        committer.stopTraining()
         committer.trainer.close()
         generations.close()
         subscribers.finish()

@@ -232,6 +232,7 @@ final class CommitSession {
             handle: handle, nameSpace: content.nameSpace, shape: shape, children: content.children, payload: payload,
             compressed: compressed)
         if let compressed { dictionaries.retain(compressed.dictionary.number) }
+        counters.noteWritten(payload: payload.count, stored: payload.count - (compressed?.savedBytes ?? 0))
         let rawByteCount = bytes.count + (compressed?.savedBytes ?? 0)
         try store(bytes, rawByteCount: rawByteCount, at: handle, over: old, in: &transaction)
     }
@@ -255,7 +256,6 @@ final class CommitSession {
         }
         counters.rawBytes += UInt64(rawByteCount)
         counters.bytesWritten += UInt64(bytes.count)
-        counters.noteWritten(raw: rawByteCount, stored: bytes.count)
         guard let old else { return }
         edits.nodes.append(handle)
         let before = Chunks.layout(of: old.storedByteCount, limit: chunkLimit)

@@ -12,8 +12,6 @@ final class Committer: Sendable {
     let statistics: StatisticsRecorder
     let trainer = WorkerThreads(name: "espalier-train", limit: 1)
     let compression: Compression
-    /// Held while samples are read.
-    let sampling = Mutex(Sampling())
     private let compressor: RecordCompressor?
     /// Has `maintain` called soon.
     let callAttention: @Sendable () -> Void
@@ -131,21 +129,22 @@ final class Committer: Sendable {
         }
     }
 
-    /// Does some of what can be done while nobody writes: touches to flush, records to lose, trees to evict, children to release.
-    /// Returns whether there is more of it.
+    /// Does some of what can be done while nobody writes: touches to flush, records to lose, trees to evict, children to release,
+    /// samples to take. Returns whether there is more of it.
     func maintain(isIdle: Bool) -> Bool {
         if let damaged = state.withLock({ $0.damaged.take() }) { try? start(because: .damaged, instead: damaged) }
         installTrained()
+        let isSampling = sampleMore()
         let isDue = deadline.map { $0 <= .now } ?? false
         let isBehind = state.withLock { $0.isBehind }
-        guard isIdle, isDue || isBehind else { return isBehind }
+        guard isIdle, isDue || isBehind else { return isBehind || isSampling }
         do {
             _ = try generations.withCurrent { try transact([], in: $0, goal: .watermark) }
         } catch {
             // Nothing is lost: the next write makes room for itself.
             state.withLock { $0.isBehind = false }
         }
-        return state.withLock { $0.isBehind }
+        return state.withLock { $0.isBehind } || isSampling
     }
 
     /// Touches and counts that no commit has taken: at closing. No record is lost by it: a tool that only looks at a damaged cache

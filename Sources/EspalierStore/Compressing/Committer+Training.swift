@@ -2,56 +2,67 @@ import EspalierLMDB
 import EspalierRecords
 import Synchronization
 
-/// Taking samples, which stops when the cache is closed.
-struct Sampling {
-    var isStopped = false
-}
-
 /// Training as the commits tell of it.
 struct TrainingProgress {
-    /// Samples are being taken or dictionaries made, on another thread.
+    /// From the first sample until dictionaries are made.
     var isRunning = false
+    /// Samples so far, and what they are of; nil while none are being taken.
+    var samples: (RecordSamples, generation: Generation, counters: Counters)?
     /// What the next commit stores, and of which generation it is.
     var trained: (generation: String, TrainedDictionaries)?
 }
 
 extension Committer {
-    /// Begins to train in the background when that is due. The thread of its own takes samples in short reads.
+    /// Begins to train when that is due: samples between commits, the rest in the background.
     func trainOn(_ session: CommitSession) {
         let generation = session.generation
-        guard case .zstd(let level) = compression, TrainingPolicy.isDue(session.counters, budget: generation.budget)
-        else { return }
-        let isDue = state.withLock { state in
-            guard !state.training.isRunning, state.training.trained == nil else { return false }
+        guard compression != .none, TrainingPolicy.isDue(session.counters, budget: generation.budget) else { return }
+        state.withLock { state in
+            guard !state.training.isRunning, state.training.trained == nil else { return }
             state.training.isRunning = true
-            return true
-        }
-        guard isDue else { return }
-        let counters = session.counters
-        trainer.run { [weak self] in
-            guard let self else { return }
-            let trained = try? train(generation, counters, level: level)
-            state.withLock { state in
-                state.training.isRunning = false
-                state.training.trained = trained.map { (generation.name, $0) }
-            }
-            callAttention()
+            state.training.samples = (samples(of: generation, session.counters), generation, session.counters)
         }
     }
 
-    /// No samples are taken from here on: whoever closes a cache may do with its file what they like.
-    func stopTraining() { sampling.withLock { $0.isStopped = true } }
+    private func samples(of generation: Generation, _ counters: Counters) -> RecordSamples {
+        let allowance = TrainingPolicy.setAllowance(of: generation.budget)
+        return RecordSamples(byteCount: DictionaryTraining.sampleBytes(allowance: allowance), seed: counters.stamp)
+    }
+
+    /// Takes some more samples, on the writer's thread: beside a commit a read would keep pages from being used again. Returns
+    /// whether there is more to take.
+    func sampleMore() -> Bool {
+        guard let (taken, generation, counters) = state.withLock({ $0.training.samples.take() }) else { return false }
+        var samples = taken
+        guard let isMore = try? samples.takeMore(of: generation) else {
+            state.withLock { $0.training.isRunning = false }
+            return false
+        }
+        guard !isMore else {
+            state.withLock { $0.training.samples = (samples, generation, counters) }
+            return true
+        }
+        trainer.run { [weak self, samples] in
+            guard let self else { return }
+            let trained = train(samples, generation, counters)
+            state.withLock { state in
+                state.training.isRunning = false
+                state.training.trained = (generation.name, trained)
+            }
+            callAttention()
+        }
+        return false
+    }
 
     private func train(
-        _ generation: Generation, _ counters: Counters, level: Int
-    ) throws -> TrainedDictionaries {
-        let allowance = TrainingPolicy.setAllowance(of: generation.budget)
-        var samples = RecordSamples(
-            byteCount: DictionaryTraining.sampleBytes(allowance: allowance), seed: counters.stamp)
-        // A slice at a time, so that stopping waits for one at most.
-        while try sampling.withLock({ try !$0.isStopped && samples.takeMore(of: generation) }) {}
-        let training = DictionaryTraining(level: level, allowance: allowance, rawBytes: counters.rawBytes)
-        return training?.train(samples) ?? TrainedDictionaries(dictionaries: [], ratio: 1_000)
+        _ samples: RecordSamples, _ generation: Generation, _ counters: Counters
+    ) -> TrainedDictionaries {
+        guard case .zstd(let level) = compression,
+            let training = DictionaryTraining(
+                level: level, allowance: TrainingPolicy.setAllowance(of: generation.budget),
+                rawBytes: counters.rawBytes)
+        else { return TrainedDictionaries(dictionaries: [], ratio: 1_000) }
+        return training.train(samples)
     }
 
     /// Stores what was trained, in a commit of its own. Without room for it, the next training is as far away as after this one.
@@ -67,11 +78,11 @@ extension Committer {
 
     /// Trains now, and writes every record anew that the newest dictionaries make shorter: some hundred in each commit.
     func compact(_ generation: Generation) throws {
-        if case .zstd(let level) = compression {
-            let counters = try generation.environment.read { try $0.counters(generation.keyspaces) }
-            if counters.rawBytes > 0 {
-                try commit([.install(train(generation, counters, level: level))], makingRoomIn: generation)
-            }
+        let counters = try generation.environment.read { try $0.counters(generation.keyspaces) }
+        if compression != .none, counters.rawBytes > 0 {
+            var samples = samples(of: generation, counters)
+            while try samples.takeMore(of: generation) {}
+            try commit([.install(train(samples, generation, counters))], makingRoomIn: generation)
         }
         var start: UInt64? = 0
         while let from = start {

@@ -33,9 +33,9 @@ struct Counters: Hashable, Sendable {
     var pinnedBytes: UInt64 = 0
     /// What `bytesWritten` was when dictionaries were trained last; 0 when they never were.
     var trainedAt: UInt64 = 0
-    /// What records then took of their raw bytes, in thousandths.
+    /// What payloads then took of their raw bytes, in thousandths.
     var trainedRatio: UInt64 = 0
-    /// Of the records written since: raw bytes and stored bytes.
+    /// Of payloads written since: raw bytes and stored bytes.
     var rawSinceTraining: UInt64 = 0
     var storedSinceTraining: UInt64 = 0
     /// Where the sweep under way goes on; 0 when none is.
@@ -53,8 +53,10 @@ struct Counters: Hashable, Sendable {
 
     static let key = [UInt8]("counters".utf8)
 
-    mutating func noteWritten(raw: Int, stored: Int) {
-        rawSinceTraining &+= UInt64(raw)
+    /// Payloads that are too short to be compressed tell nothing of dictionaries.
+    mutating func noteWritten(payload: Int, stored: Int) {
+        guard payload >= RecordCompressor.shortest else { return }
+        rawSinceTraining &+= UInt64(payload)
         storedSinceTraining &+= UInt64(stored)
     }
 

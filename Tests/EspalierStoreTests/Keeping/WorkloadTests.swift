@@ -7,7 +7,9 @@ import Testing
 
 @Suite("A cache that is always full")
 struct WorkloadTests {
-    @Test("of feeds stays within its budget, takes every write and answers every read", arguments: [1, 4], [Compression.none, .standard])
+    @Test(
+        "of feeds stays within its budget, takes every write and answers every read", arguments: [1, 4],
+        [Compression.none, .standard])
     func feeds(mebibytes: Int, compression: Compression) throws {
         try withCache(.forTests(budget: .mebibytes(mebibytes), compression: compression)) { cache in
             let watch = SizeWatch(cache.engine.directory.path)

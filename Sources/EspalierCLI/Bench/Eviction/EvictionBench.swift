@@ -59,7 +59,7 @@ struct EvictionBench {
         let goal = Double(budget.bytes) * turnover
         while true {
             let feed = WorkloadFeed(id: result.feeds) { WorkloadPerson(id: people.draw(&random)) }
-            do { try cache.set(feed).wait() } catch { result.failedWrites += 1; print(error) }
+            do { try cache.set(feed).wait() } catch { result.failedWrites += 1 }
             result.feeds += 1
             for _ in 0..<Self.readsPerFeed {
                 let id = result.feeds - 1 - recency.draw(&random)
