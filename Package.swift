@@ -70,7 +70,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EspalierStoreTests",
-            dependencies: ["EspalierStore", "EspalierLMDB", "EspalierTestSupport"],
+            dependencies: ["EspalierStore", "EspalierLMDB", "EspalierCompression", "EspalierTestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "EspalierCLITests",

@@ -32,8 +32,8 @@ func example(in directory: String) async throws {
     // snippet.end
 
     // snippet.fill
-    let text = String(repeating: "Meow. ", count: 60)
     for id in 1...4_000 {
+        let text = (0..<10).map { _ in UUID().uuidString }.joined()  // does not compress
         cache.set(Message(id: id, text: text, sender: Person(id: 2 + id % 10, name: "Grace")))
         if id % 100 == 0 { _ = await cache.read(Message.self, "Message:1") }  // an access
     }

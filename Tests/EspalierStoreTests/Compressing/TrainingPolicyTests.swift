@@ -1,0 +1,50 @@
+import Testing
+
+@testable import EspalierStore
+
+@Suite("Training is due when there is something to learn")
+struct TrainingPolicyTests {
+    private func counters(_ change: (inout Counters) -> Void) -> Counters {
+        var counters = Counters()
+        counters.rawBytes = 10 << 20
+        counters.bytesWritten = 10 << 20
+        change(&counters)
+        return counters
+    }
+
+    private func isDue(_ change: (inout Counters) -> Void) -> Bool {
+        TrainingPolicy.isDue(counters(change), budget: .mebibytes(50))
+    }
+
+    @Test("for the first time with 48 KiB")
+    func first() {
+        #expect(!isDue { $0.rawBytes = (48 << 10) - 1 })
+        #expect(isDue { $0.rawBytes = 48 << 10 })
+    }
+
+    @Test("again when eight times as much has been written, until there is plenty")
+    func growth() {
+        #expect(!isDue { $0.trainedAt = 2 << 20 })
+        #expect(isDue { $0.trainedAt = (10 << 20) / 8 })
+        #expect(
+            !isDue {
+                $0.trainedAt = 32 << 20
+                $0.bytesWritten = 1 << 40
+            })
+    }
+
+    @Test("again when payloads take 15 hundredths more than then, over a sixteenth of the budget")
+    func drift() {
+        func isDue(raw: UInt64, stored: UInt64) -> Bool {
+            self.isDue {
+                $0.trainedAt = 9 << 20
+                $0.trainedRatio = 400
+                ($0.rawSinceTraining, $0.storedSinceTraining) = (raw, stored)
+            }
+        }
+        #expect(!isDue(raw: 4_000_000, stored: 1_840_000))
+        #expect(isDue(raw: 4_000_000, stored: 1_850_000))
+        #expect(!isDue(raw: 3_000_000, stored: 3_000_000))
+        #expect(!isDue(raw: 4_000_000, stored: 1_000_000))
+    }
+}
