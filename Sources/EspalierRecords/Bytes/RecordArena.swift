@@ -12,7 +12,7 @@ package final class RecordArena {
 
     package init() {}
 
-    deinit { for unsafeblock in unsafe blocks { unsafe block.deallocate() } }
+    deinit { while let block = unsafe blocks.popLast() { unsafe block.deallocate() } }
 
     /// A copy of `bytes` with `count` others, which `fill` writes, in place of `range`.
     func copy(
