@@ -92,7 +92,7 @@ package struct AssemblyFailure: Error {
         }
     }
 
-    private static func detail(of error: FormatError) -> String {
+    package static func detail(of error: FormatError) -> String {
         switch error {
         case .truncated: "the bytes end early"
         case .malformed(let what): what
