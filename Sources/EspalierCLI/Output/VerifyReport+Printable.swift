@@ -5,7 +5,7 @@ extension VerifyReport: Printable {
         [
             ("nodes", nodes), ("keys", keys), ("collections", collections), ("segments", segments),
             ("tombstones", tombstones), ("references", references),
-        ] + (trees > 0 ? [("values", values), ("trees", trees), ("unreadable", unreadableTrees)] : []) + [
+        ] + (trees > 0 ? [("values", values), ("trees", trees), ("unreadableTrees", unreadableTrees)] : []) + [
             ("problems", problemCount)
         ]
     }

@@ -15,7 +15,10 @@ struct StatsVerb: AsyncParsableCommand {
 
     @OptionGroup var cache: CacheArgument
 
-    @Flag(help: "The types of nodes instead, with their records and their share of the nodes.")
+    @Flag(
+        help:
+            "The types of nodes instead, with their records, their share of the nodes and their bytes: walks the cache."
+    )
     var byType = false
 
     @Flag(help: "A line for each interval, until Ctrl-C.")
@@ -51,7 +54,8 @@ struct StatsVerb: AsyncParsableCommand {
             }
             let statistics = try cache.statistics()
             if byType {
-                try output.print(TypeReport(statistics: statistics))
+                let bytes = try cache.inspect { try $0.bytesByType() }
+                try output.print(TypeReport(statistics: statistics, bytes: bytes))
             } else {
                 try output.print(StatisticsReport(statistics: statistics))
             }

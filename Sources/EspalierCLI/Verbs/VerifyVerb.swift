@@ -7,7 +7,7 @@ struct VerifyVerb: ParsableCommand {
         commandName: "verify", abstract: "Checks every record and every invariant of the cache.",
         discussion: """
             Prints what it found, and exits with 2 if there are problems. With --deep it decodes every value, and follows every \
-            reference from every name: "unreadable" are the trees of which a part can't be read, each of which is a miss, and each \
+            reference from every name: "unreadableTrees" are the trees of which a part can't be read, each of which is a miss, and each \
             problem says where.
             """)
 
