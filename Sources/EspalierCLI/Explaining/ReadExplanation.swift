@@ -28,8 +28,13 @@ struct ReadExplanation {
         self.stop = try stop.flatMap { $0 == found.handle ? nil : try RecordProfile(of: $0, in: inspection) }
     }
 
-    /// Where a miss is; nil for one that is at no place.
+    /// Where a miss is; nil for one that is at no place. A read names an entry that is no node without the way inside it.
     private var path: String? {
+        guard let path = reasonPath else { return nil }
+        return survey.stop.flatMap { $0.path.hasPrefix(path) ? $0.path : nil } ?? path
+    }
+
+    private var reasonPath: String? {
         switch reason {
         case nil, .notFound, .deleted, .unavailable, .notStorable, .expired: nil
         case .tooDeep(let path), .tooLarge(let path), .cyclic(let path), .undecodable(let path, _): path

@@ -66,7 +66,7 @@ package final class Inspection {
                 return .record(record)
             }
         } catch let error as FormatError {
-            return .damaged("\(error)")
+            return .damaged(AssemblyFailure.detail(of: error))
         }
         // Readers take a damaged entry for none, too.
         let flags = try state(of: handle)?.flags ?? []

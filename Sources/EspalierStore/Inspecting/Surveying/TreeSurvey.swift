@@ -105,7 +105,8 @@ private struct TreeWalk {
                 }
                 survey.noteRecord()
                 do {
-                    try walk(elementsOf: found, from: elements.lowerBound, at: place, level + 1)
+                    // A read is out of the collection's record again when it opens those of its segments.
+                    try walk(elementsOf: found, from: elements.lowerBound, at: place, level)
                 } catch let error as FormatError {
                     survey.note(
                         TreePlace(
