@@ -69,6 +69,7 @@ struct DictionariesVerbTests {
         let explanation = try tool("get", "c", "Post:5", "--explain", "--format", "json")
         #expect(explanation.code == 2)
         let record = try #require(try explanation.json()["record"])
+        #expect(record["problem"]?.text?.hasPrefix("dictionary ") == true)
         #expect(record["kind"] == "damaged" && record["dictionary"]?.text == "\(dictionary["number"]?.count ?? 0)")
         #expect(record["fields"] == ["by", "id", "kind", "text"] && record["rawBytes"] == .null)
     }

@@ -16,7 +16,23 @@ extension Inspection {
             return true
         }
         guard values.first?.number == 0 else { return nil }
-        return RecordAnatomy(of: handle, values: values, by: expander) { try shape($0) }
+        var anatomy = RecordAnatomy(of: handle, values: values, by: expander) { try shape($0) }
+        // A check that does not match may be the dictionary's, which all of its records fail with.
+        if anatomy.problem != nil, let number = anatomy.dictionaryNumber, number > RecordLayout.noDictionary,
+            let problem = try problem(ofDictionary: number)
+        {
+            anatomy.problem = "dictionary \(number): \(problem)"
+        }
+        return anatomy
+    }
+
+    private func problem(ofDictionary number: UInt64) throws -> String? {
+        do {
+            guard let stored = try snapshot.storedDictionary(keyspaces, number) else { return "it is not there" }
+            return RecordDictionary(stored.bytes) == nil ? "zstd refuses it" : nil
+        } catch let error as FormatError {
+            return AssemblyFailure.detail(of: error)
+        }
     }
 
     /// The shape of a number; nil if there is none.
