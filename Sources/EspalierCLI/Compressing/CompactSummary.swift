@@ -13,6 +13,8 @@ struct CompactSummary: Printable {
     let changed: Int
     let time: Duration
 
+    var evicted: Int { after.statistics.evictions.records - before.statistics.evictions.records }
+
     var report: Report {
         Report(groups: [
             ("before", Self.facts(before, "before")), ("after", Self.facts(after, "after")),
@@ -21,6 +23,7 @@ struct CompactSummary: Printable {
                 [
                     ("records", "records", .count(after.statistics.records)),
                     ("recordsChanged", "stored another way now", .count(changed)),
+                    ("recordsEvicted", "evicted to make room", .count(evicted)),
                     ("nanoseconds", "time", .nanoseconds(time)),
                 ]
             ),

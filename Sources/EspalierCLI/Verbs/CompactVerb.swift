@@ -8,10 +8,10 @@ struct CompactVerb: AsyncParsableCommand {
         commandName: "compact",
         abstract: "Compresses all records anew, with dictionaries trained on what the cache holds.",
         discussion: """
-            It loses nothing, and counts as no access. Of use after a first import; records written later are compressed by \
-            themselves. With --compression none all records become raw, which makes reads faster and needs room. Files do not \
-            become shorter: the pages are there for what is written next. "ratio" is how many times as long the records are \
-            before they are compressed.
+            It changes nothing that is read, and counts as no access. Of use after a first import; records written later are \
+            compressed by themselves. With --compression none all records become raw, which makes reads faster and takes room: in \
+            a full cache the least recently used trees are evicted for it. Files do not become shorter: the pages are there for \
+            what is written next. "ratio" is how many times as long the records are before they are compressed.
             """)
 
     @OptionGroup var cache: CacheArgument
@@ -28,8 +28,12 @@ struct CompactVerb: AsyncParsableCommand {
             let time = ContinuousClock.now - start
             let after = try cache.inspect { try $0.dictionaryNumbers() }
             let changed = numbers.count { handle, number in after[handle].map { $0 != number } ?? false }
-            try output.print(
-                CompactSummary(before: before, after: try side(of: cache), changed: changed, time: time))
+            let summary = CompactSummary(before: before, after: try side(of: cache), changed: changed, time: time)
+            try output.print(summary)
+            if summary.evicted > 0 {
+                Console.note(
+                    "\(summary.evicted) records were evicted to make room. espalier budget sets how much there is.")
+            }
         } catch let error as CacheError {
             throw self.cache.failure(error)
         }

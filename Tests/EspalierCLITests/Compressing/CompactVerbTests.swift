@@ -23,6 +23,7 @@ struct CompactVerbTests {
         #expect(try #require(json["after"]?["dictionaries"]?.count) > 0)
         #expect(try #require(json["after"]?["ratio"]?.real) > #require(json["before"]?["ratio"]?.real))
         #expect(try #require(json["recordsChanged"]?.count) > 800)
+        #expect(json["recordsEvicted"] == 0)
         #expect(try #require(json["nanoseconds"]?.count) > 0)
         let statistics = try tool.succeed("stats", "c", "--format", "json").json()
         #expect(statistics["recordBytes"]?.count == new && statistics["rawBytes"] == json["after"]?["rawBytes"])
@@ -45,6 +46,18 @@ struct CompactVerbTests {
         try tool.succeed("set", "c", "-", "--id-key", "id", input: #"{"id":2,"text":"\#(text)"}"#)
         let sizes = try tool.rows("ls", "c", "--type", "root").map { ($0["bytes"]?.count ?? 0, $0["rawBytes"]?.count) }
         #expect(sizes[0].0 == sizes[0].1 && sizes[1].0 * 4 < sizes[0].0)
+    }
+
+    @Test("raw records take room: what a full cache evicts for it is told")
+    func evicted() throws {
+        let posts = (0..<6_000).map { #"{"id":\#($0),"text":"\#(String(repeating: "text \($0) ", count: 30))"}"# }
+        let input = "[\(posts.joined(separator: ","))]"
+        _ = try tool("import", "c", "-", "--id-key", "id", "--budget", "1MiB", input: input)
+        let outcome = try tool("compact", "c", "--compression", "none", "--format", "json")
+        let evicted = try #require(try outcome.count("recordsEvicted"))
+        #expect(outcome.code == 0 && evicted > 0)
+        #expect(outcome.errors.contains("note: \(evicted) records were evicted"))
+        try tool.succeed("verify", "c", "--deep")
     }
 
     @Test("a higher level is no longer")
