@@ -21,6 +21,7 @@ struct Espalier: AsyncParsableCommand {
             CommandGroup(
                 name: "Keeping within the budget:",
                 subcommands: [BudgetVerb.self, EvictVerb.self, PinVerb.self, UnpinVerb.self, SweepVerb.self]),
+            CommandGroup(name: "Compressing:", subcommands: [DictionariesVerb.self, CompactVerb.self]),
             CommandGroup(name: "Moving:", subcommands: [ExportVerb.self, DiffVerb.self]),
             CommandGroup(name: "Checking:", subcommands: [StatsVerb.self, VerifyVerb.self, DoctorVerb.self]),
             CommandGroup(name: "Trying:", subcommands: [DemoVerb.self, BenchVerb.self]),

@@ -175,7 +175,7 @@ struct VerbTests {
         #expect(
             Set(members.map(\.name)) == [
                 "nodes", "roots", "keys", "collections", "segments", "tombstones", "pins", "shapes", "types",
-                "recordBytes", "rawBytes", "pageSize", "pagesUsed", "pageCapacity", "fill", "fileBytes",
+                "recordBytes", "rawBytes", "ratio", "pageSize", "pagesUsed", "pageCapacity", "fill", "fileBytes",
                 "directoryBytes", "budget", "oldestReader", "hits", "misses", "hitRate", "readLatency", "writes",
                 "deletes", "recordsWritten", "recordsUnchanged", "commits", "droppedWrites", "mapFullRecoveries",
                 "generationsReplaced", "commitLatency", "evictions",

@@ -9,11 +9,16 @@ struct CacheArgument: ParsableArguments {
     var cache: String
 
     /// Opens the cache. Throws when there is none, and leaves everything as it was.
-    func openExisting() throws(CommandFailure) -> NormalizedCache { try Self.openExisting(at: cache) }
+    func openExisting(compression: Compression? = nil) throws(CommandFailure) -> NormalizedCache {
+        try Self.openExisting(at: cache, compression: compression)
+    }
 
-    static func openExisting(at path: String) throws(CommandFailure) -> NormalizedCache {
+    static func openExisting(
+        at path: String, compression: Compression? = nil
+    ) throws(CommandFailure) -> NormalizedCache {
         do {
-            return try NormalizedCache.existing(directory: path, configuration: .commandLine())
+            return try NormalizedCache.existing(
+                directory: path, configuration: .commandLine(compression: compression))
         } catch {
             throw failure(error, at: path)
         }
@@ -31,10 +36,13 @@ struct CacheArgument: ParsableArguments {
     }
 
     /// Opens the cache, which is made, with `budget`, if it is not there.
-    func openOrCreate(budget: SizeArgument?) throws(CommandFailure) -> NormalizedCache {
+    func openOrCreate(
+        budget: SizeArgument?, compression: Compression?
+    ) throws(CommandFailure) -> NormalizedCache {
         try requireOwnDirectory()
         do {
-            let cache = try NormalizedCache(directory: cache, configuration: .commandLine(budget: budget))
+            let cache = try NormalizedCache(
+                directory: cache, configuration: .commandLine(budget: budget, compression: compression))
             let stored = try cache.statistics().budget
             if let budget, stored.bytes != budget.bytes {
                 Console.note(

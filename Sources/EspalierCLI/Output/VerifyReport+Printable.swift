@@ -4,7 +4,9 @@ extension VerifyReport: Printable {
     private var counts: [(name: String, count: Int)] {
         [
             ("nodes", nodes), ("keys", keys), ("collections", collections), ("segments", segments),
-            ("tombstones", tombstones), ("references", references), ("problems", problemCount),
+            ("tombstones", tombstones), ("references", references),
+        ] + (trees > 0 ? [("values", values), ("trees", trees), ("unreadableTrees", unreadableTrees)] : []) + [
+            ("problems", problemCount)
         ]
     }
 
@@ -16,14 +18,22 @@ extension VerifyReport: Printable {
         }
         for problem in problems {
             let name = problem.invariant == 0 ? "damage" : "invariant \(problem.invariant)"
-            report.append([.text(name, .bad), .text(problem.detail)])
+            let detail = [problem.path, problem.detail].compactMap { $0 }.joined(separator: ": ")
+            report.append([.text(name, .bad), .text(detail)])
         }
         return report
     }
 
     var json: JSONValue {
         let problems = problems.map { problem -> JSONValue in
-            ["invariant": .number(JSONNumber(problem.invariant)), "detail": .string(problem.detail)]
+            let place = [("identifier", problem.identifier), ("path", problem.path)].compactMap { name, text in
+                text.map { JSONMember(name: name, value: .string($0)) }
+            }
+            return .object(
+                [
+                    JSONMember(name: "invariant", value: .number(JSONNumber(problem.invariant))),
+                    JSONMember(name: "detail", value: .string(problem.detail)),
+                ] + place)
         }
         let counts = counts.dropLast().map { JSONMember(name: $0.name, value: .number(JSONNumber($0.count))) }
         return .object(

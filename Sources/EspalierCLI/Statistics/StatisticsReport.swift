@@ -23,6 +23,7 @@ struct StatisticsReport: Printable {
             ("shapes", "shapes", .count(statistics.shapes)),
             ("recordBytes", "bytes of records", .size(statistics.recordBytes.bytes)),
             ("rawBytes", "not compressed", .size(statistics.rawBytes.bytes)),
+            ("ratio", "ratio", .ratio(raw: statistics.rawBytes.bytes, stored: statistics.recordBytes.bytes)),
         ]
     }
 

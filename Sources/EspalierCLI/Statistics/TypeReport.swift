@@ -3,6 +3,8 @@ import EspalierStore
 /// The types of nodes, most records first; then those that were only asked for in vain, most misses first.
 struct TypeReport: Printable {
     let statistics: CacheStatistics
+    /// Of each type by its name; empty where records were not walked.
+    var bytes: [String: TypeBytes] = [:]
 
     private struct Row {
         let name: String
@@ -28,11 +30,13 @@ struct TypeReport: Printable {
     }
 
     var report: Report {
-        var report = Report(
-            .list, columns: [.left("name", "type"), .right("records"), .right("share"), .left("misses")])
+        var columns: [Report.Column] = [.left("name", "type"), .right("records"), .right("share")]
+        if !bytes.isEmpty { columns += [.right("bytes", "size"), .right("rawBytes", "raw"), .right("ratio")] }
+        var report = Report(.list, columns: columns + [.left("misses")])
         for row in rows {
-            let misses = row.misses.map { "\($0.count) \($0.reason)" }
-            report.append([.text(row.name, .name), .count(row.records), .share(row.share), .texts(misses)])
+            var cells: [Cell] = [.text(row.name, .name), .count(row.records), .share(row.share)]
+            if !bytes.isEmpty { cells += Self.cells(bytes[row.name]) }
+            report.append(cells + [.texts(row.misses.map { "\($0.count) \($0.reason)" })])
         }
         return report
     }
@@ -41,16 +45,26 @@ struct TypeReport: Printable {
     var json: JSONValue {
         .array(
             rows.map { row in
-                .object([
+                var members = [
                     JSONMember(name: "name", value: .string(row.name)),
                     JSONMember(name: "records", value: .number(JSONNumber(row.records))),
                     JSONMember(name: "share", value: .number(.double(row.share))),
-                    JSONMember(name: "misses", value: Self.object(row.misses)),
-                ])
+                ]
+                if let bytes = bytes[row.name] {
+                    members += zip(["bytes", "rawBytes", "ratio"], Self.cells(bytes)).map {
+                        JSONMember(name: $0, value: $1.json)
+                    }
+                }
+                return .object(members + [JSONMember(name: "misses", value: Self.object(row.misses))])
             })
     }
 
     private static func object(_ counts: [(reason: String, count: Int)]) -> JSONValue {
         .object(counts.map { JSONMember(name: $0.reason, value: .number(JSONNumber($0.count))) })
+    }
+
+    private static func cells(_ bytes: TypeBytes?) -> [Cell] {
+        guard let bytes else { return [.nothing, .nothing, .nothing] }
+        return [.size(bytes.stored), .size(bytes.raw), .ratio(raw: bytes.raw, stored: bytes.stored)]
     }
 }

@@ -41,6 +41,7 @@ struct ImportVerb: AsyncParsableCommand {
     var collection: String?
 
     @OptionGroup var budget: BudgetOption
+    @OptionGroup var compression: CompressionOption
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -60,7 +61,7 @@ struct ImportVerb: AsyncParsableCommand {
     func run() async throws {
         guard !records else { return try await importRecords() }
         let documents = try files.map { try models(in: InputFile(path: $0, mayBeExport: true)) }
-        let cache = try cache.openOrCreate(budget: budget.budget)
+        let cache = try cache.openOrCreate(budget: budget.budget, compression: compression.compression)
         defer { cache.close() }
         do {
             var recording = try WriteRecording(of: cache, policy: identity.policy)
@@ -91,7 +92,7 @@ struct ImportVerb: AsyncParsableCommand {
             try records.requireRoom(
                 in: existing?.statistics().budget ?? Configuration.commandLine(budget: budget.budget).budget)
             existing?.close()
-            let cache = try cache.openOrCreate(budget: budget.budget)
+            let cache = try cache.openOrCreate(budget: budget.budget, compression: compression.compression)
             defer { cache.close() }
             try output.print(await records.store(in: cache))
         } catch let error as CacheError {

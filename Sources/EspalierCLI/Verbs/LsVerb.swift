@@ -7,7 +7,7 @@ struct LsVerb: ParsableCommand {
         commandName: "ls", abstract: "Lists the records of the cache by identifier.",
         discussion: """
             In ascending order of the bytes of their identifiers, nodes first, then keys, then collections; identifiers of \
-            more than 510 bytes come last. "size" is as stored, a collection's with its elements; "refs" is how many records \
+            more than 510 bytes come last. "size" is as stored, a collection's with its elements, and "raw" the same before compression; "refs" is how many records \
             refer to it, "children" how many it refers to, or how many elements a collection has; "age" is how many \
             accesses and writes ago, and "time" how long ago, it was last accessed, where that was recorded: not for a record \
             that is reached through others only.

@@ -21,6 +21,7 @@ struct SetVerb: AsyncParsableCommand {
     var key: String?
 
     @OptionGroup var budget: BudgetOption
+    @OptionGroup var compression: CompressionOption
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -40,7 +41,7 @@ struct SetVerb: AsyncParsableCommand {
             throw CommandFailure(
                 "\(file.name): the object has no identity under \(identity.idKey). Give another --id-key, or a --key.")
         }
-        let cache = try cache.openOrCreate(budget: budget.budget)
+        let cache = try cache.openOrCreate(budget: budget.budget, compression: compression.compression)
         defer { cache.close() }
         do {
             var recording = try WriteRecording(of: cache, policy: identity.policy)

@@ -17,7 +17,10 @@ struct StatsVerb: AsyncParsableCommand {
 
     @Flag(
         help:
-            "The types instead, with their records, their share of the nodes, and the misses of reads that asked for them."
+            """
+            The types instead, with their records, their share of the nodes, their bytes, and the misses of reads that asked for \
+            them: walks the cache.
+            """
     )
     var byType = false
 
@@ -54,7 +57,8 @@ struct StatsVerb: AsyncParsableCommand {
             }
             let statistics = try cache.statistics()
             if byType {
-                try output.print(TypeReport(statistics: statistics))
+                let bytes = try cache.inspect { try $0.bytesByType() }
+                try output.print(TypeReport(statistics: statistics, bytes: bytes))
             } else {
                 try output.print(StatisticsReport(statistics: statistics))
             }

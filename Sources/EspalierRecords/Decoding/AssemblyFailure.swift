@@ -96,6 +96,15 @@ package struct AssemblyFailure: Error {
         }
     }
 
+    /// What is wrong with bytes, in words.
+    package static func detail(of error: FormatError) -> String {
+        switch cause(of: error) {
+        case .damaged(let detail): detail
+        case .newerVersion(let version): "a record of version \(version)"
+        default: "\(error)"
+        }
+    }
+
     private static func cause(of error: FormatError) -> Cause {
         switch error {
         case .truncated: .damaged("the bytes end early")

@@ -187,6 +187,8 @@ final class CommitSession {
         let children: [Handle]
         let values: [UInt8]
 
+        var payload: [UInt8] { Record.payload(identifier: identifier, values: values) }
+
         func isUnchanged(from old: Record) -> Bool {
             shape == old.shape && children == old.children && values == old.values
                 && Identifier(identifier) == Identifier(old.identifier)
@@ -208,7 +210,9 @@ final class CommitSession {
             ? .none
             : shapes.bind(
                 content.shape, next: &counters.nextShape, limit: chunkLimit)
-        try store(content, shape, at: handle, over: old, in: &transaction)
+        let compressed = try compress(
+            RecordLayout.payload(content.payload, shape: shape), of: shape.shape, in: transaction)
+        try store(content, shape, compressed, at: handle, over: old, in: &transaction)
         if case .number(let number, _) = shape { shapes.retain(number) }
         if let old {
             shapes.release(old.shapeNumber)
@@ -221,13 +225,11 @@ final class CommitSession {
         return true
     }
 
-    /// Compresses a record where that pays, and writes it.
     func store(
-        _ content: Content, _ shape: RecordLayout.ShapeReference, at handle: Handle, over old: Record?,
-        in transaction: inout WriteTransaction
+        _ content: Content, _ shape: RecordLayout.ShapeReference, _ compressed: RecordLayout.CompressedPayload?,
+        at handle: Handle, over old: Record?, in transaction: inout WriteTransaction
     ) throws {
-        let payload = Record.payload(identifier: content.identifier, values: content.values)
-        let compressed = try compress(RecordLayout.payload(payload, shape: shape), of: shape.shape, in: transaction)
+        let payload = content.payload
         let bytes = RecordLayout.build(
             handle: handle, nameSpace: content.nameSpace, shape: shape, children: content.children, payload: payload,
             compressed: compressed)

@@ -11,7 +11,10 @@ extension CommitSession {
             dictionaries.entries[number].map { (number, $0.fingerprint) }
         }
         return try compressor.compress(payload, with: current) { number in
-            try dictionary(number, in: transaction)?.bytes
+            let bytes = try dictionary(number, in: transaction)?.bytes
+            // Damaged: the common one takes its place, and the next training makes another.
+            if bytes == nil { dictionaries.retire(number) }
+            return bytes
         }
     }
 
@@ -50,8 +53,11 @@ extension CommitSession {
             values: old.values)
         let shape: RecordLayout.ShapeReference =
             old.hasOwnShape ? .own(old.shape) : old.shapeNumber == 0 ? .none : .number(old.shapeNumber, old.shape)
+        let payload = RecordLayout.payload(content.payload, shape: shape)
+        let compressed = try compress(payload, of: old.shape, in: transaction)
+        guard compressed?.dictionary.number ?? 0 != old.dictionaryNumber else { return }
         let written = counters.bytesWritten
-        try store(content, shape, at: handle, over: old, in: &transaction)
+        try store(content, shape, compressed, at: handle, over: old, in: &transaction)
         dictionaries.release(old.dictionaryNumber)
         // The pace of sweeps is that of writes.
         counters.bytesWritten = written

@@ -83,6 +83,9 @@ extension Committer {
             var samples = samples(of: generation, counters)
             while try samples.takeMore(of: generation) {}
             try commit([.install(train(samples, generation, counters))], makingRoomIn: generation)
+        } else if compression == .none {
+            // What no record uses any more goes.
+            try commit([.install(TrainedDictionaries(dictionaries: [], ratio: 1_000))], makingRoomIn: generation)
         }
         var start: UInt64? = 0
         while let from = start {

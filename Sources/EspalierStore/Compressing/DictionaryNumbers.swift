@@ -108,6 +108,12 @@ struct DictionaryNumbers {
         hasChanged = true
     }
 
+    /// New records do not get the dictionary any more.
+    mutating func retire(_ number: UInt64) {
+        change(number) { $0.isCurrent = false }
+        current = current.filter { $0.value != number }
+    }
+
     mutating func retain(_ number: UInt64) { change(number) { $0.recordCount += 1 } }
 
     mutating func release(_ number: UInt64) {

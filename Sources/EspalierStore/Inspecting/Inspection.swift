@@ -18,12 +18,14 @@ package import EspalierRecords
 /// cache stops a writer: copy what is needed, and print it afterwards. Confined to the thread and the call that lent it.
 package final class Inspection {
     let snapshot: Snapshot
+    let generation: Generation
     let keyspaces: Keyspaces
     private let source: SnapshotSource
-    private let expander: Expander
+    let expander: Expander
 
     init(_ snapshot: Snapshot, of generation: Generation) throws {
         self.snapshot = snapshot
+        self.generation = generation
         keyspaces = generation.keyspaces
         source = try SnapshotSource(snapshot, of: generation)
         expander = Expander(generation, snapshot)
@@ -64,7 +66,7 @@ package final class Inspection {
                 return .record(record)
             }
         } catch let error as FormatError {
-            return .damaged("\(error)")
+            return .damaged(AssemblyFailure.detail(of: error))
         }
         // Readers take a damaged entry for none, too.
         let flags = try state(of: handle)?.flags ?? []

@@ -33,7 +33,7 @@ struct EvictionPreviewTests {
     private func filled() async throws -> NormalizedCache {
         let cache = try NormalizedCache(
             directory: folder.url.appendingPathComponent("c").path,
-            configuration: Configuration(budget: .mebibytes(4), durability: .noSync))
+            configuration: Configuration(budget: .mebibytes(4), durability: .noSync, compression: .none))
         for number in 0..<400 { cache.set(try tree(number)) }
         for start in stride(from: 0, to: 400, by: 50) {
             try await cache.setCollection((start..<start + 20).map { try tree($0) }, forKey: "page \(start)").committed
@@ -87,7 +87,7 @@ struct EvictionPreviewTests {
     func collection() async throws {
         let cache = try NormalizedCache(
             directory: folder.url.appendingPathComponent("k").path,
-            configuration: Configuration(budget: .mebibytes(8), durability: .noSync))
+            configuration: Configuration(budget: .mebibytes(8), durability: .noSync, compression: .none))
         defer { cache.close() }
         for start in stride(from: 0, to: 3_000, by: 100) {
             let messages = try (start..<start + 100).map { number in

@@ -43,14 +43,14 @@ struct LsVerbTests {
         #expect(bytes.reduce(0, +) == (try tool.succeed("stats", "c", "--format", "json").count("recordBytes")))
         #expect(
             try tool.succeed("ls", "c", "--format", "csv").text.hasPrefix(
-                "identifier,kind,types,bytes,references,children,age,ageSeconds,pinned\nPost:1,node,Post,"))
+                "identifier,kind,types,bytes,rawBytes,references,children,age,ageSeconds,pinned\nPost:1,node,Post,"))
     }
 
     @Test("for a person in columns of a terminal")
     func table() throws {
         let lines = try tool.succeed("ls", "c", "--kind", "key").text.split(separator: "\n")
         #expect(lines.count == 2)
-        #expect(lines[0] == "identifier  kind  type  size  refs  children  age  time  pinned")
+        #expect(lines[0] == "identifier  kind  type  size   raw  refs  children  age  time  pinned")
         #expect(lines[1].hasPrefix("me          key"))
     }
 
@@ -94,7 +94,9 @@ struct LsVerbTests {
             ["ls", "e"], ["top", "e"], ["top", "e", "--by", "refs"], ["top", "e", "--by", "age"],
             ["ls", "c", "--match", "nothing"],
         ] {
-            #expect(try tool.run(arguments).text == "identifier  kind  type  size  refs  children  age  time  pinned\n")
+            #expect(
+                try tool.run(arguments).text == "identifier  kind  type  size  raw  refs  children  age  time  pinned\n"
+            )
             let json = try tool.run(arguments + ["--format", "json"])
             #expect(json.code == 0 && json.text == "[]\n")
         }

@@ -26,9 +26,10 @@ struct TopVerbTests {
         }
         try tool.succeed(
             "import", "c", "-", "--id-key", "id", "--root-type", "Post", "--collection", "posts",
+            "--compression", "none",
             input: "[\(elements.joined(separator: ","))]")
         try tool.succeed(
-            "set", "c", "-", "--id-key", "id", "--root-type", "Long",
+            "set", "c", "-", "--id-key", "id", "--root-type", "Long", "--compression", "none",
             input: #"{"id":1,"text":"\#(String(repeating: "t", count: 5_000))"}"#)
         for number in 1...3 {
             try tool.succeed("set", "c", "-", "--id-key", "id", "--root-type", "Root", input: #"{"id":\#(number)}"#)

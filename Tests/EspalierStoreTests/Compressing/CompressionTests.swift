@@ -44,7 +44,7 @@ struct CompressionTests {
         }
     }
 
-    @Test("a write that changes nothing writes nothing, and does not compress")
+    @Test("a write that changes nothing writes nothing")
     func unchanged() throws {
         try CompressedCache.with { cache in
             let before = try cache.look { try $0.counters($1) }
@@ -52,7 +52,6 @@ struct CompressionTests {
             let after = try cache.look { try $0.counters($1) }
             #expect(after.recordsWritten == before.recordsWritten)
             #expect(after.recordsUnchanged > before.recordsUnchanged)
-            #expect(after.rawSinceTraining == before.rawSinceTraining)
         }
     }
 
@@ -70,7 +69,8 @@ struct CompressionTests {
         CompressedCache.expectRead(cache)
         #expect(try cache.dictionaryUses() == uses)
         try cache.set(Person("new:1", String(repeating: "t", count: 900))).wait()
-        #expect(try cache.record(#require(cache.handle("new:1")))?.dictionaryNumber == 0)
+        let new = try #require(try cache.handle("new:1"))
+        #expect(try cache.record(new)?.dictionaryNumber == 0)
         try cache.compact().wait()
         #expect(try Set(cache.dictionaryUses().keys) == [0])
         CompressedCache.expectRead(cache)

@@ -41,6 +41,7 @@ struct RecordSummaries {
         summary.isPinned = name.kind != .nothing && pinned.contains(handle)
         if case .record(let record) = stored {
             summary.types = record.shape.types
+            summary.rawBytes = try rawBytes(of: record)
             summary.children = record.elementCount ?? record.children.count
         }
         return summary
@@ -51,5 +52,16 @@ struct RecordSummaries {
         let own = try inspection.storedByteCount(of: handle) ?? 0
         guard case .record(let record) = stored, record.nameSpace == .collection else { return own }
         return try record.children.reduce(own) { try $0 + (inspection.storedByteCount(of: $1) ?? 0) }
+    }
+
+    /// The same before compression; nil where a segment can't be read.
+    private func rawBytes(of record: Record) throws -> Int? {
+        guard record.nameSpace == .collection else { return record.rawByteCount }
+        var bytes = record.rawByteCount
+        for segment in record.children {
+            guard case .record(let segment) = try inspection.record(segment) else { return nil }
+            bytes += segment.rawByteCount
+        }
+        return bytes
     }
 }

@@ -11,6 +11,8 @@ struct RecordSummary: Sendable, Equatable {
     var types: [String] = []
     /// As stored; a collection's with those of its segments.
     var bytes: Int
+    /// The same before compression; nil where a record of it can't be read.
+    var rawBytes: Int?
     /// How many records refer to it; nil where that is damaged.
     var references: Int?
     /// How many records it refers to; of a collection, how many elements it has.
@@ -25,7 +27,7 @@ struct RecordSummary: Sendable, Equatable {
 extension RecordSummary {
     static let columns: [Report.Column] = [
         .left("identifier"), .left("kind"), .left("types", "type"), .right("bytes", "size"),
-        .right("references", "refs"),
+        .right("rawBytes", "raw"), .right("references", "refs"),
         .right("children"), .right("age"), .right("ageSeconds", "time"), .left("pinned"),
     ]
 
@@ -38,7 +40,8 @@ extension RecordSummary {
     private var cells: [Cell] {
         [
             identifier.map { .text($0, .name) } ?? .nothing, .text(kindShown, kind.isRecord ? .plain : .bad),
-            .texts(types), .size(bytes), references.map(Cell.count) ?? .nothing, children.map(Cell.count) ?? .nothing,
+            .texts(types), .size(bytes), rawBytes.map(Cell.size) ?? .nothing,
+            references.map(Cell.count) ?? .nothing, children.map(Cell.count) ?? .nothing,
             age.map(Cell.count) ?? .nothing, .seconds(time), .mark(isPinned),
         ]
     }

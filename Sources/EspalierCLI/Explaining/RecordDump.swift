@@ -1,0 +1,146 @@
+import EspalierRecords
+import EspalierStore
+
+/// The bytes of a record as stored, each part under its name: what `get --raw` prints.
+///
+/// Sixteen bytes a line, with their place in the record. The slices of a long record's chunks are shown joined; of each chunk
+/// what stands around its slice comes first.
+struct RecordDump {
+    let identifier: String
+    let anatomy: RecordAnatomy
+
+    fileprivate struct Section {
+        let name: String
+        /// What it says.
+        var meaning = ""
+        let offset: Int
+        let bytes: ArraySlice<UInt8>
+    }
+
+    private static let lineLength = 16
+    private static let shownChildren = 8
+
+    private var sections: [Section] {
+        anatomy.chunks.flatMap(frame) + anatomy.parts.map(section) + expanded
+    }
+
+    /// What a chunk has around its slice.
+    private func frame(of chunk: RecordAnatomy.Chunk) -> [Section] {
+        guard let isIntact = chunk.isIntact else { return [] }
+        let head = chunk.bytes[..<chunk.slice.lowerBound]
+        let check = chunk.bytes[chunk.slice.upperBound...]
+        let meaning = chunk.number == 0 ? "of \(anatomy.namedChunks ?? 0)" : ""
+        return [
+            Section(name: "chunk \(chunk.number)", meaning: meaning, offset: 0, bytes: head),
+            Section(
+                name: "chunk \(chunk.number) check", meaning: isIntact ? "" : "does not match",
+                offset: chunk.slice.upperBound, bytes: check),
+        ]
+    }
+
+    private func section(of part: RecordAnatomy.Part) -> Section {
+        Section(
+            name: part.name.rawValue, meaning: meaning(of: part.name), offset: part.range.lowerBound,
+            bytes: anatomy.joined[part.range])
+    }
+
+    private var expanded: [Section] {
+        guard let bytes = anatomy.expanded else { return [] }
+        return [Section(name: "expanded", meaning: "\(bytes.count) bytes", offset: 0, bytes: bytes[...])]
+    }
+
+    private func meaning(of name: RecordAnatomy.PartName) -> String {
+        switch name {
+        case .version: return anatomy.version.map { "\($0)" } ?? ""
+        case .flags: return anatomy.flagNames.joined(separator: ", ")
+        case .shape:
+            if anatomy.hasOwnShape { return "its own" }
+            return anatomy.shapeNumber.map { $0 == 0 ? "none" : "\($0)" } ?? ""
+        case .dictionary: return anatomy.dictionaryNumber.map(DictionaryName.text) ?? ""
+        case .children: return children
+        case .payload: return payloadMeaning
+        case .check: return anatomy.problem == nil ? "matches" : ""
+        case .rest: return "behind damage"
+        case .extensions: return ""
+        }
+    }
+
+    private var children: String {
+        let children = anatomy.children ?? []
+        let shown = children.prefix(Self.shownChildren).map(\.description).joined(separator: " ")
+        return shown + (children.count > Self.shownChildren ? " … \(children.count)" : "")
+    }
+
+    private var payloadMeaning: String {
+        let count = "\(anatomy.part(.payload)?.count ?? 0) bytes"
+        switch anatomy.dictionaryNumber {
+        case nil, 0: return count
+        case RecordLayout.noDictionary: return count + ", zstd without a dictionary"
+        case .some(let number): return count + ", zstd with dictionary \(number)"
+        }
+    }
+}
+
+extension RecordDump: Printable {
+    /// For a person: a line above each part, so that the rest fits 80 columns.
+    var table: Report {
+        var report = Report(.list, columns: [.right("offset"), .left("bytes"), .left("text")])
+        for section in sections {
+            let heading = section.meaning.isEmpty ? section.name : "\(section.name): \(section.meaning)"
+            report.append([.nothing, .text(heading, .name), .nothing])
+            for line in section.lines(of: Self.lineLength) { report.append(line) }
+        }
+        return report
+    }
+
+    var report: Report {
+        var report = Report(
+            .list,
+            columns: [.left("part"), .left("meaning"), .right("offset"), .left("bytes"), .left("text")])
+        for section in sections {
+            for line in section.lines(of: Self.lineLength) {
+                report.append([.text(section.name), .text(section.meaning)] + line)
+            }
+        }
+        return report
+    }
+
+    /// Bytes as one string of digits for each part: `jq -r '.parts[].bytes' | xxd -r -p` is the record.
+    var json: JSONValue {
+        [
+            "identifier": .string(identifier), "handle": .number(JSONNumber(Int(clamping: anatomy.handle.rawValue))),
+            "problem": anatomy.problem.map { .string($0) } ?? .null,
+            "storedBytes": .number(JSONNumber(anatomy.storedByteCount)),
+            "chunks": .array(
+                anatomy.isChunked
+                    ? anatomy.chunks.map { chunk in
+                        [
+                            "number": .number(JSONNumber(Int(chunk.number))),
+                            "isIntact": .bool(chunk.isIntact ?? true),
+                            "bytes": .string(Hexadecimal.digits(chunk.bytes[...])),
+                        ]
+                    } : []),
+            "parts": .array(
+                anatomy.parts.map(section).map { section in
+                    [
+                        "name": .string(section.name), "meaning": .string(section.meaning),
+                        "offset": .number(JSONNumber(section.offset)),
+                        "bytes": .string(Hexadecimal.digits(section.bytes)),
+                    ]
+                }),
+            "expanded": anatomy.expanded.map { .string(Hexadecimal.digits($0[...])) } ?? .null,
+        ]
+    }
+}
+
+extension RecordDump.Section {
+    fileprivate func lines(of length: Int) -> [[Cell]] {
+        stride(from: 0, to: bytes.count, by: length).map { start in
+            let line = bytes.dropFirst(start).prefix(length)
+            return [
+                .text(Hexadecimal.offset(offset + start)), .text(Hexadecimal.spaced(line)),
+                .text(Hexadecimal.printable(line), .faint),
+            ]
+        }
+    }
+}
