@@ -46,7 +46,8 @@ struct FlipImage {
         try cache.look { try collect($0, $1) }
     }
 
-    var places: [String] { items.keys.sorted() }
+    /// Those that reads have to do with, apart from opening.
+    var places: [String] { items.keys.filter { !$0.hasPrefix("info") }.sorted() }
 
     /// The probe of what a key of the index names.
     func probe(named key: [UInt8]) -> Int? { names[key] }
@@ -104,6 +105,7 @@ struct FlipImage {
         try each(keyspaces.dictionaries, transaction) { image, key, _ in
             ("dictionaries", image.byDictionary[Self.number(key)])
         }
+        try each(keyspaces.info, transaction) { _, key, _ in ("info, " + String(decoding: key, as: UTF8.self), nil) }
     }
 
     private mutating func each(

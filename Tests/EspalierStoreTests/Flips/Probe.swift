@@ -38,6 +38,10 @@ struct Probe: @unchecked Sendable {
     let nameSpace: NameSpace
     let identifier: String
     private let look: (NormalizedCache, String, Consistency) -> Seen
+    /// Reads it as users do: what is found damaged is handed to the writer.
+    let use: (NormalizedCache) -> Void
+    /// Writes what one cache has of the entry into another.
+    let copy: (_ source: NormalizedCache, _ target: NormalizedCache) -> WriteTicket?
     var expected = Seen.miss("not read yet")
 
     func read(_ cache: NormalizedCache, as identifier: String? = nil, _ consistency: Consistency = .snapshot) -> Seen {
@@ -51,7 +55,13 @@ struct Probe: @unchecked Sendable {
     static func node<Model: IdentifiedModel, View: Hashable>(
         _ type: Model.Type, _ identifier: String, _ view: @escaping (Model) -> View
     ) -> Probe {
-        Probe(nameSpace: .node, identifier: identifier) { Seen($0.peekOutcome(type, $1, consistency: $2), view) }
+        Probe(nameSpace: .node, identifier: identifier) {
+            Seen($0.peekOutcome(type, $1, consistency: $2), view)
+        } use: {
+            _ = $0.readOutcome(type, identifier)
+        } copy: { source, target in
+            source.peek(type, identifier).map { target.set($0) }
+        }
     }
 
     static func node<Model: IdentifiedModel & Hashable>(_ type: Model.Type, _ identifier: String) -> Probe {
@@ -61,20 +71,32 @@ struct Probe: @unchecked Sendable {
     static func key<Model: IdentifiedModel & Hashable>(_ type: Model.Type, _ key: String) -> Probe {
         Probe(nameSpace: .key, identifier: key) {
             Seen($0.peekModelOutcome(type, forKey: $1, consistency: $2)) { $0 }
+        } use: {
+            _ = $0.modelOutcome(type, forKey: key)
+        } copy: { source, target in
+            source.peekModelOutcome(type, forKey: key).value.map { target.setModel($0, forKey: key) }
         }
     }
 
     static func collection<Model: IdentifiedModel & Hashable>(_ type: Model.Type, _ key: String) -> Probe {
         Probe(nameSpace: .collection, identifier: key) {
             Seen($0.peekCollectionOutcome(of: type, forKey: $1, consistency: $2)) { $0 }
+        } use: {
+            _ = $0.collectionOutcome(of: type, forKey: key)
+        } copy: { source, target in
+            source.peekCollectionOutcome(of: type, forKey: key).value.map { target.setCollection($0, forKey: key) }
         }
     }
 
     private init(
-        nameSpace: NameSpace, identifier: String, _ look: @escaping (NormalizedCache, String, Consistency) -> Seen
+        nameSpace: NameSpace, identifier: String, _ look: @escaping (NormalizedCache, String, Consistency) -> Seen,
+        use: @escaping (NormalizedCache) -> Void,
+        copy: @escaping (NormalizedCache, NormalizedCache) -> WriteTicket?
     ) {
         self.nameSpace = nameSpace
         self.identifier = identifier
         self.look = look
+        self.use = use
+        self.copy = copy
     }
 }
