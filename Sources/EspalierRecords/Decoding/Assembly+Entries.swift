@@ -1,10 +1,10 @@
 // Entries that are not nodes: keys, collections and their segments. Their records have values, but no fields.
 extension Assembly {
-    /// Decodes the values of a record that has to name itself `identifier`.
+    /// Decodes the values of a record that has to name itself `identifier`, in that name space.
     package func values<R>(
-        entry handle: Handle, identifier: String, _ body: (inout ValueDecoder) throws -> R
+        entry handle: Handle, identifier: String, in nameSpace: NameSpace, _ body: (inout ValueDecoder) throws -> R
     ) throws -> R {
-        expect(identifier)
+        expect(identifier, in: nameSpace)
         trail.enter(handle)
         let opened = try open(handle)
         defer { leave(opened.values.children.lowerBound) }
@@ -18,9 +18,9 @@ extension Assembly {
         }
     }
 
-    /// The children of a record that has to name itself `identifier`.
+    /// The children of a collection that has to name itself `identifier`: its segments.
     package func children(entry handle: Handle, identifier: String) throws -> [Handle] {
-        try values(entry: handle, identifier: identifier) { decoder in
+        try values(entry: handle, identifier: identifier, in: .collection) { decoder in
             Array(trail.children[decoder.children])
         }
     }

@@ -17,6 +17,7 @@ package final class Assembly {
     private let cutTally = Tally(0)
     /// What the entry's record has to name itself; looked at only where `isAtEntry` says so.
     private var expectedIdentifier: String?
+    private var expectedNameSpace = NameSpace.node
     private let isAtEntry = Tally(0)
     /// What stopped the read for good, kept in case a model's initialiser swallows it.
     private var failure: AssemblyFailure?
@@ -70,7 +71,7 @@ package final class Assembly {
     package func entry<Value>(
         _ handle: Handle, identifier: String, _ body: (inout ValueDecoder) throws -> Value
     ) throws -> Value {
-        expect(identifier)
+        expect(identifier, in: .node)
         let first = trail.children.count
         trail.children.append(handle)
         defer { trail.dropChildren(from: first) }
@@ -237,7 +238,7 @@ package final class Assembly {
         let shape = try Record.shape(of: layout, &body, source.shape)
         try layout.verify(reader, handle: handle, shape: shape.fingerprint, dictionary: dictionary)
         recordTally.add(1)
-        if isAtEntry.value != 0 { try checkIdentifier(body) }
+        if isAtEntry.value != 0 { try checkName(body, layout.nameSpace) }
         return (shape, body, layout.childCount)
     }
 
@@ -251,18 +252,21 @@ package final class Assembly {
         leave()
     }
 
-    /// The next record has to name itself `identifier`.
-    func expect(_ identifier: String) {
+    /// The next record has to name itself `identifier`, in that name space.
+    func expect(_ identifier: String, in nameSpace: NameSpace) {
         expectedIdentifier = identifier
+        expectedNameSpace = nameSpace
         isAtEntry.add(1)
     }
 
     /// An index entry that leads to another record is damage.
-    private func checkIdentifier(_ body: ByteReader) throws {
+    private func checkName(_ body: ByteReader, _ nameSpace: NameSpace) throws {
         isAtEntry.add(-1)
         guard let expected = expectedIdentifier else { return }
         var body = body
-        guard let count = try body.takeStringLength(), try body.matches(expected, count: count) else {
+        guard nameSpace == expectedNameSpace, let count = try body.takeStringLength(),
+            try body.matches(expected, count: count)
+        else {
             throw stop(.damaged("the index leads to another record"))
         }
     }

@@ -247,8 +247,7 @@ final class CommitSession {
         for (number, chunk) in chunks.enumerated() {
             if number > 0 {
                 try transaction.put(keyspaces.nodes, ChunkKey(handle.rawValue, UInt32(number)), chunk)
-            } else if handle.rawValue > highest {
-                try transaction.append(keyspaces.nodes, handle.rawValue, chunk)
+            } else if handle.rawValue > highest, try append(chunk, at: handle, in: &transaction) {
                 highest = handle.rawValue
             } else {
                 try transaction.put(keyspaces.nodes, handle.rawValue, chunk)
@@ -265,6 +264,17 @@ final class CommitSession {
         counters.rawBytes -= min(counters.rawBytes, UInt64(old.rawByteCount))
         for number in stride(from: chunks.count, to: before.count, by: 1) {
             try transaction.delete(keyspaces.nodes, ChunkKey(handle.rawValue, UInt32(number)))
+        }
+    }
+
+    /// False where damage has left a key above all handles that were given out.
+    private func append(_ record: [UInt8], at handle: Handle, in transaction: inout WriteTransaction) throws -> Bool {
+        do throws(LMDBError) {
+            try transaction.append(keyspaces.nodes, handle.rawValue, record)
+            return true
+        } catch {
+            guard error.code == .outOfOrder else { throw error }
+            return false
         }
     }
 

@@ -67,7 +67,8 @@ final class StateLedger {
         }
     }
 
-    /// A damaged entry as far as the rest of the cache tells what it was. Costs a walk of `recency`.
+    /// A damaged entry as far as the rest of the cache tells what it was. Costs a walk of `recency`, and one of the index where
+    /// there is no record.
     private func recovered(
         _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
     ) throws -> StateEntry {
@@ -80,10 +81,22 @@ final class StateLedger {
             return false
         }
         if !isListed, try !transaction.contains(keyspaces.nodes, handle.rawValue) {
-            // Too high on purpose: it must not go before its references have been counted.
-            entry = StateEntry(referenceCount: UInt64(UInt32.max), flags: .tombstone)
+            // Too high on purpose: it must not go before its references have been counted. What has a name was not deleted.
+            entry = StateEntry(
+                referenceCount: UInt64(UInt32.max), flags: try isNamed(handle, in: transaction) ? .lost : .tombstone)
         }
         return entry
+    }
+
+    private func isNamed(
+        _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
+    ) throws -> Bool {
+        var isNamed = false
+        try transaction.forEach(in: keyspaces.index) { _, value in
+            isNamed = (try? Handle(stored: value)) == handle
+            return !isNamed
+        }
+        return isNamed
     }
 
     /// One more record refers to `handle`.

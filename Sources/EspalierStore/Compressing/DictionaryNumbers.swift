@@ -34,8 +34,11 @@ struct DictionaryNumbers {
         loading transaction: borrowing some ReadableTransaction & ~Copyable, _ keyspaces: Keyspaces
     ) throws {
         do {
-            guard let bytes = try transaction.value(keyspaces.info, Self.key) else { return }
-            try ByteReader.reading(bytes) { try read(&$0) }
+            if let bytes = try transaction.value(keyspaces.info, Self.key) {
+                try ByteReader.reading(bytes) { try read(&$0) }
+            } else {
+                try recoverUnlisted(transaction, keyspaces)
+            }
         } catch is FormatError {
             try recover(transaction, keyspaces)
         }
@@ -53,6 +56,18 @@ struct DictionaryNumbers {
                 shape: try reader.integer(UInt64.self), fingerprint: try reader.integer(UInt64.self),
                 byteCount: byteCount, recordCount: recordCount, isCurrent: isCurrent)
         }
+    }
+
+    /// Without a list there are no dictionaries, or the list is gone.
+    private mutating func recoverUnlisted(
+        _ transaction: borrowing some ReadableTransaction & ~Copyable, _ keyspaces: Keyspaces
+    ) throws {
+        var isEmpty = true
+        try transaction.forEach(in: keyspaces.dictionaries) { _, _ in
+            isEmpty = false
+            return false
+        }
+        if !isEmpty { try recover(transaction, keyspaces) }
     }
 
     /// What the dictionaries say themselves; which are current is not known any more.

@@ -106,6 +106,8 @@ final class Generation: Sendable {
                 return (try storedBudget(environment) ?? budget, format)
             }
             try environment.write { transaction in
+                // Written with the format: counting from 1 again would give records the handles of others.
+                guard try !transaction.contains(info, Counters.key) else { throw damagedBooks }
                 try transaction.put(info, formatKey, bytes(of: formatVersion))
                 try transaction.put(info, budgetKey, bytes(of: UInt64(budget.bytes)))
                 try transaction.put(info, Counters.key, Counters().bytes)
@@ -130,10 +132,12 @@ final class Generation: Sendable {
         }
         guard let bytes else { return nil }
         let budget = ByteCount(Int(clamping: bytes))
-        guard Configuration.isSound(budget) else {
-            throw CacheError(.damaged, "The cache's own books are damaged. Delete the directory and store anew.")
-        }
+        guard Configuration.isSound(budget) else { throw damagedBooks }
         return budget
+    }
+
+    private static var damagedBooks: CacheError {
+        CacheError(.damaged, "The cache's own books are damaged. Delete the directory and store anew.")
     }
 
     /// What is stored now, which another process may have changed.

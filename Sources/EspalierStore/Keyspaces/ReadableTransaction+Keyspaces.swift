@@ -23,10 +23,13 @@ extension ReadableTransaction where Self: ~Copyable {
         return handles
     }
 
+    /// A generation begins with some: none are damage, and counting from 1 again would give records the handles of others.
     func counters(_ keyspaces: Keyspaces) throws -> Counters {
-        try withValue(keyspaces.info, Counters.key) { span in
+        let counters = try withValue(keyspaces.info, Counters.key) { span in
             try ByteReader.reading(span) { try Counters(reading: &$0) }
-        } ?? Counters()
+        }
+        guard let counters else { throw FormatError.truncated }
+        return counters
     }
 
     func storedShape(_ keyspaces: Keyspaces, _ number: UInt64) throws -> StoredShape? {

@@ -32,7 +32,7 @@ final class SnapshotReader {
     func model<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws -> ReadOutcome<Model> {
         guard let handle = try handle(.key, key) else { return try node(type, key) }
         return try read(key, at: handle) { assembly in
-            try assembly.values(entry: handle, identifier: key) { try ModelStorage.decode(type, from: &$0) }
+            try assembly.values(entry: handle, identifier: key, in: .key) { try ModelStorage.decode(type, from: &$0) }
         }
     }
 
@@ -43,7 +43,7 @@ final class SnapshotReader {
             var elements: [Model] = []
             let segments = try assembly.children(entry: handle, identifier: key)
             for segment in segments {
-                try assembly.values(entry: segment, identifier: "") { decoder in
+                try assembly.values(entry: segment, identifier: "", in: .segment) { decoder in
                     try decoder.decodeElements(numberedFrom: elements.count) {
                         elements.append(try ModelStorage.decode(type, from: &$0))
                     }

@@ -142,6 +142,28 @@ struct DamageTests {
         }
     }
 
+    @Test("an index entry that leads to what has the same name in another name space is a miss")
+    func misledToNamesake() throws {
+        try withCache(isDamaged: true) { cache in
+            cache.set(Leaflet(id: "x", text: "a leaflet"))
+            cache.setModel(anna, forKey: "x")
+            try cache.setCollection([anna, ben], forKey: "x").wait()
+            let spaces: [NameSpace] = [.node, .key, .collection]
+            let handles = try spaces.map { try present(try cache.handle("x", in: $0)) }
+            for (target, handle) in zip(spaces, handles) {
+                for space in spaces {
+                    try cache.tamper { try $0.put($1.index, IndexKey.bytes(space, "x"), handle.storedBytes) }
+                }
+                let hits: [NameSpace: Bool] = [
+                    .node: cache.peek(Leaflet.self, "x") != nil,
+                    .key: cache.peekModelOutcome(Person.self, forKey: "x").value != nil,
+                    .collection: cache.peekCollectionOutcome(of: Person.self, forKey: "x").value != nil,
+                ]
+                #expect(hits.filter(\.value).map(\.key) == [target])
+            }
+        }
+    }
+
     @Test("an index entry that is no handle is a miss, and is put right by the next write")
     func brokenIndex() throws {
         try withCache(isDamaged: true) { cache in

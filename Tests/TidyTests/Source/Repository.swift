@@ -15,7 +15,7 @@ struct Repository: Sendable {
     let rootEntries: [String]
 
     private static let topFolders = [
-        "Sources", "Tests", "Benchmarks", "Examples", "Plugins", "Scripts", "Snippets", "docs",
+        "Sources", "Tests", "Benchmarks", "Examples", "Fuzz", "Plugins", "Scripts", "Snippets", "docs",
     ]
     private static let topFiles = ["Package.swift", "Makefile", "README.md", "CHANGELOG.md"]
 

@@ -1,0 +1,4 @@
+/// What libFuzzer hands in, copied.
+func input(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
+    unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+}

@@ -1,0 +1,70 @@
+import EspalierCompression
+import EspalierRecords
+
+@testable import EspalierStore
+
+// An arbitrary dictionary, and arbitrary frames expanded with it. The first two bytes are the dictionary's length; of what follows it, the
+// first is a limit and the rest a frame. What zstd makes of both must be an error or as many bytes as the frame claims.
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = input(start, count)
+    guard bytes.count > 3 else { return 0 }
+    let length = (Int(bytes[0]) << 8 | Int(bytes[1])) % (bytes.count - 2)
+    let stored = Array(bytes[2..<2 + length])
+    let frame = Array(bytes[(2 + length)...])
+    join(stored)
+    let dictionary = CompressionDictionary(stored)
+    for dictionary in [dictionary, nil] { expand(frame, with: dictionary) }
+    if let dictionary { goRound(frame, with: dictionary) }
+    return 0
+}
+
+private func join(_ bytes: [UInt8]) {
+    var arbitrary = StoredDictionary.Joining(number: 2)
+    _ = try? ByteReader.reading(bytes) { try arbitrary.add(&$0) }
+    _ = try? arbitrary.finish()
+    let stored = StoredDictionary(shape: 7, bytes: bytes)
+    var joining = StoredDictionary.Joining(number: 2)
+    do {
+        for slice in stored.slices(number: 2, limit: 64) { try ByteReader.reading(slice) { try joining.add(&$0) } }
+        let joined = try joining.finish()
+        precondition(joined.bytes == bytes && joined.shape == 7)
+    } catch {
+        fatalError("\(error)")
+    }
+}
+
+private func expand(_ frame: [UInt8], with dictionary: CompressionDictionary?) {
+    guard let limit = frame.first.map({ Int($0) << 12 }), let decompressor = try? Decompressor.borrow() else { return }
+    defer { decompressor.giveBack() }
+    guard let claimed = try? decompressor.load(frame.span.bytes.extracting(droppingFirst: 1), limit: limit) else {
+        return
+    }
+    precondition(claimed <= limit)
+    var output = [UInt8](repeating: 0, count: claimed)
+    var span = output.mutableSpan
+    var bytes = span.mutableBytes
+    try? decompressor.expand(into: &bytes, with: dictionary)
+}
+
+/// What the library compresses with whatever dictionary comes back as it was.
+private func goRound(_ payload: [UInt8], with dictionary: CompressionDictionary) {
+    guard let digest = CompressionDigest(dictionary.bytes, level: 3), let compressor = Compressor(level: 3),
+        let frame = compressor.compress(payload, with: digest, limit: payload.count)
+    else { return }
+    do {
+        let decompressor = try Decompressor.borrow()
+        defer { decompressor.giveBack() }
+        let count = try decompressor.load(Array(frame).span.bytes, limit: payload.count)
+        var output = [UInt8](repeating: 0, count: count)
+        do {
+            var span = output.mutableSpan
+            var bytes = span.mutableBytes
+            try decompressor.expand(into: &bytes, with: dictionary)
+        }
+        precondition(output == payload)
+    } catch {
+        fatalError("\(error)")
+    }
+}

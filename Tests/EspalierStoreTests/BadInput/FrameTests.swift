@@ -1,0 +1,135 @@
+import EspalierCompression
+import EspalierLMDB
+import EspalierRecords
+import Testing
+
+@testable import EspalierStore
+
+@Suite("Frames and dictionaries that are not what they should be")
+struct FrameTests {
+    private let anna = Person("p:1", "Anna")
+
+    /// A person's record whose payload is `frame`, with the check of what it should have been.
+    private func put(_ frame: [UInt8], dictionary: UInt64 = RecordLayout.noDictionary, in cache: NormalizedCache) throws
+    {
+        let handle = try present(try cache.handle("p:1"))
+        let number = try #require(try cache.record(handle)?.shapeNumber)
+        let stored = try cache.look { try $0.storedShape($1, number) }
+        let shape = try #require(stored?.shape)
+        var values = ByteWriter()
+        values.append(value: "p:1")
+        values.append(value: "Anna")
+        let payload = Record.payload(identifier: "p:1", values: values.bytes)
+        let compressed = RecordLayout.CompressedPayload(
+            dictionary: dictionary, fingerprint: 0, frame: frame[...], of: payload)
+        let record = RecordLayout.build(
+            handle: handle, nameSpace: .node, shape: .number(number, shape), children: [], payload: payload,
+            compressed: compressed)
+        try cache.tamper { try $0.put($1.nodes, handle.rawValue, record) }
+    }
+
+    /// A frame header without its magic number: one segment, a content size of four bytes or eight; then an empty last block.
+    private func frame(claiming count: UInt64) -> [UInt8] {
+        let width = count > UInt64(UInt32.max) ? 8 : 4
+        return [width == 8 ? 0b1110_0000 : 0b1010_0000]
+            + (0..<width).map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) }
+            + [1, 0, 0]
+    }
+
+    private static let claimed: [UInt64] = [5_000, 4 << 30, (4 << 30) - 1, 1 << 62]
+
+    @Test(
+        "a frame that claims gigabytes is refused by its claim, before there is room for it",
+        arguments: claimed)
+    func claims(count: UInt64) throws {
+        try withCache { cache in
+            try cache.set(anna).wait()
+            try put(frame(claiming: count), in: cache)
+            let outcome = cache.peekOutcome(Person.self, "p:1")
+            if count == 5_000 {
+                // As much as so short a frame may claim: zstd finds out.
+                #expect("\(outcome.reason.debugDescription)".contains("expanded"))
+            } else {
+                #expect("\(outcome.reason.debugDescription)".contains("it claims \(count) bytes"))
+            }
+            #expect(outcome.reason?.name == "damaged")
+            #expect(try cache.statistics().misses["damaged"] == 1)
+            #expect(code(cache.set(anna)) == nil)
+            #expect(cache.read(Person.self, "p:1") == anna)
+        }
+    }
+
+    private static let badFrames: [[UInt8]] = [
+        [0x00, 0x58, 1, 0, 0], [], [0xFF], [0xE0, 1], [0x20, 0x10], [0x20, 0, 1, 0, 0],
+    ]
+
+    @Test("a frame that does not say how long it was, or is none, or is cut off, is a miss", arguments: badFrames)
+    func headers(frame: [UInt8]) throws {
+        try withCache { cache in
+            try cache.set(anna).wait()
+            try put(frame, in: cache)
+            #expect(cache.readOutcome(Person.self, "p:1").reason?.name == "damaged")
+            #expect(code(cache.set(anna)) == nil)
+            #expect(cache.read(Person.self, "p:1") == anna)
+        }
+    }
+
+    @Test("a dictionary of zeros whose slices have the right checks is damage of its records, and none of others")
+    func zeros() throws {
+        let scratch = try Scratch()
+        var cache = try scratch.open()
+        let people = (0..<400).map { Person("p:\($0)", "Person number \($0) of the house on the hill") }
+        for person in people { cache.set(person) }
+        try cache.compact().wait()
+        let before = try cache.look {
+            try DictionaryNumbers(loading: $0, $1).entries.filter { $0.value.recordCount > 0 }
+        }
+        #expect(!before.isEmpty)
+        try cache.tamper { transaction, keyspaces in
+            for (number, entry) in before {
+                let zeros = StoredDictionary(shape: entry.shape, bytes: [UInt8](repeating: 0, count: entry.byteCount))
+                for (index, slice) in zeros.slices(number: number, limit: 4_080).enumerated() {
+                    try transaction.put(keyspaces.dictionaries, ChunkKey(number, UInt32(index)), slice)
+                }
+            }
+        }
+        cache.close()
+        cache = try scratch.open()
+        #expect(try !cache.verify().isClean)
+        var misses = 0
+        for person in people {
+            let outcome = cache.peekOutcome(Person.self, person.id)
+            #expect(outcome.value == nil || outcome.value == person)
+            if outcome.reason?.name == "damaged" { misses += 1 }
+        }
+        #expect(misses == before.values.reduce(0) { $0 + Int($1.recordCount) })
+        for person in people { cache.set(person) }
+        try cache.compact().wait()
+        #expect(people.allSatisfy { cache.peek(Person.self, $0.id) == $0 })
+        cache.close()
+        let reopened = try scratch.open()
+        #expect(people.allSatisfy { reopened.peek(Person.self, $0.id) == $0 })
+        reopened.close()
+    }
+
+    @Test("what a later version wrote, compressed or not, is a miss, and no reason to throw it away")
+    func newerVersion() throws {
+        try withCache(isDamaged: true) { cache in
+            let long = Person("p:1", String(repeating: "a name that repeats itself ", count: 40))
+            for person in [anna, long] {
+                try cache.set(person).wait()
+                let handle = try present(try cache.handle("p:1"))
+                try cache.tamper { transaction, keyspaces in
+                    var bytes = try #require(try transaction.value(keyspaces.nodes, handle.rawValue))
+                    bytes[0] = RecordLayout.version + 1
+                    try transaction.put(keyspaces.nodes, handle.rawValue, bytes)
+                }
+                #expect(cache.readOutcome(Person.self, "p:1").reason == .newerVersion(path: "p:1", version: 2))
+                try cache.compact().wait()
+                #expect(cache.readOutcome(Person.self, "p:1").reason == .newerVersion(path: "p:1", version: 2))
+                #expect(code(cache.set(person)) == nil)
+                #expect(cache.read(Person.self, "p:1") == person)
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import EspalierLMDB
+import EspalierRecords
+import Testing
+
+@testable import EspalierStore
+
+@Suite("JSON that is nested, or named, without measure")
+struct NestedArrayTests {
+    /// A value as JSON has it, of arrays only.
+    private indirect enum Nested: Codable, Hashable {
+        case list([Nested])
+
+        init(depth: Int) { self = (0..<depth).reduce(.list([])) { below, _ in .list([below]) } }
+
+        init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            var elements: [Nested] = []
+            while !container.isAtEnd { elements.append(try container.decode(Nested.self)) }
+            self = .list(elements)
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.unkeyedContainer()
+            guard case .list(let elements) = self else { return }
+            for element in elements { try container.encode(element) }
+        }
+    }
+
+    private struct Document: Codable, Hashable, IdentifiedModel {
+        var id = "d"
+        var value: Nested
+        var modelIdentifier: String? { id }
+    }
+
+    /// Reads no deeper than a field.
+    private struct Shallow: Codable, Hashable, IdentifiedModel {
+        var id: String
+        var modelIdentifier: String? { id }
+    }
+
+    @Test("a thousand arrays in one another are refused with the limit; a hundred are read back")
+    func writing() throws {
+        try withCache { cache in
+            #expect(code(cache.set(Document(value: Nested(depth: 1_000)))) == .notFlattened(.tooDeep(limit: 256)))
+            #expect(cache.readOutcome(Document.self, "d").reason == .notFound)
+            let document = Document(value: Nested(depth: 100))
+            #expect(code(cache.set(document)) == nil)
+            #expect(cache.read(Document.self, "d") == document)
+        }
+    }
+
+    @Test(
+        "stored nevertheless, a thousand are a miss that says so, and whoever skips them reads the rest",
+        arguments: [1_000, 3_000])
+    func reading(depth: Int) throws {
+        try withCache(isDamaged: true) { cache in
+            try cache.set(Document(value: Nested(depth: 1))).wait()
+            let handle = try present(try cache.handle("d"))
+            var values = ByteWriter()
+            values.append(value: "d")
+            values.append([UInt8](repeating: 0x91, count: depth) + [0x90])
+            let record = RecordLayout.build(
+                handle: handle, nameSpace: .node, shape: .own(Shape(type: "Document", fields: ["id", "value"])),
+                children: [], payload: Record.payload(identifier: "d", values: values.bytes))
+            try cache.tamper { try $0.put($1.nodes, handle.rawValue, record) }
+            #expect(cache.peekOutcome(Document.self, "d").reason?.name == "tooDeep")
+            #expect(cache.peekOutcome(Shallow.self, "d").value == Shallow(id: "d"))
+            try #expect(cache.record(handle) != nil)
+            #expect(code(cache.set(Document(value: Nested(depth: 2)), policy: .merge)) == nil)
+            #expect(cache.read(Document.self, "d") == Document(value: Nested(depth: 2)))
+        }
+    }
+
+    @Test("10,000 sets of keys, compressed: shapes are bounded, records past them carry their own, all read back")
+    func manyKeys() throws {
+        let scratch = try Scratch()
+        var cache = try scratch.open()
+        let text = String(repeating: "a value that says the same again and again; ", count: 6)
+        let bags = (0..<10_000).map { number in
+            Bag(
+                "b:\(number)",
+                ["key \(number)": "\(text)\(number)", "other \(number % 7)": "x"])
+        }
+        for (number, bag) in bags.enumerated() {
+            let ticket = cache.set(bag)
+            if number % 1_000 == 999 { try ticket.wait() }
+        }
+        try cache.compact().wait()
+        let statistics = try cache.statistics()
+        #expect(statistics.nodes == 10_000)
+        #expect(statistics.shapes <= ShapeNumbers.maximumShapes)
+        try cache.inspect { inspection in
+            var forms: [Bool: Int] = [:]
+            for number in stride(from: 0, to: 10_000, by: 50) {
+                let handle = try present(try inspection.handle(of: "b:\(number)", in: .node))
+                guard case .record(let record) = try inspection.record(handle) else { throw Missing() }
+                if record.dictionaryNumber != 0 { forms[record.hasOwnShape, default: 0] += 1 }
+            }
+            #expect(forms[true, default: 0] > 100, "\(forms)")
+        }
+        cache.close()
+        cache = try scratch.open()
+        for bag in bags { #expect(cache.peek(Bag.self, bag.id) == bag) }
+        try expectClean(cache)
+        cache.close()
+    }
+}

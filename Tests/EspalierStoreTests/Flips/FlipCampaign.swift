@@ -1,0 +1,86 @@
+import EspalierLMDB
+import EspalierRecords
+import EspalierTestSupport
+
+@testable import EspalierStore
+
+/// Flips one bit after the other, reads what may come by it, and puts it back.
+struct FlipCampaign {
+    private let image: FlipImage
+    private var random: SeededGenerator
+    /// How the last flip is taken back, together with the next one.
+    private var pending: (original: StoredEntry, changed: StoredEntry, covered: [UInt8]?)?
+    private(set) var tally = FlipTally()
+
+    init(_ image: FlipImage, seed: UInt64) {
+        self.image = image
+        random = SeededGenerator(seed: seed)
+    }
+
+    /// As many flips in keys as in values, as many in each place as in every other.
+    mutating func run(flips: Int) throws {
+        let places = image.places
+        for number in 0..<flips {
+            let place = places[number / 2 % places.count]
+            guard let item = image.items[place]?.randomElement(using: &random) else { continue }
+            let isKey = number % 2 == 0 || item.entry.value.isEmpty
+            let bit = Int.random(in: 0..<(isKey ? item.entry.key : item.entry.value).count * 8, using: &random)
+            let changed = isKey ? item.entry.flipped(keyBit: bit) : item.entry.flipped(valueBit: bit)
+            let verdict = try verdict(of: item, changed, at: place)
+            tally.note(verdict, at: place + (isKey ? ": key" : ": value"))
+        }
+        try restore()
+    }
+
+    /// What reads come to with `changed` in place of the item's entry.
+    mutating func verdict(of item: FlipImage.Item, _ changed: StoredEntry, at place: String) throws -> Verdict {
+        try apply(item.entry, changed)
+        let hidesDamage = place.hasPrefix("shapes") || place.hasPrefix("dictionaries")
+        var reads = item.probes
+        if place.hasPrefix("index"), let other = image.probe(named: changed.key), !reads.contains(other) {
+            reads.append(other)
+        }
+        reads.append(Int.random(in: 0..<image.probes.count, using: &random))
+        var worst = Verdict.unharmed
+        for index in reads {
+            if hidesDamage { try image.forgetTables() }
+            switch image.probes[index].verdict(image.cache) {
+            case .unharmed: break
+            case .miss(let reason): if worst == .unharmed { worst = .miss(reason) }
+            case .wrong(let detail): return .wrong(detail)
+            }
+        }
+        if worst == .unharmed, let stray = stray(item, changed, at: place) { return stray }
+        return worst
+    }
+
+    /// A name that never was must not lead to the record of another.
+    private func stray(_ item: FlipImage.Item, _ changed: StoredEntry, at place: String) -> Verdict? {
+        guard place == "index", changed.key != item.entry.key, let original = item.probes.first,
+            image.probe(named: changed.key) == nil,
+            let name = String(validating: changed.key.dropFirst(), as: UTF8.self),
+            case .hit(let value) = image.probes[original].read(image.cache, as: name)
+        else { return nil }
+        return .wrong("\(name) is \(value)")
+    }
+
+    private mutating func apply(_ original: StoredEntry, _ changed: StoredEntry) throws {
+        let generation = try image.cache.generation
+        let last = pending
+        pending = nil
+        let covered = try generation.environment.write { transaction in
+            if let last { try last.original.restore(from: last.changed, covered: last.covered, in: &transaction) }
+            return try original.replace(with: changed, in: &transaction)
+        }
+        pending = (original, changed, covered)
+    }
+
+    mutating func restore() throws {
+        guard let last = pending else { return }
+        pending = nil
+        try image.cache.generation.environment.write {
+            try last.original.restore(from: last.changed, covered: last.covered, in: &$0)
+        }
+        try image.forgetTables()
+    }
+}

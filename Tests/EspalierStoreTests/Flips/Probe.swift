@@ -1,0 +1,102 @@
+import EspalierModels
+import EspalierRecords
+
+@testable import EspalierStore
+
+/// What a read showed.
+enum Seen: Hashable {
+    case hit(AnyHashable)
+    case miss(String)
+
+    init<Value, View: Hashable>(_ outcome: ReadOutcome<Value>, _ view: (Value) -> View) {
+        switch outcome {
+        case .hit(let hit): self = .hit(AnyHashable(view(hit.value)))
+        case .miss(let reason): self = .miss(reason.name)
+        }
+    }
+}
+
+/// What a flip did to what is read.
+enum Verdict: Hashable {
+    case unharmed
+    case miss(String)
+    case wrong(String)
+
+    init(_ seen: Seen, expected: Seen, of name: String) {
+        switch (seen, expected) {
+        case _ where seen == expected: self = .unharmed
+        case (.miss, .miss): self = .unharmed
+        case (.miss(let reason), _): self = .miss(reason)
+        case (.hit(let value), _): self = .wrong("\(name) is \(value) instead of \(expected)")
+        }
+    }
+}
+
+/// A way to read one entry, as no access: what is found damaged by it stays as it is.
+// Unchecked: tests read on one thread.
+struct Probe: @unchecked Sendable {
+    let nameSpace: NameSpace
+    let identifier: String
+    private let look: (NormalizedCache, String, Consistency) -> Seen
+    /// Reads it as users do: what is found damaged is handed to the writer.
+    let use: (NormalizedCache) -> Void
+    /// Writes what one cache has of the entry into another.
+    let copy: (_ source: NormalizedCache, _ target: NormalizedCache) -> WriteTicket?
+    var expected = Seen.miss("not read yet")
+
+    func read(_ cache: NormalizedCache, as identifier: String? = nil, _ consistency: Consistency = .snapshot) -> Seen {
+        look(cache, identifier ?? self.identifier, consistency)
+    }
+
+    func verdict(_ cache: NormalizedCache, _ consistency: Consistency = .snapshot) -> Verdict {
+        Verdict(read(cache, consistency), expected: expected, of: "\(nameSpace) \(identifier)")
+    }
+
+    static func node<Model: IdentifiedModel, View: Hashable>(
+        _ type: Model.Type, _ identifier: String, _ view: @escaping (Model) -> View
+    ) -> Probe {
+        Probe(nameSpace: .node, identifier: identifier) {
+            Seen($0.peekOutcome(type, $1, consistency: $2), view)
+        } use: {
+            _ = $0.readOutcome(type, identifier)
+        } copy: { source, target in
+            source.peek(type, identifier).map { target.set($0) }
+        }
+    }
+
+    static func node<Model: IdentifiedModel & Hashable>(_ type: Model.Type, _ identifier: String) -> Probe {
+        node(type, identifier) { $0 }
+    }
+
+    static func key<Model: IdentifiedModel & Hashable>(_ type: Model.Type, _ key: String) -> Probe {
+        Probe(nameSpace: .key, identifier: key) {
+            Seen($0.peekModelOutcome(type, forKey: $1, consistency: $2)) { $0 }
+        } use: {
+            _ = $0.modelOutcome(type, forKey: key)
+        } copy: { source, target in
+            source.peekModelOutcome(type, forKey: key).value.map { target.setModel($0, forKey: key) }
+        }
+    }
+
+    static func collection<Model: IdentifiedModel & Hashable>(_ type: Model.Type, _ key: String) -> Probe {
+        Probe(nameSpace: .collection, identifier: key) {
+            Seen($0.peekCollectionOutcome(of: type, forKey: $1, consistency: $2)) { $0 }
+        } use: {
+            _ = $0.collectionOutcome(of: type, forKey: key)
+        } copy: { source, target in
+            source.peekCollectionOutcome(of: type, forKey: key).value.map { target.setCollection($0, forKey: key) }
+        }
+    }
+
+    private init(
+        nameSpace: NameSpace, identifier: String, _ look: @escaping (NormalizedCache, String, Consistency) -> Seen,
+        use: @escaping (NormalizedCache) -> Void,
+        copy: @escaping (NormalizedCache, NormalizedCache) -> WriteTicket?
+    ) {
+        self.nameSpace = nameSpace
+        self.identifier = identifier
+        self.look = look
+        self.use = use
+        self.copy = copy
+    }
+}
