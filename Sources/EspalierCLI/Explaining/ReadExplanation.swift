@@ -37,7 +37,8 @@ struct ReadExplanation {
     private var reasonPath: String? {
         switch reason {
         case nil, .notFound, .deleted, .unavailable, .notStorable, .expired: nil
-        case .tooDeep(let path), .tooLarge(let path), .cyclic(let path), .undecodable(let path, _), .damaged(let path, _),
+        case .tooDeep(let path), .tooLarge(let path), .cyclic(let path), .undecodable(let path, _),
+            .damaged(let path, _),
             .newerVersion(let path, _):
             path
         default: survey.stop?.path

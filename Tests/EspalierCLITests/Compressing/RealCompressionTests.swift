@@ -26,4 +26,26 @@ struct RealCompressionTests {
             #expect(parts.values.reduce(0) { $0 + $1.count } == row["bytes"]?.count)
         }
     }
+
+    @Test("statuses with identifiers and text of their own take at most a third of their minified JSON")
+    func statuses() throws {
+        let tool = try CommandLineTool()
+        guard case .array(let real)? = try JSONParser.parse(RealDocument.twitter.bytes())["statuses"] else {
+            Issue.record("no statuses")
+            return
+        }
+        var variation = VariedStatuses(seed: 1)
+        let statuses = (0..<6).flatMap { _ in variation.vary(real) }
+        let text = JSONWriter().string(from: .object([JSONMember(name: "statuses", value: .array(statuses))]))
+        let file = try tool.folder.write(text, to: "statuses.json")
+        for options in [["--type", "user=User", "--type", "retweeted_status=Status", "--root-type", "Status"], []] {
+            let name = "c\(options.count)"
+            let imported = try tool.run(
+                ["import", name, file.path, "--id-key", "id_str", "--path", "statuses", "--collection", "s"] + options)
+            #expect(imported.code == 0)
+            let json = try tool.succeed("compact", name, "--format", "json").json()
+            #expect(try #require(json["after"]?["recordBytes"]?.count) * 3 <= text.utf8.count)
+            try tool.succeed("verify", name, "--deep")
+        }
+    }
 }
