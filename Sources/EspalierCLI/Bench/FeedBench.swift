@@ -27,7 +27,8 @@ struct FeedBench {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         let cache = try NormalizedCache(
-            directory: directory + "/cache", configuration: Configuration(budget: .gibibytes(1), durability: .noSync))
+            directory: directory + "/cache",
+            configuration: Configuration(budget: .gibibytes(1), durability: .noSync, compression: .none))
         defer { cache.close() }
         let written = HandWrittenFeed(FeedData(seed: 1, posts: posts))
         try cache.set(written).wait()

@@ -73,7 +73,8 @@ extension NormalizedCache {
     /// With `.none` it expands them all, and what then does not fit the budget is evicted.
     ///
     /// Of use after a first import, or a change of `Configuration.compression`: records that are rewritten anyway need none of
-    /// it. Costs a walk of the cache and the rewriting of most of it, on the writer's thread; reads go on. Files do not become
+    /// it. Costs a walk of the cache and the rewriting of most of it, on the writer's thread: reads of snapshots go on, writes wait, and as always the oldest of them are dropped when
+    /// too many do. Files do not become
     /// shorter by it: the pages are there for what is written next.
     @discardableResult
     public func compact() -> WriteTicket { submit(isDroppable: false) { _ in .compact } }

@@ -8,7 +8,7 @@ extension NormalizedCache {
     ///     }
     ///
     /// It is called on the thread of the read, when that is over and before its outcome is returned; several threads may call it at
-    /// once. No lock is held and no snapshot is open, so it may read, and submit writes. It can't wait for a write, which fails with
+    /// once. No lock is held and, but for a read that a model's initialiser makes, no snapshot is open, so it may read, and submit writes. It can't wait for a write, which fails with
     /// `.waitInsideRead`: read with `.snapshot` there. Misses of its own reads are counted, but it is not told of them.
     ///
     /// A hit costs nothing, a miss what the observer does: the read takes that much longer. It stays until the observation is

@@ -36,6 +36,7 @@ extension CommitSession {
         case .checkPins(let budget): try checkPins(for: budget, in: transaction)
         case .mend(let repair): try mend(repair, in: &transaction)
         case .install(let trained): try install(trained, in: &transaction)
+        case .retireDictionaries: retireDictionaries()
         case .recompress(let handles): for handle in handles { try recompress(handle, in: &transaction) }
         case .reset, .barrier, .trim, .setBudget, .sweep, .compact: break
         }

@@ -21,12 +21,18 @@ extension CommitSession {
     /// Stores dictionaries, which new records are compressed with from here on: all of them, or none where they do not fit their
     /// share of the budget beside those that records still need. Eviction makes room for the next ones.
     func install(_ trained: TrainedDictionaries, in transaction: inout WriteTransaction) throws {
+        // Somebody else, perhaps in another process, has trained on more.
+        guard counters.trainedAt == trained.since else { return }
         counters.trainedAt = max(1, counters.bytesWritten)
-        counters.trainedRatio = trained.ratio
         (counters.rawSinceTraining, counters.storedSinceTraining) = (0, 0)
+        let allowance = TrainingPolicy.allowance(of: generation.budget)
         let kept = dictionaries.entries.values.filter { $0.recordCount > 0 }.reduce(0) { $0 + $1.byteCount }
+        // Too many for a budget that was larger: they go with the records that need them.
+        if kept > allowance { dictionaries.replaceCurrent(with: []) }
         let added = trained.dictionaries.reduce(0) { $0 + $1.bytes.count }
-        guard kept + added <= TrainingPolicy.allowance(of: generation.budget) else { return }
+        guard kept + added <= allowance else { return }
+        counters.trainedRatio = trained.ratio
+        guard !trained.dictionaries.isEmpty else { return }
         var new: [(number: UInt64, entry: DictionaryNumbers.Entry)] = []
         for dictionary in trained.dictionaries {
             let number = max(counters.nextDictionary, RecordLayout.noDictionary + 1)
@@ -41,6 +47,12 @@ extension CommitSession {
             new.append((number, entry))
         }
         dictionaries.replaceCurrent(with: new)
+    }
+
+    /// New records get none from here on, until the next training.
+    func retireDictionaries() {
+        dictionaries.replaceCurrent(with: [])
+        (counters.trainedAt, counters.trainedRatio) = (0, 0)
     }
 
     /// Writes a record anew as new ones are written, and nothing else of it: it counts as no access.
@@ -59,7 +71,9 @@ extension CommitSession {
         let written = counters.bytesWritten
         try store(content, shape, compressed, at: handle, over: old, in: &transaction)
         dictionaries.release(old.dictionaryNumber)
-        // The pace of sweeps is that of writes.
-        counters.bytesWritten = written
+        // The pace of sweeps and of training is that of writes.
+        let more = counters.bytesWritten - written
+        counters.sweptAt += more
+        if counters.trainedAt > 0 { counters.trainedAt += more }
     }
 }

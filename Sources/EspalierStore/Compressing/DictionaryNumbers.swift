@@ -75,12 +75,7 @@ struct DictionaryNumbers {
         _ transaction: borrowing some ReadableTransaction & ~Copyable, _ keyspaces: Keyspaces
     ) throws {
         (entries, isDamaged, hasChanged) = ([:], true, true)
-        var numbers: [UInt64] = []
-        try transaction.forEach(in: keyspaces.dictionaries) { key, _ in
-            if let number = try ReadTransaction.dictionaryNumber(key), numbers.last != number { numbers.append(number) }
-            return true
-        }
-        for number in numbers {
+        for number in try transaction.dictionaryNumbers(keyspaces) {
             let stored = try? transaction.storedDictionary(keyspaces, number)
             entries[number] = Entry(
                 shape: stored?.shape ?? 0, fingerprint: stored.map { RecordDictionary.fingerprint(of: $0.bytes) } ?? 0,
@@ -102,6 +97,9 @@ struct DictionaryNumbers {
         writer.append(integer: writer.check(seed: 0))
         return writer.bytes
     }
+
+    /// Whether new records get any.
+    var hasCurrent: Bool { !current.isEmpty }
 
     /// Bytes of all dictionaries.
     var byteCount: Int { entries.values.reduce(0) { $0 + $1.byteCount } }

@@ -6,6 +6,8 @@ struct TrainedDictionaries: Sendable {
     let dictionaries: [StoredDictionary]
     /// What samples that were kept back took with them, in thousandths of their raw bytes.
     let ratio: UInt64
+    /// `Counters.trainedAt` when the samples were taken: what was trained since then is newer.
+    let since: UInt64
 }
 
 /// Makes dictionaries of samples: one for all records, and one more for each shape where it pays.
@@ -62,13 +64,14 @@ struct DictionaryTraining {
     /// Samples for a dictionary of at most `allowance` bytes.
     static func sampleBytes(allowance: Int) -> Int { min(allowance, 8 * largest) * samplesPerByte }
 
-    func train(_ samples: RecordSamples) -> TrainedDictionaries {
+    func train(_ samples: RecordSamples, since: UInt64) -> TrainedDictionaries {
         var groups = samples.payloads.map { Group(shape: $0.key, $0.value) }
         groups.sort { ($0.rawBytes, $0.shape) > ($1.rawBytes, $1.shape) }
         let sampled = Double(max(1, samples.byteCount))
         var dictionaries: [StoredDictionary] = []
         var left = allowance
         let common = dictionary(of: mixed(groups), within: left / 2)
+        left -= common?.count ?? 0
         for index in groups.indices { groups[index].stored = size(of: groups[index].heldBack, with: common) }
         for index in groups.indices.prefix(Self.mostShapes) where groups[index].training.count >= Self.fewest {
             let group = groups[index]
@@ -82,7 +85,7 @@ struct DictionaryTraining {
             left -= own.count
         }
         if let common { dictionaries.append(StoredDictionary(shape: 0, bytes: common)) }
-        return TrainedDictionaries(dictionaries: dictionaries, ratio: ratio(of: groups))
+        return TrainedDictionaries(dictionaries: dictionaries, ratio: ratio(of: groups), since: since)
     }
 
     private func ratio(of groups: [Group]) -> UInt64 {

@@ -4,8 +4,8 @@ import EspalierRecords
 
 /// Expands the records of one generation with its dictionaries. Confined to a thread, and to the transaction that `lookUp` is of.
 final class Expander: PayloadExpansion {
-    /// The most that one payload may expand to.
-    private static let limit = 256 << 20
+    /// The most that one payload may expand to, whatever a reader allows.
+    static let limit = 256 << 20
 
     /// Where expanded records stand.
     let arena = RecordArena()
@@ -17,15 +17,20 @@ final class Expander: PayloadExpansion {
     private var decompressor: Decompressor?
     private var dictionary: RecordDictionary?
 
+    private let limit: Int
+
     /// `lookUp` finds what is not in memory.
-    init(_ generation: Generation, lookUp: @escaping (UInt64) throws -> StoredDictionary?) {
+    init(
+        _ generation: Generation, limit: Int = limit, lookUp: @escaping (UInt64) throws -> StoredDictionary?
+    ) {
         self.generation = generation
+        self.limit = limit
         self.lookUp = lookUp
     }
 
     /// Looks what is not in memory up in `snapshot`.
-    convenience init(_ generation: Generation, _ snapshot: Snapshot) {
-        self.init(generation) { number in
+    convenience init(_ generation: Generation, _ snapshot: Snapshot, limit: Int = limit) {
+        self.init(generation, limit: min(limit, Self.limit)) { number in
             guard let stored = try snapshot.storedDictionary(generation.keyspaces, number) else { return nil }
             // Committed, if the snapshot sees it.
             if let dictionary = RecordDictionary(stored.bytes) {
@@ -45,7 +50,7 @@ final class Expander: PayloadExpansion {
         do {
             let decompressor = try decompressor ?? Decompressor.borrow()
             self.decompressor = decompressor
-            return (try decompressor.load(payload, limit: Self.limit), dictionary?.fingerprint ?? 0)
+            return (try decompressor.load(payload, limit: limit), dictionary?.fingerprint ?? 0)
         } catch let error as CompressionError {
             throw Self.formatError(error)
         }

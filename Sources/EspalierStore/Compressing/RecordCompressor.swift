@@ -29,7 +29,7 @@ final class RecordCompressor: @unchecked Sendable {
         _ payload: [UInt8], with dictionary: (number: UInt64, fingerprint: UInt64)?,
         bytes: (UInt64) throws -> [UInt8]?
     ) rethrows -> RecordLayout.CompressedPayload? {
-        guard payload.count >= Self.shortest else { return nil }
+        guard (Self.shortest...Expander.limit).contains(payload.count) else { return nil }
         let limit = Self.limit(for: payload)
         guard let dictionary, let digest = try digest(dictionary, bytes) else {
             guard payload.count >= Self.shortestAlone,

@@ -58,6 +58,7 @@ struct RecordSamples {
         try generation.environment.read { transaction in
             let expander = Expander(generation, transaction.snapshot)
             let start = seen.max()?.rawValue ?? 0
+            guard start < .max else { return false }
             let found = try Self.handles(
                 from: max(first, start + 1), count: Self.slice, in: transaction, generation.keyspaces)
             for handle in found { try add(handle, transaction, generation, expander) }

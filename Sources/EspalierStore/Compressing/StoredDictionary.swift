@@ -77,6 +77,16 @@ extension ReadableTransaction where Self: ~Copyable {
         return isThere ? try joining.finish() : nil
     }
 
+    /// The numbers of what is there of dictionaries, whole or not. Keys that are none are left out.
+    func dictionaryNumbers(_ keyspaces: Keyspaces) throws -> [UInt64] {
+        var numbers: [UInt64] = []
+        try forEach(in: keyspaces.dictionaries) { key, _ in
+            if let number = try Self.dictionaryNumber(key), numbers.last != number { numbers.append(number) }
+            return true
+        }
+        return numbers
+    }
+
     static func dictionaryNumber(_ key: RawSpan) throws -> UInt64? {
         guard key.byteCount == 12 else { return nil }
         return try ByteReader.reading(key) { try $0.integer(UInt64.self) }

@@ -10,15 +10,20 @@ struct TrainingPolicy {
     /// How much worse than after training the ratio may become, in hundredths.
     static let drift: UInt64 = 115
 
-    /// What is written must show it over a share of the budget, and over so many bytes at least.
+    /// What is written must show it over a share of the budget, and over so many bytes at least. Where there are no dictionaries,
+    /// because nothing was to be learned or they had to go, four such shares.
     static let leastSinceTraining: UInt64 = 256 << 10
     static let share: UInt64 = 16
 
-    static func isDue(_ counters: Counters, budget: ByteCount) -> Bool {
+    static func isDue(_ counters: Counters, _ dictionaries: DictionaryNumbers, budget: ByteCount) -> Bool {
         guard counters.rawBytes >= least else { return false }
         guard counters.trainedAt > 0 else { return true }
         if counters.trainedAt < most, counters.bytesWritten / growth >= counters.trainedAt { return true }
-        guard counters.rawSinceTraining >= max(leastSinceTraining, UInt64(budget.bytes) / share) else { return false }
+        // Too many since the budget was made smaller: time for them to go.
+        if dictionaries.hasCurrent, dictionaries.byteCount > allowance(of: budget) { return true }
+        let least = max(leastSinceTraining, UInt64(budget.bytes) / share)
+        if !dictionaries.hasCurrent, counters.rawSinceTraining >= 4 * least { return true }
+        guard counters.rawSinceTraining >= least else { return false }
         let ratio = counters.storedSinceTraining * 1_000 / counters.rawSinceTraining
         return ratio * 100 > counters.trainedRatio * drift
     }

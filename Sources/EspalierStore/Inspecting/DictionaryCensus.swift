@@ -85,7 +85,7 @@ extension Inspection {
         let listed = try DictionaryNumbers(loading: snapshot, keyspaces)
         census.isListDamaged = listed.isDamaged
         let types = try typesOfShapes()
-        let numbers = Set(listed.entries.keys).union(try storedDictionaryNumbers())
+        let numbers = Set(listed.entries.keys).union(try snapshot.dictionaryNumbers(keyspaces))
         for number in numbers.sorted() {
             var dictionary = DictionaryCensus.Dictionary(number: number)
             let entry = listed.entries[number]
@@ -103,7 +103,7 @@ extension Inspection {
             let byteCount = try storedByteCount(of: handle) ?? 0
             if case .record(let record) = stored {
                 uses[record.dictionaryNumber, default: .init()].add(record, storedAs: byteCount)
-            } else if let layout = try? snapshot.layout(keyspaces, of: handle) {
+            } else if let layout = try? snapshot.layout(keyspaces, of: handle)?.layout {
                 uses[layout.dictionaryNumber, default: .init()].addUnreadable(storedAs: byteCount)
             } else {
                 census.untold.addUnreadable(storedAs: byteCount)
@@ -128,16 +128,9 @@ extension Inspection {
         try snapshot.forEach(in: keyspaces.nodes) { key, _ in
             guard key.byteCount == 8 else { return true }
             let handle = try Handle(stored: key)
-            if let layout = try? snapshot.layout(keyspaces, of: handle) { numbers[handle] = layout.dictionaryNumber }
-            return true
-        }
-        return numbers
-    }
-
-    private func storedDictionaryNumbers() throws -> Set<UInt64> {
-        var numbers: Set<UInt64> = []
-        try snapshot.forEach(in: keyspaces.dictionaries) { key, _ in
-            if let number = try Snapshot.dictionaryNumber(key) { numbers.insert(number) }
+            if let layout = try? snapshot.layout(keyspaces, of: handle)?.layout {
+                numbers[handle] = layout.dictionaryNumber
+            }
             return true
         }
         return numbers

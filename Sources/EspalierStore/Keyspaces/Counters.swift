@@ -2,7 +2,7 @@ import EspalierRecords
 
 /// The numbers that every commit moves on: what is handed out next, and what there is.
 ///
-///     counters = count of fields (varint), fields (varints, in the order below), check (8 bytes)
+///     counters = count of fields (varint), fields (varints, in the order of `fields`), check (8 bytes)
 ///
 /// A reader takes the fields it knows; a record with fewer has zeros for the rest.
 struct Counters: Hashable, Sendable {

@@ -63,9 +63,9 @@ extension ReadableTransaction where Self: ~Copyable {
         return children
     }
 
-    /// A record's header, unchecked.
-    func layout(_ keyspaces: Keyspaces, of handle: Handle) throws -> RecordLayout? {
-        try withRecord(keyspaces, handle) { try RecordLayout(reading: &$0) }
+    /// A record's header, unchecked, and how many bytes the record has.
+    func layout(_ keyspaces: Keyspaces, of handle: Handle) throws -> (layout: RecordLayout, byteCount: Int)? {
+        try withRecord(keyspaces, handle) { (try RecordLayout(reading: &$0), $0.end) }
     }
 
     /// The record of `handle`, expanded and taken apart; nil if there is none.

@@ -39,7 +39,9 @@ final class DamageLog: Sendable {
     /// What waits, `count` of it at most; first what no commit has looked at.
     func waiting(atMost count: Int, in generation: String) -> [Handle] {
         state.withLock { state in
-            guard state.generation == generation, !state.waiting.isEmpty else { return [] }
+            // What was found in a generation left behind is gone with it.
+            if state.generation != generation { state = State(generation: generation) }
+            guard !state.waiting.isEmpty else { return [] }
             let fresh = state.waiting.subtracting(state.whole).sorted()
             return Array((fresh + state.waiting.intersection(state.whole).sorted()).prefix(count))
         }

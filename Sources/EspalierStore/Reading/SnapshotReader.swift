@@ -70,7 +70,8 @@ final class SnapshotReader {
     private func read<Value>(
         _ entry: String, at handle: Handle, _ body: (Assembly) throws -> Value
     ) throws -> ReadOutcome<Value> {
-        let assembly = Assembly(source: try SnapshotSource(snapshot, of: generation), limits: limits)
+        let assembly = Assembly(
+            source: try SnapshotSource(snapshot, of: generation, limit: limits.maximumBytes), limits: limits)
         let result = assembly.read(entry) { try body(assembly) }
         onCycle += assembly.onCycle
         unreadable += assembly.unreadable

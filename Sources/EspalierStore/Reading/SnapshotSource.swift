@@ -12,12 +12,13 @@ final class SnapshotSource: RecordSource {
     /// Shapes that are not in the table yet.
     private var found: [UInt64: Shape] = [:]
 
-    init(_ snapshot: Snapshot, of generation: Generation) throws {
+    /// `limit` is of bytes that one record may expand to.
+    init(_ snapshot: Snapshot, of generation: Generation, limit: Int = Expander.limit) throws {
         self.snapshot = snapshot
         self.generation = generation
         nodes = try NearbyReader(snapshot, generation.keyspaces.nodes)
         shapes = generation.shapes.all
-        expander = Expander(generation, snapshot)
+        expander = Expander(generation, snapshot, limit: limit)
     }
 
     func record(_ handle: Handle) throws -> RecordLookup {

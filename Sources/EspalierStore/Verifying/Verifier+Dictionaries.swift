@@ -4,16 +4,13 @@ import EspalierRecords
 extension Verifier {
     /// Every dictionary can be put together and is one to zstd.
     mutating func readDictionaries(_ transaction: borrowing ReadTransaction) throws {
-        var numbers: [UInt64] = []
         try transaction.forEach(in: keyspaces.dictionaries) { key, _ in
-            guard let number = try ReadTransaction.dictionaryNumber(key) else {
+            if try ReadTransaction.dictionaryNumber(key) == nil {
                 report.add(0, "a key of \(key.byteCount) bytes among the dictionaries")
-                return true
             }
-            if numbers.last != number { numbers.append(number) }
             return true
         }
-        for number in numbers {
+        for number in try transaction.dictionaryNumbers(keyspaces) {
             do {
                 let stored = try transaction.storedDictionary(keyspaces, number)
                 guard let bytes = stored?.bytes, let dictionary = RecordDictionary(bytes) else {

@@ -24,6 +24,8 @@ enum WriteOperation: Sendable {
     case mend(NameRepair)
     /// New dictionaries.
     case install(TrainedDictionaries)
+    /// No dictionary for new records.
+    case retireDictionaries
     /// Records to be compressed anew.
     case recompress([Handle])
     case compact
@@ -42,7 +44,7 @@ enum WriteOperation: Sendable {
         case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _): tree.byteCount
         case .restore(let records, _): records.reduce(0) { $0 + $1.byteCount }
         case .delete, .reset, .barrier, .evict, .pin, .unpin, .trim, .setBudget, .sweep, .mend, .checkPins, .install,
-            .recompress, .compact:
+            .retireDictionaries, .recompress, .compact:
             64
         }
     }

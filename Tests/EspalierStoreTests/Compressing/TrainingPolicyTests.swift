@@ -12,8 +12,11 @@ struct TrainingPolicyTests {
         return counters
     }
 
-    private func isDue(_ change: (inout Counters) -> Void) -> Bool {
-        TrainingPolicy.isDue(counters(change), budget: .mebibytes(50))
+    private func isDue(hasDictionaries: Bool = true, _ change: (inout Counters) -> Void) -> Bool {
+        var dictionaries = DictionaryNumbers()
+        let entry = DictionaryNumbers.Entry(shape: 0, fingerprint: 1, byteCount: 1_000)
+        if hasDictionaries { dictionaries.replaceCurrent(with: [(2, entry)]) }
+        return TrainingPolicy.isDue(counters(change), dictionaries, budget: .mebibytes(50))
     }
 
     @Test("for the first time with 48 KiB")
@@ -46,5 +49,30 @@ struct TrainingPolicyTests {
         #expect(isDue(raw: 4_000_000, stored: 1_850_000))
         #expect(!isDue(raw: 3_000_000, stored: 3_000_000))
         #expect(!isDue(raw: 4_000_000, stored: 1_000_000))
+    }
+
+    @Test("again when there are no dictionaries and a quarter of the budget has been written")
+    func without() {
+        func isDue(_ raw: UInt64, hasDictionaries: Bool) -> Bool {
+            self.isDue(hasDictionaries: hasDictionaries) {
+                $0.trainedAt = 9 << 20
+                $0.trainedRatio = 1_000
+                ($0.rawSinceTraining, $0.storedSinceTraining) = (raw, raw)
+            }
+        }
+        #expect(!isDue(13_000_000, hasDictionaries: false))
+        #expect(isDue(13_200_000, hasDictionaries: false))
+        #expect(!isDue(13_200_000, hasDictionaries: true))
+    }
+
+    @Test("and when a smaller budget leaves no room for those there are")
+    func oversized() {
+        var dictionaries = DictionaryNumbers()
+        dictionaries.replaceCurrent(with: [(2, .init(shape: 0, fingerprint: 1, byteCount: 30_000))])
+        let counters = counters { $0.trainedAt = 9 << 20 }
+        #expect(TrainingPolicy.isDue(counters, dictionaries, budget: .mebibytes(1)))
+        #expect(!TrainingPolicy.isDue(counters, dictionaries, budget: .mebibytes(2)))
+        dictionaries.replaceCurrent(with: [])
+        #expect(!TrainingPolicy.isDue(counters, dictionaries, budget: .mebibytes(1)))
     }
 }

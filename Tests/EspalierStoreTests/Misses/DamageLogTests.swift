@@ -49,10 +49,16 @@ struct DamageLogTests {
         log.postpone()
         #expect(try #require(log.deadline) > before)
         #expect(log.note([Handle(9)], in: "h"))
-        #expect(log.waiting(atMost: 9, in: "g").isEmpty)
-        #expect(log.waiting(atMost: 9, in: "h") == [Handle(9)])
         log.settle([Handle(9)], lost: [], in: "g")
         #expect(log.waiting(atMost: 9, in: "h") == [Handle(9)])
+    }
+
+    @Test("what was found in a generation left behind keeps nobody awake")
+    func leftBehind() {
+        let log = DamageLog()
+        #expect(log.note(some, in: "g"))
+        #expect(log.waiting(atMost: 9, in: "h").isEmpty)
+        #expect(log.deadline == nil)
     }
 
     @Test("it is bounded")

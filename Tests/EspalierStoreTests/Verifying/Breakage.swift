@@ -103,7 +103,7 @@ struct Breakage: Sendable, CustomTestStringConvertible {
         }
         + [1, -1].map { change in
             Breakage("a shape's records counted wrong by \(change)", [5]) { transaction, keyspaces, scene in
-                guard let number = try transaction.layout(keyspaces, of: scene.anna)?.shapeNumber,
+                guard let number = try transaction.layout(keyspaces, of: scene.anna)?.layout.shapeNumber,
                     let shape = try transaction.storedShape(keyspaces, number)?.shape
                 else { throw Missing() }
                 let stored = StoredShape(recordCount: UInt64(2 + change), shape: shape)
