@@ -46,10 +46,10 @@ struct FlippedWriteTests {
                 let bit = Int.random(in: 0..<(isKey ? item.entry.key : item.entry.value).count * 8, using: &random)
                 let changed = isKey ? item.entry.flipped(keyBit: bit) : item.entry.flipped(valueBit: bit)
                 let scratch = try pair.copy()
-                // What no read comes by, and no name leads to, a sweep leaves to eviction.
+                // What no read comes by, and no name leads to, a sweep leaves as it is; and what may be a later version's.
                 let isMended =
                     ["index", "info", "state ("].contains { place.hasPrefix($0) }
-                    || place.hasPrefix("nodes") && !isKey
+                    || place.hasPrefix("nodes") && !isKey && bit >= 8
                 try check(
                     pair, scratch, item, changed, isMended: isMended,
                     "flip \(number), bit \(bit) of the \(isKey ? "key" : "value"), \(place)", &random)
