@@ -65,7 +65,10 @@ struct DictionaryTraining {
     static func sampleBytes(allowance: Int) -> Int { min(allowance, 8 * largest) * samplesPerByte }
 
     func train(_ samples: RecordSamples, since: UInt64) -> TrainedDictionaries {
-        var groups = samples.payloads.map { Group(shape: $0.key, $0.value) }
+        // Shapes with few records are one group: of a thousand shapes with one record each there is as much to learn.
+        let rare = samples.payloads.filter { $0.value.count < Self.fewest }.sorted { $0.key < $1.key }
+        var groups = samples.payloads.filter { $0.value.count >= Self.fewest }.map { Group(shape: $0.key, $0.value) }
+        groups.append(Group(shape: 0, rare.flatMap(\.value)))
         groups.sort { ($0.rawBytes, $0.shape) > ($1.rawBytes, $1.shape) }
         let sampled = Double(max(1, samples.byteCount))
         var dictionaries: [StoredDictionary] = []
@@ -73,7 +76,7 @@ struct DictionaryTraining {
         let common = dictionary(of: mixed(groups), within: left / 2)
         left -= common?.count ?? 0
         for index in groups.indices { groups[index].stored = size(of: groups[index].heldBack, with: common) }
-        for index in groups.indices.prefix(Self.mostShapes) where groups[index].training.count >= Self.fewest {
+        for index in groups.indices.prefix(Self.mostShapes) where groups[index].shape != 0 {
             let group = groups[index]
             guard let own = dictionary(of: group.training, within: left / 2) else { continue }
             let stored = size(of: group.heldBack, with: own)
