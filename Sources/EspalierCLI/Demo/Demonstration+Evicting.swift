@@ -18,15 +18,16 @@ extension Demonstration {
             """
             \(feeds.count) feeds go into a cache that may take 2 MiB, files and all. Feed:1 is read now and then, the others \
             never. When room is needed the trees go that were not accessed for longest, and never a part of one that stays. \
-            Nothing of it has to survive, so the disk is not waited for.
+            Nothing of it has to survive, so the disk is not waited for; and nothing is compressed, so that it is full sooner.
             """)
-        try narration.code("let options = Configuration(budget: .mebibytes(2), durability: .noSync)")
+        try narration.code("let options = Configuration(")
+        try narration.code("    budget: .mebibytes(2), durability: .noSync, compression: .none)")
         try narration.code("let small = try NormalizedCache(directory: path, configuration: options)")
         try narration.code("small.set(feed)")
         try narration.blank()
         let small = try NormalizedCache(
             directory: directory.temporary("small.cache"),
-            configuration: Configuration(budget: Self.budget, durability: .noSync))
+            configuration: Configuration(budget: Self.budget, durability: .noSync, compression: .none))
         defer { small.close() }
         let largest = try await fill(small, with: feeds)
         let written = try small.statistics()

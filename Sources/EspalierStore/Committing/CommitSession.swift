@@ -234,7 +234,8 @@ final class CommitSession {
             handle: handle, nameSpace: content.nameSpace, shape: shape, children: content.children, payload: payload,
             compressed: compressed)
         if let compressed { dictionaries.retain(compressed.dictionary.number) }
-        counters.noteWritten(payload: payload.count, stored: payload.count - (compressed?.savedBytes ?? 0))
+        let rawPayload = RecordLayout.payload(payload, shape: shape).count
+        counters.noteWritten(payload: rawPayload, stored: rawPayload - (compressed?.savedBytes ?? 0))
         let rawByteCount = bytes.count + (compressed?.savedBytes ?? 0)
         try store(bytes, rawByteCount: rawByteCount, at: handle, over: old, in: &transaction)
     }

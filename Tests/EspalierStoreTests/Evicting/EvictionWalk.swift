@@ -169,6 +169,9 @@ final class EvictionWalk {
             }
         }
         let size = Int.random(in: 0..<8, using: &random) == 0 ? 5_000 : Int.random(in: 50..<1_500, using: &random)
-        return Branch(name, String(repeating: "x", count: size), children)
+        // Text that does not compress: so many bytes are so many bytes.
+        var text = ""
+        while text.utf8.count < size { text += String(UInt64.random(in: .min ... .max, using: &random), radix: 36) }
+        return Branch(name, text, children)
     }
 }
