@@ -17,6 +17,7 @@ func example(in directory: String) async throws {
     for id in 1...2_000 {
         cache.set(Message(id: id, text: "Message number \(id), which says about as much as messages do."))
     }
+    try await cache.flush()
     let before = try cache.statistics().recordBytes
 
     // snippet.compact
