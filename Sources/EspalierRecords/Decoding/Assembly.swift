@@ -191,9 +191,9 @@ package final class Assembly {
         do {
             guard nodesLeft.value >= 0 else { throw stop(.tooLarge) }
             switch try source.record(handle) {
-            case .found(let reader, let dictionary, let owner):
+            case .found(let reader, let owner):
                 if let owner { trail.keep(owner) }
-                let opened = try takeApart(reader, handle, dictionary)
+                let opened = try takeApart(reader, handle)
                 return (opened.shape, (opened.body, firstChild..<firstChild + opened.childCount))
             case .tombstone: throw AssemblyFailure(.deleted)
             case .lost: throw stop(.lost)
@@ -227,12 +227,18 @@ package final class Assembly {
     }
 
     private func takeApart(
-        _ record: ByteReader, _ handle: Handle, _ dictionary: UInt64
+        _ stored: ByteReader, _ handle: Handle
     ) throws -> (shape: Shape, body: ByteReader, childCount: Int) {
-        var reader = record
-        bytesLeft.add(-reader.end)
-        guard bytesLeft.value >= 0 else { throw stop(.tooLarge) }
-        let layout = try RecordLayout(reading: &reader)
+        var reader = stored
+        try take(bytes: stored.end)
+        var layout = try RecordLayout(reading: &reader)
+        var dictionary: UInt64 = 0
+        if layout.dictionaryNumber != 0 {
+            let expanded = try source.expand(stored)
+            try take(bytes: expanded.reader.end - stored.end)
+            (reader, dictionary) = (expanded.reader, expanded.dictionary)
+            layout = try RecordLayout(reading: &reader)
+        }
         if layout.childCount > 0 { try layout.readChildren(&reader, of: handle, into: &trail.children) }
         var body = try layout.payload(reader)
         let shape = try Record.shape(of: layout, &body, source.shape)
@@ -240,6 +246,11 @@ package final class Assembly {
         recordTally.add(1)
         if isAtEntry.value != 0 { try checkName(body, layout.nameSpace) }
         return (shape, body, layout.childCount)
+    }
+
+    private func take(bytes count: Int) throws {
+        bytesLeft.add(-count)
+        guard bytesLeft.value >= 0 else { throw stop(.tooLarge) }
     }
 
     /// The same for what may be a model's own error, which goes to whoever reads the field as it is.
@@ -286,10 +297,10 @@ package final class Assembly {
     }
 
     private func identifier(of handle: Handle) -> String? {
-        guard case .found(let reader, let dictionary, let owner)? = try? source.record(handle) else { return nil }
+        guard case .found(let stored, let owner)? = try? source.record(handle) else { return nil }
         return withExtendedLifetime(owner) {
-            let record = ExpandedRecord(reader: reader, dictionary: dictionary)
-            return try? Record(reading: record, storedAs: reader.end, handle: handle, shapes: source.shape).identifier
+            guard let record = try? source.expand(stored) else { return nil }
+            return try? Record(reading: record, storedAs: stored.end, handle: handle, shapes: source.shape).identifier
         }
     }
 

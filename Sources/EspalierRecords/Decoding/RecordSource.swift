@@ -1,9 +1,8 @@
 /// What a handle names.
 package enum RecordLookup {
-    /// A record, joined and uncompressed. The bytes are lent: they stay as long as the source's snapshot is open and, where
-    /// they are the source's own, as long as the source or, where there is one, `owner` lives. `dictionary` is the fingerprint
-    /// of the one the record was compressed with, else 0.
-    case found(ByteReader, dictionary: UInt64 = 0, owner: RecordBuffer? = nil)
+    /// A record as stored, joined. The bytes are lent: they stay as long as the source's snapshot is open and, where they are the
+    /// source's own, as long as `owner` lives.
+    case found(ByteReader, owner: RecordBuffer?)
     /// A deleted record that living ones still refer to.
     case tombstone
     /// A record found damaged.
@@ -17,5 +16,12 @@ package enum RecordLookup {
 /// record took a third of reading a feed.
 package protocol RecordSource: AnyObject {
     func record(_ handle: Handle) throws -> RecordLookup
+    /// A record as it was before it was compressed, if it was: lent as long as the source lives.
+    func expand(_ stored: ByteReader) throws -> ExpandedRecord
     func shape(_ number: UInt64) throws -> Shape?
+}
+
+extension RecordSource {
+    /// For a source without compressed records.
+    package func expand(_ stored: ByteReader) -> ExpandedRecord { ExpandedRecord(reader: stored, dictionary: 0) }
 }

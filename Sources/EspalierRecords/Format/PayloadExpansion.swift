@@ -25,13 +25,13 @@ extension RecordLayout {
     /// What `dictionary` says of payloads that were compressed without one.
     package static let noDictionary: UInt64 = 1
 
-    /// A stored record with its payload expanded; nil where it stands there raw.
+    /// A stored record with its payload expanded; one that is raw as it stands.
     package static func expand(
         _ stored: ByteReader, by expansion: some PayloadExpansion, in arena: RecordArena
-    ) throws -> ExpandedRecord? {
+    ) throws -> ExpandedRecord {
         var reader = stored
         let layout = try RecordLayout(reading: &reader)
-        guard layout.dictionaryNumber != 0 else { return nil }
+        guard layout.dictionaryNumber != 0 else { return ExpandedRecord(reader: stored, dictionary: 0) }
         for _ in 0..<layout.childCount { _ = try reader.varint() }
         let head = reader.position
         guard head <= layout.end else { throw FormatError.truncated }

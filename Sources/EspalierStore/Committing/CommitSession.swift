@@ -210,9 +210,9 @@ final class CommitSession {
             ? .none
             : shapes.bind(
                 content.shape, next: &counters.nextShape, limit: chunkLimit)
-        let compressed = try compress(
-            RecordLayout.payload(content.payload, shape: shape), of: shape.shape, in: transaction)
-        try store(content, shape, compressed, at: handle, over: old, in: &transaction)
+        let payload = content.payload
+        let compressed = try compress(RecordLayout.payload(payload, shape: shape), of: shape.shape, in: transaction)
+        try store(content, payload, shape, compressed, at: handle, over: old, in: &transaction)
         if case .number(let number, _) = shape { shapes.retain(number) }
         if let old {
             shapes.release(old.shapeNumber)
@@ -225,11 +225,12 @@ final class CommitSession {
         return true
     }
 
+    /// `payload` is the content's.
     func store(
-        _ content: Content, _ shape: RecordLayout.ShapeReference, _ compressed: RecordLayout.CompressedPayload?,
-        at handle: Handle, over old: Record?, in transaction: inout WriteTransaction
+        _ content: Content, _ payload: [UInt8], _ shape: RecordLayout.ShapeReference,
+        _ compressed: RecordLayout.CompressedPayload?, at handle: Handle, over old: Record?,
+        in transaction: inout WriteTransaction
     ) throws {
-        let payload = content.payload
         let bytes = RecordLayout.build(
             handle: handle, nameSpace: content.nameSpace, shape: shape, children: content.children, payload: payload,
             compressed: compressed)

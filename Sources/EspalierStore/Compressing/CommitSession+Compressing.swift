@@ -65,11 +65,11 @@ extension CommitSession {
             values: old.values)
         let shape: RecordLayout.ShapeReference =
             old.hasOwnShape ? .own(old.shape) : old.shapeNumber == 0 ? .none : .number(old.shapeNumber, old.shape)
-        let payload = RecordLayout.payload(content.payload, shape: shape)
-        let compressed = try compress(payload, of: old.shape, in: transaction)
+        let payload = content.payload
+        let compressed = try compress(RecordLayout.payload(payload, shape: shape), of: old.shape, in: transaction)
         guard compressed?.dictionary.number ?? 0 != old.dictionaryNumber else { return }
         let written = counters.bytesWritten
-        try store(content, shape, compressed, at: handle, over: old, in: &transaction)
+        try store(content, payload, shape, compressed, at: handle, over: old, in: &transaction)
         dictionaries.release(old.dictionaryNumber)
         // The pace of sweeps and of training is that of writes.
         let more = counters.bytesWritten - written

@@ -111,8 +111,9 @@ struct RecordSamples {
         let found = try? snapshot.record(generation.keyspaces, handle, by: expander) { number in
             try snapshot.storedShape(generation.keyspaces, number)?.shape
         }
-        guard let record = found, record.payload.count >= RecordCompressor.shortest else { return }
+        guard let record = found else { return }
         let payload = Array(record.payload.prefix(Self.longest))
+        guard payload.count >= RecordCompressor.shortest else { return }
         payloads[record.shape.fingerprint, default: []].append(payload)
         byteCount += payload.count
         count += 1

@@ -76,7 +76,7 @@ extension ReadableTransaction where Self: ~Copyable {
             expander.arena.removeAll()
             let expanded = try RecordLayout.expand(stored, by: expander, in: expander.arena)
             return try Record(
-                reading: expanded ?? ExpandedRecord(reader: stored, dictionary: 0), storedAs: stored.end,
+                reading: expanded, storedAs: stored.end,
                 handle: handle, shapes: shapes)
         }
     }

@@ -34,17 +34,16 @@ final class SnapshotSource: RecordSource {
             if flags.contains(.dying), !flags.contains(.held) { return .tombstone }
             let buffer = RecordBuffer(
                 try snapshot.joinedRecord(generation.keyspaces.nodes, handle, chunkCount: chunkCount))
-            return try expanded(buffer.reader) ?? .found(buffer.reader, owner: buffer)
+            return .found(buffer.reader, owner: buffer)
         }
-        if let lent { return try expanded(lent) ?? .found(lent) }
+        if let lent { return .found(lent, owner: nil) }
         guard let state = try snapshot.state(generation.keyspaces, of: handle) else { return .nothing }
         if state.flags.contains(.tombstone) { return .tombstone }
         return state.flags.contains(.lost) ? .lost : .nothing
     }
 
-    private func expanded(_ stored: ByteReader) throws -> RecordLookup? {
-        guard let record = try RecordLayout.expand(stored, by: expander, in: expander.arena) else { return nil }
-        return .found(record.reader, dictionary: record.dictionary)
+    func expand(_ stored: ByteReader) throws -> ExpandedRecord {
+        try RecordLayout.expand(stored, by: expander, in: expander.arena)
     }
 
     func shape(_ number: UInt64) throws -> Shape? {

@@ -126,11 +126,8 @@ extension RecordAnatomy {
         try ByteReader.reading(bytes) { stored in
             expander.arena.removeAll()
             let expanded = try RecordLayout.expand(stored, by: expander, in: expander.arena)
-            if let expanded { try keepPayload(of: expanded.reader) }
-            let record = try Record(
-                reading: expanded ?? ExpandedRecord(reader: stored, dictionary: 0), storedAs: stored.end,
-                handle: handle, shapes: shapes)
-            shape = record.shape
+            if dictionaryNumber != 0 { try keepPayload(of: expanded.reader) }
+            shape = try Record(reading: expanded, storedAs: stored.end, handle: handle, shapes: shapes).shape
         }
     }
 
