@@ -34,7 +34,7 @@ extension ErasedModel: Sendable where Existential: Sendable {}
 extension ErasedModel: FieldValue {
     public func encodeValue(into encoder: ValueEncoder) throws {
         guard let model = model as? any IdentifiedModel else {
-            throw FlattenError.notStorable(type: TypeName.of(type(of: model)))
+            throw FlattenError.notStorable(type: TypeName.of(type(of: model as Any)))
         }
         let type = type(of: model)
         guard let name = ModelTypeNames.ofProcess.name(of: type) else {

@@ -29,7 +29,7 @@ extension ModelMembers {
             guard let b = b as? [Any] else { return false }
             return a.elementsEqual(b) { areEqual($0, $1) }
         default:
-            guard Value.self is AnyObject.Type else { return false }
+            guard type(of: a as Any) is AnyObject.Type, type(of: b as Any) is AnyObject.Type else { return false }
             return (a as AnyObject) === (b as AnyObject)
         }
     }

@@ -4,8 +4,8 @@ extension ModelMembers {
     /// Takes over what `other`, another projection of the same record, has stored as `name`.
     ///
     /// Its value, if it is one of this member's type, or would be one of the optional's. A child of another type over the same
-    /// identifier is merged into the member's, by `Model.merge`; likewise in an optional, and in arrays and dictionaries if all
-    /// that `other` has in there this member has, too. Otherwise the member stays as it is.
+    /// identifier is merged into the member's, by `Model.merge`; likewise in an optional, and in arrays, sets and dictionaries if
+    /// all that `other` has in there this member has, too. Otherwise the member stays as it is.
     ///
     /// ```swift
     /// func merge(_ model: any Model) -> any Model {
@@ -29,27 +29,35 @@ extension ModelMembers {
     /// Nil where they don't go together.
     private static func merged(_ mine: Any, _ theirs: Any) -> Any? {
         if let mine = mine as? any Model {
-            guard let theirs = theirs as? any Model, let identifier = identifier(of: mine),
-                self.identifier(of: theirs) == identifier
+            guard let theirs = theirs as? any Model, let identifier = mine.modelIdentifier,
+                theirs.modelIdentifier == identifier
             else { return nil }
             return mine.merge(theirs)
         }
         switch (mine, theirs) {
         case (let mine as [Any], let theirs as [Any]): return merged(mine, theirs)
         case (let mine as [AnyHashable: Any], let theirs as [AnyHashable: Any]): return merged(mine, theirs)
+        case (let mine as Set<AnyHashable>, let theirs as Set<AnyHashable>):
+            return merged(mine.map(\.base), theirs.map(\.base)).map { Set($0.compactMap { $0 as? AnyHashable }) }
         default: return nil
         }
     }
 
     /// In their order: elements may have moved or gone.
     private static func merged(_ mine: [Any], _ theirs: [Any]) -> [Any]? {
-        let known = Dictionary(mine.compactMap { element in identifier(of: element).map { ($0, element) } }) { a, _ in a
+        var known: [String: Any] = [:]
+        for element in mine {
+            if let identifier = (element as? any Model)?.modelIdentifier { known[identifier] = element }
         }
         var result: [Any] = []
         for (index, element) in theirs.enumerated() {
+            if let optional = element as? any OptionalMember, optional.wrappedMember == nil {
+                result.append(element)
+                continue
+            }
             let counterpart =
-                if let identifier = identifier(of: element) {
-                    known[identifier]
+                if let model = element as? any Model {
+                    model.modelIdentifier.flatMap { known[$0] }
                 } else {
                     mine.count == theirs.count ? mine[index] : nil
                 }
@@ -67,6 +75,4 @@ extension ModelMembers {
         }
         return result
     }
-
-    private static func identifier(of value: Any) -> String? { (value as? any Model)?.modelIdentifier }
 }
