@@ -22,7 +22,8 @@ public import EspalierRecords
 /// a type around it makes what was stored a miss, as does reading a type that is not an `Existential`; for types that may
 /// change their names declare an enum with a case for each instead.
 ///
-/// Costs the type's name in each record that holds the value, and a few look-ups of about 100 ns.
+/// Costs the type's name in each record that holds the value, and about 0.3 us a value more than one of a known type, in
+/// writing and in reading. A type met for the first time in a process takes 60 us.
 public struct ErasedModel<Existential> {
     public let model: Existential
 

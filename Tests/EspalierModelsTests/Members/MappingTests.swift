@@ -86,6 +86,16 @@ struct MappingTests {
         #expect(visited { ModelMembers.forEach([1], $0) } == [])
     }
 
+    @Test("an existential by itself is a child, of the type that it has; in a container it is wrapped")
+    func existentials() {
+        let child: any Model = a
+        #expect(ModelMembers.map(child, transform) as? Pin == new)
+        #expect(ModelMembers.map(child) { _ in Opaque(1) } == nil)
+        #expect(visited { ModelMembers.forEach(child, $0) } == ["Pin:1"])
+        let list = [a, b, c].map { ErasedModel<any Model>($0) }
+        #expect(ModelMembers.map(list, transform)?.map(\.model.modelIdentifier) == ["Pin:1", "Opaque:3"])
+    }
+
     @Test("an enum is a child itself, whose payloads are its children; without a required one it is deleted")
     func payloads() {
         #expect(visited { ModelMembers.forEach(Badge.pin(a), $0) } == ["inline"])

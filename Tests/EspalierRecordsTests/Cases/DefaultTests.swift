@@ -96,6 +96,27 @@ struct DefaultTests {
         }
     }
 
+    @Test("an optional that is nil is nil, with the type written out or not")
+    func optional() throws {
+        struct Optionals: NormalizedModel, Equatable {
+            var inferred: Int?
+            var written: Int?
+            init(_ inferred: Int?, _ written: Int?) { (self.inferred, self.written) = (inferred, written) }
+            init(from decoder: inout RecordDecoder) throws {
+                inferred = try decoder.decode(forKey: "likes", default: 6)
+                written = try decoder.decode(Int?.self, forKey: "likes", default: 6)
+            }
+            func encode(to encoder: inout RecordEncoder) throws {}
+        }
+        let source = DictionaryRecordSource()
+        var former = Former(id: "f")
+        try source.store(former)
+        #expect(source.read("f", as: Optionals.self) == .success(Optionals(6, 6)))
+        former.likes = .some(nil)
+        try source.store(former)
+        #expect(source.read("f", as: Optionals.self) == .success(Optionals(nil, nil)))
+    }
+
     @Test("what a default throws is thrown")
     func throwing() throws {
         struct Thrown: Error {}
