@@ -14,12 +14,12 @@ public struct RecordDecoder: ~Copyable {
     @usableFromInline package var values: ValueDecoder
     /// Nil for an inline model, whose map carries the names.
     package let shape: Shape?
-    private let count: Int
+    let count: Int
     private let first: Int
     /// The slot whose value stands at the reader's position.
     var next = 0
     /// Found when a field is asked for out of order.
-    private var plan: FieldPlan?
+    private(set) var plan: FieldPlan?
     var order = Order.byName
     /// The slots of the expected fields, and which of them is the next; meant where `order` is `planned`.
     private var slots: SlotPlan?
