@@ -75,7 +75,9 @@ public macro Normalized(identifier: KeyPath<AnyProperty, AnyProperty>) =
 
 /// Has every property, so that `\.urn` can be written where the type of the model is not known yet. There are no values.
 @dynamicMemberLookup
-public enum AnyProperty {
+public struct AnyProperty {
+    private init() {}
+
     public subscript(dynamicMember name: String) -> AnyProperty { self }
 }
 #endif

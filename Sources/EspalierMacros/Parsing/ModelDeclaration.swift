@@ -17,6 +17,8 @@ struct ModelDeclaration {
     let attribute: AttributeSyntax
     let parameters: [GenericParameter]
     let isGeneric: Bool
+    /// Whether it stands in another type.
+    let isNested: Bool
     let members: [Member]
     let cases: [EnumCase]
     let own: OwnDeclarations
@@ -35,6 +37,7 @@ struct ModelDeclaration {
         self.attribute = attribute
         parameters = GenericParameter.all(of: declaration, in: lexicalContext)
         isGeneric = declaration.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
+        isNested = !lexicalContext.isEmpty
         members = variables.flatMap { Member.all(in: $0, keys: keys) }
         cases = items.compactMap { $0.decl.as(EnumCaseDeclSyntax.self) }
             .flatMap { EnumCase.all(in: $0, keys: keys, members: items) }

@@ -12,8 +12,10 @@ struct Validation {
     var problems: [Diagnostic] {
         let unsuitable = typeProblems
         guard unsuitable.isEmpty else { return unsuitable }
-        return (argumentProblems + identifierProblems + itemProblems + memberProblems + storedNameProblems + caseProblems)
-            .sorted { $0.position < $1.position }
+        let problems =
+            accessProblems + argumentProblems + identifierProblems + itemProblems + memberProblems + storedNameProblems
+            + caseProblems
+        return problems.sorted { $0.position < $1.position }
     }
 
     static func problem(
