@@ -103,7 +103,9 @@ let package = Package(
             name: "EspalierMacrosTests",
             dependencies: [
                 .target(name: "EspalierMacros", condition: .when(traits: ["Macros"])),
-                syntax("SwiftSyntaxMacrosGenericTestSupport"), syntax("SwiftSyntaxMacroExpansion"),
+                syntax("SwiftParser"), syntax("SwiftSyntax"), syntax("SwiftSyntaxBuilder"),
+                syntax("SwiftSyntaxMacroExpansion"), syntax("SwiftSyntaxMacros"),
+                syntax("SwiftSyntaxMacrosGenericTestSupport"),
             ],
             swiftSettings: settings),
         .testTarget(name: "SetupTests", swiftSettings: settings),
