@@ -84,7 +84,9 @@ extension Rendering {
             let body = readsFields ? "fields in\n    try \(value)\n" : "_ in\n    \(value)\n"
             return (Self.key(enumCase), ["self = try decoder.decodeCase(\(Self.key(enumCase))) { \(body)}"])
         }
-        return ["let name = try decoder.caseName()"]
+        // An enum with an identifier shares its record with other types, which have fields of other names there.
+        let names = model.cases.map(Self.key).joined(separator: ", ")
+        return ["let name = try decoder.caseName(among: [\(names)])"]
             + switched("name", cases, rest: "throw decoder.unknownCase(name, of: Self.self)")
     }
 

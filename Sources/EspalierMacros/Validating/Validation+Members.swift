@@ -88,14 +88,14 @@ extension Validation {
         }
         let name = parameter.name
         let constrained = parameter.node.with(\.name, .identifier(name)).with(\.colon, .colonToken(trailingTrivia: .space))
-            .with(\.inheritedType, "Model").with(\.trailingTrivia, parameter.node.trailingTrivia)
+            .with(\.inheritedType, "NormalizedModel & Model").with(\.trailingTrivia, parameter.node.trailingTrivia)
         return Self.problem(
             "unconstrained", at: type,
             """
             \(what) has a type with '\(name)', of which nothing is known: a model in it would be stored as a part of its \
-            parent. Constrain '\(name)' to Model; to FieldValue or Codable if it is never a model
+            parent. Constrain '\(name)' to NormalizedModel & Model; to FieldValue or Codable if it is never a model
             """,
-            fixIt: .replacing(parameter.node, with: constrained, "insert ': Model'"))
+            fixIt: .replacing(parameter.node, with: constrained, "insert ': NormalizedModel & Model'"))
     }
 
     // MARK: Names

@@ -106,10 +106,10 @@ struct TypeProblemTests {
             """,
             """
             'items' has a type with 'Item', of which nothing is known: a model in it would be stored as a part of its parent. \
-            Constrain 'Item' to Model; to FieldValue or Codable if it is never a model
-            """, line: 3, column: 16, fixIt: "insert ': Model'",
+            Constrain 'Item' to NormalizedModel & Model; to FieldValue or Codable if it is never a model
+            """, line: 3, column: 16, fixIt: "insert ': NormalizedModel & Model'",
             fixed: """
-                @Normalized struct Page<Item: Model, Kind> {
+                @Normalized struct Page<Item: NormalizedModel & Model, Kind> {
                     let id: String
                     let items: [Item?]
                 }
@@ -128,10 +128,10 @@ struct TypeProblemTests {
             """,
             """
             this value of 'item' has a type with 'Item', of which nothing is known: a model in it would be stored as a part of \
-            its parent. Constrain 'Item' to Model; to FieldValue or Codable if it is never a model
-            """, line: 3, column: 19, fixIt: "insert ': Model'",
+            its parent. Constrain 'Item' to NormalizedModel & Model; to FieldValue or Codable if it is never a model
+            """, line: 3, column: 19, fixIt: "insert ': NormalizedModel & Model'",
             fixed: """
-                struct Feed<Item: Model> {
+                struct Feed<Item: NormalizedModel & Model> {
                     @Normalized enum Entry {
                         case item(Item)
                     }
