@@ -16,7 +16,7 @@
 /// ```
 ///
 /// Immutable and `Sendable`; classes have to be final. Called on any thread, several at a time.
-public protocol Model: SimpleModel {
+public protocol Model: SimpleModel, ModelField {
     /// Whether replacing this model by `model` would change nothing. `==` for `Equatable` types.
     func isEqual(to model: any Model) -> Bool
 

@@ -14,12 +14,12 @@ public struct RecordDecoder: ~Copyable {
     @usableFromInline package var values: ValueDecoder
     /// Nil for an inline model, whose map carries the names.
     package let shape: Shape?
-    private let count: Int
+    let count: Int
     private let first: Int
     /// The slot whose value stands at the reader's position.
-    private var next = 0
+    private(set) var next = 0
     /// Found when a field is asked for out of order.
-    private var plan: FieldPlan?
+    private(set) var plan: FieldPlan?
 
     package init(values: consuming ValueDecoder, shape: Shape) {
         first = values.reader.position

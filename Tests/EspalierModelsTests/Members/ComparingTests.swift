@@ -1,0 +1,104 @@
+import EspalierModels
+import Testing
+
+@Suite("Members of every type are compared and hashed")
+struct ComparingTests {
+    /// Neither `Equatable` nor a model.
+    struct Plain { let number: Int }
+    final class Object {}
+
+    /// What the compiler knows nothing of.
+    func areEqualAtRunTime<Value>(_ a: Value, _ b: Value) -> Bool { ModelMembers.areEqual(a, b) }
+
+    func hash(_ body: (inout Hasher) -> Void) -> Int {
+        var hasher = Hasher()
+        body(&hasher)
+        return hasher.finalize()
+    }
+
+    @Test("what is Equatable is compared by ==, models too")
+    func equatable() {
+        #expect(ModelMembers.areEqual(1, 1))
+        #expect(!ModelMembers.areEqual("a", "b"))
+        #expect(ModelMembers.areEqual(Pin(1, "a"), Pin(1, "a")))
+        #expect(!ModelMembers.areEqual(Pin(1, "a"), Pin(1, "b")))
+        #expect(ModelMembers.areEqual([Pin(1)], [Pin(1)]))
+        #expect(!ModelMembers.areEqual(Optional(Pin(1)), nil))
+        #expect(ModelMembers.areEqual(["a": [Pin(1)]], ["a": [Pin(1)]]))
+        #expect(!ModelMembers.areEqual(Set([Pin(1)]), Set([Pin(2)])))
+    }
+
+    @Test("models that are not Equatable are compared by isEqual, in every nesting")
+    func models() {
+        let (a, same, b) = (Opaque(1), Opaque(1), Opaque(2))
+        #expect(ModelMembers.areEqual(a, same))
+        #expect(!ModelMembers.areEqual(a, b))
+        #expect(ModelMembers.areEqual(Optional(a), same))
+        #expect(!ModelMembers.areEqual(Optional(a), nil))
+        #expect(ModelMembers.areEqual(Opaque?.none, nil))
+        #expect(ModelMembers.areEqual([a, b], [same, b]))
+        #expect(!ModelMembers.areEqual([a, b], [b, a]))
+        #expect(!ModelMembers.areEqual([a], [a, b]))
+        #expect(ModelMembers.areEqual([[a], []], [[same], []]))
+        #expect(ModelMembers.areEqual(["x": a, "y": b], ["y": b, "x": same]))
+        #expect(!ModelMembers.areEqual(["x": a], ["y": a]))
+        #expect(!ModelMembers.areEqual(["x": a], ["x": a, "y": b]))
+        #expect(ModelMembers.areEqual([a, nil], [same, nil]))
+    }
+
+    @Test("where the compiler can't tell, run time can")
+    func atRunTime() {
+        #expect(areEqualAtRunTime(1, 1))
+        #expect(!areEqualAtRunTime(1, 2))
+        #expect(areEqualAtRunTime(Int?.none, nil))
+        #expect(!areEqualAtRunTime(Int?.none, 1))
+        #expect(areEqualAtRunTime([Pin(1)], [Pin(1)]))
+        #expect(areEqualAtRunTime(Opaque(1), Opaque(1)))
+        #expect(!areEqualAtRunTime([Opaque(1)], [Opaque(2)]))
+        #expect(areEqualAtRunTime(Opaque?.none, nil))
+        #expect(!areEqualAtRunTime(Opaque?.none, Opaque(1)))
+        #expect(areEqualAtRunTime(Pin(1) as any Model, Pin(1) as any Model))
+        #expect(!areEqualAtRunTime(Pin(1) as any Model, Opaque(1) as any Model))
+        #expect(areEqualAtRunTime((Pin(1) as any Model) as (any Model)?, Pin(1)))
+        #expect(areEqualAtRunTime([Pin(1), Opaque(1)] as [any Model], [Pin(1), Opaque(1)] as [any Model]))
+    }
+
+    @Test("what can't be compared counts as different, objects by identity; nil and empty are the same all the same")
+    func incomparable() {
+        let object = Object()
+        #expect(ModelMembers.areEqual(object, object))
+        #expect(!ModelMembers.areEqual(object, Object()))
+        #expect(!ModelMembers.areEqual(Plain(number: 1), Plain(number: 1)))
+        #expect(ModelMembers.areEqual(Plain?.none, nil))
+        #expect(!ModelMembers.areEqual(Plain?.none, Plain(number: 1)))
+        #expect(ModelMembers.areEqual([Plain](), []))
+        #expect(ModelMembers.areEqual([object], [object]))
+        #expect(!ModelMembers.areEqual({ 1 }, { 1 }))
+    }
+
+    @Test("what is Hashable is hashed; anything else adds nothing")
+    func hashing() {
+        #expect(hash { ModelMembers.hash(Pin(1), into: &$0) } == hash { $0.combine(Pin(1)) })
+        #expect(hash { ModelMembers.hash([1: "a"], into: &$0) } == hash { $0.combine([1: "a"]) })
+        #expect(hash { ModelMembers.hash(Plain(number: 1), into: &$0) } == hash { _ in })
+        #expect(hash { ModelMembers.hash(Opaque(1), into: &$0) } == hash { _ in })
+        #expect(hash { ModelMembers.hash([Opaque(1)], into: &$0) } == hash { _ in })
+    }
+
+    @Test("an erased model is compared with its type, and hashed")
+    func erased() {
+        let pin = ErasedModel<any Model>(Pin(1))
+        #expect(ModelMembers.areEqual(pin, ErasedModel(Pin(1))))
+        #expect(!ModelMembers.areEqual(pin, ErasedModel(Pin(2))))
+        #expect(!ModelMembers.areEqual(pin, ErasedModel(Opaque(1))))
+        let (opaque, other) = (ErasedModel<any Model>(Opaque(1)), ErasedModel<any Model>(Opaque(2)))
+        #expect(ModelMembers.areEqual([opaque], [ErasedModel<any Model>(Opaque(1))]))
+        #expect(!ModelMembers.areEqual(opaque, other))
+        let all: Set<ErasedModel<any Model>> = [
+            pin, ErasedModel(Pin(1)), ErasedModel(Framed(Pin(1))), ErasedModel(Opaque(1)),
+        ]
+        #expect(all.count == 3)
+        let simple = ErasedModel<any SimpleModel>(SmallestSimpleModel())
+        #expect(simple == ErasedModel<any SimpleModel>(SmallestSimpleModel()))
+    }
+}

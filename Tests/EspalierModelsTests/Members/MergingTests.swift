@@ -1,0 +1,109 @@
+import EspalierModels
+import Testing
+
+@Suite("A projection takes over what another one has stored under the same name")
+struct MergingTests {
+    /// Another projection: whatever a test has it say.
+    struct Other: ProjectedModel {
+        let modelIdentifier: String? = nil
+        let name: String
+        // Closures can be sent where the values in them can't be told to be.
+        let value: @Sendable () -> Any?
+        init(_ name: String = "x", _ value: @escaping @Sendable () -> Any?) { (self.name, self.value) = (name, value) }
+        func storedValue(_ name: String) -> Any? { name == self.name ? value() : nil }
+        func isEqual(to model: any Model) -> Bool { false }
+        func map(_ transform: (any Model) -> (any Model)?) -> Other? { self }
+        func forEach(_ visit: (any Model) -> Void) {}
+    }
+
+    func taken<Value>(_ mine: Value, _ theirs: @escaping @Sendable () -> Any?) -> Value {
+        var value = mine
+        ModelMembers.take(&value, named: "x", from: Other("x", theirs))
+        return value
+    }
+
+    static let ada = FullPerson(id: 1, name: "Ada", city: "Rome")
+    static let bob = FullPerson(id: 2, name: "Bob", city: "Oslo")
+    static let newAda = FullPerson(id: 1, name: "new", city: "Rome")
+    static let newBob = FullPerson(id: 2, name: "B", city: "Oslo")
+    static let shortAda = ShortPerson(id: 1, name: "new")
+    static let shortBob = ShortPerson(id: 2, name: "B")
+    static let shortCid = ShortPerson(id: 3, name: "C")
+
+    @Test("a value of the member's type is taken; from a T to a T? and back, too")
+    func values() {
+        #expect(taken(1) { 2 } == 2)
+        #expect(taken(Optional(1)) { 2 } == 2)
+        #expect(taken(Optional(1)) { .some(Int?.none as Any) } == nil)
+        #expect(taken(1) { Optional(2) as Any } == 2)
+        #expect(taken(["a"]) { [String]() } == [])
+    }
+
+    @Test("a nil, a value of another type and a name that the other one does not have leave the member as it is")
+    func otherValues() {
+        #expect(taken(1) { .some(Int?.none as Any) } == 1)
+        #expect(taken(1) { "a" } == 1)
+        #expect(taken(Optional(1)) { nil } == 1)
+        var value = 1
+        ModelMembers.take(&value, named: "y", from: Other { 2 })
+        #expect(value == 1)
+    }
+
+    @Test("a child of the same type is taken, whoever it is")
+    func sameType() {
+        #expect(taken(Self.ada) { Self.bob } == Self.bob)
+        #expect(taken(Optional(Self.ada)) { .some(FullPerson?.none as Any) } == nil)
+    }
+
+    @Test("a child of another type is merged if it has the same identifier")
+    func children() {
+        #expect(taken(Self.ada) { Self.shortAda } == Self.newAda)
+        #expect(taken(Self.ada) { Self.shortBob } == Self.ada)
+        #expect(taken(Self.shortAda) { Self.ada } == ShortPerson(id: 1, name: "Ada"))
+        #expect(taken(Optional(Self.ada)) { Self.shortAda } == Self.newAda)
+        #expect(taken(Self.ada) { Optional(Self.shortAda) as Any } == Self.newAda)
+        #expect(taken(FullPerson?.none) { Self.shortAda } == nil)
+        #expect(taken(Optional(Self.ada)) { .some(ShortPerson?.none as Any) } == nil)
+    }
+
+    @Test("a list is merged in the other one's order if it has nobody new")
+    func lists() {
+        let mine = [Self.ada, Self.bob]
+        #expect(taken(mine) { [Self.shortAda, Self.shortBob] } == [Self.newAda, Self.newBob])
+        #expect(taken(mine) { [Self.shortBob, Self.shortAda] } == [Self.newBob, Self.newAda])
+        #expect(taken(mine) { [Self.shortBob] } == [Self.newBob])
+        #expect(taken(mine) { [Self.shortBob, Self.shortCid] } == mine)
+        #expect(taken(mine) { [ShortPerson]() } == [])
+        #expect(taken(Optional(mine)) { [Self.shortBob] } == [Self.newBob])
+        #expect(taken([mine, []]) { [[Self.shortBob], []] } == [[Self.newBob], []])
+        #expect(taken([mine]) { [[Self.shortBob], []] } == [mine])
+        let optionals: [FullPerson?] = [Self.ada, nil]
+        #expect(taken(optionals) { [nil, Self.shortAda] as [ShortPerson?] } == [nil, Self.newAda])
+    }
+
+    @Test("likewise the values of a dictionary and the elements of a set")
+    func tables() {
+        let mine = ["a": Self.ada, "b": Self.bob]
+        #expect(taken(mine) { ["a": Self.shortAda, "b": Self.shortBob] } == ["a": Self.newAda, "b": Self.newBob])
+        #expect(taken(mine) { ["b": Self.shortBob] } == ["b": Self.newBob])
+        #expect(taken(mine) { ["c": Self.shortBob] } == mine)
+        #expect(taken(mine) { ["a": Self.shortBob] } == mine)
+        let pins: Set = [Pin(1), Pin(2)]
+        #expect(taken(pins) { Set([Pin(1, "a")]) } == [Pin(1, "a")])
+        #expect(taken(pins) { Set([Framed(Pin(1))]) } == pins)
+    }
+
+    @Test("inline models of two types stay apart")
+    func inline() {
+        #expect(taken(Badge.none) { CodablePin() } == .none)
+        #expect(taken(Badge.none) { Badge.pin(Pin(1)) } == .pin(Pin(1)))
+        #expect(taken([CodablePin()]) { [Badge.none] } == [CodablePin()])
+    }
+
+    @Test("a member that is an existential takes any model that is one")
+    func existentials() {
+        #expect(taken(Pin(1) as any Model) { Pin(2) } as? Pin == Pin(2))
+        #expect(taken(Pin(1) as any Pinnable) { Opaque(2) } as? Pin == Pin(1))
+        #expect(taken([Pin(1)] as [any Model]) { [Pin(2)] } as? [Pin] == [Pin(2)])
+    }
+}
