@@ -108,6 +108,14 @@ let package = Package(
                 syntax("SwiftSyntaxMacrosGenericTestSupport"),
             ],
             swiftSettings: settings),
+        .testTarget(
+            name: "EspalierNormalizedTests", dependencies: ["Espalier"], swiftSettings: settings),
+        // Models as apps have them that default to the main actor, and as older ones.
+        .testTarget(
+            name: "EspalierMainActorTests", dependencies: ["Espalier"],
+            swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
+        .testTarget(
+            name: "EspalierSwift5Tests", dependencies: ["Espalier"], swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(name: "SetupTests", swiftSettings: settings),
         .testTarget(name: "TidyTests", swiftSettings: settings),
     ]

@@ -4,7 +4,8 @@ import SwiftSyntax
 /// A generic parameter that the members of a type may mention.
 struct GenericParameter {
     let name: String
-    let node: GenericParameterSyntax
+    /// Nil for one of a type around it, whose text is out of a fix-it's reach.
+    let node: GenericParameterSyntax?
     /// What it is constrained to, in the parameter list and the `where` clause.
     let constraints: [TypeSyntax]
 
@@ -12,10 +13,10 @@ struct GenericParameter {
 
     /// Those of `declaration` and of the types around it.
     static func all(of declaration: some SyntaxProtocol, in lexicalContext: [Syntax]) -> [GenericParameter] {
-        ([Syntax(declaration)] + lexicalContext).flatMap(parameters)
+        parameters(of: Syntax(declaration), isOwn: true) + lexicalContext.flatMap { parameters(of: $0, isOwn: false) }
     }
 
-    private static func parameters(of declaration: Syntax) -> [GenericParameter] {
+    private static func parameters(of declaration: Syntax, isOwn: Bool) -> [GenericParameter] {
         guard let declaration = declaration.asProtocol((any WithGenericParametersSyntax).self),
             let clause = declaration.genericParameterClause
         else { return [] }
@@ -32,7 +33,8 @@ struct GenericParameter {
                 }
             }
             return GenericParameter(
-                name: name, node: parameter, constraints: (parameter.inheritedType.map { [$0] } ?? []) + further)
+                name: name, node: isOwn ? parameter : nil,
+                constraints: (parameter.inheritedType.map { [$0] } ?? []) + further)
         }
     }
 }

@@ -19,6 +19,8 @@ struct ModelDeclaration {
     let isGeneric: Bool
     /// Whether it stands in another type.
     let isNested: Bool
+    /// Whether an extension without an access modifier is around it.
+    let isInSilentExtension: Bool
     let members: [Member]
     let cases: [EnumCase]
     let own: OwnDeclarations
@@ -38,6 +40,9 @@ struct ModelDeclaration {
         parameters = GenericParameter.all(of: declaration, in: lexicalContext)
         isGeneric = declaration.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
         isNested = !lexicalContext.isEmpty
+        isInSilentExtension = lexicalContext.contains { outer in
+            outer.as(ExtensionDeclSyntax.self).map { AccessLevel($0.modifiers) == nil } == true
+        }
         members = variables.flatMap { Member.all(in: $0, keys: keys) }
         cases = items.compactMap { $0.decl.as(EnumCaseDeclSyntax.self) }
             .flatMap { EnumCase.all(in: $0, keys: keys, members: items) }
@@ -52,10 +57,22 @@ struct ModelDeclaration {
 
     var storedMembers: [Member] { openMembers.filter { $0.storedName != nil } }
 
-    // A type in `public extension Feed { ... }` is public without a modifier of its own.
+    /// What `init(_ builder:)` may be: a type in an extension that doesn't say how far the extended type is seen may be
+    /// public in one that is internal, and so may not be its builder.
+    var buildingAccess: AccessLevel { isInSilentExtension ? min(access, .internal) : access }
+
+    // A type in `public extension Feed { ... }` is public without a modifier of its own, and one in an internal type is
+    // internal with one: an extension of it is held to that.
     private static func access(of declaration: some DeclGroupSyntax, in lexicalContext: [Syntax]) -> AccessLevel {
-        AccessLevel(declaration.modifiers)
+        let own =
+            AccessLevel(declaration.modifiers)
             ?? lexicalContext.first?.as(ExtensionDeclSyntax.self).flatMap { AccessLevel($0.modifiers) } ?? .internal
+        return lexicalContext.reduce(own) { access, outer in
+            guard let type = outer.asProtocol((any DeclGroupSyntax).self), !type.is(ExtensionDeclSyntax.self) else {
+                return access
+            }
+            return min(access, AccessLevel(type.modifiers) ?? .internal)
+        }
     }
 }
 

@@ -19,7 +19,8 @@ extension Rendering {
     /// `init(_ builder:)`.
     var buildingInitializer: DeclSyntax? {
         declaration(
-            "init(_ builder: \(builderName))", model.openMembers.map { "self.\($0.name) = builder.\($0.name)" })
+            "init(_ builder: \(builderName))", access: model.buildingAccess,
+            model.openMembers.map { "self.\($0.name) = builder.\($0.name)" })
     }
 
     var copy: DeclSyntax? {

@@ -87,15 +87,20 @@ extension Validation {
             return nil
         }
         let name = parameter.name
-        let constrained = parameter.node.with(\.name, .identifier(name)).with(\.colon, .colonToken(trailingTrivia: .space))
-            .with(\.inheritedType, "NormalizedModel & Model").with(\.trailingTrivia, parameter.node.trailingTrivia)
         return Self.problem(
             "unconstrained", at: type,
             """
             \(what) has a type with '\(name)', of which nothing is known: a model in it would be stored as a part of its \
             parent. Constrain '\(name)' to NormalizedModel & Model; to FieldValue or Codable if it is never a model
             """,
-            fixIt: .replacing(parameter.node, with: constrained, "insert ': NormalizedModel & Model'"))
+            fixIt: parameter.node.map(Self.constraining))
+    }
+
+    private static func constraining(_ parameter: GenericParameterSyntax) -> FixIt {
+        let constrained = parameter.with(\.name, .identifier(parameter.name.text))
+            .with(\.colon, .colonToken(trailingTrivia: .space)).with(\.inheritedType, "NormalizedModel & Model")
+            .with(\.trailingTrivia, parameter.trailingTrivia)
+        return .replacing(parameter, with: constrained, "insert ': NormalizedModel & Model'")
     }
 
     // MARK: Names

@@ -24,6 +24,19 @@ struct AccessTests {
             has: "nonisolated func map(", without: ["public nonisolated"])
     }
 
+    @Test("no more than the types around it are seen")
+    func outerTypes() {
+        expectExpansion(
+            of: "enum Feed { @Normalized public struct Message { let id: Int } }", has: "nonisolated func map(",
+            without: ["public nonisolated"])
+        expectExpansion(
+            of: "public enum Feed { @Normalized public struct Message { let id: Int } }",
+            has: "public nonisolated func map(", "public nonisolated init(_ builder")
+        expectExpansion(
+            of: "extension Feed { @Normalized public struct Message { let id: Int } }",
+            has: "public nonisolated func map(", "    nonisolated init(_ builder", without: ["public nonisolated init(_ b"])
+    }
+
     @Test("the builder's variables: as much as the member, and no more than the type")
     func members() {
         expectExpansion(
