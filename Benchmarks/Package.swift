@@ -5,8 +5,20 @@ import PackageDescription
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "Espalier", path: "..")],
+    dependencies: [
+        .package(name: "Espalier", path: "..", traits: []),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    ],
     targets: [
-        .executableTarget(name: "Writing", dependencies: [.product(name: "Espalier", package: "Espalier")])
+        .systemLibrary(
+            name: "CLMDBRaw", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+        .target(name: "CAllocations"),
+        .executableTarget(
+            name: "Models",
+            dependencies: [
+                "CLMDBRaw", "CAllocations",
+                .product(name: "Espalier", package: "Espalier"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
     ]
 )

@@ -9,6 +9,7 @@ struct HandWrittenFeed: NormalizedModel {
     var projectionIdentifier: String { "Feed" }
 
     func encode(to encoder: inout RecordEncoder) throws {
+        encoder.expect(Self.self, fields: ["id", "title", "posts"])
         try encoder.encode(id, forKey: "id")
         try encoder.encode(title, forKey: "title")
         try encoder.encode(posts, forKey: "posts")
@@ -17,6 +18,7 @@ struct HandWrittenFeed: NormalizedModel {
 
 extension HandWrittenFeed {
     init(from decoder: inout RecordDecoder) throws {
+        decoder.expect(Self.self, fields: ["id", "title", "posts"])
         id = try decoder.decode(forKey: "id")
         title = try decoder.decode(forKey: "title")
         posts = try decoder.decode(forKey: "posts")
@@ -34,6 +36,7 @@ struct HandWrittenPost: NormalizedModel {
     var projectionIdentifier: String { "Post" }
 
     func encode(to encoder: inout RecordEncoder) throws {
+        encoder.expect(Self.self, fields: ["id", "text", "createdAt", "likesCount", "repliesCount", "isPinned", "author", "comments"])
         try encoder.encode(id, forKey: "id")
         try encoder.encode(text, forKey: "text")
         try encoder.encode(createdAt, forKey: "createdAt")
@@ -47,6 +50,7 @@ struct HandWrittenPost: NormalizedModel {
 
 extension HandWrittenPost {
     init(from decoder: inout RecordDecoder) throws {
+        decoder.expect(Self.self, fields: ["id", "text", "createdAt", "likesCount", "repliesCount", "isPinned", "author", "comments"])
         id = try decoder.decode(forKey: "id")
         text = try decoder.decode(forKey: "text")
         createdAt = try decoder.decode(forKey: "createdAt")
@@ -68,6 +72,7 @@ struct HandWrittenComment: NormalizedModel {
     var projectionIdentifier: String { "Comment" }
 
     func encode(to encoder: inout RecordEncoder) throws {
+        encoder.expect(Self.self, fields: ["id", "text", "createdAt", "likesCount", "isEdited", "author"])
         try encoder.encode(id, forKey: "id")
         try encoder.encode(text, forKey: "text")
         try encoder.encode(createdAt, forKey: "createdAt")
@@ -79,6 +84,7 @@ struct HandWrittenComment: NormalizedModel {
 
 extension HandWrittenComment {
     init(from decoder: inout RecordDecoder) throws {
+        decoder.expect(Self.self, fields: ["id", "text", "createdAt", "likesCount", "isEdited", "author"])
         id = try decoder.decode(forKey: "id")
         text = try decoder.decode(forKey: "text")
         createdAt = try decoder.decode(forKey: "createdAt")
@@ -96,6 +102,7 @@ struct HandWrittenPerson: NormalizedModel {
     var projectionIdentifier: String { "Person" }
 
     func encode(to encoder: inout RecordEncoder) throws {
+        encoder.expect(Self.self, fields: ["id", "name", "handle", "headline", "avatar", "followersCount", "followingCount", "isVerified"])
         try encoder.encode(id, forKey: "id")
         try encoder.encode(name, forKey: "name")
         try encoder.encode(handle, forKey: "handle")
@@ -109,6 +116,7 @@ struct HandWrittenPerson: NormalizedModel {
 
 extension HandWrittenPerson {
     init(from decoder: inout RecordDecoder) throws {
+        decoder.expect(Self.self, fields: ["id", "name", "handle", "headline", "avatar", "followersCount", "followingCount", "isVerified"])
         id = try decoder.decode(forKey: "id")
         name = try decoder.decode(forKey: "name")
         handle = try decoder.decode(forKey: "handle")

@@ -12,7 +12,7 @@ import Synchronization
 /// allocation by C when it is made.
 @safe
 public final class NearbyReader {
-    private let open: OpenTransaction
+    @usableFromInline let open: OpenTransaction
     private let epoch: UInt64
     private let pointer: LMDBCalls.Pointer
     /// The key the cursor was last found at. An atomic only because that spares the exclusivity checks of a `var`.
@@ -31,13 +31,21 @@ public final class NearbyReader {
     }
 
     /// Runs `body` with the value of `key`; nil, without it, when there is none.
+    @inlinable
     public func withValue(_ key: UInt64, _ body: (RawSpan) throws -> Void) throws -> Bool {
-        guard epoch == open.epoch else { throw LMDBError(.transactionEnded, .get) }
-        guard let value = unsafe try find(key) else { return false }
-        open.borrow()
+        guard let value = unsafe try borrowValue(key) else { return false }
         defer { open.giveBack() }
         try body(unsafe RawSpan(_unsafeBytes: value))
         return true
+    }
+
+    /// Finds a value and counts it as borrowed; the caller gives it back.
+    @usableFromInline
+    func borrowValue(_ key: UInt64) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        guard epoch == open.epoch else { throw LMDBError(.transactionEnded, .get) }
+        guard let value = unsafe try find(key) else { return nil }
+        open.borrow()
+        return unsafe value
     }
 
     private func find(_ key: UInt64) throws(LMDBError) -> UnsafeRawBufferPointer? {

@@ -148,16 +148,19 @@ package struct ByteReader {
     @inline(__always)
     private func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let raw = UnsafeRawBufferPointer(bytes)
+        guard raw.count >= 8 else {
+            var union: UInt8 = 0
+            for byte in unsafe raw { union |= byte }
+            return union < 0x80
+        }
         var union: UInt64 = 0
         var offset = 0
         while offset + 8 <= raw.count {
             union |= unsafe raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
             offset += 8
         }
-        while offset < raw.count {
-            union |= unsafe UInt64(raw[offset])
-            offset += 1
-        }
+        // The rest, with some bytes for the second time.
+        union |= unsafe raw.loadUnaligned(fromByteOffset: raw.count - 8, as: UInt64.self)
         return union & 0x8080_8080_8080_8080 == 0
     }
 

@@ -12,7 +12,11 @@ package final class Assembly {
     private let depth = Tally(0)
     private let nodesLeft: Tally
     private let bytesLeft: Tally
-    var trail = Trail()
+    private let confinedTrail = Confined(Trail())
+    var trail: Trail {
+        @inline(__always) _read { yield confinedTrail.value }
+        @inline(__always) _modify { yield &confinedTrail.value }
+    }
     private var memo: [MemoKey: Remembered] = [:]
     private let cutTally = Tally(0)
     /// What the entry's record has to name itself; looked at only where `isAtEntry` says so.

@@ -6,7 +6,8 @@ struct HandleSet {
     private struct Slot {
         // Zero is no handle, so it marks an empty slot.
         var handle: UInt64 = 0
-        var type: ObjectIdentifier?
+        // An `ObjectIdentifier`'s bits: an optional one would be half as large again.
+        var type: UInt = 0
     }
 
     private var slots: [Slot] = []
@@ -15,16 +16,18 @@ struct HandleSet {
     private static let listed = 8
 
     mutating func insert(_ handle: Handle, _ type: ObjectIdentifier) -> Insertion {
+        let new = Slot(handle: handle.rawValue, type: UInt(bitPattern: type))
         if count < Self.listed, slots.count <= Self.listed {
-            if let slot = slots.first(where: { $0.handle == handle.rawValue }) {
-                return slot.type == type ? .known : .knownAsOther
+            if slots.isEmpty { slots.reserveCapacity(Self.listed) }
+            for slot in slots where slot.handle == new.handle {
+                return slot.type == new.type ? .known : .knownAsOther
             }
-            slots.append(Slot(handle: handle.rawValue, type: type))
+            slots.append(new)
             count += 1
             return .new
         }
-        if slots.count <= Self.listed || count * 2 >= slots.count { grow() }
-        return place(Slot(handle: handle.rawValue, type: type))
+        if slots.count <= Self.listed || count * 4 >= slots.count * 3 { grow() }
+        return place(new)
     }
 
     private mutating func place(_ new: Slot) -> Insertion {

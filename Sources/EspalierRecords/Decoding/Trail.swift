@@ -44,21 +44,28 @@ struct Trail {
     private var mixed: Set<Handle> = []
     private var barriers: [(depth: Int, serial: Int)] = []
 
+    init() {
+        // Room for most trees: what grows step by step is allocated anew at each.
+        path.reserveCapacity(16)
+        children.reserveCapacity(128)
+    }
+
     /// The record being decoded: the innermost one.
     var current: Handle? { path.last?.handle }
 
     /// Steps into a record, unless it is being decoded.
     mutating func visit(_ handle: Handle, _ type: ObjectIdentifier) -> Visit {
+        let insertion = visited.insert(handle, type)
+        if insertion == .new {
+            enter(handle)
+            return .first
+        }
         if let depth = path.firstIndex(where: { $0.handle == handle }) {
             cut(at: depth)
             return .cut
         }
         enter(handle)
-        switch visited.insert(handle, type) {
-        case .new: return .first
-        case .known: break
-        case .knownAsOther: mixed.insert(handle)
-        }
+        if insertion == .knownAsOther { mixed.insert(handle) }
         if !mixed.isEmpty, mixed.contains(handle) { barriers.append((path.count, serial)) }
         return .again
     }

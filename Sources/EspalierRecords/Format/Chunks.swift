@@ -31,6 +31,14 @@ package enum Chunks {
         try ByteReader.reading(first) { try count(&$0) }
     }
 
+    /// Whether a value is the first of several chunks, as far as its flags tell.
+    @inline(__always)
+    package static func isFirst(_ value: ByteReader) throws(FormatError) -> Bool {
+        var ahead = value
+        guard try ahead.byte() == RecordLayout.version else { return false }
+        return try ahead.byte() & RecordLayout.Flag.chunked != 0
+    }
+
     package static func count(_ reader: inout ByteReader) throws(FormatError) -> Int? {
         guard try reader.byte() == RecordLayout.version, try reader.byte() & RecordLayout.Flag.chunked != 0 else {
             return nil

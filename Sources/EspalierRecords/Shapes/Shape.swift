@@ -1,3 +1,5 @@
+import Synchronization
+
 /// An ordered list of field names with the types that declare them: the hidden class of a record.
 ///
 /// Records carry a shape's number (or, past the limits on shapes, the shape itself) instead of their field names. A shape
@@ -30,6 +32,9 @@ public final class Shape: Sendable, Hashable {
     // With ASCII names `==` and equal lengths mean equal bytes, which spares a comparison byte by byte.
     private let isASCII: Bool
     private let slots: [Identifier: Int]
+    /// The Swift type whose fields were found to be these, as the bits of its identity; 0 for none yet.
+    private let owner = Atomic<UInt>(0)
+    private let plans = Mutex<[ObjectIdentifier: SlotPlan]>([:])
 
     public init(types: [String], fields: [Field]) {
         precondition(types.count <= Self.maximumTypes, "a shape has at most \(Self.maximumTypes) types")
@@ -63,6 +68,24 @@ public final class Shape: Sendable, Hashable {
 
     /// The slot of the field `name`.
     package func slot(of name: String) -> Int? { slots[Identifier(name)] }
+
+    /// Whether the fields of `type` are known to be these, in this order.
+    @inline(__always)
+    func isOwn(_ type: ObjectIdentifier) -> Bool { owner.load(ordering: .relaxed) == UInt(bitPattern: type) }
+
+    /// Where the fields of `type` stand here, found once; nil where they are these, in this order.
+    func slots(for type: ObjectIdentifier, _ fields: () -> [String]) -> SlotPlan? {
+        if let plan = plans.withLock({ $0[type] }) { return plan.isStraight ? nil : plan }
+        let fields = fields()
+        let plan = SlotPlan(fields.map { slot(of: $0) ?? SlotPlan.none }, of: count)
+        if plan.isStraight,
+            owner.compareExchange(expected: 0, desired: UInt(bitPattern: type), ordering: .relaxed).exchanged
+        {
+            return nil
+        }
+        plans.withLock { $0[type] = plan }
+        return plan.isStraight ? nil : plan
+    }
 
     public static func == (a: Shape, b: Shape) -> Bool {
         a === b || (a.fingerprint == b.fingerprint && a.description == b.description)

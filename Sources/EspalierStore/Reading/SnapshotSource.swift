@@ -8,7 +8,9 @@ final class SnapshotSource: RecordSource {
     /// The records of a tree stand side by side.
     private let nodes: NearbyReader
     private let shapes: [Shape?]
-    private let expander: Expander
+    private let limit: Int
+    /// Made for the first compressed record.
+    private var expander: Expander?
     /// Shapes that are not in the table yet.
     private var found: [UInt64: Shape] = [:]
 
@@ -18,32 +20,36 @@ final class SnapshotSource: RecordSource {
         self.generation = generation
         nodes = try NearbyReader(snapshot, generation.keyspaces.nodes)
         shapes = generation.shapes.all
-        expander = Expander(generation, snapshot, limit: limit)
+        self.limit = limit
     }
 
     func record(_ handle: Handle) throws -> RecordLookup {
         var lent: ByteReader?
-        var chunkCount: Int?
-        _ = try nodes.withValue(handle.rawValue) { span in
-            chunkCount = try Chunks.count(span)
-            lent = ByteReader(lent: span)
+        _ = try nodes.withValue(handle.rawValue) { lent = ByteReader(lent: $0) }
+        if let lent {
+            return try Chunks.isFirst(lent) ? joined(handle, lent) : .found(lent, owner: nil)
         }
-        if let chunkCount {
-            // A long record that was deleted is taken away in steps.
-            let flags = try snapshot.state(generation.keyspaces, of: handle)?.flags ?? []
-            if flags.contains(.dying), !flags.contains(.held) { return .tombstone }
-            let buffer = RecordBuffer(
-                try snapshot.joinedRecord(generation.keyspaces.nodes, handle, chunkCount: chunkCount))
-            return .found(buffer.reader, owner: buffer)
-        }
-        if let lent { return .found(lent, owner: nil) }
         guard let state = try snapshot.state(generation.keyspaces, of: handle) else { return .nothing }
         if state.flags.contains(.tombstone) { return .tombstone }
         return state.flags.contains(.lost) ? .lost : .nothing
     }
 
+    /// The long record that begins with the chunk `first`.
+    private func joined(_ handle: Handle, _ first: ByteReader) throws -> RecordLookup {
+        var first = first
+        guard let chunkCount = try Chunks.count(&first) else { throw FormatError.malformed("a chunk of nothing") }
+        // A long record that was deleted is taken away in steps.
+        let flags = try snapshot.state(generation.keyspaces, of: handle)?.flags ?? []
+        if flags.contains(.dying), !flags.contains(.held) { return .tombstone }
+        let buffer = RecordBuffer(
+            try snapshot.joinedRecord(generation.keyspaces.nodes, handle, chunkCount: chunkCount))
+        return .found(buffer.reader, owner: buffer)
+    }
+
     func expand(_ stored: ByteReader) throws -> ExpandedRecord {
-        try RecordLayout.expand(stored, by: expander, in: expander.arena)
+        let expander = expander ?? Expander(generation, snapshot, limit: limit)
+        self.expander = expander
+        return try RecordLayout.expand(stored, by: expander, in: expander.arena)
     }
 
     func shape(_ number: UInt64) throws -> Shape? {

@@ -33,7 +33,7 @@ extension RecordDecoder {
         do {
             return try present(strategy, key, frame)
         } catch {
-            place = before
+            goBack(to: before)
             throw placed(error, key)
         }
     }
@@ -57,7 +57,7 @@ extension RecordDecoder {
             place = start.passed(to: values.reader.position)
             return nil
         } catch {
-            place = before
+            goBack(to: before)
             throw placed(error, key)
         }
     }

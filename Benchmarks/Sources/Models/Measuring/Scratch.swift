@@ -1,0 +1,42 @@
+import Espalier
+import Foundation
+
+/// A directory for one measurement.
+final class Scratch {
+    let path = NSTemporaryDirectory() + "espalier-models-\(UInt64.random(in: .min ... .max))"
+
+    init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func cache(_ name: String) throws -> NormalizedCache {
+        try NormalizedCache(directory: path + "/" + name, configuration: Self.configuration)
+    }
+
+    /// Nothing is synchronised, on either side: the disk is not what is measured.
+    static var configuration: Configuration {
+        Configuration(budget: .gibibytes(1), durability: .noSync, compression: .none)
+    }
+
+    /// LMDB's own view of a cache that is closed: a copy of its file.
+    func copy(of name: String) throws -> RawEnvironment {
+        let cache = path + "/" + name
+        let generation = try String(contentsOfFile: cache + "/current", encoding: .utf8)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        let target = path + "/" + name + "-copy"
+        try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(
+            atPath: cache + "/" + generation + "/data.mdb", toPath: target + "/data.mdb")
+        return try RawEnvironment(directory: target, reading: true)
+    }
+}
+
+extension NormalizedCache {
+    /// The model, which has to be there.
+    func hit<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String) throws -> Model {
+        switch readOutcome(type, identifier, consistency: .snapshot) {
+        case .hit(let hit): return hit.value
+        case .miss(let reason): throw BenchmarkError.miss("\(reason)")
+        }
+    }
+}

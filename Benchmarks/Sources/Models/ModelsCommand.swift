@@ -1,0 +1,20 @@
+import ArgumentParser
+
+/// What models made by the macro cost, against the floor, the Codable bridge and JSON, in one process and in turns.
+@main
+struct ModelsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "Models", abstract: "Measures models that @Normalized wrote.",
+        subcommands: [Reading.self, Writing.self, Allocations.self, Everything.self],
+        defaultSubcommand: Everything.self)
+}
+
+struct Everything: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "all", abstract: "All of them, one after the other.")
+
+    func run() throws {
+        try Reading.parse([]).run()
+        try Writing.parse([]).run()
+        try Allocations.parse([]).run()
+    }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import Espalier
+import Foundation
+
+struct Writing: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Writes feeds of 601 nodes: new, the same again, one post changed; beside raw puts of the same records.")
+
+    @Option(help: "Feeds written by each.")
+    var rounds = 100
+
+    @Option(help: "Posts of a feed, six nodes each.")
+    var posts = 100
+
+    @Option(help: "The only way to run, for a profiler.")
+    var only: String?
+
+    func run() throws {
+        let scratch = try Scratch()
+        let warmUp = rounds / 10
+        let feeds = (0..<rounds + warmUp).map { round in
+            var sample = Sample(seed: UInt64(round + 1))
+            return sample.feed(posts: posts)
+        }
+        let records = try recordsOf(feeds, scratch)
+        let raw = try RawEnvironment(directory: scratch.path + "/raw")
+        let cache = try scratch.cache("cache")
+        defer { cache.close() }
+        let codable = try scratch.cache("codable")
+        defer { codable.close() }
+
+        var contenders = Contenders()
+        contenders.only = only
+        contenders.add("raw puts of records and index") { try raw.write(records[$0]) }
+        contenders.add("a new feed") { try cache.set(feeds[$0]).wait() }
+        contenders.add("the same again") { try cache.set(feeds[$0]).wait() }
+        contenders.add("one post changed") { try cache.set(feeds[$0].changed()).wait() }
+        let decoder = JSONDecoder()
+        let blobs = try feeds.map { try JSONEncoder().encode($0) }
+        let bridged = try blobs.map { try decoder.decode(CodableFeed.self, from: $0) }
+        contenders.add("a new feed, Codable") { try codable.set(bridged[$0]).wait() }
+        contenders.add("JSONEncoder alone") { _ = try JSONEncoder().encode(feeds[$0]) }
+        let times = try contenders.run(rounds: rounds, warmUp: warmUp)
+        for (name, time) in zip(contenders.names, times) {
+            print(String(format: "%8.1f us %6.2f  ", time, time / times[0]) + name)
+        }
+    }
+
+    /// What the engine writes for each feed, taken from its file.
+    private func recordsOf(_ feeds: [Feed], _ scratch: Scratch) throws -> [RawRecords] {
+        let cache = try scratch.cache("sample")
+        for feed in feeds { try cache.set(feed).wait() }
+        let perFeed = try cache.statistics().nodes / feeds.count
+        cache.close()
+        let contents = try scratch.copy(of: "sample").contents()
+        let byHandle = Dictionary(contents.index.map { ($0.value, $0) }, uniquingKeysWith: { first, _ in first })
+        return try stride(from: 0, to: contents.nodes.count, by: perFeed).map { start in
+            let nodes = Array(contents.nodes[start..<start + perFeed])
+            let index = try nodes.map { node in
+                guard let entry = byHandle[node.key] else { throw BenchmarkError.lacksRecord("\(node.key)") }
+                return entry
+            }
+            return RawRecords(nodes: nodes, index: index)
+        }
+    }
+}
+
+extension Feed {
+    func changed() -> Feed {
+        copy { feed in
+            feed.posts[0] = feed.posts[0].copy { $0.likesCount += 1 }
+        }
+    }
+}
