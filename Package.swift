@@ -31,7 +31,8 @@ let package = Package(
     traits: [
         .trait(
             name: "Macros",
-            description: "@Normalized, which generates models. The one part that needs swift-syntax; off, nothing fetches it."),
+            description:
+                "@Normalized, which generates models. The one part that needs swift-syntax; off, nothing fetches it."),
         .default(enabledTraits: ["Macros"]),
     ],
     dependencies: [

@@ -32,6 +32,9 @@
 /// **Existentials.** `any Attachable`, in optionals, arrays and dictionaries too, may be any model: its type is stored with it.
 /// Behind a type alias it can't be seen.
 ///
+/// **Access.** Where imports are internal by default, the file of a public model says `public import Espalier`. In a module whose
+/// default is the main actor models are not on it; a type of yours that they hold, and that is `Codable`, has to be `nonisolated`.
+///
 /// **Errors.** What the syntax shows is said where it stands, mostly with a fix-it: a class that is not final, an optional `id`,
 /// two properties of one stored name, a generic parameter without constraint. A property of a type that can't be stored is an
 /// error of the line that encodes it. What is generated throws what encoder and decoder throw.

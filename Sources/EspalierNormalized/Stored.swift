@@ -35,7 +35,8 @@ public macro Stored(default: [AnyHashable: Any]) = #externalMacro(module: "Espal
 
 /// A stored name and a value for records without the field: `@Stored("n", default: 0) let count: Int`.
 @attached(peer)
-public macro Stored<Value>(_ name: String, default: Value) = #externalMacro(module: "EspalierMacros", type: "StoredMacro")
+public macro Stored<Value>(_ name: String, default: Value) =
+    #externalMacro(module: "EspalierMacros", type: "StoredMacro")
 
 /// A stored name and an empty list for records without the field.
 @attached(peer)

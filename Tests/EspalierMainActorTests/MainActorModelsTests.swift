@@ -50,7 +50,8 @@ struct MainActorModelsTests {
             cache.close()
             try? FileManager.default.removeItem(atPath: directory)
         }
-        let member = Member(id: 1, name: "Ann", place: Place(id: UUID(), members: []), part: .both(.named("x"), Ring(id: 1)))
+        let member = Member(
+            id: 1, name: "Ann", place: Place(id: UUID(), members: []), part: .both(.named("x"), Ring(id: 1)))
         try await cache.set(member).committed
         #expect(await cache.read(Member.self, "Member:1") == member)
     }

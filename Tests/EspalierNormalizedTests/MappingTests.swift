@@ -55,7 +55,8 @@ struct MappingTests {
         #expect(mapping(nestings) { $0 } == nestings)
     }
 
-    @Test("a deleted child leaves an optional, an element, an entry; a required one deletes its model", arguments: 1...17)
+    @Test(
+        "a deleted child leaves an optional, an element, an entry; a required one deletes its model", arguments: 1...17)
     func deleting(id: Int) {
         let mapped = mapping(nestings) { $0.id == id ? nil : $0 }
         if [1, 11, 16].contains(id) {

@@ -25,7 +25,8 @@ struct RoundTripTests {
         "every case",
         arguments: [
             Attachment.link("l"), .card(title: "t", person(1), width: 5), .album([person(1), person(2)], cover: nil),
-            .wrapped(.wrapped(.album([], cover: person(1)))), .any(person(1), [Caption(text: "", by: person(2))]), .none,
+            .wrapped(.wrapped(.album([], cover: person(1)))), .any(person(1), [Caption(text: "", by: person(2))]),
+            .none,
         ])
     func cases(attachment: Attachment) async throws { try await expectRoundTrip(attachment) }
 
@@ -59,6 +60,18 @@ struct RoundTripTests {
         try await expectRoundTrip(Outcome.success(person))
         try await expectRoundTrip(Outcome<Person>.failure(code: 4))
         try await expectRoundTrip(Feed.Entry(id: .init(rawValue: 1), people: [person], secret: 4))
+    }
+
+    @Test("an enum with an identifier has a record of its own, which it may share")
+    func nodes() async throws {
+        try await withCache { cache in
+            let account = Account.named(id: 1, person: person)
+            try await cache.set(account).committed
+            #expect(await cache.read(Account.self, "user:1") == account)
+            try await cache.set(Renamed(id: 1, name: "Ann")).committed
+            #expect(await cache.read(Account.self, "user:1") == account)
+            #expect(await cache.read(Renamed.self, "user:1")?.name == "Ann")
+        }
     }
 
     @Test("members named as what the generated code uses")

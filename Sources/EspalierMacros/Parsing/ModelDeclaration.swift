@@ -82,7 +82,9 @@ extension ModelDeclaration.Kind {
             self = .structure
         } else if declaration.is(EnumDeclSyntax.self) {
             self = .enumeration
-        } else if declaration.is(ClassDeclSyntax.self), declaration.modifiers.contains(where: { $0.name.text == "final" }) {
+        } else if declaration.is(ClassDeclSyntax.self),
+            declaration.modifiers.contains(where: { $0.name.text == "final" })
+        {
             self = .finalClass
         } else {
             self = .unsuitable

@@ -42,7 +42,8 @@ extension TypeSyntax {
     }
 
     private static let scalars: Set<String> = [
-        "Bool", "String", "Double", "Float", "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32",
+        "Bool", "String", "Double", "Float", "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16",
+        "UInt32",
         "UInt64",
     ]
 
@@ -50,7 +51,8 @@ extension TypeSyntax {
     func replacingSelf(with name: String) -> String {
         guard mentions("Self") else { return trimmedDescription }
         return trimmed.tokens(viewMode: .sourceAccurate).map { token in
-            token.tokenKind == .keyword(.Self) ? token.with(\.tokenKind, .identifier(name)).description : token.description
+            token.tokenKind == .keyword(.Self)
+                ? token.with(\.tokenKind, .identifier(name)).description : token.description
         }.joined()
     }
 }

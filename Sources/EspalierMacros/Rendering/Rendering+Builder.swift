@@ -13,7 +13,8 @@ extension Rendering {
         let building = Self.block("\(access)func build() -> \(model.name)", ["return \(model.name)(self)"])
         let isBuildFree = !model.openMembers.contains { $0.bareName == "build" }
         let parts = [variables.joined(separator: "\n"), copying] + (isBuildFree ? [building] : []) + readings
-        return declaration("struct \(builderName): Swift.Sendable", parts.filter { !$0.isEmpty }.flatMap { [$0, ""] }.dropLast())
+        return declaration(
+            "struct \(builderName): Swift.Sendable", parts.filter { !$0.isEmpty }.flatMap { [$0, ""] }.dropLast())
     }
 
     /// `init(_ builder:)`.

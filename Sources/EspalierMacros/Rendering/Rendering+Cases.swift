@@ -4,98 +4,97 @@ import SwiftSyntax
 /// The same things for enums: a switch over the cases each.
 extension Rendering {
     var caseMapping: [String] {
-        switched("self", nestingCases.map { enumCase in
-            let nesting = enumCase.payloads.indices.filter { !enumCase.payloads[$0].type.isScalar }
-            let bindings = nesting.map { index in
-                let payload = enumCase.payloads[index]
-                let value = payload.form.wrapping("_\(index)")
-                return "let mapped\(index) = \(Self.mapped(value, isDynamic: payload.isDynamic(in: model.parameters)))"
-            }
+        let cases = nestingCases.map { enumCase in
             let arguments = enumCase.payloads.enumerated().map { index, payload in
-                let value = nesting.contains(index) ? payload.form.unwrapping("mapped\(index)") : "_\(index)"
-                return payload.label.map { "\($0): \(value)" } ?? value
+                payload.labelling(payload.type.isScalar ? "_\(index)" : payload.form.unwrapping("mapped\(index)"))
             }
-            return (
-                Self.pattern(enumCase),
-                [
-                    "guard \(bindings.joined(separator: ",\n    "))\nelse {\n    return nil\n}",
-                    "return Self.\(enumCase.name)(\(arguments.joined(separator: ", ")))",
-                ]
-            )
-        }, rest: nestingCases.count < model.cases.count ? "return self" : nil)
+            let bindings = nesting(in: enumCase).map { index, payload in
+                let isDynamic = payload.isDynamic(in: model.parameters)
+                return "let mapped\(index) = \(Self.mapped(payload.form.wrapping("_\(index)"), isDynamic: isDynamic))"
+            }
+            let lines = [
+                "guard \(bindings.joined(separator: ",\n    "))\nelse {\n    return nil\n}",
+                "return Self.\(enumCase.name)(\(arguments.joined(separator: ", ")))",
+            ]
+            return (Self.pattern(enumCase), lines)
+        }
+        return Self.switched("self", cases, rest: cases.count < model.cases.count ? "return self" : nil)
     }
 
     var caseVisiting: [String] {
         guard !nestingCases.isEmpty else { return [] }
-        return switched("self", nestingCases.map { enumCase in
-            let nesting = enumCase.payloads.indices.filter { !enumCase.payloads[$0].type.isScalar }
-            let lines = nesting.map { index in
-                let payload = enumCase.payloads[index]
-                return Self.visited(
+        let cases = nestingCases.map { enumCase in
+            let lines = nesting(in: enumCase).map { index, payload in
+                Self.visited(
                     payload.form.wrapping("_\(index)"), isDynamic: payload.isDynamic(in: model.parameters))
             }
-            return (Self.pattern(enumCase, binding: nesting.contains), lines)
-        }, rest: nestingCases.count < model.cases.count ? "break" : nil)
+            return (Self.pattern(enumCase) { !enumCase.payloads[$0].type.isScalar }, lines)
+        }
+        return Self.switched("self", cases, rest: cases.count < model.cases.count ? "break" : nil)
     }
 
     var caseComparing: [String] {
-        switched("(a, b)", model.cases.map { enumCase in
+        let cases = model.cases.map { enumCase in
             let lines = enumCase.payloads.enumerated().map { index, payload in
-                Self.unequal(
-                    payload.form.wrapping("a\(index)"), payload.form.wrapping("b\(index)"),
-                    isScalar: payload.type.isScalar)
+                let (a, b) = (payload.form.wrapping("a\(index)"), payload.form.wrapping("b\(index)"))
+                return Self.unequal(a, b, isScalar: payload.type.isScalar)
             }
-            return ("(\(Self.pattern(enumCase, prefix: "a")), \(Self.pattern(enumCase, prefix: "b")))", lines + ["return true"])
-        }, rest: model.cases.count > 1 ? "return false" : nil)
+            let pattern = "(\(Self.pattern(enumCase, prefix: "a")), \(Self.pattern(enumCase, prefix: "b")))"
+            return (pattern, lines + ["return true"])
+        }
+        return Self.switched("(a, b)", cases, rest: cases.count > 1 ? "return false" : nil)
     }
 
     var caseHashing: [String] {
-        switched("self", model.cases.enumerated().map { place, enumCase in
+        let cases = model.cases.enumerated().map { place, enumCase in
             let lines = enumCase.payloads.enumerated().map { index, payload in
                 Self.hashed(payload.form.wrapping("_\(index)"), isScalar: payload.type.isScalar)
             }
             return (Self.pattern(enumCase), ["hasher.combine(\(place))"] + lines)
-        }, rest: nil)
+        }
+        return Self.switched("self", cases, rest: nil)
     }
 
     var caseEncoding: [String] {
-        switched("self", model.cases.map { enumCase in
-            let stored = enumCase.payloads.indices.filter { enumCase.payloads[$0].storedName != nil }
-            let lines = stored.map { index in
-                let payload = enumCase.payloads[index]
-                return "try fields.encode(\(payload.form.wrapping("_\(index)")), forKey: \(Self.key(payload)))"
+        let cases = model.cases.map { enumCase in
+            let lines = enumCase.payloads.enumerated().filter { $1.storedName != nil }.map { index, payload in
+                "try fields.encode(\(payload.form.wrapping("_\(index)")), forKey: \(Self.key(payload)))"
             }
             let head = "try encoder.encodeCase(\(Self.key(enumCase)))"
-            return (
-                Self.pattern(enumCase, binding: stored.contains),
-                [lines.isEmpty ? "\(head) { _ in }" : "\(head) { fields in\n\(lines.map(Self.indented).joined(separator: "\n"))\n}"]
-            )
-        }, rest: nil)
+            let body = lines.isEmpty ? " _ in " : " fields in\n\(lines.map(Self.indented).joined(separator: "\n"))\n"
+            return (Self.pattern(enumCase) { enumCase.payloads[$0].storedName != nil }, ["\(head) {\(body)}"])
+        }
+        return Self.switched("self", cases, rest: nil)
     }
 
     var caseDecoding: [String] {
         let cases = model.cases.map { enumCase in
-            let arguments = enumCase.payloads.map { payload in
-                let value = Self.decoded(payload)
-                return payload.label.map { "\($0): \(value)" } ?? value
-            }
+            let arguments = enumCase.payloads.map { $0.labelling(Self.decoded($0)) }.joined(separator: ", ")
+            let value = "Self.\(enumCase.name)" + (enumCase.payloads.isEmpty ? "" : "(\(arguments))")
             let readsFields = enumCase.payloads.contains { $0.storedName != nil }
-            let value = "Self.\(enumCase.name)" + (arguments.isEmpty ? "" : "(\(arguments.joined(separator: ", ")))")
             let body = readsFields ? "fields in\n    try \(value)\n" : "_ in\n    \(value)\n"
             return (Self.key(enumCase), ["self = try decoder.decodeCase(\(Self.key(enumCase))) { \(body)}"])
         }
         // An enum with an identifier shares its record with other types, which have fields of other names there.
         let names = model.cases.map(Self.key).joined(separator: ", ")
         return ["let name = try decoder.caseName(among: [\(names)])"]
-            + switched("name", cases, rest: "throw decoder.unknownCase(name, of: Self.self)")
+            + Self.switched("name", cases, rest: "throw decoder.unknownCase(name, of: Self.self)")
     }
+
+    // MARK: Parts
 
     /// Those in which a model may stand.
     private var nestingCases: [EnumCase] { model.cases.filter { $0.payloads.contains { !$0.type.isScalar } } }
 
-    private func switched(_ value: String, _ cases: [(pattern: String, lines: [String])], rest: String?) -> [String] {
+    private func nesting(in enumCase: EnumCase) -> [(Int, EnumCase.Payload)] {
+        enumCase.payloads.enumerated().filter { !$1.type.isScalar }.map { ($0, $1) }
+    }
+
+    private static func switched(
+        _ value: String, _ cases: [(pattern: String, lines: [String])], rest: String?
+    ) -> [String] {
         guard !cases.isEmpty else { return [rest ?? "return self"] }
-        let written = cases.map { "case \($0.pattern):\n\($0.lines.map(Self.indented).joined(separator: "\n"))" }
+        let written = cases.map { "case \($0.pattern):\n\($0.lines.map(indented).joined(separator: "\n"))" }
         let all = written + (rest.map { ["default:\n    \($0)"] } ?? [])
         return ["switch \(value) {\n\(all.joined(separator: "\n"))\n}"]
     }

@@ -16,16 +16,20 @@ extension Rendering {
     }
 
     private var encoding: [String] {
-        expectation("encoder") + model.storedMembers.map { member in
-            "try encoder.encode(\(member.form.wrapping("self.\(member.name)")), forKey: \(Self.key(member)))"
-        }
+        expectation("encoder")
+            + model.storedMembers.map { member in
+                "try encoder.encode(\(member.form.wrapping("self.\(member.name)")), forKey: \(Self.key(member)))"
+            }
     }
 
     private var decoding: [String] {
-        expectation("decoder") + model.storedMembers.map { member in
-            let value = needsOwnReading(member) ? "try \(builderName).\(Self.reading(member))(from: &decoder)" : Self.decoded(member)
-            return "self.\(member.name) = \(value)"
-        }
+        expectation("decoder")
+            + model.storedMembers.map { member in
+                let value =
+                    needsOwnReading(member)
+                    ? "try \(builderName).\(Self.reading(member))(from: &decoder)" : Self.decoded(member)
+                return "self.\(member.name) = \(value)"
+            }
     }
 
     private func expectation(_ coder: String) -> [String] {
@@ -54,7 +58,9 @@ extension Rendering {
         }
     }
 
-    private static func reading(_ member: Member) -> String { member.name.hasPrefix("`") ? member.name : "read_\(member.name)" }
+    private static func reading(_ member: Member) -> String {
+        member.name.hasPrefix("`") ? member.name : "read_\(member.name)"
+    }
 
     private static func decoded(_ member: Member) -> String {
         let form = member.form

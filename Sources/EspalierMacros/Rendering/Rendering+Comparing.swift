@@ -4,7 +4,8 @@ import SwiftSyntax
 extension Rendering {
     var equality: DeclSyntax? {
         guard !model.own.contains(.equality) else { return nil }
-        return declaration("static func == (a: \(model.name), b: \(model.name)) -> Swift.Bool", isBuilt ? comparing : caseComparing)
+        return declaration(
+            "static func == (a: \(model.name), b: \(model.name)) -> Swift.Bool", isBuilt ? comparing : caseComparing)
     }
 
     var hash: DeclSyntax? {
@@ -14,10 +15,11 @@ extension Rendering {
 
     private var comparing: [String] {
         let same = model.kind == .finalClass ? ["if a === b {\n    return true\n}"] : []
-        return same + model.openMembers.map { member in
-            let (a, b) = (member.form.wrapping("a.\(member.name)"), member.form.wrapping("b.\(member.name)"))
-            return Self.unequal(a, b, isScalar: member.isScalar)
-        } + ["return true"]
+        return same
+            + model.openMembers.map { member in
+                let (a, b) = (member.form.wrapping("a.\(member.name)"), member.form.wrapping("b.\(member.name)"))
+                return Self.unequal(a, b, isScalar: member.isScalar)
+            } + ["return true"]
     }
 
     private var hashing: [String] {

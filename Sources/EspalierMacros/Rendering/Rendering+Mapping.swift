@@ -4,7 +4,8 @@ import SwiftSyntax
 extension Rendering {
     var map: DeclSyntax? {
         guard !model.own.contains(.map) else { return nil }
-        return declaration("func map(_ transform: \(Self.transform)) -> \(model.name)?", isBuilt ? mapping : caseMapping)
+        return declaration(
+            "func map(_ transform: \(Self.transform)) -> \(model.name)?", isBuilt ? mapping : caseMapping)
     }
 
     var forEach: DeclSyntax? {

@@ -28,7 +28,8 @@ extension Rendering {
         let cases = model.storedMembers.map { "case \(Self.key($0)): return self.\($0.name) as Any" }
         return declaration(
             "func storedValue(_ name: Swift.String) -> Any?",
-            cases.isEmpty ? ["return nil"] : ["switch name {\n\((cases + ["default: return nil"]).joined(separator: "\n"))\n}"])
+            cases.isEmpty
+                ? ["return nil"] : ["switch name {\n\((cases + ["default: return nil"]).joined(separator: "\n"))\n}"])
     }
 }
 #endif

@@ -22,7 +22,8 @@ struct Rendering {
         case .structure: return shared + [merge, storedValue, encode, builder, copy].compactMap(\.self)
         case .finalClass:
             return shared
-                + [merge, storedValue, encode, memberwise, decode, buildingInitializer, builder, copy].compactMap(\.self)
+                + [merge, storedValue, encode, memberwise, decode, buildingInitializer, builder, copy].compactMap(
+                    \.self)
         case .enumeration: return shared + [encode, decode].compactMap(\.self)
         case .unsuitable: return []
         }

@@ -6,12 +6,14 @@ extension Validation {
     var caseProblems: [Diagnostic] {
         var names: [String: EnumCase] = [:]
         return model.cases.flatMap { enumCase -> [Diagnostic] in
-            var found = attributeProblems(of: enumCase) + enumCase.payloads.compactMap { payloadProblem($0, of: enumCase) }
+            var found =
+                attributeProblems(of: enumCase) + enumCase.payloads.compactMap { payloadProblem($0, of: enumCase) }
             if let name = enumCase.storedName {
                 if let earlier = names[name] {
                     found.append(
                         Self.problem(
-                            "sameName", at: enumCase.attribute.nameExpression.map(Syntax.init) ?? Syntax(enumCase.node.name),
+                            "sameName",
+                            at: enumCase.attribute.nameExpression.map(Syntax.init) ?? Syntax(enumCase.node.name),
                             """
                             '\(earlier.bareName)' and '\(enumCase.bareName)' are both stored as "\(name)": give one another \
                             name
@@ -32,7 +34,8 @@ extension Validation {
         let attribute = enumCase.attribute
         if let node = attribute.notStored {
             return [
-                Self.problem("notStoredCase", at: node, "a case can't be left out: a value that has it has to be stored")
+                Self.problem(
+                    "notStoredCase", at: node, "a case can't be left out: a value that has it has to be stored")
             ]
         }
         if let node = attribute.stored, attribute.defaultExpression != nil {

@@ -23,7 +23,8 @@ extension Validation {
         let attribute = StoredAttribute(variable.attributes)
         let computed = variable.bindings.first { $0.isComputed }
         let isConstant =
-            variable.bindingSpecifier.tokenKind == .keyword(.let) && variable.bindings.allSatisfy { $0.initializer != nil }
+            variable.bindingSpecifier.tokenKind == .keyword(.let)
+            && variable.bindings.allSatisfy { $0.initializer != nil }
         let name = variable.bindings.first?.pattern.trimmedDescription ?? ""
         for (said, node) in [("@Stored", attribute.stored), ("@NotStored", attribute.notStored)] {
             guard let node else { continue }

@@ -54,7 +54,8 @@ struct Validation {
             .identifier("final class"), leadingTrivia: keyword.leadingTrivia, trailingTrivia: keyword.trailingTrivia,
             presence: .present)
         return problem(
-            "notFinal", at: keyword, "a class with @Normalized has to be final: a subclass would be stored as this class",
+            "notFinal", at: keyword,
+            "a class with @Normalized has to be final: a subclass would be stored as this class",
             fixIt: .replacing(keyword, with: final, "insert 'final'"))
     }
 

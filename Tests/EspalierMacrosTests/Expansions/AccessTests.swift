@@ -6,7 +6,8 @@ struct AccessTests {
     @Test(
         "as much as the type is seen",
         arguments: [
-            ("public ", "public "), ("", ""), ("internal ", ""), ("package ", "package "), ("fileprivate ", "fileprivate "),
+            ("public ", "public "), ("", ""), ("internal ", ""), ("package ", "package "),
+            ("fileprivate ", "fileprivate "),
             ("private ", "fileprivate "),
         ])
     func types(written: String, generated: String) {
@@ -18,7 +19,8 @@ struct AccessTests {
     @Test("a type in a public extension is public, unless it says something else")
     func extensions() {
         expectExpansion(
-            of: "public extension Feed { @Normalized struct Message { let id: Int } }", has: "public nonisolated func map(")
+            of: "public extension Feed { @Normalized struct Message { let id: Int } }",
+            has: "public nonisolated func map(")
         expectExpansion(
             of: "public extension Feed { @Normalized internal struct Message { let id: Int } }",
             has: "nonisolated func map(", without: ["public nonisolated"])
@@ -34,7 +36,8 @@ struct AccessTests {
             has: "public nonisolated func map(", "public nonisolated init(_ builder")
         expectExpansion(
             of: "extension Feed { @Normalized public struct Message { let id: Int } }",
-            has: "public nonisolated func map(", "    nonisolated init(_ builder", without: ["public nonisolated init(_ b"])
+            has: "public nonisolated func map(", "    nonisolated init(_ builder",
+            without: ["public nonisolated init(_ b"])
     }
 
     @Test("the builder's variables: as much as the member, and no more than the type")
@@ -59,7 +62,8 @@ struct AccessTests {
             of: "@Normalized public final class Message { public let id: Int; let text: String }",
             has: "    nonisolated init(id: Int, text: String)", without: ["public nonisolated init(id"])
         expectExpansion(
-            of: "@Normalized public final class Message { public let id: Int }", has: "public nonisolated init(id: Int)")
+            of: "@Normalized public final class Message { public let id: Int }", has: "public nonisolated init(id: Int)"
+        )
     }
 }
 #endif

@@ -53,7 +53,8 @@ struct AttributeTests {
         let source = "{ @Stored(default: Tone.plain) let tone: Tone }"
         expectExpansion(
             of: "@Normalized struct Message " + source,
-            has: "fileprivate static func read_tone(from decoder: inout EspalierRecords.RecordDecoder) throws -> Tone {",
+            has:
+                "fileprivate static func read_tone(from decoder: inout EspalierRecords.RecordDecoder) throws -> Tone {",
             #"return try decoder.decode(forKey: "tone", default: Tone.plain)"#,
             "self.tone = try Builder.read_tone(from: &decoder)")
         expectExpansion(
@@ -64,8 +65,10 @@ struct AttributeTests {
     @Test("@NotStored: compared, copied and visited, but neither written nor read")
     func notStored() {
         expectExpansion(
-            of: "@Normalized struct Message { let id: Int; @NotStored var open = false; @NotStored var draft: Person? }",
-            has: "a.open == b.open", "builder.draft = mapped0", "self.open = builder.open", "forEach(self.draft, visit)",
+            of:
+                "@Normalized struct Message { let id: Int; @NotStored var open = false; @NotStored var draft: Person? }",
+            has: "a.open == b.open", "builder.draft = mapped0", "self.open = builder.open",
+            "forEach(self.draft, visit)",
             #"fields: ["id"]"#, without: ["encode(self.open", "encode(self.draft", "\"open\""])
     }
 
@@ -93,7 +96,8 @@ struct AttributeTests {
                     var count: Int { didSet {} }
                     var x = 0, y = -1.5, z = "", f = true
                 }
-                """, has: #"fields: ["a", "b", "count", "x", "y", "z", "f"]"#, "var b: String", "var x: Int", "var y: Double",
+                """, has: #"fields: ["a", "b", "count", "x", "y", "z", "f"]"#, "var b: String", "var x: Int",
+            "var y: Double",
             "var z: String", "var f: Bool")
     }
 
@@ -106,7 +110,8 @@ struct AttributeTests {
                     case page(Int)
                     enum LinkCodingKeys: String, CodingKey { case url = "u" }
                 }
-                """, has: #"encodeCase("l")"#, #"fields.encode(_0, forKey: "u")"#, #"case "l":"#, #"encodeCase("page")"#,
+                """, has: #"encodeCase("l")"#, #"fields.encode(_0, forKey: "u")"#, #"case "l":"#,
+            #"encodeCase("page")"#,
             #"link(url: fields.decode(forKey: "u"))"#)
     }
 }

@@ -5,7 +5,9 @@ import Testing
 struct IdentifierTests {
     private let ofID = "EspalierModels.ModelMembers.identifier(of: self.id)"
 
-    @Test("the type's name and its id, stored or computed", arguments: ["let id: Int", "var id: String { text }", "let a: Int, id: Int"])
+    @Test(
+        "the type's name and its id, stored or computed",
+        arguments: ["let id: Int", "var id: String { text }", "let a: Int, id: Int"])
     func named(id: String) {
         expectExpansion(of: "@Normalized struct Person { \(id) }", has: "\"Person:\" + \(ofID)")
     }

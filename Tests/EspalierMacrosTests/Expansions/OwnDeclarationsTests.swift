@@ -54,7 +54,8 @@ struct OwnDeclarationsTests {
             of: "@Normalized struct Message { let id: Int; struct Builder {} }",
             has: "struct NormalizedBuilder: Swift.Sendable", "copy(_ change: (inout NormalizedBuilder)")
         expectExpansion(
-            of: "@Normalized struct Message { let builder: Builder }", has: "struct NormalizedBuilder", "var builder: Builder")
+            of: "@Normalized struct Message { let builder: Builder }", has: "struct NormalizedBuilder",
+            "var builder: Builder")
     }
 
     @Test("with its own == the hash is the identifier's, because == says no more about the members")
@@ -73,7 +74,8 @@ struct OwnDeclarationsTests {
                 EspalierModels.ProjectedModel, Swift.Hashable {
                 """)
         expectExpansion(
-            of: "@Normalized enum Entry { case a }", has: "extension Entry: EspalierModels.NormalizedModel, EspalierModels.Model, Swift.Hashable",
+            of: "@Normalized enum Entry { case a }",
+            has: "extension Entry: EspalierModels.NormalizedModel, EspalierModels.Model, Swift.Hashable",
             without: ["ProjectedModel"])
     }
 }

@@ -41,7 +41,8 @@ func expectExpansion(
 
 /// The expansion of `source` has each of `lines`, wherever they stand.
 func expectExpansion(
-    of source: String, has lines: String..., without: [String] = [], sourceLocation: Testing.SourceLocation = #_sourceLocation
+    of source: String, has lines: String..., without: [String] = [],
+    sourceLocation: Testing.SourceLocation = #_sourceLocation
 ) {
     let text = Expanding.text(of: source)
     for line in lines { #expect(text.contains(line), "\(text)", sourceLocation: sourceLocation) }

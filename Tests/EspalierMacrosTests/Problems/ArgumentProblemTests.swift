@@ -10,7 +10,8 @@ struct ArgumentProblemTests {
             @Normalized(type: "") struct Person {
                 let id: String
             }
-            """, "an empty 'type:' would mix identifiers of different types; leave it out for 'Person'", line: 1, column: 19,
+            """, "an empty 'type:' would mix identifiers of different types; leave it out for 'Person'", line: 1,
+            column: 19,
             fixIt: "replace by \"Person\"",
             fixed: """
                 @Normalized(type: "Person") struct Person {
@@ -56,7 +57,9 @@ struct ArgumentProblemTests {
             #"@Normalized(identifier: path) struct Person { let urn: String }"#, message, line: 1, column: 25)
     }
 
-    @Test("an optional id; the fix-it removes the question mark", arguments: ["let id: String?", "var id: String? { nil }"])
+    @Test(
+        "an optional id; the fix-it removes the question mark",
+        arguments: ["let id: String?", "var id: String? { nil }"])
     func optionalIdentifier(id: String) {
         expectProblem(
             """

@@ -4,7 +4,8 @@ import Testing
 @Suite("what is said about cases")
 struct CaseProblemTests {
     private func expect(
-        _ text: String, _ message: String, column: Int, fixIt: String? = nil, fixed: String? = nil, at line: UInt = #line
+        _ text: String, _ message: String, column: Int, fixIt: String? = nil, fixed: String? = nil,
+        at line: UInt = #line
     ) {
         func model(_ text: String) -> String { "@Normalized enum Entry {\n    \(text)\n}" }
         expectProblem(
@@ -20,7 +21,8 @@ struct CaseProblemTests {
     @Test("a default value for a case")
     func caseDefault() {
         expect(
-            "@Stored(\"l\", default: 0) case link(String)", "a case has no default value: write it at the payload", column: 5)
+            "@Stored(\"l\", default: 0) case link(String)", "a case has no default value: write it at the payload",
+            column: 5)
     }
 
     @Test("an empty name, and one that is no literal")

@@ -15,7 +15,8 @@ struct MemberProblemTests {
     @Test("@NotStored without a default value; the fix-it gives it a place for one")
     func noDefault() {
         expect(
-            "@NotStored var count: Int", "@NotStored, so a model read from the cache needs a default value for it", column: 20,
+            "@NotStored var count: Int", "@NotStored, so a model read from the cache needs a default value for it",
+            column: 20,
             fixIt: "insert ' = <#default#>'", fixed: "@NotStored var count: Int = <#default#>")
         expect(
             "@NotStored let count: Int?", "@NotStored, so a model read from the cache needs a default value for it",
@@ -72,7 +73,8 @@ struct MemberProblemTests {
             "@Stored(\"n\") let count = 1",
             "'count' is a constant, the same in every value and is not stored anyway: remove @Stored")
         expect(
-            "@NotStored static let count = 1", "'count' belongs to the type and is not stored anyway: remove @NotStored")
+            "@NotStored static let count = 1", "'count' belongs to the type and is not stored anyway: remove @NotStored"
+        )
     }
 
     @Test("a member whose type is not written")
@@ -85,7 +87,8 @@ struct MemberProblemTests {
     @Test("several names at once")
     func pattern() {
         expect(
-            "let (a, b): (Int, Int)", "@Normalized takes one name at a time: declare each property by itself", column: 9)
+            "let (a, b): (Int, Int)", "@Normalized takes one name at a time: declare each property by itself", column: 9
+        )
     }
 
     @Test("a property wrapper, unless it is not stored")
@@ -171,7 +174,9 @@ struct MemberProblemTests {
         expect(
             "@Stored(\"n\") let text: String; @Stored(\"n\") let body: String",
             "'text' and 'body' are both stored as \"n\": give one another name", column: 44)
-        expect("@Stored(\"body\") let text: String; let body: String", "'text' and 'body' are both stored as \"body\": give one another name", column: 13)
+        expect(
+            "@Stored(\"body\") let text: String; let body: String",
+            "'text' and 'body' are both stored as \"body\": give one another name", column: 13)
     }
 }
 #endif

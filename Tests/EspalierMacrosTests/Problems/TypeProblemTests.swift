@@ -10,7 +10,8 @@ struct TypeProblemTests {
             @Normalized public class Person {
                 let id: String
             }
-            """, "a class with @Normalized has to be final: a subclass would be stored as this class", line: 1, column: 20,
+            """, "a class with @Normalized has to be final: a subclass would be stored as this class", line: 1,
+            column: 20,
             fixIt: "insert 'final'",
             fixed: """
                 @Normalized public final class Person {
@@ -25,7 +26,8 @@ struct TypeProblemTests {
         expectProblem(
             "@Normalized actor Person {}", message + "an actor is no value that can be stored", line: 1, column: 13)
         expectProblem(
-            "@Normalized protocol Person {}", message + "a protocol is no value that can be stored", line: 1, column: 13)
+            "@Normalized protocol Person {}", message + "a protocol is no value that can be stored", line: 1, column: 13
+        )
     }
 
     @Test("an enum that has raw values is told to be a FieldValue; one with payloads is not")
@@ -135,9 +137,11 @@ struct TypeProblemTests {
     @Test("a parameter that a where clause constrains is known")
     func whereClause() {
         expectExpansion(
-            of: "@Normalized struct Page<Item> where Item: Codable { let items: [Item] }", has: "mapDynamically(self.items")
+            of: "@Normalized struct Page<Item> where Item: Codable { let items: [Item] }",
+            has: "mapDynamically(self.items")
         expectExpansion(
-            of: "@Normalized struct Page<Item> where Item: Model { let items: [Item] }", has: "ModelMembers.map(self.items")
+            of: "@Normalized struct Page<Item> where Item: Model { let items: [Item] }",
+            has: "ModelMembers.map(self.items")
     }
 }
 #endif

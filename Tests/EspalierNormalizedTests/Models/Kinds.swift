@@ -18,6 +18,18 @@ import Foundation
     case failure(code: Int)
 }
 
+/// An enum that is a node.
+@Normalized(type: "user") enum Account {
+    case named(id: Int, person: Person)
+    case closed(id: Int)
+
+    var id: Int {
+        switch self {
+        case .named(let id, _), .closed(let id): id
+        }
+    }
+}
+
 @Normalized final class Tree {
     let id: Int
     let person: Person?

@@ -14,7 +14,8 @@ enum ModuleImports {
         ],
         "EspalierNormalized": ["EspalierModels", "EspalierRecords"],
         "Espalier": [
-            "EspalierStore", "EspalierNormalized", "EspalierProviders", "EspalierConsistency", "EspalierModels", "EspalierRecords",
+            "EspalierStore", "EspalierNormalized", "EspalierProviders", "EspalierConsistency", "EspalierModels",
+            "EspalierRecords",
         ],
         "EspalierCLI": [
             "EspalierStore", "EspalierLMDB", "EspalierCompression", "EspalierModels", "EspalierRecords",
