@@ -1,4 +1,7 @@
 #if Macros
+// The names of members are not listed: the compiler (6.3) would make an enum's only when one of them is asked for, and say
+// nothing of a payload that can't be stored.
+
 /// Makes a struct, a final class or an enum a model: what `NormalizedModel`, `Model` and `Hashable` ask for is generated.
 ///
 /// ```swift
@@ -41,9 +44,7 @@
 ///
 /// **Cost.** No calls through existentials and no casts, but for `any` and for generic parameters that are no `Model`; a record
 /// that holds just the type's fields is read and written straight down.
-@attached(
-    member, names: named(modelIdentifier), named(map), named(forEach), named(==), named(hash), named(merge),
-    named(storedValue), named(encode), named(init), named(Builder), named(NormalizedBuilder), named(copy))
+@attached(member, names: arbitrary)
 @attached(extension, conformances: NormalizedModel, Model, ProjectedModel, Hashable, names: named(init))
 public macro Normalized() = #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
 
@@ -55,9 +56,7 @@ public macro Normalized() = #externalMacro(module: "EspalierMacros", type: "Norm
 ///
 /// Two types of one name are projections of the same records: each reads and writes its own fields. Else as
 /// ``Normalized()``. The name is a literal and not empty, and the type has an `id`.
-@attached(
-    member, names: named(modelIdentifier), named(map), named(forEach), named(==), named(hash), named(merge),
-    named(storedValue), named(encode), named(init), named(Builder), named(NormalizedBuilder), named(copy))
+@attached(member, names: arbitrary)
 @attached(extension, conformances: NormalizedModel, Model, ProjectedModel, Hashable, names: named(init))
 public macro Normalized(type: String) = #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
 
@@ -69,9 +68,7 @@ public macro Normalized(type: String) = #externalMacro(module: "EspalierMacros",
 ///
 /// The property may be optional: a value without is an inline node. A path, `\.header.urn`, works too. Else as
 /// ``Normalized()``.
-@attached(
-    member, names: named(modelIdentifier), named(map), named(forEach), named(==), named(hash), named(merge),
-    named(storedValue), named(encode), named(init), named(Builder), named(NormalizedBuilder), named(copy))
+@attached(member, names: arbitrary)
 @attached(extension, conformances: NormalizedModel, Model, ProjectedModel, Hashable, names: named(init))
 public macro Normalized(identifier: KeyPath<AnyProperty, AnyProperty>) =
     #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")

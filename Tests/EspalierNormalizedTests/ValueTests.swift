@@ -60,6 +60,19 @@ struct ValueTests {
         for (a, b) in zip(cases, cases.dropFirst()) { #expect(a != b) }
     }
 
+    @Test("a == of the type's own is used wherever == is")
+    func ownEquality() {
+        func areSame<Value: Hashable>(_ values: Value...) -> Bool { Set(values).count == 1 && values[0] == values[1] }
+        #expect(areSame(Loosely(id: 1, count: 1), Loosely(id: 1, count: 2)))
+        #expect(!areSame(Loosely(id: 1, count: 1), Loosely(id: 2, count: 1)))
+        #expect(Loosely(id: 1, count: 1) == Loosely(id: 1, count: 2))
+        #expect(areSame(LooselyShared(id: 1, count: 1), LooselyShared(id: 1, count: 2)))
+        #expect(!areSame(LooselyShared(id: 1, count: 1), LooselyShared(id: 2, count: 1)))
+        #expect(areSame(LooselyCased.counted(id: 1, count: 1), .counted(id: 1, count: 2)))
+        #expect(!areSame(LooselyCased.counted(id: 1, count: 1), .counted(id: 2, count: 2)))
+        #expect(Loosely(id: 1, count: 1).isEqual(to: Loosely(id: 1, count: 2) as any Model))
+    }
+
     @Test("a projection takes over what it has under the same stored name; the same type replaces")
     func merging() {
         let renamed = Renamed(id: 1, name: "Ann")

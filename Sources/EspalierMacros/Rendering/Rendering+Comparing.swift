@@ -2,10 +2,14 @@
 import SwiftSyntax
 
 extension Rendering {
+    /// `==`, under another name: an operator that a macro may make is found twice where the type has its own, and the
+    /// compiler then takes neither.
     var equality: DeclSyntax? {
-        guard !model.own.contains(.equality) else { return nil }
-        return declaration(
-            "static func == (a: \(model.name), b: \(model.name)) -> Swift.Bool", isBuilt ? comparing : caseComparing)
+        let compared = isBuilt ? comparing : caseComparing
+        let function = declaration(
+            "static func isSame(_ a: \(model.name), _ b: \(model.name)) -> Swift.Bool",
+            model.own.contains(.equality) ? ["return a == b"] : compared)
+        return "@_implements(Swift.Equatable, ==(_:_:))\n\(function)"
     }
 
     var hash: DeclSyntax? {

@@ -9,7 +9,6 @@ struct OwnDeclarationsTests {
             ("var modelIdentifier: String? { nil }", "nonisolated var modelIdentifier"),
             ("func map(_ transform: (any Model) -> (any Model)?) -> Message? { self }", "nonisolated func map"),
             ("func forEach(_ visit: (any Model) -> Void) {}", "nonisolated func forEach"),
-            ("static func == (a: Message, b: Message) -> Bool { true }", "nonisolated static func =="),
             ("func hash(into hasher: inout Hasher) {}", "nonisolated func hash"),
             ("func merge(_ model: any Model) -> any Model { self }", "nonisolated func merge"),
             ("func storedValue(_ name: String) -> Any? { nil }", "nonisolated func storedValue"),
@@ -56,6 +55,15 @@ struct OwnDeclarationsTests {
         expectExpansion(
             of: "@Normalized struct Message { let builder: Builder }", has: "struct NormalizedBuilder",
             "var builder: Builder")
+    }
+
+    @Test("its own == is what Equatable uses")
+    func equality() {
+        let source = "@Normalized struct Message { let id: Int\n}"
+        expectExpansion(of: source, has: "a.id == b.id", "@_implements(Swift.Equatable, ==(_:_:))")
+        expectExpansion(
+            of: source.replacing("\n", with: "\nstatic func == (a: Message, b: Message) -> Bool { true }\n"),
+            has: "@_implements(Swift.Equatable, ==(_:_:))", "return a == b", without: ["a.id == b.id"])
     }
 
     @Test("with its own == the hash is the identifier's, because == says no more about the members")

@@ -18,6 +18,31 @@ import Foundation
     case failure(code: Int)
 }
 
+/// Models with a `==` of their own, which says that a difference in `count` is none.
+@Normalized struct Loosely {
+    let id: Int
+    var count: Int
+    static func == (a: Loosely, b: Loosely) -> Bool { a.id == b.id }
+}
+
+@Normalized final class LooselyShared {
+    let id: Int
+    let count: Int
+    static func == (a: LooselyShared, b: LooselyShared) -> Bool { a.id == b.id }
+    func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}
+
+@Normalized enum LooselyCased: Hashable {
+    case counted(id: Int, count: Int)
+    static func == (a: LooselyCased, b: LooselyCased) -> Bool { a.id == b.id }
+    func hash(into hasher: inout Hasher) { hasher.combine(id) }
+    private var id: Int {
+        switch self {
+        case .counted(let id, _): id
+        }
+    }
+}
+
 /// An enum that is a node.
 @Normalized(type: "user") enum Account {
     case named(id: Int, person: Person)
