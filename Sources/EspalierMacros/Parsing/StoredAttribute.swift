@@ -44,15 +44,5 @@ extension AttributeSyntax {
 extension ExprSyntax {
     /// The text of a string literal without interpolations.
     var literalText: String? { self.as(StringLiteralExprSyntax.self)?.representedLiteralValue }
-
-    /// Whether the expression means the same anywhere: a literal, or a member of the type it is for.
-    var isPlain: Bool {
-        if let prefixed = self.as(PrefixOperatorExprSyntax.self) { return prefixed.expression.isPlain }
-        if let array = self.as(ArrayExprSyntax.self) { return array.elements.allSatisfy { $0.expression.isPlain } }
-        if let string = self.as(StringLiteralExprSyntax.self) { return string.representedLiteralValue != nil }
-        if let dictionary = self.as(DictionaryExprSyntax.self) { return dictionary.content.is(TokenSyntax.self) }
-        return self.is(IntegerLiteralExprSyntax.self) || self.is(FloatLiteralExprSyntax.self)
-            || self.is(BooleanLiteralExprSyntax.self) || self.is(NilLiteralExprSyntax.self)
-    }
 }
 #endif

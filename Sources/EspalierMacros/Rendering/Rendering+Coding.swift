@@ -22,14 +22,16 @@ extension Rendering {
             }
     }
 
+    /// A struct is read into constants first: where its initialiser sets one property after the other and may throw in between,
+    /// the compiler copies the whole value at its end.
     private var decoding: [String] {
-        expectation("decoder")
-            + model.storedMembers.map { member in
-                let value =
-                    needsOwnReading(member)
-                    ? "try \(builderName).\(Self.reading(member))(from: &decoder)" : Self.decoded(member)
-                return "self.\(member.name) = \(value)"
-            }
+        guard model.kind == .structure else {
+            return expectation("decoder") + model.storedMembers.map { "self.\($0.name) = \(Self.decoded($0))" }
+        }
+        let members = model.storedMembers.enumerated()
+        return expectation("decoder")
+            + members.map { "let value\($0) = try \(builderName).\(Self.reading($1))(from: &decoder)" }
+            + members.map { "self.\($1.name) = value\($0)" }
     }
 
     private func expectation(_ coder: String) -> [String] {
@@ -40,16 +42,11 @@ extension Rendering {
 
     // MARK: Reading where names mean the same
 
-    /// Whether reading the member mentions names that may mean nothing in the extension that a struct is read in.
-    private func needsOwnReading(_ member: Member) -> Bool {
-        let isPlain = !member.form.isErased && member.attribute.defaultExpression?.isPlain != false
-        return model.kind == .structure && !isPlain
-    }
-
-    /// Functions of the builder that read single members.
+    /// Functions of the builder that read single members of a struct: in the extension that its initialiser stands in, the names
+    /// of types may mean nothing.
     var readings: [String] {
-        guard !model.own.contains(.decode) else { return [] }
-        return model.storedMembers.filter(needsOwnReading).map { member in
+        guard model.kind == .structure, !model.own.contains(.decode) else { return [] }
+        return model.storedMembers.map { member in
             Self.block(
                 """
                 fileprivate static func \(Self.reading(member))(from decoder: inout EspalierRecords.RecordDecoder) throws \

@@ -170,8 +170,10 @@ struct ExistentialTests {
         nonisolated extension Feed.Entry: EspalierModels.NormalizedModel, EspalierModels.Model, EspalierModels.ProjectedModel, Swift.Hashable {
             nonisolated init(from decoder: inout EspalierRecords.RecordDecoder) throws {
                 decoder.expect(Self.self, fields: ["all", "one"])
-                self.all = try Builder.read_all(from: &decoder)
-                self.one = try Builder.read_one(from: &decoder)
+                let value0 = try Builder.read_all(from: &decoder)
+                let value1 = try Builder.read_one(from: &decoder)
+                self.all = value0
+                self.one = value1
             }
 
             nonisolated init(_ builder: Builder) {

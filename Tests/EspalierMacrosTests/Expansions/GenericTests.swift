@@ -91,6 +91,14 @@ struct GenericTests {
                 func build() -> Page {
                     return Page(self)
                 }
+
+                fileprivate static func read_id(from decoder: inout EspalierRecords.RecordDecoder) throws -> String {
+                    return try decoder.decode(forKey: "id")
+                }
+
+                fileprivate static func read_items(from decoder: inout EspalierRecords.RecordDecoder) throws -> [Item] {
+                    return try decoder.decode(forKey: "items")
+                }
             }
 
             nonisolated func copy(_ change: (inout Builder) throws -> Swift.Void) rethrows -> Page {
@@ -103,8 +111,10 @@ struct GenericTests {
         nonisolated extension Page: EspalierModels.NormalizedModel, EspalierModels.Model, EspalierModels.ProjectedModel, Swift.Hashable {
             nonisolated init(from decoder: inout EspalierRecords.RecordDecoder) throws {
                 decoder.expect(Self.self, fields: ["id", "items"])
-                self.id = try decoder.decode(forKey: "id")
-                self.items = try decoder.decode(forKey: "items")
+                let value0 = try Builder.read_id(from: &decoder)
+                let value1 = try Builder.read_items(from: &decoder)
+                self.id = value0
+                self.items = value1
             }
 
             nonisolated init(_ builder: Builder) {

@@ -103,6 +103,18 @@ struct StructTests {
                 public func build() -> Message {
                     return Message(self)
                 }
+
+                fileprivate static func read_id(from decoder: inout EspalierRecords.RecordDecoder) throws -> String {
+                    return try decoder.decode(forKey: "id")
+                }
+
+                fileprivate static func read_sender(from decoder: inout EspalierRecords.RecordDecoder) throws -> Person {
+                    return try decoder.decode(forKey: "sender")
+                }
+
+                fileprivate static func read_likes(from decoder: inout EspalierRecords.RecordDecoder) throws -> Int? {
+                    return try decoder.decode(forKey: "likes")
+                }
             }
 
             public nonisolated func copy(_ change: (inout Builder) throws -> Swift.Void) rethrows -> Message {
@@ -115,9 +127,12 @@ struct StructTests {
         nonisolated extension Message: EspalierModels.NormalizedModel, EspalierModels.Model, EspalierModels.ProjectedModel, Swift.Hashable {
             public nonisolated init(from decoder: inout EspalierRecords.RecordDecoder) throws {
                 decoder.expect(Self.self, fields: ["id", "sender", "likes"])
-                self.id = try decoder.decode(forKey: "id")
-                self.sender = try decoder.decode(forKey: "sender")
-                self.likes = try decoder.decode(forKey: "likes")
+                let value0 = try Builder.read_id(from: &decoder)
+                let value1 = try Builder.read_sender(from: &decoder)
+                let value2 = try Builder.read_likes(from: &decoder)
+                self.id = value0
+                self.sender = value1
+                self.likes = value2
             }
 
             public nonisolated init(_ builder: Builder) {
