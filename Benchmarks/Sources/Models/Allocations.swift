@@ -5,7 +5,8 @@ import Foundation
 
 struct Allocations: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Counts heap allocations of assembling a feed of 601 nodes, beside those that the models themselves need.")
+        abstract:
+            "Counts heap allocations of assembling a feed of 601 nodes, beside those that the models themselves need.")
 
     func run() throws {
         let scratch = try Scratch()

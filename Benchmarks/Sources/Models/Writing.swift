@@ -4,7 +4,8 @@ import Foundation
 
 struct Writing: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Writes feeds of 601 nodes: new, the same again, one post changed; beside raw puts of the same records.")
+        abstract:
+            "Writes feeds of 601 nodes: new, the same again, one post changed; beside raw puts of the same records.")
 
     @Option(help: "Feeds written by each.")
     var rounds = 100

@@ -36,7 +36,9 @@ struct HandWrittenPost: NormalizedModel {
     var projectionIdentifier: String { "Post" }
 
     func encode(to encoder: inout RecordEncoder) throws {
-        encoder.expect(Self.self, fields: ["id", "text", "createdAt", "likesCount", "repliesCount", "isPinned", "author", "comments"])
+        encoder.expect(
+            Self.self,
+            fields: ["id", "text", "createdAt", "likesCount", "repliesCount", "isPinned", "author", "comments"])
         try encoder.encode(id, forKey: "id")
         try encoder.encode(text, forKey: "text")
         try encoder.encode(createdAt, forKey: "createdAt")
@@ -50,7 +52,9 @@ struct HandWrittenPost: NormalizedModel {
 
 extension HandWrittenPost {
     init(from decoder: inout RecordDecoder) throws {
-        decoder.expect(Self.self, fields: ["id", "text", "createdAt", "likesCount", "repliesCount", "isPinned", "author", "comments"])
+        decoder.expect(
+            Self.self,
+            fields: ["id", "text", "createdAt", "likesCount", "repliesCount", "isPinned", "author", "comments"])
         id = try decoder.decode(forKey: "id")
         text = try decoder.decode(forKey: "text")
         createdAt = try decoder.decode(forKey: "createdAt")
@@ -102,7 +106,9 @@ struct HandWrittenPerson: NormalizedModel {
     var projectionIdentifier: String { "Person" }
 
     func encode(to encoder: inout RecordEncoder) throws {
-        encoder.expect(Self.self, fields: ["id", "name", "handle", "headline", "avatar", "followersCount", "followingCount", "isVerified"])
+        encoder.expect(
+            Self.self,
+            fields: ["id", "name", "handle", "headline", "avatar", "followersCount", "followingCount", "isVerified"])
         try encoder.encode(id, forKey: "id")
         try encoder.encode(name, forKey: "name")
         try encoder.encode(handle, forKey: "handle")
@@ -116,7 +122,9 @@ struct HandWrittenPerson: NormalizedModel {
 
 extension HandWrittenPerson {
     init(from decoder: inout RecordDecoder) throws {
-        decoder.expect(Self.self, fields: ["id", "name", "handle", "headline", "avatar", "followersCount", "followingCount", "isVerified"])
+        decoder.expect(
+            Self.self,
+            fields: ["id", "name", "handle", "headline", "avatar", "followersCount", "followingCount", "isVerified"])
         id = try decoder.decode(forKey: "id")
         name = try decoder.decode(forKey: "name")
         handle = try decoder.decode(forKey: "handle")

@@ -170,10 +170,9 @@ package final class Assembly {
         let opened = try open(handle)
         var values = opened.values
         do {
-            guard let count = try values.reader.takeStringLength() else {
+            guard try values.reader.skipString() else {
                 throw FormatError.malformed("a record without an identifier")
             }
-            try values.reader.skip(count)
         } catch {
             let failure = failure(of: error)
             leave(values.children.lowerBound)

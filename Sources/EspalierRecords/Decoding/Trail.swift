@@ -113,7 +113,10 @@ struct Trail {
         for target in last.cuts where target < left - 1 { note(cutAt: target, below: left - 1) }
     }
 
-    mutating func dropChildren(from first: Int) { children.removeLast(children.count - first) }
+    @inline(__always)
+    mutating func dropChildren(from first: Int) {
+        if children.count > first { children.removeLast(children.count - first) }
+    }
 
     // MARK: Remembering
 

@@ -146,6 +146,19 @@ extension ByteReader {
         return try string(count: count)
     }
 
+    /// Moves past a string; false when the value is of another kind.
+    @inline(__always)
+    package mutating func skipString() throws(FormatError) -> Bool {
+        let tag = try peek()
+        if tag & 0xE0 == Wire.fixstr {
+            try skip(1 + Int(tag & 0x1F))
+            return true
+        }
+        guard let count = try takeStringLength() else { return false }
+        try skip(count)
+        return true
+    }
+
     /// The length of a string, standing before its bytes afterwards.
     package mutating func takeStringLength() throws(FormatError) -> Int? {
         let tag = try peek()

@@ -28,7 +28,9 @@ package struct StoredContent {
             layout.childCount == children.count
         else { return false }
         for child in children {
-            guard child.rawValue == handle.rawValue &+ UInt64(bitPattern: try reader.signedVarint()) else { return false }
+            guard child.rawValue == handle.rawValue &+ UInt64(bitPattern: try reader.signedVarint()) else {
+                return false
+            }
         }
         var body = try layout.payload(reader)
         guard let count = try body.takeStringLength(), try body.matches(identifier, count: count),

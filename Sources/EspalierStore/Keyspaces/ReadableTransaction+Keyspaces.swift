@@ -82,7 +82,9 @@ extension ReadableTransaction where Self: ~Copyable {
     }
 
     /// Whether the record of a handle says just what `content` does. What is damaged does not.
-    func holds(_ keyspaces: Keyspaces, _ content: StoredContent, at handle: Handle, by expander: Expander) throws -> Bool {
+    func holds(_ keyspaces: Keyspaces, _ content: StoredContent, at handle: Handle, by expander: Expander) throws
+        -> Bool
+    {
         do {
             return try withRecord(keyspaces, handle) { stored in
                 expander.arena.removeAll()

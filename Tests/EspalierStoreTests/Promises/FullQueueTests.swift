@@ -10,12 +10,17 @@ struct FullQueueTests {
         return configuration
     }
 
+    /// Fills the queue whether or not the models have been flattened yet.
+    private static let long = String(repeating: "x", count: 600)
+
     @Test("coalesces writes of one node: the last is made, and the tickets of the others tell of it")
     func coalescing() throws {
         try withCache(Self.small) { cache in
-            let tickets = try withBlockedWriter(cache) { (0..<500).map { cache.set(Person("p:1", "\($0)")) } }
+            let tickets = try withBlockedWriter(cache) {
+                (0..<500).map { cache.set(Person("p:1", Self.long + "\($0)")) }
+            }
             #expect(tickets.allSatisfy { code($0) == nil })
-            #expect(cache.read(Person.self, "p:1")?.name == "499")
+            #expect(cache.read(Person.self, "p:1")?.name == Self.long + "499")
             #expect(try cache.statistics().writes < 50)
         }
     }
@@ -26,7 +31,7 @@ struct FullQueueTests {
             try cache.set(Person("p:gone", "deleted")).wait()
             let start = ContinuousClock.now
             let (delete, tickets) = try withBlockedWriter(cache) {
-                (cache.delete("p:gone"), (0..<500).map { cache.set(Person("p:\($0)", "Person")) })
+                (cache.delete("p:gone"), (0..<500).map { cache.set(Person("p:\($0)", Self.long)) })
             }
             #expect(ContinuousClock.now - start < .seconds(10))
             #expect(code(delete) == nil)
