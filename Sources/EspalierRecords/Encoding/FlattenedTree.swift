@@ -10,10 +10,18 @@ package struct FlattenedTree: Sendable {
 /// One node: what each of its projections says.
 package struct NodeDraft: Sendable {
     package let identifier: String
+    /// The projection that was met first. Nearly always the only one, which is why it needs no array.
+    package internal(set) var first: ProjectionDraft
     /// In pre-order of their first occurrence.
-    package internal(set) var projections: [ProjectionDraft] = []
+    package internal(set) var others: [ProjectionDraft] = []
     /// Found on its own path.
     package internal(set) var isOnCycle = false
+
+    package var projections: [ProjectionDraft] { [first] + others }
+
+    func holds(_ projection: String) -> Bool {
+        first.type == projection || others.contains { $0.type == projection }
+    }
 }
 
 /// One type's view of a node.

@@ -13,7 +13,8 @@ package struct RecordMerge {
     package init(
         _ draft: NodeDraft, into old: Record?, policy: WritePolicy, handles: [Handle]
     ) throws {
-        if draft.projections.count == 1, policy == .replace || old == nil, let only = draft.projections.first,
+        let only = draft.first
+        if draft.others.isEmpty, policy == .replace || old == nil,
             old.map({ $0.shape.types == [only.type] || $0.shape.types.isEmpty }) ?? true
         {
             shape = only.shape

@@ -8,13 +8,19 @@ extension CommitSession {
         _ tree: FlattenedTree, policy: WritePolicy, in transaction: inout WriteTransaction
     ) throws -> [Handle] {
         ledger.reserveCapacity(tree.nodes.count)
-        let places = try tree.nodes.map { try place(.node, $0.identifier, in: &transaction) }
-        let handles = places.map(\.handle)
+        // Drafts and places are looked at where they stand: a copy retains all they hold, 880 instructions a node in all.
+        let nodes = tree.nodes.span
+        var placed: [Place] = []
+        placed.reserveCapacity(nodes.count)
+        for index in nodes.indices { placed.append(try place(.node, nodes[index].identifier, in: &transaction)) }
+        let places = placed.span
+        let handles = placed.map(\.handle)
         var referred: Set<Handle> = []
         // Of two projections one may take another's child away: what no record of the tree refers to is touched by itself.
-        let mayLoseChildren = tree.nodes.contains { $0.projections.count > 1 }
-        for (node, place) in zip(tree.nodes, places) {
-            let children = try write(node, to: place, policy: policy, handles: handles, in: &transaction)
+        let mayLoseChildren = tree.nodes.contains { !$0.others.isEmpty }
+        for index in nodes.indices {
+            let children = try write(
+                nodes[index], to: places[index], policy: policy, handles: handles, in: &transaction)
             if mayLoseChildren { referred.formUnion(children) }
         }
         if mayLoseChildren {
@@ -42,7 +48,7 @@ extension CommitSession {
             }
         }
         // What the tree does not know of may lead back into it.
-        if merge.children.count > node.projections.reduce(0, { $0 + $1.children.count }) {
+        if merge.children.count > node.others.reduce(node.first.children.count, { $0 + $1.children.count }) {
             suspects.append(place.handle)
         }
         return merge.children
