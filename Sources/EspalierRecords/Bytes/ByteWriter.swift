@@ -64,7 +64,7 @@ package struct ByteWriter {
     }
 
     /// The bytes in an array that is theirs alone and has room for no more: the writer keeps its own to go on with.
-    package func copy() -> [UInt8] { unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) } }
+    package func copy() -> [UInt8] { bytes.copied() }
 
     package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
@@ -82,4 +82,9 @@ package struct ByteWriter {
             unsafe XXHash64.hash(UnsafeRawBufferPointer(rebasing: bytes[start...]), seed: seed)
         }
     }
+}
+
+extension Array where Element: BitwiseCopyable {
+    /// The elements in an array of exactly their size, whatever room this one has.
+    func copied() -> [Element] { unsafe isEmpty ? [] : withUnsafeBufferPointer { unsafe Array($0) } }
 }

@@ -28,11 +28,12 @@ struct ChildList {
     }
 
     mutating func removeAll() {
+        guard !nodes.isEmpty else { return }
         nodes.removeAll(keepingCapacity: true)
         largest = -1
         if !ordinals.isEmpty { ordinals.removeAll(keepingCapacity: true) }
     }
 
     /// The nodes in an array of their own: this one is gone on with.
-    func copy() -> [Int] { nodes.isEmpty ? [] : nodes.map { $0 } }
+    func copy() -> [Int] { nodes.copied() }
 }

@@ -3,6 +3,8 @@
 package struct FlattenedTree: Sendable {
     package internal(set) var nodes: [NodeDraft] = []
     package internal(set) var byteCount = 0
+    /// Whether a node has more than one projection.
+    package internal(set) var hasProjections = false
 
     package init() {}
 }
@@ -19,6 +21,15 @@ package struct NodeDraft: Sendable {
 
     package var projections: [ProjectionDraft] { [first] + others }
 
+    /// Sets what the first projection says, or the one in `slot` of the others.
+    mutating func fill(_ slot: Int?, shape: Shape, values: [UInt8], children: [Int]) {
+        if let slot {
+            others[slot].fill(shape: shape, values: values, children: children)
+        } else {
+            first.fill(shape: shape, values: values, children: children)
+        }
+    }
+
     func holds(_ projection: String) -> Bool {
         first.type == projection || others.contains { $0.type == projection }
     }
@@ -32,6 +43,14 @@ package struct ProjectionDraft: Sendable {
     package internal(set) var values: [UInt8] = []
     /// The nodes referred to, as indexes into the tree; a child's ordinal is its place here.
     package internal(set) var children: [Int] = []
+
+    @inline(__always)
+    mutating func fill(shape: Shape, values: [UInt8], children: [Int]) {
+        // Nearly always the expected one, which stands there already.
+        if shape !== self.shape { self.shape = shape }
+        self.values = values
+        self.children = children
+    }
 }
 
 /// A value outside a node: what a key names, or an element of a collection.

@@ -76,6 +76,7 @@ package final class Flattener {
             index = known
             slot = state.tree.nodes[known].others.count
             state.tree.nodes[known].others.append(draft)
+            state.tree.hasProjections = true
         } else {
             index = state.tree.nodes.count
             guard index < limits.maximumNodes else { throw FlattenError.tooManyNodes(limit: limits.maximumNodes) }
@@ -107,13 +108,8 @@ package final class Flattener {
         let shape = try record.shape(type: projection, in: shapes)
         if shape !== expected { state.lastShapes[type] = shape }
         try count(bytes: encoder.writer.count + encoder.children.count * 2)
-        let draft = ProjectionDraft(
-            type: projection, shape: shape, values: encoder.writer.copy(), children: encoder.copyOfChildren())
-        if let slot {
-            state.tree.nodes[index].others[slot] = draft
-        } else {
-            state.tree.nodes[index].first = draft
-        }
+        state.tree.nodes[index].fill(
+            slot, shape: shape, values: encoder.writer.copy(), children: encoder.copyOfChildren())
     }
 
     /// One level down.

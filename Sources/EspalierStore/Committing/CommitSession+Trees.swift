@@ -8,19 +8,15 @@ extension CommitSession {
         _ tree: FlattenedTree, policy: WritePolicy, in transaction: inout WriteTransaction
     ) throws -> [Handle] {
         ledger.reserveCapacity(tree.nodes.count)
-        // Drafts and places are looked at where they stand: a copy retains all they hold, 880 instructions a node in all.
-        let nodes = tree.nodes.span
-        var placed: [Place] = []
-        placed.reserveCapacity(nodes.count)
-        for index in nodes.indices { placed.append(try place(.node, nodes[index].identifier, in: &transaction)) }
-        let places = placed.span
-        let handles = placed.map(\.handle)
+        // By index: a draft that is passed on is copied, which retains all it holds.
+        let places = try tree.nodes.indices.map { try place(.node, tree.nodes[$0].identifier, in: &transaction) }
+        let handles = places.map(\.handle)
         var referred: Set<Handle> = []
         // Of two projections one may take another's child away: what no record of the tree refers to is touched by itself.
-        let mayLoseChildren = tree.nodes.contains { !$0.others.isEmpty }
-        for index in nodes.indices {
+        let mayLoseChildren = tree.hasProjections
+        for index in tree.nodes.indices {
             let children = try write(
-                nodes[index], to: places[index], policy: policy, handles: handles, in: &transaction)
+                index, of: tree, to: places[index], policy: policy, handles: handles, in: &transaction)
             if mayLoseChildren { referred.formUnion(children) }
         }
         if mayLoseChildren {
@@ -30,17 +26,18 @@ extension CommitSession {
     }
 
     private func write(
-        _ node: NodeDraft, to place: Place, policy: WritePolicy, handles: [Handle],
+        _ index: Int, of tree: FlattenedTree, to place: Place, policy: WritePolicy, handles: [Handle],
         in transaction: inout WriteTransaction
     ) throws -> [Handle] {
-        let merge = try RecordMerge(node, into: place.old, policy: policy, handles: handles)
+        let merge = try RecordMerge(index, of: tree, into: place.old, policy: policy, handles: handles)
+        let identifier = tree.nodes[index].identifier
         let content = Content(
-            nameSpace: .node, identifier: node.identifier, shape: merge.shape, children: merge.children,
+            nameSpace: .node, identifier: identifier, shape: merge.shape, children: merge.children,
             values: merge.values)
         if try put(content, at: place.handle, over: place.old, in: &transaction) {
-            changes.written.append(node.identifier)
+            changes.written.append(identifier)
         }
-        if node.isOnCycle {
+        if tree.nodes[index].isOnCycle {
             // Written is accessed: it stands among the roots of its time, and not before them all.
             try ledger.update(place.handle, in: transaction) { entry in
                 entry.flags.insert(.onCycle)
@@ -48,9 +45,7 @@ extension CommitSession {
             }
         }
         // What the tree does not know of may lead back into it.
-        if merge.children.count > node.others.reduce(node.first.children.count, { $0 + $1.children.count }) {
-            suspects.append(place.handle)
-        }
+        if merge.keepsChildren { suspects.append(place.handle) }
         return merge.children
     }
 
