@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 let settings: [SwiftSetting] = [
@@ -8,6 +9,11 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
+
+// What the plugin is made of. Where the trait is off none of it is fetched.
+func syntax(_ name: String) -> Target.Dependency {
+    .product(name: name, package: "swift-syntax", condition: .when(traits: ["Macros"]))
+}
 
 // Only `make docs` sets this: other builds do not fetch the plugin.
 let documentation: [Package.Dependency] =
@@ -19,15 +25,19 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Espalier", targets: ["Espalier"]),
+        .library(name: "Macros", targets: ["EspalierNormalized"]),
         .executable(name: "espalier", targets: ["EspalierCLI"]),
     ],
     traits: [
-        // Nothing stands behind it yet. It is declared so that builds of the tool can say already that they do without.
-        .trait(name: "Macros", description: "Reserved for @Normalized, the one part that will need swift-syntax."),
+        .trait(
+            name: "Macros",
+            description:
+                "@Normalized, which generates models. The one part that needs swift-syntax; off, nothing fetches it."),
         .default(enabledTraits: ["Macros"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
     ] + documentation,
     targets: [
         .systemLibrary(
@@ -38,6 +48,20 @@ let package = Package(
         .target(name: "EspalierLMDB", dependencies: ["CLMDB"], swiftSettings: settings),
         .target(name: "EspalierRecords", swiftSettings: settings),
         .target(name: "EspalierModels", dependencies: ["EspalierRecords"], swiftSettings: settings),
+        .macro(
+            name: "EspalierMacros",
+            dependencies: [
+                syntax("SwiftCompilerPlugin"), syntax("SwiftDiagnostics"), syntax("SwiftSyntax"),
+                syntax("SwiftSyntaxBuilder"), syntax("SwiftSyntaxMacros"),
+            ],
+            swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]),
+        .target(
+            name: "EspalierNormalized",
+            dependencies: [
+                "EspalierModels", "EspalierRecords",
+                .target(name: "EspalierMacros", condition: .when(traits: ["Macros"])),
+            ],
+            swiftSettings: settings),
         .target(name: "EspalierCompression", dependencies: ["CZstd"], swiftSettings: settings),
         .target(
             name: "EspalierStore",
@@ -45,7 +69,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "Espalier",
-            dependencies: ["EspalierStore", "EspalierModels", "EspalierRecords"],
+            dependencies: ["EspalierStore", "EspalierNormalized", "EspalierModels", "EspalierRecords"],
             swiftSettings: settings),
         .executableTarget(
             name: "EspalierCLI",
@@ -76,6 +100,23 @@ let package = Package(
             name: "EspalierCLITests",
             dependencies: ["EspalierCLI", "EspalierStore", "EspalierLMDB", "EspalierTestSupport"],
             swiftSettings: settings),
+        .testTarget(
+            name: "EspalierMacrosTests",
+            dependencies: [
+                .target(name: "EspalierMacros", condition: .when(traits: ["Macros"])),
+                syntax("SwiftParser"), syntax("SwiftSyntax"), syntax("SwiftSyntaxBuilder"),
+                syntax("SwiftSyntaxMacroExpansion"), syntax("SwiftSyntaxMacros"),
+                syntax("SwiftSyntaxMacrosGenericTestSupport"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EspalierNormalizedTests", dependencies: ["Espalier"], swiftSettings: settings),
+        // Models as apps have them that default to the main actor, and as older ones.
+        .testTarget(
+            name: "EspalierMainActorTests", dependencies: ["Espalier"],
+            swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
+        .testTarget(
+            name: "EspalierSwift5Tests", dependencies: ["Espalier"], swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(name: "SetupTests", swiftSettings: settings),
         .testTarget(name: "TidyTests", swiftSettings: settings),
     ]

@@ -1,3 +1,4 @@
 @_exported public import EspalierModels
+@_exported public import EspalierNormalized
 @_exported public import EspalierRecords
 @_exported public import EspalierStore

@@ -174,6 +174,18 @@ enum LMDBCalls {
         try unsafe check(mdb_put(transaction, keyspace, &key, &stored, flags), appending ? .append : .put)
     }
 
+    /// Puts what is not there yet. The value that is there, if one is, and then nothing has changed.
+    static func insert(
+        _ transaction: Pointer, _ keyspace: UInt32, _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer
+    ) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        var key = unsafe value(key)
+        var stored = unsafe value(bytes)
+        let result = unsafe mdb_put(transaction, keyspace, &key, &stored, UInt32(MDB_NOOVERWRITE))
+        if result == MDB_KEYEXIST { return unsafe Self.bytes(stored) }
+        try check(result, .put)
+        return nil
+    }
+
     /// `false` when there is no such key.
     static func delete(
         _ transaction: Pointer, _ keyspace: UInt32, _ key: UnsafeRawBufferPointer

@@ -30,6 +30,30 @@ extension WriteTransaction {
         try append(keyspace, key, unsafe value.span.bytes)
     }
 
+    /// Stores `value` under `key` unless there is one: then nothing changes, and the answer is what `body` makes of it. One way
+    /// down the tree, where a look-up before a `put` takes two.
+    public mutating func insert<R>(
+        _ keyspace: Keyspace, _ key: [UInt8], _ value: RawSpan, orElse body: (RawSpan) throws -> R
+    ) throws -> R? {
+        let open = openTransaction
+        let key = unsafe key.span.bytes
+        try requireSizes(key, value, .put)
+        let index = try startWrite(keyspace, .put)
+        do {
+            return try unsafe key.withUnsafeBytes { key in
+                try unsafe value.withUnsafeBytes { value in
+                    guard let known = try unsafe LMDBCalls.insert(open.pointer, index, key, value) else { return nil }
+                    open.borrow()
+                    defer { open.giveBack() }
+                    return try body(unsafe RawSpan(_unsafeBytes: known))
+                }
+            }
+        } catch let error as LMDBError {
+            open.fail()
+            throw error
+        }
+    }
+
     /// Removes the entry under `key`; `false` when there is none. Needs free pages, like every write.
     @inlinable @discardableResult
     public mutating func delete<Key: KeyspaceKey & ~Copyable & ~Escapable>(
@@ -44,9 +68,7 @@ extension WriteTransaction {
     ) throws(LMDBError) {
         let open = openTransaction
         let operation: LMDBError.Operation = appending ? .append : .put
-        guard !key.isEmpty else { throw LMDBError(.keyEmpty, operation) }
-        guard key.byteCount <= Environment.maximumKeySize else { throw LMDBError(.keyTooLong, operation) }
-        guard value.byteCount <= open.environment.maximumValueSize else { throw LMDBError(.valueTooLong, operation) }
+        try requireSizes(key, value, operation)
         let index = try startWrite(keyspace, operation)
         do {
             try unsafe key.withUnsafeBytes { (key) throws(LMDBError) in
@@ -57,6 +79,16 @@ extension WriteTransaction {
         } catch {
             if error.code != .outOfOrder { open.fail() }
             throw error
+        }
+    }
+
+    private func requireSizes(
+        _ key: RawSpan, _ value: RawSpan, _ operation: LMDBError.Operation
+    ) throws(LMDBError) {
+        guard !key.isEmpty else { throw LMDBError(.keyEmpty, operation) }
+        guard key.byteCount <= Environment.maximumKeySize else { throw LMDBError(.keyTooLong, operation) }
+        guard value.byteCount <= openTransaction.environment.maximumValueSize else {
+            throw LMDBError(.valueTooLong, operation)
         }
     }
 

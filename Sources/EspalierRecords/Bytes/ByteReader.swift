@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// Reads the byte forms of the format from memory it does not own, checking every length first.
 ///
 /// A reader is valid only inside the closure that lent it the bytes. The types that carry one to users' code are
@@ -150,7 +158,7 @@ package struct ByteReader {
         let raw = UnsafeRawBufferPointer(bytes)
         guard raw.count >= 8 else {
             var union: UInt8 = 0
-            for byte in unsafe raw { union |= byte }
+            for index in 0..<raw.count { union |= unsafe raw[index] }
             return union < 0x80
         }
         var union: UInt64 = 0
@@ -205,12 +213,16 @@ package struct ByteReader {
         }
     }
 
+    /// Whether the bytes from the position to the end are just those; moves past them either way.
+    package mutating func matchesRest(_ bytes: [UInt8]) -> Bool {
+        defer { position = end }
+        guard remaining == bytes.count else { return false }
+        return unsafe bytes.withUnsafeBytes { unsafe memcmp(base + position, $0.baseAddress ?? base, bytes.count) == 0 }
+    }
+
     @inline(__always)
     private func compare(_ a: UnsafeRawPointer, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {
-        for index in 0..<count where unsafe a.load(fromByteOffset: index, as: UInt8.self) != b[index] {
-            return false
-        }
-        return true
+        unsafe memcmp(a, b, count) == 0
     }
 
     /// Where the check stands that closes the bytes; throws unless it is that of all before it. A narrower `Check` holds the

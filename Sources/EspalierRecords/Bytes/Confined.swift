@@ -3,21 +3,24 @@
 ///
 /// What the checks find, the caller answers for: nothing that is called while `value` is being changed may use it again.
 @safe
-struct Confined<Value>: ~Copyable {
-    private let pointer: UnsafeMutablePointer<Value>
+@frozen
+package struct Confined<Value>: ~Copyable {
+    @usableFromInline let pointer: UnsafeMutablePointer<Value>
 
-    init(_ value: consuming Value) {
+    @inlinable
+    package init(_ value: consuming Value) {
         unsafe pointer = .allocate(capacity: 1)
         unsafe pointer.initialize(to: value)
     }
 
+    @inlinable
     deinit {
         unsafe pointer.deinitialize(count: 1)
         unsafe pointer.deallocate()
     }
 
-    var value: Value {
-        @inline(__always) unsafeAddress { unsafe UnsafePointer(pointer) }
-        @inline(__always) nonmutating unsafeMutableAddress { unsafe pointer }
+    package var value: Value {
+        @inlinable @inline(__always) unsafeAddress { unsafe UnsafePointer(pointer) }
+        @inlinable @inline(__always) nonmutating unsafeMutableAddress { unsafe pointer }
     }
 }

@@ -125,6 +125,39 @@ extension RecordLayout {
         compressed: CompressedPayload? = nil
     ) -> [UInt8] {
         var writer = ByteWriter(capacity: content.count + children.count * 3 + 24)
+        append(
+            handle, nameSpace, shape, children, dictionary: compressed?.dictionary.number ?? 0, to: &writer)
+        let head = writer.count
+        writer.append(payload(content, shape: shape))
+        let check = writer.check(
+            seed: seed(
+                handle: handle, shape: shape.shape.fingerprint, dictionary: compressed?.dictionary.fingerprint ?? 0))
+        if let compressed {
+            writer.truncate(to: head)
+            writer.append(compressed.frame)
+        }
+        writer.append(integer: check)
+        return writer.bytes
+    }
+
+    /// The same for a raw payload, which is not made first.
+    package static func build(
+        handle: Handle, nameSpace: NameSpace, shape: ShapeReference, children: [Handle], identifier: String,
+        values: [UInt8]
+    ) -> [UInt8] {
+        var writer = ByteWriter(capacity: identifier.utf8.count + values.count + children.count * 3 + 24)
+        append(handle, nameSpace, shape, children, dictionary: 0, to: &writer)
+        if case .own(let shape) = shape { writer.append(shape.description) }
+        writer.append(value: identifier)
+        writer.append(values)
+        writer.append(integer: writer.check(seed: seed(handle: handle, shape: shape.shape.fingerprint)))
+        return writer.bytes
+    }
+
+    private static func append(
+        _ handle: Handle, _ nameSpace: NameSpace, _ shape: ShapeReference, _ children: [Handle],
+        dictionary: UInt64, to writer: inout ByteWriter
+    ) {
         writer.append(version)
         switch shape {
         case .none:
@@ -137,21 +170,10 @@ extension RecordLayout {
             writer.append(nameSpace.rawValue | Flag.ownShape)
             writer.append(varint: 0)
         }
-        writer.append(varint: compressed?.dictionary.number ?? 0)
+        writer.append(varint: dictionary)
         writer.append(varint: UInt64(children.count))
         for child in children {
             writer.append(signedVarint: Int64(bitPattern: child.rawValue &- handle.rawValue))
         }
-        let head = writer.count
-        writer.append(payload(content, shape: shape))
-        let check = writer.check(
-            seed: seed(
-                handle: handle, shape: shape.shape.fingerprint, dictionary: compressed?.dictionary.fingerprint ?? 0))
-        if let compressed {
-            writer.truncate(to: head)
-            writer.append(compressed.frame)
-        }
-        writer.append(integer: check)
-        return writer.bytes
     }
 }

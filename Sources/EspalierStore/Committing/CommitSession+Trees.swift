@@ -9,20 +9,59 @@ extension CommitSession {
     ) throws -> [Handle] {
         ledger.reserveCapacity(tree.nodes.count)
         // By index: a draft that is passed on is copied, which retains all it holds.
-        let places = try tree.nodes.indices.map { try place(.node, tree.nodes[$0].identifier, in: &transaction) }
-        let handles = places.map(\.handle)
+        let bound = try tree.nodes.indices.map { try bind(.node, tree.nodes[$0].identifier, in: &transaction) }
+        var handles = bound.map(\.handle)
+        let places = try places(of: tree, bound.map(\.isNew), &handles, policy: policy, in: &transaction)
         var referred: Set<Handle> = []
         // Of two projections one may take another's child away: what no record of the tree refers to is touched by itself.
         let mayLoseChildren = tree.hasProjections
         for index in tree.nodes.indices {
+            guard let place = places[index] else {
+                counters.recordsUnchanged += 1
+                continue
+            }
             let children = try write(
-                index, of: tree, to: places[index], policy: policy, handles: handles, in: &transaction)
+                index, of: tree, to: place, policy: policy, handles: handles, in: &transaction)
             if mayLoseChildren { referred.formUnion(children) }
         }
         if mayLoseChildren {
             for handle in handles where !referred.contains(handle) { try ledger.touch(handle, in: transaction) }
         }
         return handles
+    }
+
+    /// Where each node goes, and what stands there; nil where its record says the same already, which is found without making
+    /// a `Record` of it. `handles` changes where an index entry leads to another's record.
+    private func places(
+        of tree: FlattenedTree, _ isNew: [Bool], _ handles: inout [Handle], policy: WritePolicy,
+        in transaction: inout WriteTransaction
+    ) throws -> [Place?] {
+        let mayBeUnchanged = policy == .replace && !tree.hasProjections
+        var places: [Place?] = []
+        var isRebound = false
+        places.reserveCapacity(handles.count)
+        for index in tree.nodes.indices {
+            if isNew[index] {
+                places.append(Place(handle: handles[index], old: nil))
+                continue
+            }
+            let identifier = tree.nodes[index].identifier
+            if mayBeUnchanged, !tree.nodes[index].isOnCycle {
+                if try holds(identifier, tree.nodes[index].first, at: handles[index], of: handles, in: transaction) {
+                    places.append(nil)
+                    continue
+                }
+            }
+            let place = try self.place(.node, identifier, boundTo: handles[index], in: &transaction)
+            isRebound = isRebound || place.handle != handles[index]
+            handles[index] = place.handle
+            places.append(place)
+        }
+        guard isRebound else { return places }
+        // What referred to the old handle has to be looked at again.
+        return try tree.nodes.indices.map { index in
+            try places[index] ?? place(.node, tree.nodes[index].identifier, boundTo: handles[index], in: &transaction)
+        }
     }
 
     private func write(
@@ -60,16 +99,22 @@ extension CommitSession {
     func place(_ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction) throws -> Place {
         let bound = try bind(nameSpace, identifier, in: &transaction)
         guard !bound.isNew else { return Place(handle: bound.handle, old: nil) }
-        if let old = try readableRecord(bound.handle, in: transaction) {
+        return try place(nameSpace, identifier, boundTo: bound.handle, in: &transaction)
+    }
+
+    private func place(
+        _ nameSpace: NameSpace, _ identifier: String, boundTo handle: Handle, in transaction: inout WriteTransaction
+    ) throws -> Place {
+        if let old = try readableRecord(handle, in: transaction) {
             guard old.isNamed(identifier, in: nameSpace) else {
                 return Place(handle: try rebind(nameSpace, identifier, in: &transaction), old: nil)
             }
-            return Place(handle: bound.handle, old: old)
+            return Place(handle: handle, old: old)
         }
         // The references of a lost record were counted anew when it was cleared away, if it ever had any.
-        if try !ledger.isLost(bound.handle, in: transaction) { hasLostReferences = true }
-        try clearUnreadable(bound.handle, nameSpace, in: &transaction)
-        return Place(handle: bound.handle, old: nil)
+        if try !ledger.isLost(handle, in: transaction) { hasLostReferences = true }
+        try clearUnreadable(handle, nameSpace, in: &transaction)
+        return Place(handle: handle, old: nil)
     }
 
     /// The record to write over; a damaged or lost one is cleared away first, and its place is as good as new.

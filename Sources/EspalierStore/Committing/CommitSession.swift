@@ -9,14 +9,9 @@ final class CommitSession {
     let generation: Generation
     let keyspaces: Keyspaces
     let ledger: StateLedger
-    var counters: Counters
-    var shapes: ShapeNumbers
     var dictionaries: DictionaryNumbers
-    var changes: ChangeSet
     /// Whether a damaged record was cleared away, whose references are not known.
     var hasLostReferences = false
-    /// What was edited apart from `ledger`'s keyspaces: what the commit will cost in pages.
-    var edits = Edits()
     /// What this process knows of pinned records, and what the session adds to it.
     let reach: PinnedReach
     var pinned: PinnedReach.Change
@@ -33,16 +28,45 @@ final class CommitSession {
     private var highest: UInt64
     let chunkLimit: Int
 
+    // What every record changes.
+    private struct Books {
+        var counters: Counters
+        var shapes: ShapeNumbers
+        var changes: ChangeSet
+        var edits = Edits()
+    }
+    private let books: Confined<Books>
+    var counters: Counters {
+        _read { yield books.value.counters }
+        _modify { yield &books.value.counters }
+    }
+    var shapes: ShapeNumbers {
+        _read { yield books.value.shapes }
+        _modify { yield &books.value.shapes }
+    }
+    var changes: ChangeSet {
+        _read { yield books.value.changes }
+        _modify { yield &books.value.changes }
+    }
+    /// What was edited apart from `ledger`'s keyspaces: what the commit will cost in pages.
+    var edits: Edits {
+        _read { yield books.value.edits }
+        _modify { yield &books.value.edits }
+    }
+
     init(
         _ generation: Generation, _ transaction: borrowing WriteTransaction, _ tables: WriterTables?,
         _ compressor: RecordCompressor?
     ) throws {
         self.generation = generation
         keyspaces = generation.keyspaces
-        counters = try transaction.counters(keyspaces)
+        var counters = try transaction.counters(keyspaces)
         counters.commits += 1
         ledger = StateLedger(keyspaces, stamp: Stamp(counters.stamp))
-        shapes = try tables?.shapes ?? ShapeNumbers(loading: transaction, keyspaces)
+        books = Confined(
+            Books(
+                counters: counters, shapes: try tables?.shapes ?? ShapeNumbers(loading: transaction, keyspaces),
+                changes: ChangeSet(commit: counters.commits)))
         dictionaries = try tables?.dictionaries ?? DictionaryNumbers(loading: transaction, keyspaces)
         self.compressor = compressor
         // The writer's own transaction can't be kept: `readableRecord` looks there.
@@ -52,7 +76,6 @@ final class CommitSession {
         pinned = reach.start()
         checkedBytes = counters.bytesWritten
         lifetime = try transaction.lifetimeCounters(keyspaces)
-        changes = ChangeSet(commit: counters.commits)
         highest = counters.nextHandle &- 1
         chunkLimit = generation.environment.maximumValueSize
         hasLostReferences = dictionaries.isDamaged
@@ -101,9 +124,24 @@ final class CommitSession {
     func bind(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws -> (handle: Handle, isNew: Bool) {
-        if let known = try knownHandle(nameSpace, identifier, in: &transaction) { return (known, false) }
-        return (try rebind(nameSpace, identifier, in: &transaction), true)
+        let key = IndexKey.bytes(nameSpace, identifier)
+        let known = try counters.nextHandle.withBytes { new in
+            try transaction.insert(keyspaces.index, key, new) { try? Handle(stored: $0) }
+        }
+        guard let known else { return (named(by: key), true) }
+        // What the index has may be damage.
+        if let handle = known, isGivenOut(handle) { return (handle, false) }
+        return (try rebind(key, in: &transaction), true)
     }
+
+    /// A handle that was never used, which the index has under `key`.
+    private func named(by key: [UInt8]) -> Handle {
+        edits.note(newBytes: key.count + 8)
+        edits.index.append(key)
+        return makeHandle()
+    }
+
+    private func isGivenOut(_ handle: Handle) -> Bool { (1..<counters.nextHandle).contains(handle.rawValue) }
 
     /// The handle of an identifier; nil when the index has none, or damage in its place: one that was never given out.
     func knownHandle(
@@ -111,7 +149,7 @@ final class CommitSession {
     ) throws -> Handle? {
         do {
             let handle = try transaction.handle(keyspaces, nameSpace, identifier)
-            return handle.flatMap { (1..<counters.nextHandle).contains($0.rawValue) ? $0 : nil }
+            return handle.flatMap { isGivenOut($0) ? $0 : nil }
         } catch is FormatError {
             return nil
         }
@@ -121,12 +159,12 @@ final class CommitSession {
     func rebind(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws -> Handle {
-        let handle = makeHandle()
-        let key = IndexKey.bytes(nameSpace, identifier)
-        try transaction.put(keyspaces.index, key, handle.storedBytes)
-        edits.index.append(key)
-        edits.note(newBytes: key.count + 8)
-        return handle
+        try rebind(IndexKey.bytes(nameSpace, identifier), in: &transaction)
+    }
+
+    private func rebind(_ key: [UInt8], in transaction: inout WriteTransaction) throws -> Handle {
+        try transaction.put(keyspaces.index, key, Handle(counters.nextHandle).storedBytes)
+        return named(by: key)
     }
 
     /// A handle that was never used.
@@ -163,6 +201,18 @@ final class CommitSession {
             expander.add(dictionary, number: number)
             return try transaction.record(keyspaces, handle, by: expander) { self.shapes.shape($0) }
         }
+    }
+
+    /// Whether the record of a handle says just that already; false also where it takes a closer look to tell.
+    func holds(
+        _ identifier: String, _ projection: ProjectionDraft, at handle: Handle, of handles: [Handle],
+        in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        guard let number = shapes.number(of: projection.shape) else { return false }
+        let content = StoredContent(
+            handle: handle, nameSpace: .node, shape: projection.shape, number: number,
+            children: projection.children.map { handles[$0] }, identifier: identifier, values: projection.values)
+        return try transaction.holds(keyspaces, content, at: handle, by: expander)
     }
 
     /// A dictionary as the transaction sees it; nil where there is none, or a damaged one.
@@ -210,9 +260,16 @@ final class CommitSession {
             ? .none
             : shapes.bind(
                 content.shape, next: &counters.nextShape, limit: chunkLimit)
-        let payload = content.payload
-        let compressed = try compress(RecordLayout.payload(payload, shape: shape), of: shape.shape, in: transaction)
-        try store(content, payload, shape, compressed, at: handle, over: old, in: &transaction)
+        if compressor == nil {
+            let bytes = RecordLayout.build(
+                handle: handle, nameSpace: content.nameSpace, shape: shape, children: content.children,
+                identifier: content.identifier, values: content.values)
+            try store(bytes, rawByteCount: bytes.count, at: handle, over: old, in: &transaction)
+        } else {
+            let payload = content.payload
+            let compressed = try compress(RecordLayout.payload(payload, shape: shape), of: shape.shape, in: transaction)
+            try store(content, payload, shape, compressed, at: handle, over: old, in: &transaction)
+        }
         if case .number(let number, _) = shape { shapes.retain(number) }
         if let old {
             shapes.release(old.shapeNumber)
@@ -245,17 +302,17 @@ final class CommitSession {
         _ bytes: [UInt8], rawByteCount: Int, at handle: Handle, over old: Record?,
         in transaction: inout WriteTransaction
     ) throws {
-        let chunks = Chunks.split(bytes, handle: handle, limit: chunkLimit)
-        for (number, chunk) in chunks.enumerated() {
-            if number > 0 {
+        var chunkCount = 1
+        if bytes.count <= chunkLimit {
+            try storeFirst(bytes, at: handle, in: &transaction)
+        } else {
+            let chunks = Chunks.split(bytes, handle: handle, limit: chunkLimit)
+            chunkCount = chunks.count
+            try storeFirst(chunks[0], at: handle, in: &transaction)
+            for (number, chunk) in chunks.enumerated().dropFirst() {
                 try transaction.put(keyspaces.nodes, ChunkKey(handle.rawValue, UInt32(number)), chunk)
-            } else if handle.rawValue > highest, try append(chunk, at: handle, in: &transaction) {
-                highest = handle.rawValue
-            } else {
-                try transaction.put(keyspaces.nodes, handle.rawValue, chunk)
+                note(stored: chunk)
             }
-            counters.recordBytes += UInt64(chunk.count)
-            edits.note(newBytes: chunk.count)
         }
         counters.rawBytes += UInt64(rawByteCount)
         counters.bytesWritten += UInt64(bytes.count)
@@ -264,9 +321,24 @@ final class CommitSession {
         let before = Chunks.layout(of: old.storedByteCount, limit: chunkLimit)
         counters.recordBytes -= min(counters.recordBytes, UInt64(before.storedBytes))
         counters.rawBytes -= min(counters.rawBytes, UInt64(old.rawByteCount))
-        for number in stride(from: chunks.count, to: before.count, by: 1) {
+        for number in stride(from: chunkCount, to: before.count, by: 1) {
             try transaction.delete(keyspaces.nodes, ChunkKey(handle.rawValue, UInt32(number)))
         }
+    }
+
+    /// A whole record, or its first chunk.
+    private func storeFirst(_ value: [UInt8], at handle: Handle, in transaction: inout WriteTransaction) throws {
+        if handle.rawValue > highest, try append(value, at: handle, in: &transaction) {
+            highest = handle.rawValue
+        } else {
+            try transaction.put(keyspaces.nodes, handle.rawValue, value)
+        }
+        note(stored: value)
+    }
+
+    private func note(stored value: [UInt8]) {
+        counters.recordBytes += UInt64(value.count)
+        edits.note(newBytes: value.count)
     }
 
     /// False where damage has left a key above all handles that were given out.

@@ -18,6 +18,11 @@ struct ShapeNumbers {
     private var numbers: [Shape: UInt64] = [:]
     private var countByType: [Identifier: Int] = [:]
     private var changed: Set<UInt64> = []
+    /// Numbers found last, by the shapes themselves: a tree has few, and its records meet them by turns.
+    private var recent: [(shape: Shape, number: UInt64)] = []
+    /// Records counted that `entries` does not have yet, for the same reason.
+    private var added: [(number: UInt64, count: UInt64)] = []
+    private static let recentCount = 8
 
     init() {}
 
@@ -42,7 +47,7 @@ struct ShapeNumbers {
     ///
     /// A shape whose entry would be longer than `limit`, a value of LMDB's, stands in its records, too.
     mutating func bind(_ shape: Shape, next: inout UInt64, limit: Int) -> RecordLayout.ShapeReference {
-        if let number = numbers[shape] { return .number(number, shape) }
+        if let number = number(of: shape) { return .number(number, shape) }
         guard StoredShape.longest(for: shape) <= limit, entries.count < Self.maximumShapes,
             shape.types.allSatisfy({ countByType[Identifier($0), default: 0] < Self.maximumShapesOfType })
         else { return .own(shape) }
@@ -53,6 +58,15 @@ struct ShapeNumbers {
         return .number(number, shape)
     }
 
+    /// The number of a shape, if it has one.
+    mutating func number(of shape: Shape) -> UInt64? {
+        for entry in recent where entry.shape === shape { return entry.number }
+        guard let number = numbers[shape] else { return nil }
+        if recent.count >= Self.recentCount { recent.removeFirst() }
+        recent.append((shape, number))
+        return number
+    }
+
     private mutating func insert(_ shape: Shape, _ number: UInt64, count: UInt64) {
         entries[number] = Entry(shape: shape, recordCount: count)
         numbers[shape] = number
@@ -61,11 +75,24 @@ struct ShapeNumbers {
 
     mutating func retain(_ number: UInt64) {
         guard number != 0 else { return }
-        entries[number]?.recordCount += 1
-        changed.insert(number)
+        for index in added.indices where added[index].number == number {
+            added[index].count += 1
+            return
+        }
+        if added.count >= Self.recentCount { settle() }
+        added.append((number, 1))
+    }
+
+    private mutating func settle() {
+        for (number, count) in added {
+            entries[number]?.recordCount += count
+            changed.insert(number)
+        }
+        added.removeAll(keepingCapacity: true)
     }
 
     mutating func release(_ number: UInt64) {
+        settle()
         guard number != 0, let count = entries[number]?.recordCount, count > 0 else { return }
         entries[number]?.recordCount = count - 1
         changed.insert(number)
@@ -73,6 +100,7 @@ struct ShapeNumbers {
 
     /// Puts all counts right after damage.
     mutating func setUses(_ uses: [UInt64: UInt64]) {
+        settle()
         for (number, entry) in entries where entry.recordCount != uses[number] ?? 0 {
             entries[number]?.recordCount = uses[number] ?? 0
             changed.insert(number)
@@ -83,12 +111,14 @@ struct ShapeNumbers {
     mutating func flush(
         _ transaction: inout WriteTransaction, _ keyspaces: Keyspaces
     ) throws -> [(number: UInt64, shape: Shape?)] {
+        settle()
         defer { changed.removeAll() }
         return try changed.sorted().compactMap { number in
             guard let entry = entries[number] else { return nil }
             guard entry.recordCount > 0 else {
                 entries[number] = nil
                 numbers[entry.shape] = nil
+                recent.removeAll()
                 for type in entry.shape.types { countByType[Identifier(type), default: 1] -= 1 }
                 try transaction.delete(keyspaces.shapes, number)
                 return (number, nil)

@@ -6,20 +6,14 @@ import EspalierRecords
 /// `recency` follows from `state`: flushing keeps invariant 3, that it lists exactly the roots and the flagged records
 /// under their stamps. Confined to the writer's thread.
 final class StateLedger {
-    private struct Page {
-        /// What the keyspace holds; nil for the default.
-        let stored: StateEntry?
-        var entry: StateEntry
-        let isNew: Bool
-        var isRemoved = false
-        /// What is stored can't be read: it has to be written anew, whatever it says.
-        var isDamaged = false
-    }
-
     private let keyspaces: Keyspaces
     /// The time of what is being done: moved on by the session.
     var stamp: Stamp
-    private var pages: [Handle: Page] = [:]
+    private let table = Confined(LedgerPages())
+    private var pages: LedgerPages {
+        _read { yield table.value }
+        _modify { yield &table.value }
+    }
     /// Tombstones made less tombstones gone.
     private(set) var tombstoneChange = 0
     /// Whether an entry was found damaged: the counts have to be put right then.
@@ -36,11 +30,11 @@ final class StateLedger {
         self.stamp = stamp
     }
 
-    func reserveCapacity(_ count: Int) { pages.reserveCapacity(pages.count + count) }
+    func reserveCapacity(_ count: Int) { pages.reserveCapacity(count) }
 
     /// A record made in this transaction.
     func insert(_ handle: Handle) {
-        pages[handle] = Page(stored: nil, entry: .unreferenced, isNew: true)
+        pages.insert(handle)
     }
 
     func entry(
@@ -56,14 +50,14 @@ final class StateLedger {
     /// A record's entry as the keyspace has it, or as far as it can be told where that is damaged.
     private func page(
         _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
-    ) throws -> Page {
+    ) throws -> LedgerPage {
         do {
             let stored = try transaction.state(keyspaces, of: handle)
-            return Page(stored: stored, entry: stored ?? .default, isNew: false)
+            return LedgerPage(stored: stored, entry: stored ?? .default, isNew: false)
         } catch is FormatError {
             hasDamage = true
             let stored = try recovered(handle, in: transaction)
-            return Page(stored: stored, entry: stored, isNew: false, isDamaged: true)
+            return LedgerPage(stored: stored, entry: stored, isNew: false, isDamaged: true)
         }
     }
 
@@ -131,7 +125,7 @@ final class StateLedger {
     }
 
     /// Handles with changes that are not written out yet.
-    var changedHandles: [Handle] { Array(pages.keys) }
+    var changedHandles: [Handle] { pages.all.map(\.handle) }
 
     /// Puts a count right that damage made wrong.
     func setCount(_ count: UInt64, of handle: Handle, in transaction: borrowing WriteTransaction) throws {
@@ -267,12 +261,13 @@ final class StateLedger {
     func update(
         _ handle: Handle, in transaction: borrowing WriteTransaction, _ change: (inout StateEntry) -> Void
     ) throws {
-        if pages[handle] == nil {
+        let isKnown: Void? = pages[handle].map { _ in }
+        if isKnown == nil {
             let page = try page(handle, in: transaction)
             pages[handle] = page
             edited.append((handle, page.stored?.listing))
         }
-        change(&pages[handle]!.entry)  // just made
+        if pages[handle] != nil { change(&pages[handle]!.entry) }  // there, as was just seen
         if let onListing, let stamp = pages[handle]?.entry.listing { onListing(Listing(stamp: stamp, handle: handle)) }
     }
 
@@ -287,12 +282,12 @@ final class StateLedger {
 
     /// What nothing refers to and nobody asked for is as young as its commit.
     func stampUnreferenced() {
-        for (handle, page) in pages where page.entry.isUnstamped { pages[handle]?.entry.stamp = stamp }
+        for (handle, page) in pages.all where page.entry.isUnstamped { pages[handle]?.entry.stamp = stamp }
     }
 
     /// What of `recency` the ledger has changed.
     var listings: [Listing] {
-        pages.compactMap { handle, page in
+        pages.all.compactMap { handle, page in
             guard !page.isRemoved, let stamp = page.entry.listing else { return nil }
             return Listing(stamp: stamp, handle: handle)
         }
@@ -301,8 +296,8 @@ final class StateLedger {
     /// Writes all changes out, in the order of handles, so that neighbours dirty a page once.
     func flush(_ transaction: inout WriteTransaction) throws {
         // A new record with one parent, which is nearly every new record, is the default: nothing to sort or to write.
-        let changed = pages.filter { !($0.value.isNew && $0.value.entry.isDefault) }
-        for (handle, page) in changed.sorted(by: { $0.key < $1.key }) {
+        let changed = pages.all.filter { !($0.page.isNew && $0.page.entry.isDefault) }
+        for (handle, page) in changed.sorted(by: { $0.handle < $1.handle }) {
             var entry = page.entry
             if entry.isUnstamped { entry.stamp = stamp }
             try list(handle, before: page.stored, after: page.isRemoved ? nil : entry, in: &transaction)
@@ -312,7 +307,7 @@ final class StateLedger {
                 try transaction.put(keyspaces.state, handle.rawValue, entry.bytes(for: handle))
             }
         }
-        pages.removeAll(keepingCapacity: true)
+        pages.removeAll()
         edited.removeAll()
     }
 

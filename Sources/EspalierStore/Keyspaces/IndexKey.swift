@@ -16,13 +16,9 @@ enum IndexKey {
 
     static func bytes(_ nameSpace: NameSpace, _ identifier: String) -> [UInt8] {
         let utf8 = identifier.utf8
+        guard utf8.count + 1 > Environment.maximumKeySize else { return key(nameSpace, identifier) }
         var key: [UInt8] = []
-        key.reserveCapacity(min(utf8.count + 1, Environment.maximumKeySize))
-        guard utf8.count + 1 > Environment.maximumKeySize else {
-            key.append(nameSpace.rawValue)
-            key.append(contentsOf: utf8)
-            return key
-        }
+        key.reserveCapacity(Environment.maximumKeySize)
         let rest = [UInt8](utf8.dropFirst(longPrefixSize))
         key.append(longMark)
         key.append(nameSpace.rawValue)
@@ -34,6 +30,13 @@ enum IndexKey {
             }
         }
         return key
+    }
+
+    private static func key(_ nameSpace: NameSpace, _ identifier: String) -> [UInt8] {
+        var writer = ByteWriter(capacity: identifier.utf8.count + 1)
+        writer.append(nameSpace.rawValue)
+        writer.append(utf8: identifier)
+        return writer.bytes
     }
 
     /// The beginnings of all keys of identifiers with `prefix`: those in the clear, and the long ones.

@@ -12,8 +12,10 @@ enum ModuleImports {
         "EspalierMacros": [
             "SwiftCompilerPlugin", "SwiftDiagnostics", "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros",
         ],
+        "EspalierNormalized": ["EspalierModels", "EspalierRecords"],
         "Espalier": [
-            "EspalierStore", "EspalierProviders", "EspalierConsistency", "EspalierModels", "EspalierRecords",
+            "EspalierStore", "EspalierNormalized", "EspalierProviders", "EspalierConsistency", "EspalierModels",
+            "EspalierRecords",
         ],
         "EspalierCLI": [
             "EspalierStore", "EspalierLMDB", "EspalierCompression", "EspalierModels", "EspalierRecords",

@@ -1,0 +1,22 @@
+#if Macros
+import SwiftSyntax
+
+extension Rendering {
+    var modelIdentifier: DeclSyntax? {
+        guard !model.own.contains(.modelIdentifier) else { return nil }
+        return declaration("var modelIdentifier: Swift.String?", [identifierExpression])
+    }
+
+    private var identifierExpression: String {
+        if let path = model.arguments.identifierPath {
+            return "\(Self.models).identifier(of: self.\(path.joined(separator: ".")))"
+        }
+        guard model.own.contains(.identifier) else { return "nil" }
+        let identifier = "\(Self.models).identifier(of: self.id)"
+        if let type = model.arguments.type?.literalText { return "\(Self.quoted(type + ":")) + \(identifier)" }
+        // What a generic type is named is known when the program runs: Page<Person> and Page<Message> are two types.
+        if model.isGeneric { return "\(Self.models).typeName(of: Self.self) + \":\" + \(identifier)" }
+        return "\(Self.quoted(model.name.filter { $0 != "`" } + ":")) + \(identifier)"
+    }
+}
+#endif

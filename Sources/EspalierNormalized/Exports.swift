@@ -1,0 +1,2 @@
+@_exported public import EspalierModels
+@_exported public import EspalierRecords

@@ -1,0 +1,118 @@
+#if Macros
+import Testing
+
+@Suite("stored names, defaults, and what is not stored")
+struct AttributeTests {
+    @Test("@Stored names a member")
+    func name() {
+        expectExpansion(
+            of: #"@Normalized struct Person { @Stored("display_name") let name: String }"#,
+            has: #"fields: ["display_name"]"#, #"try encoder.encode(self.name, forKey: "display_name")"#,
+            #"return try decoder.decode(forKey: "display_name")"#,
+            #"take(&builder.name, named: "display_name", from: other)"#, "var name: String")
+    }
+
+    @Test("a name may hold quotes and backslashes")
+    func escapes() {
+        expectExpansion(
+            of: #"@Normalized struct Person { @Stored("a\"b\\") let name: String }"#, has: ##"forKey: #"a"b\"#)"##)
+    }
+
+    @Test("CodingKeys name members and leave them out; @Stored goes before them")
+    func codingKeys() {
+        expectExpansion(
+            of: """
+                @Normalized struct Person {
+                    let name: String
+                    @Stored("a") let age: Int
+                    let `class`: String
+                    var open = false
+                    private enum CodingKeys: String, CodingKey { case name = "display_name", age = "years", `class` }
+                }
+                """, has: #"fields: ["display_name", "a", "class"]"#, #"forKey: "display_name")"#,
+            "builder.open", #"encode(self.`class`, forKey: "class")"#, without: ["encode(self.open"])
+    }
+
+    @Test("a default for records without the field")
+    func literal() {
+        expectExpansion(
+            of: """
+                @Normalized struct Message {
+                    @Stored(default: 0) let likes: Int
+                    @Stored("n", default: -1.5) let score: Double
+                    @Stored(default: []) let tags: [String]
+                    @Stored(default: [:]) let counts: [String: Int]
+                }
+                """, has: #"return try decoder.decode(forKey: "likes", default: 0)"#,
+            #"decode(forKey: "n", default: -1.5)"#, #"decode(forKey: "tags", default: [])"#,
+            #"decode(forKey: "counts", default: [:])"#)
+    }
+
+    @Test("a struct's members are read by the builder, which sees the names the struct sees")
+    func expression() {
+        let source = "{ @Stored(default: Tone.plain) let tone: Tone }"
+        expectExpansion(
+            of: "@Normalized struct Message " + source,
+            has:
+                "fileprivate static func read_tone(from decoder: inout EspalierRecords.RecordDecoder) throws -> Tone {",
+            #"return try decoder.decode(forKey: "tone", default: Tone.plain)"#,
+            "let value0 = try Builder.read_tone(from: &decoder)")
+        expectExpansion(
+            of: "@Normalized final class Message " + source,
+            has: #"self.tone = try decoder.decode(forKey: "tone", default: Tone.plain)"#, without: ["read_tone"])
+    }
+
+    @Test("@NotStored: compared, copied and visited, but neither written nor read")
+    func notStored() {
+        expectExpansion(
+            of:
+                "@Normalized struct Message { let id: Int; @NotStored var open = false; @NotStored var draft: Person? }",
+            has: "a.open == b.open", "builder.draft = mapped0", "self.open = builder.open",
+            "forEach(self.draft, visit)",
+            #"fields: ["id"]"#, without: ["encode(self.open", "encode(self.draft", "\"open\""])
+    }
+
+    @Test("constants, computed and static properties are no members")
+    func noMembers() {
+        expectExpansion(
+            of: """
+                @Normalized final class Message {
+                    let id: Int
+                    let version = 2
+                    static let shared = 1
+                    var length: Int { 0 }
+                    var title: String { get { "" } }
+                }
+                """, has: "init(id: Int) {", #"fields: ["id"]"#,
+            without: ["builder.version", "builder.length", "builder.title", "builder.shared"])
+    }
+
+    @Test("several members in one declaration, observers, and literals instead of types")
+    func declarations() {
+        expectExpansion(
+            of: """
+                @Normalized struct Message {
+                    let a, b: String
+                    var count: Int { didSet {} }
+                    var x = 0, y = -1.5, z = "", f = true
+                }
+                """, has: #"fields: ["a", "b", "count", "x", "y", "z", "f"]"#, "var b: String", "var x: Int",
+            "var y: Double",
+            "var z: String", "var f: Bool")
+    }
+
+    @Test("a case may be named, and payloads by CodingKeys")
+    func cases() {
+        expectExpansion(
+            of: """
+                @Normalized enum Entry {
+                    @Stored("l") case link(url: String)
+                    case page(Int)
+                    enum LinkCodingKeys: String, CodingKey { case url = "u" }
+                }
+                """, has: #"encodeCase("l")"#, #"fields.encode(_0, forKey: "u")"#, #"case "l":"#,
+            #"encodeCase("page")"#,
+            #"link(url: fields.decode(forKey: "u"))"#)
+    }
+}
+#endif

@@ -1,0 +1,90 @@
+#if Macros
+import Testing
+
+@Suite("what the type defines is not generated")
+struct OwnDeclarationsTests {
+    @Test(
+        "each by itself",
+        arguments: [
+            ("var modelIdentifier: String? { nil }", "nonisolated var modelIdentifier"),
+            ("func map(_ transform: (any Model) -> (any Model)?) -> Message? { self }", "nonisolated func map"),
+            ("func forEach(_ visit: (any Model) -> Void) {}", "nonisolated func forEach"),
+            ("func hash(into hasher: inout Hasher) {}", "nonisolated func hash"),
+            ("func merge(_ model: any Model) -> any Model { self }", "nonisolated func merge"),
+            ("func storedValue(_ name: String) -> Any? { nil }", "nonisolated func storedValue"),
+            ("func encode(to encoder: inout RecordEncoder) throws {}", "nonisolated func encode"),
+            ("init(from decoder: inout RecordDecoder) throws {}", "init(from decoder: inout EspalierRecords"),
+            ("func copy(_ change: (inout Builder) -> Void) -> Message { self }", "nonisolated func copy"),
+            ("struct Builder {}", "struct Builder: Swift.Sendable"),
+        ])
+    func each(own: String, generated: String) {
+        let source = "@Normalized struct Message { let id: Int; let sender: Person\n}"
+        expectExpansion(of: source, has: generated)
+        expectExpansion(
+            of: source.replacing("\n", with: "\n\(own)\n"), has: "extension Message", without: [generated])
+    }
+
+    @Test("functions of the same names for something else are no reason")
+    func otherFunctions() {
+        expectExpansion(
+            of: """
+                @Normalized struct Message: Codable {
+                    let id: Int
+                    func map<T>(_ transform: (Int) -> T) -> T { transform(id) }
+                    func encode(to encoder: any Encoder) throws {}
+                    init(from decoder: any Decoder) throws {}
+                }
+                """, has: "nonisolated func map", "nonisolated func encode",
+            "nonisolated init(from decoder: inout EspalierRecords.RecordDecoder)")
+    }
+
+    @Test("a class with an initialiser gets no memberwise one")
+    func initializer() {
+        let source = "@Normalized final class Message { let id: Int\n}"
+        expectExpansion(of: source, has: "init(id: Int)")
+        expectExpansion(
+            of: source.replacing("\n", with: "\ninit(number: Int) { id = number }\n"), has: "init(_ builder",
+            without: ["nonisolated init(id: Int)"])
+    }
+
+    @Test("a type with a Builder of its own, or a member of such a type, is built by another")
+    func ownBuilder() {
+        expectExpansion(
+            of: "@Normalized struct Message { let id: Int; struct Builder {} }",
+            has: "struct NormalizedBuilder: Swift.Sendable", "copy(_ change: (inout NormalizedBuilder)")
+        expectExpansion(
+            of: "@Normalized struct Message { let builder: Builder }", has: "struct NormalizedBuilder",
+            "var builder: Builder")
+    }
+
+    @Test("its own == is what Equatable uses")
+    func equality() {
+        let source = "@Normalized struct Message { let id: Int\n}"
+        expectExpansion(of: source, has: "a.id == b.id", "@_implements(Swift.Equatable, ==(_:_:))")
+        expectExpansion(
+            of: source.replacing("\n", with: "\nstatic func == (a: Message, b: Message) -> Bool { true }\n"),
+            has: "@_implements(Swift.Equatable, ==(_:_:))", "return a == b", without: ["a.id == b.id"])
+    }
+
+    @Test("with its own == the hash is the identifier's, because == says no more about the members")
+    func ownEquality() {
+        expectExpansion(
+            of: "@Normalized struct Message { let id: Int; static func == (a: Self, b: Self) -> Bool { true } }",
+            has: "hasher.combine(self.modelIdentifier)", without: ["hasher.combine(self.id)"])
+    }
+
+    @Test("only the conformances that the compiler asks for are stated")
+    func conformances() {
+        expectExpansion(
+            of: "@Normalized struct Message { let id: Int }",
+            has: """
+                nonisolated extension Message: EspalierModels.NormalizedModel, EspalierModels.Model, \
+                EspalierModels.ProjectedModel, Swift.Hashable {
+                """)
+        expectExpansion(
+            of: "@Normalized enum Entry { case a }",
+            has: "extension Entry: EspalierModels.NormalizedModel, EspalierModels.Model, Swift.Hashable",
+            without: ["ProjectedModel"])
+    }
+}
+#endif

@@ -1,0 +1,105 @@
+#if Macros
+import Espalier
+import Testing
+
+@Suite("map and forEach find children in every nesting")
+struct MappingTests {
+    private static func person(_ id: Int) -> Person { Person(id: id, name: "\(id)") }
+
+    private let nestings = Nestings(
+        id: "n", required: person(1), optional: person(2), array: [person(3), person(4)], set: [person(5)],
+        dictionary: ["a": person(6)], arrays: [[person(7), nil], [person(8)]], deep: ["b": [person(9)], "c": nil],
+        inline: Caption(text: "", by: person(10)), anyModel: person(11), anyOptional: person(12),
+        anyArray: [person(13), Caption(text: "", by: person(14))], anyDictionary: ["d": [person(15)], "e": nil],
+        payload: .wrapped(.any(person(16), [person(17)])))
+
+    /// All people below `model`; inline models and enums are children as well, to be walked through.
+    private func people(in model: some Model) -> [Int] {
+        var found: [Int] = []
+        func visit(_ child: any Model) {
+            if let person = child as? Person { found.append(person.id) } else { child.forEach(visit) }
+        }
+        model.forEach(visit)
+        return found.sorted()
+    }
+
+    /// Every person put through `change`, at any depth.
+    private func mapping<M: Model>(_ model: M, _ change: (Person) -> Person?) -> M? {
+        withoutActuallyEscaping(change) { change in
+            func transform(_ child: any Model) -> (any Model)? {
+                if let person = child as? Person { return change(person) }
+                return open(child)
+            }
+            func open<C: Model>(_ child: C) -> (any Model)? { child.map(transform) }
+            return model.map(transform)
+        }
+    }
+
+    @Test("each is visited once")
+    func visiting() { #expect(people(in: nestings) == Array(1...17)) }
+
+    @Test("each is replaced where it stands")
+    func replacing() throws {
+        let mapped = try #require(mapping(nestings) { $0.copy { $0.name = "new" } })
+        #expect(people(in: mapped) == Array(1...17))
+        var names: Set<String> = []
+        func visit(_ child: any Model) {
+            if let person = child as? Person { names.insert(person.name) } else { child.forEach(visit) }
+        }
+        mapped.forEach(visit)
+        #expect(names == ["new"])
+        #expect(mapped.arrays.map(\.count) == [2, 1])
+        #expect(mapped.arrays[0][1] == nil)
+        #expect(mapped.deep?.keys.sorted() == ["b", "c"])
+        #expect(mapped.kind == "nestings")
+        #expect(mapping(nestings) { $0 } == nestings)
+    }
+
+    @Test(
+        "a deleted child leaves an optional, an element, an entry; a required one deletes its model", arguments: 1...17)
+    func deleting(id: Int) {
+        let mapped = mapping(nestings) { $0.id == id ? nil : $0 }
+        if [1, 11, 16].contains(id) {
+            #expect(mapped == nil)
+        } else if id == 14 {
+            // The caption is an element, and goes with its person.
+            #expect(mapped?.anyArray.count == 1)
+            #expect(people(in: mapped!) == (1...17).filter { $0 != id })
+        } else {
+            #expect(people(in: mapped!) == (1...17).filter { $0 != id })
+        }
+    }
+
+    @Test("cases: a required payload deletes the value, an optional one becomes nil, the rest stays")
+    func cases() {
+        let people = [Self.person(1), Self.person(2)]
+        func without(_ id: Int, _ attachment: Attachment) -> Attachment? {
+            mapping(attachment) { $0.id == id ? nil : $0 }
+        }
+        #expect(without(1, .card(title: "t", people[0], width: 3)) == nil)
+        #expect(without(2, .card(title: "t", people[0], width: 3)) == .card(title: "t", people[0], width: 3))
+        #expect(without(1, .album(people, cover: people[0])) == .album([people[1]], cover: nil))
+        #expect(without(1, .wrapped(.wrapped(.link("x")))) == .wrapped(.wrapped(.link("x"))))
+        #expect(without(1, .none) == .some(.none))
+    }
+
+    @Test("generic models: children by their constraint, else found at run time")
+    func generic() {
+        let people = [Self.person(1), Self.person(2)]
+        let page = Page(id: 1, items: people, first: people[0])
+        #expect(self.people(in: page) == [1, 1, 2])
+        #expect(mapping(page) { $0.id == 1 ? nil : $0 }?.items == [people[1]])
+        let loose = Loose(id: 1, items: people)
+        #expect(self.people(in: loose) == [1, 2])
+        #expect(mapping(loose) { $0.id == 1 ? nil : $0 }?.items == [people[1]])
+        #expect(self.people(in: Loose(id: 1, items: [1, 2])) == [])
+    }
+
+    @Test("classes are made anew")
+    func classes() {
+        let tree = Tree(id: 1, person: Self.person(1), children: [Tree(id: 2, person: nil)])
+        #expect(people(in: tree) == [1])
+        #expect(mapping(tree) { _ in nil } == Tree(id: 1, person: nil, children: [Tree(id: 2, person: nil)]))
+    }
+}
+#endif

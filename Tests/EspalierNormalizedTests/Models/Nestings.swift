@@ -1,0 +1,47 @@
+#if Macros
+import Espalier
+import Foundation
+
+@Normalized struct Person {
+    let id: Int
+    var name: String
+}
+
+/// An inline node.
+@Normalized struct Caption {
+    let text: String
+    let by: Person
+}
+
+protocol Attachable: Model {}
+extension Person: Attachable {}
+extension Caption: Attachable {}
+
+@Normalized indirect enum Attachment {
+    case link(String)
+    case card(title: String, Person, width: Int = 100)
+    case album([Person], cover: Person?)
+    case wrapped(Attachment)
+    case any(any Attachable, [any Attachable])
+    case none
+}
+
+/// A child in every nesting there is.
+@Normalized struct Nestings {
+    let id: String
+    var required: Person
+    var optional: Person?
+    var array: [Person] = []
+    var set: Set<Person> = []
+    var dictionary: [String: Person] = [:]
+    var arrays: [[Person?]] = []
+    var deep: [String: [Person]?]? = nil
+    var inline: Caption?
+    var anyModel: any Model
+    var anyOptional: (any Attachable)?
+    var anyArray: [any Attachable] = []
+    var anyDictionary: [String: [any Attachable]?] = [:]
+    var payload: Attachment
+    let kind = "nestings"
+}
+#endif

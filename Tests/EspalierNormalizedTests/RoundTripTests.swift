@@ -1,0 +1,126 @@
+#if Macros
+import Espalier
+import Foundation
+import Testing
+
+@Suite("what is written comes back equal")
+struct RoundTripTests {
+    private static func person(_ id: Int) -> Person { Person(id: id, name: "\(id)") }
+    private let person = RoundTripTests.person(1)
+
+    @Test("children in every nesting")
+    func nestings() async throws {
+        try await expectRoundTrip(
+            Nestings(
+                id: "n", required: person, optional: Self.person(2), array: [person, person], set: [Self.person(5)],
+                dictionary: ["a": person], arrays: [[person, nil], []], deep: ["b": [person], "c": nil],
+                inline: Caption(text: "c", by: person), anyModel: person, anyOptional: Caption(text: "", by: person),
+                anyArray: [person, Caption(text: "", by: Self.person(14))], anyDictionary: ["d": [person], "e": nil],
+                payload: .card(title: "t", person)))
+        try await expectRoundTrip(
+            Nestings(id: "m", required: person, anyModel: Caption(text: "", by: person), payload: .none))
+    }
+
+    @Test(
+        "every case",
+        arguments: [
+            Attachment.link("l"), .card(title: "t", person(1), width: 5), .album([person(1), person(2)], cover: nil),
+            .wrapped(.wrapped(.album([], cover: person(1)))), .any(person(1), [Caption(text: "", by: person(2))]),
+            .none,
+        ])
+    func cases(attachment: Attachment) async throws { try await expectRoundTrip(attachment) }
+
+    @Test("scalars, Codable values, literals' types, and members that are not stored")
+    func scalars() async throws {
+        var scalars = Scalars(
+            id: UUID(), a: "a", b: "b", date: Date(timeIntervalSince1970: 5), data: Data([1, 2]),
+            url: URL(string: "https://example.com"), mood: .bad, size: .large, point: .init(x: 1, y: 2),
+            points: [.init()])
+        scalars.count = 5
+        try await expectRoundTrip(scalars)
+        scalars.open = true
+        scalars.draft = "d"
+        try await withCache { cache in
+            try await cache.set(scalars).committed
+            let read = try #require(await cache.read(Scalars.self, "Scalars:\(scalars.id.uuidString)"))
+            #expect(read.open == false)
+            #expect(read.draft == nil)
+            #expect(read != scalars)
+        }
+    }
+
+    @Test("classes, generic types and nested ones")
+    func kinds() async throws {
+        try await expectRoundTrip(Tree(id: 1, person: person, children: [Tree(id: 2, person: nil)]))
+        try await expectRoundTrip(Place(id: 1, name: "here"))
+        try await expectRoundTrip(Page(id: 1, items: [person], first: nil))
+        try await expectRoundTrip(Page(id: 1, items: [Page(id: 2, items: [person], first: nil)], first: nil))
+        try await expectRoundTrip(Loose(id: 1, items: ["a", "b"]))
+        try await expectRoundTrip(Loose(id: 1, items: [person]))
+        try await expectRoundTrip(Outcome.success(person))
+        try await expectRoundTrip(Outcome<Person>.failure(code: 4))
+        try await expectRoundTrip(Feed.Entry(id: .init(rawValue: 1), people: [person], secret: 4))
+    }
+
+    @Test("an enum with an identifier has a record of its own, which it may share")
+    func nodes() async throws {
+        try await withCache { cache in
+            let account = Account.named(id: 1, person: person)
+            try await cache.set(account).committed
+            #expect(await cache.read(Account.self, "user:1") == account)
+            try await cache.set(Renamed(id: 1, name: "Ann")).committed
+            #expect(await cache.read(Account.self, "user:1") == account)
+            #expect(await cache.read(Renamed.self, "user:1")?.name == "Ann")
+        }
+    }
+
+    @Test("members named as what the generated code uses")
+    func awkward() async throws {
+        try await expectRoundTrip(Awkward.sample(person))
+    }
+
+    @Test("identifiers")
+    func identifiers() {
+        let id = UUID()
+        #expect(person.modelIdentifier == "Person:1")
+        #expect(Caption(text: "", by: person).modelIdentifier == nil)
+        #expect(Renamed(id: 3, name: "").modelIdentifier == "user:3")
+        #expect(Linked(header: .init(urn: "urn:3")).modelIdentifier == "urn:3")
+        #expect(Linked(header: .init(urn: nil)).modelIdentifier == nil)
+        #expect(Page<Person>(id: 3, items: [], first: nil).modelIdentifier == "Page<Person>:3")
+        #expect(Feed.Entry(id: .init(rawValue: 4), people: [], secret: 4).modelIdentifier == "Entry:4")
+        #expect(Tree(id: 5, person: nil).modelIdentifier == "Tree:5")
+        #expect(Attachment.none.modelIdentifier == nil)
+        #expect(
+            Scalars(
+                id: id, a: "", b: "", date: Date(), mood: .good, size: .small, point: .init(), points: []
+            ).modelIdentifier == "Scalars:" + id.uuidString)
+    }
+
+    @Test("defaults for fields that a record lacks; other types' fields are ignored")
+    func defaults() async throws {
+        try await withCache { cache in
+            try await cache.set(Renamed(id: 1, name: "Ann")).committed
+            let brief = try #require(await cache.read(Brief.self, "user:1"))
+            #expect(brief.name == "Ann")
+            #expect(brief.likes == 7)
+            #expect(brief.labels == [])
+            #expect(brief.mood == .bad)
+            #expect(brief.point == .init(x: 1))
+            try await cache.set(brief.copy { $0.likes = 9 }).committed
+            #expect(await cache.read(Brief.self, "user:1")?.likes == 9)
+            #expect(await cache.read(Renamed.self, "user:1") == Renamed(id: 1, name: "Ann"))
+        }
+    }
+}
+
+extension Awkward {
+    static func sample(_ person: Person) -> Awkward {
+        Awkward(
+            id: 1, encoder: "a", decoder: "b", transform: "c", visit: "d", hasher: "e", other: "f", builder: "g",
+            model: "h", name: "i", change: "j", a: "k", b: "l", fields: "m", mapped0: "n", Model: person, String_: "o",
+            copy: person, map: nil, forEach: person, merge: nil, hash: person, build: nil, encode: person, class: 1,
+            default: 2, self_: 3)
+    }
+}
+#endif
