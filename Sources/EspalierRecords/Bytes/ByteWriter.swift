@@ -25,8 +25,22 @@ package struct ByteWriter {
         unsafe withUnsafeBytes(of: value.bigEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 
+    /// `head` and a big-endian integer, of eight bytes at most, in one piece.
     @inline(__always)
-    package mutating func append(utf8 string: String) { bytes.append(contentsOf: string.utf8) }
+    package mutating func append<I: FixedWidthInteger & BitwiseCopyable>(head: UInt8, integer value: I) {
+        let room = 120 - I.bitWidth
+        let both = UInt128(head) << 120 | UInt128(truncatingIfNeeded: I.Magnitude(truncatingIfNeeded: value)) << room
+        unsafe withUnsafeBytes(of: both.bigEndian) {
+            unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[..<(1 + I.bitWidth / 8)]))
+        }
+    }
+
+    // In one piece: byte by byte, through the view, is what takes most of a short text.
+    @inline(__always)
+    package mutating func append(utf8 string: String) {
+        let isDone: Void? = unsafe string.utf8.withContiguousStorageIfAvailable { unsafe bytes.append(contentsOf: $0) }
+        if isDone == nil { bytes.append(contentsOf: string.utf8) }
+    }
 
     @inline(__always)
     package mutating func append(varint value: UInt64) {
@@ -49,6 +63,9 @@ package struct ByteWriter {
         append(utf8: string)
     }
 
+    /// The bytes in an array that is theirs alone and has room for no more: the writer keeps its own to go on with.
+    package func copy() -> [UInt8] { bytes.copied() }
+
     package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
     package mutating func truncate(to count: Int) { bytes.removeLast(bytes.count - count) }
@@ -65,4 +82,9 @@ package struct ByteWriter {
             unsafe XXHash64.hash(UnsafeRawBufferPointer(rebasing: bytes[start...]), seed: seed)
         }
     }
+}
+
+extension Array where Element: BitwiseCopyable {
+    /// The elements in an array of exactly their size, whatever room this one has.
+    func copied() -> [Element] { unsafe isEmpty ? [] : withUnsafeBufferPointer { unsafe Array($0) } }
 }

@@ -3,6 +3,8 @@
 package struct FlattenedTree: Sendable {
     package internal(set) var nodes: [NodeDraft] = []
     package internal(set) var byteCount = 0
+    /// Whether a node has more than one projection.
+    package internal(set) var hasProjections = false
 
     package init() {}
 }
@@ -10,10 +12,27 @@ package struct FlattenedTree: Sendable {
 /// One node: what each of its projections says.
 package struct NodeDraft: Sendable {
     package let identifier: String
+    /// The projection that was met first. Nearly always the only one, which is why it needs no array.
+    package internal(set) var first: ProjectionDraft
     /// In pre-order of their first occurrence.
-    package internal(set) var projections: [ProjectionDraft] = []
+    package internal(set) var others: [ProjectionDraft] = []
     /// Found on its own path.
     package internal(set) var isOnCycle = false
+
+    package var projections: [ProjectionDraft] { [first] + others }
+
+    /// Sets what the first projection says, or the one in `slot` of the others.
+    mutating func fill(_ slot: Int?, shape: Shape, values: [UInt8], children: [Int]) {
+        if let slot {
+            others[slot].fill(shape: shape, values: values, children: children)
+        } else {
+            first.fill(shape: shape, values: values, children: children)
+        }
+    }
+
+    func holds(_ projection: String) -> Bool {
+        first.type == projection || others.contains { $0.type == projection }
+    }
 }
 
 /// One type's view of a node.
@@ -24,6 +43,14 @@ package struct ProjectionDraft: Sendable {
     package internal(set) var values: [UInt8] = []
     /// The nodes referred to, as indexes into the tree; a child's ordinal is its place here.
     package internal(set) var children: [Int] = []
+
+    @inline(__always)
+    mutating func fill(shape: Shape, values: [UInt8], children: [Int]) {
+        // Nearly always the expected one, which stands there already.
+        if shape !== self.shape { self.shape = shape }
+        self.values = values
+        self.children = children
+    }
 }
 
 /// A value outside a node: what a key names, or an element of a collection.

@@ -4,21 +4,33 @@
 /// projection are references to it and are not walked, which is what keeps trees that share nodes linear. Other
 /// projections add theirs. A node met inside itself is flagged as lying on a cycle.
 package final class Flattener {
-    private var tree = FlattenedTree()
-    private var nodes: [Identifier: Int] = [:]
-    private var path: [Int] = []
-    private var depth = 0
-    private var lastShapes: [String: Shape] = [:]
-    private var spares: [ValueEncoder] = []
-    /// Why a node could not be written: the tree has a hole where it stands, even if a model swallows the error.
-    private var failure: FlattenError?
+    // immutable
     private let limits: TreeLimits
     private let shapes: ShapeInterner
-    private var stack = StackSpace()
     let bridge = EncodingBridge()
 
+    // confined to the thread that flattens; no access lasts while a model encodes itself
+    private let confined = Confined(State())
+
+    private struct State {
+        var tree = FlattenedTree()
+        var places = NodeTable()
+        var path: [Int] = []
+        var depth = 0
+        var lastShapes = LastShapes()
+        var spares: [ValueEncoder] = []
+        /// Why a node could not be written: the tree has a hole where it stands, even if a model swallows the error.
+        var failure: FlattenError?
+        var stack = StackSpace()
+    }
+
+    private var state: State {
+        @inline(__always) _read { yield confined.value }
+        @inline(__always) _modify { yield &confined.value }
+    }
+
     /// The identifier of the node being written.
-    var innermostIdentifier: String? { path.last.map { tree.nodes[$0].identifier } }
+    var innermostIdentifier: String? { state.path.last.map { state.tree.nodes[$0].identifier } }
 
     package init(limits: TreeLimits = TreeLimits(), shapes: ShapeInterner = ShapeInterner()) {
         self.limits = limits
@@ -28,20 +40,20 @@ package final class Flattener {
     /// Everything flattened so far; the flattener starts over.
     package func finish() -> FlattenedTree {
         defer {
-            tree = FlattenedTree()
-            nodes = [:]
-            failure = nil
+            state.tree = FlattenedTree()
+            state.places = NodeTable()
+            state.failure = nil
         }
-        return tree
+        return state.tree
     }
 
     /// Flattens one value that stands outside a node.
     package func value(_ body: (ValueEncoder) throws -> Void) throws -> ValueDraft {
         let encoder = takeEncoder()
         // Encoders hold the flattener: kept beyond the value, they would keep each other alive for good.
-        defer { spares.removeAll() }
+        defer { state.spares.removeAll() }
         try body(encoder)
-        if let failure { throw failure }
+        if let failure = state.failure { throw failure }
         try count(bytes: encoder.writer.count)
         return ValueDraft(bytes: encoder.writer.bytes, children: encoder.children)
     }
@@ -50,74 +62,88 @@ package final class Flattener {
     func node(
         identifier: String, projection: String, _ fields: (inout RecordEncoder) throws -> Void
     ) throws -> Int {
+        let place = state.places.place(of: identifier, in: state.tree.nodes)
+        if let known = place.node {
+            if state.path.contains(known) { state.tree.nodes[known].isOnCycle = true }
+            if state.tree.nodes[known].holds(projection) { return known }
+        }
+        let type = state.lastShapes.place(of: projection)
+        // Its place is taken before its fields are walked: pre-order, and known to whatever refers back to it.
+        let draft = ProjectionDraft(type: projection, shape: state.lastShapes[type] ?? Shape.none)
         let index: Int
-        if let known = nodes[Identifier(identifier)] {
+        var slot: Int?
+        if let known = place.node {
             index = known
-            if path.contains(known) { tree.nodes[known].isOnCycle = true }
-            if tree.nodes[known].projections.contains(where: { $0.type == projection }) { return known }
+            slot = state.tree.nodes[known].others.count
+            state.tree.nodes[known].others.append(draft)
+            state.tree.hasProjections = true
         } else {
-            index = tree.nodes.count
+            index = state.tree.nodes.count
             guard index < limits.maximumNodes else { throw FlattenError.tooManyNodes(limit: limits.maximumNodes) }
-            nodes[Identifier(identifier)] = index
-            tree.nodes.append(NodeDraft(identifier: identifier))
+            state.places.take(place, for: index)
+            state.tree.nodes.append(NodeDraft(identifier: identifier, first: draft))
             try count(bytes: identifier.utf8.count)
         }
         do {
-            try write(fields, of: projection, to: index)
+            try write(fields, of: projection, type, to: index, slot)
         } catch {
             let reason = error as? FlattenError ?? .modelFailed(type: projection, reason: "\(error)")
-            failure = failure ?? reason
+            state.failure = state.failure ?? reason
             throw error
         }
         return index
     }
 
+    /// Writes the first projection of the node at `index`, or the one in `slot` of the others.
     private func write(
-        _ fields: (inout RecordEncoder) throws -> Void, of projection: String, to index: Int
+        _ fields: (inout RecordEncoder) throws -> Void, of projection: String, _ type: Int, to index: Int, _ slot: Int?
     ) throws {
-        // Its place is taken before its fields are walked: pre-order, and known to whatever refers back to it.
-        let slot = tree.nodes[index].projections.count
-        tree.nodes[index].projections.append(ProjectionDraft(type: projection, shape: Shape.none))
         let encoder = takeEncoder()
-        defer { spares.append(encoder) }
-        path.append(index)
-        defer { path.removeLast() }
-        var record = RecordEncoder(node: encoder, expected: lastShapes[projection])
+        defer { state.spares.append(encoder) }
+        state.path.append(index)
+        defer { state.path.removeLast() }
+        let expected = state.lastShapes[type]
+        var record = RecordEncoder(node: encoder, expected: expected)
         try nested { try fields(&record) }
         let shape = try record.shape(type: projection, in: shapes)
-        lastShapes[projection] = shape
+        if shape !== expected { state.lastShapes[type] = shape }
         try count(bytes: encoder.writer.count + encoder.children.count * 2)
-        tree.nodes[index].projections[slot].shape = shape
-        tree.nodes[index].projections[slot].values = encoder.writer.bytes
-        tree.nodes[index].projections[slot].children = encoder.children
+        state.tree.nodes[index].fill(
+            slot, shape: shape, values: encoder.writer.copy(), children: encoder.copyOfChildren())
     }
 
     /// One level down.
+    @inline(__always)
     func nested<R>(_ body: () throws -> R) throws -> R {
-        guard depth < limits.maximumDepth, !StackSpace.isDue(at: depth) || stack.hasSpace() else {
+        try enter()
+        defer { state.depth -= 1 }
+        return try body()
+    }
+
+    private func enter() throws {
+        let depth = state.depth
+        guard depth < limits.maximumDepth, !StackSpace.isDue(at: depth) || state.stack.hasSpace() else {
             throw FlattenError.tooDeep(limit: min(depth, limits.maximumDepth))
         }
-        depth += 1
-        defer { depth -= 1 }
-        return try body()
+        state.depth += 1
     }
 
     /// Throws unless `levels` more may be entered outside of `nested`: containers of users' code, which recurses by itself.
     func allow(levels: Int) throws {
-        guard depth + levels < limits.maximumDepth, stack.hasSpace() else {
+        guard state.depth + levels < limits.maximumDepth, state.stack.hasSpace() else {
             throw FlattenError.tooDeep(limit: limits.maximumDepth)
         }
     }
 
     private func count(bytes: Int) throws {
-        tree.byteCount += bytes
-        guard tree.byteCount <= limits.maximumBytes else {
+        state.tree.byteCount += bytes
+        guard state.tree.byteCount <= limits.maximumBytes else {
             throw FlattenError.treeTooLarge(limit: limits.maximumBytes)
         }
     }
 
     private func takeEncoder() -> ValueEncoder {
-        guard let spare = spares.popLast() else { return ValueEncoder(self) }
+        guard let spare = state.spares.popLast() else { return ValueEncoder(self) }
         spare.reset()
         return spare
     }

@@ -11,6 +11,7 @@
 /// which a later write by the same type replaces. Encoding costs a comparison of the name and the bytes of the value.
 /// Not `Sendable`.
 public struct RecordEncoder {
+    @usableFromInline
     package let values: ValueEncoder
     /// The number of fields written.
     package private(set) var count = 0
@@ -19,8 +20,8 @@ public struct RecordEncoder {
     // shape, and a list is only made once they differ.
     private let expected: Shape?
     private var names: [String]?
-    /// Whether the fields are the expected shape's, one for one, and names need no comparison.
-    private var isStraight = false
+    /// How many fields to come are the expected shape's, one for one, whose names need no comparison.
+    private var straightLeft = 0
 
     init(inline values: ValueEncoder) {
         self.values = values
@@ -54,16 +55,19 @@ public struct RecordEncoder {
     @usableFromInline
     mutating func isStraight(_ type: ObjectIdentifier) -> Bool {
         guard count == 0, let expected else { return true }
-        isStraight = expected.isOwn(type)
-        return isStraight
+        guard expected.isOwn(type) else { return false }
+        straightLeft = expected.count
+        return true
     }
 
     @usableFromInline
     mutating func compare(_ type: ObjectIdentifier, _ fields: () -> [String]) {
-        isStraight = count == 0 && expected.map { $0.slots(for: type, fields) == nil } ?? false
+        guard let expected else { return }
+        straightLeft = count == 0 && expected.slots(for: type, fields) == nil ? expected.count : 0
     }
 
     /// Encodes one field.
+    @inlinable
     public mutating func encode<Value: FieldValue>(_ value: Value, forKey key: String) throws {
         startField(key)
         try value.encodeValue(into: values)
@@ -76,10 +80,20 @@ public struct RecordEncoder {
     }
 
     @inline(__always)
-    package mutating func startField(_ name: String) {
+    @usableFromInline
+    mutating func startField(_ name: String) {
+        if straightLeft > 0 {
+            straightLeft -= 1
+            count += 1
+        } else {
+            startFieldByName(name)
+        }
+    }
+
+    @inline(never)
+    private mutating func startFieldByName(_ name: String) {
         defer { count += 1 }
         if isInline { return values.writer.append(value: name) }
-        if isStraight, count < expected?.count ?? 0 { return }
         if names != nil {
             names?.append(name)
         } else if expected?.holds(name, at: count) != true {
@@ -91,6 +105,7 @@ public struct RecordEncoder {
     @inline(__always)
     mutating func startExpected(_ name: String) -> Bool {
         guard names == nil, let expected, expected.holds(name, at: count) else { return false }
+        straightLeft = max(0, straightLeft - 1)
         count += 1
         return true
     }

@@ -15,12 +15,21 @@ public final class ValueEncoder {
         case inlining
     }
 
-    package internal(set) var writer = ByteWriter(capacity: 128)
-    /// The nodes referred to, each once, as indexes into the flattened tree; a child's ordinal is its place here.
-    package internal(set) var children: [Int] = []
-    private var ordinals: [Int: Int] = [:]
+    // immutable
     let flattener: Flattener
     let mode: Mode
+
+    // confined to the thread that flattens
+    private let confinedWriter = Confined(ByteWriter(capacity: 128))
+    private let references = Confined(ChildList())
+
+    package internal(set) var writer: ByteWriter {
+        @inline(__always) _read { yield confinedWriter.value }
+        @inline(__always) _modify { yield &confinedWriter.value }
+    }
+
+    /// The nodes referred to, each once, as indexes into the flattened tree; a child's ordinal is its place here.
+    package var children: [Int] { references.value.nodes }
 
     init(_ flattener: Flattener, mode: Mode = .referring) {
         self.flattener = flattener
@@ -29,9 +38,11 @@ public final class ValueEncoder {
 
     func reset() {
         writer.removeAll()
-        children.removeAll(keepingCapacity: true)
-        if !ordinals.isEmpty { ordinals.removeAll(keepingCapacity: true) }
+        references.value.removeAll()
     }
+
+    /// The children in an array of their own, for a record that outlives what comes next.
+    func copyOfChildren() -> [Int] { references.value.copy() }
 
     // MARK: Scalars
 
@@ -106,20 +117,7 @@ public final class ValueEncoder {
     }
 
     /// The ordinal of `node`, given out now if it is referred to for the first time.
-    func ordinal(of node: Int) -> Int {
-        if children.count <= 8 {
-            if let ordinal = children.firstIndex(of: node) { return ordinal }
-        } else {
-            if ordinals.isEmpty {
-                for (ordinal, child) in children.enumerated() { ordinals[child] = ordinal }
-            }
-            if let ordinal = ordinals[node] { return ordinal }
-        }
-        let ordinal = children.count
-        children.append(node)
-        if !ordinals.isEmpty { ordinals[node] = ordinal }
-        return ordinal
-    }
+    func ordinal(of node: Int) -> Int { references.value.ordinal(of: node) }
 
     // MARK: Order
 

@@ -11,17 +11,13 @@ extension ByteWriter {
         switch value {
         case -32...(-1): append(UInt8(bitPattern: Int8(value)))
         case Int64(Int8.min)...:
-            append(Wire.int8)
-            append(integer: Int8(value))
+            append(head: Wire.int8, integer: Int8(value))
         case Int64(Int16.min)...:
-            append(Wire.int16)
-            append(integer: Int16(value))
+            append(head: Wire.int16, integer: Int16(value))
         case Int64(Int32.min)...:
-            append(Wire.int32)
-            append(integer: Int32(value))
+            append(head: Wire.int32, integer: Int32(value))
         default:
-            append(Wire.int64)
-            append(integer: value)
+            append(head: Wire.int64, integer: value)
         }
     }
 
@@ -32,25 +28,20 @@ extension ByteWriter {
             append(Wire.uint8)
             append(UInt8(value))
         case ...0xFFFF:
-            append(Wire.uint16)
-            append(integer: UInt16(value))
+            append(head: Wire.uint16, integer: UInt16(value))
         case ...0xFFFF_FFFF:
-            append(Wire.uint32)
-            append(integer: UInt32(value))
+            append(head: Wire.uint32, integer: UInt32(value))
         default:
-            append(Wire.uint64)
-            append(integer: value)
+            append(head: Wire.uint64, integer: value)
         }
     }
 
     package mutating func append(value: Float) {
-        append(Wire.float32)
-        append(integer: value.bitPattern)
+        append(head: Wire.float32, integer: value.bitPattern)
     }
 
     package mutating func append(value: Double) {
-        append(Wire.float64)
-        append(integer: value.bitPattern)
+        append(head: Wire.float64, integer: value.bitPattern)
     }
 
     package mutating func append(value: String) {
@@ -61,11 +52,9 @@ extension ByteWriter {
             append(Wire.str8)
             append(UInt8(count))
         case ...0xFFFF:
-            append(Wire.str16)
-            append(integer: UInt16(count))
+            append(head: Wire.str16, integer: UInt16(count))
         default:
-            append(Wire.str32)
-            append(integer: UInt32(count))
+            append(head: Wire.str32, integer: UInt32(count))
         }
         append(utf8: value)
     }
@@ -76,11 +65,9 @@ extension ByteWriter {
             append(Wire.bin8)
             append(UInt8(value.count))
         case ...0xFFFF:
-            append(Wire.bin16)
-            append(integer: UInt16(value.count))
+            append(head: Wire.bin16, integer: UInt16(value.count))
         default:
-            append(Wire.bin32)
-            append(integer: UInt32(value.count))
+            append(head: Wire.bin32, integer: UInt32(value.count))
         }
         append(value)
     }
@@ -89,11 +76,9 @@ extension ByteWriter {
         switch count {
         case ...15: append(Wire.fixarray | UInt8(count))
         case ...0xFFFF:
-            append(Wire.array16)
-            append(integer: UInt16(count))
+            append(head: Wire.array16, integer: UInt16(count))
         default:
-            append(Wire.array32)
-            append(integer: UInt32(count))
+            append(head: Wire.array32, integer: UInt32(count))
         }
     }
 
@@ -101,11 +86,9 @@ extension ByteWriter {
         switch count {
         case ...15: append(Wire.fixmap | UInt8(count))
         case ...0xFFFF:
-            append(Wire.map16)
-            append(integer: UInt16(count))
+            append(head: Wire.map16, integer: UInt16(count))
         default:
-            append(Wire.map32)
-            append(integer: UInt32(count))
+            append(head: Wire.map32, integer: UInt32(count))
         }
     }
 
@@ -132,8 +115,7 @@ extension ByteWriter {
             append(Wire.ext8)
             append(UInt8(count))
         } else {
-            append(Wire.ext32)
-            append(integer: UInt32(count))
+            append(head: Wire.ext32, integer: UInt32(count))
         }
         append(Wire.Extension.decimal)
         append(utf8: digits)

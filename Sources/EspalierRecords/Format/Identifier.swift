@@ -9,12 +9,9 @@ public struct Identifier: Hashable, Sendable, CustomStringConvertible {
 
     public init(_ string: String) { self.string = string }
 
-    public static func == (a: Identifier, b: Identifier) -> Bool {
-        a.string.utf8.count == b.string.utf8.count && a.string.utf8.elementsEqual(b.string.utf8)
-    }
+    public static func == (a: Identifier, b: Identifier) -> Bool { a.string.hasSameBytes(as: b.string) }
 
-    // Equal bytes hash equally under String's own hash, which is all that is needed.
-    public func hash(into hasher: inout Hasher) { string.hash(into: &hasher) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(string.bytesHash) }
 
     public var description: String { string }
 }

@@ -8,25 +8,33 @@ package struct RecordMerge {
     package let shape: Shape
     package let children: [Handle]
     package let values: [UInt8]
+    /// Whether it refers to nodes that the tree does not: those of fields that stay.
+    package let keepsChildren: Bool
 
-    /// Merges `draft` into `old`. `handles` gives the handle of each node of the tree.
+    /// Merges the node at `index` of `tree` into `old`. `handles` gives the handle of each node of the tree.
     package init(
-        _ draft: NodeDraft, into old: Record?, policy: WritePolicy, handles: [Handle]
+        _ index: Int, of tree: FlattenedTree, into old: Record?, policy: WritePolicy, handles: [Handle]
     ) throws {
-        if draft.projections.count == 1, policy == .replace || old == nil, let only = draft.projections.first,
+        // Not the draft as a whole: a copy retains all it holds.
+        let only = tree.nodes[index].first
+        if !tree.hasProjections || tree.nodes[index].others.isEmpty, policy == .replace || old == nil,
             old.map({ $0.shape.types == [only.type] || $0.shape.types.isEmpty }) ?? true
         {
             shape = only.shape
             children = only.children.map { handles[$0] }
             values = only.values
+            keepsChildren = false
             return
         }
         var merge = SlotMerge()
         if let old { try merge.start(with: old) }
-        for projection in draft.projections {
+        var childCount = 0
+        for projection in tree.nodes[index].projections {
+            childCount += projection.children.count
             try merge.add(projection, policy: policy, children: projection.children.map { handles[$0] })
         }
         (shape, children, values) = try merge.finish()
+        keepsChildren = children.count > childCount
     }
 }
 

@@ -8,18 +8,20 @@ extension CommitSession {
         _ tree: FlattenedTree, policy: WritePolicy, in transaction: inout WriteTransaction
     ) throws -> [Handle] {
         ledger.reserveCapacity(tree.nodes.count)
-        let bound = try tree.nodes.map { try bind(.node, $0.identifier, in: &transaction) }
+        // By index: a draft that is passed on is copied, which retains all it holds.
+        let bound = try tree.nodes.indices.map { try bind(.node, tree.nodes[$0].identifier, in: &transaction) }
         var handles = bound.map(\.handle)
         let places = try places(of: tree, bound.map(\.isNew), &handles, policy: policy, in: &transaction)
         var referred: Set<Handle> = []
         // Of two projections one may take another's child away: what no record of the tree refers to is touched by itself.
-        let mayLoseChildren = tree.nodes.contains { $0.projections.count > 1 }
-        for (node, place) in zip(tree.nodes, places) {
-            guard let place else {
+        let mayLoseChildren = tree.hasProjections
+        for index in tree.nodes.indices {
+            guard let place = places[index] else {
                 counters.recordsUnchanged += 1
                 continue
             }
-            let children = try write(node, to: place, policy: policy, handles: handles, in: &transaction)
+            let children = try write(
+                index, of: tree, to: place, policy: policy, handles: handles, in: &transaction)
             if mayLoseChildren { referred.formUnion(children) }
         }
         if mayLoseChildren {
@@ -34,23 +36,23 @@ extension CommitSession {
         of tree: FlattenedTree, _ isNew: [Bool], _ handles: inout [Handle], policy: WritePolicy,
         in transaction: inout WriteTransaction
     ) throws -> [Place?] {
-        let mayBeUnchanged = policy == .replace && tree.nodes.allSatisfy { $0.projections.count == 1 }
+        let mayBeUnchanged = policy == .replace && !tree.hasProjections
         var places: [Place?] = []
         var isRebound = false
         places.reserveCapacity(handles.count)
-        for (index, node) in tree.nodes.enumerated() {
+        for index in tree.nodes.indices {
             if isNew[index] {
                 places.append(Place(handle: handles[index], old: nil))
                 continue
             }
-            if mayBeUnchanged, !node.isOnCycle {
-                let children = node.projections[0].children.map { handles[$0] }
-                if try holds(node, at: handles[index], children: children, in: transaction) {
+            let identifier = tree.nodes[index].identifier
+            if mayBeUnchanged, !tree.nodes[index].isOnCycle {
+                if try holds(identifier, tree.nodes[index].first, at: handles[index], of: handles, in: transaction) {
                     places.append(nil)
                     continue
                 }
             }
-            let place = try self.place(.node, node.identifier, boundTo: handles[index], in: &transaction)
+            let place = try self.place(.node, identifier, boundTo: handles[index], in: &transaction)
             isRebound = isRebound || place.handle != handles[index]
             handles[index] = place.handle
             places.append(place)
@@ -63,17 +65,18 @@ extension CommitSession {
     }
 
     private func write(
-        _ node: NodeDraft, to place: Place, policy: WritePolicy, handles: [Handle],
+        _ index: Int, of tree: FlattenedTree, to place: Place, policy: WritePolicy, handles: [Handle],
         in transaction: inout WriteTransaction
     ) throws -> [Handle] {
-        let merge = try RecordMerge(node, into: place.old, policy: policy, handles: handles)
+        let merge = try RecordMerge(index, of: tree, into: place.old, policy: policy, handles: handles)
+        let identifier = tree.nodes[index].identifier
         let content = Content(
-            nameSpace: .node, identifier: node.identifier, shape: merge.shape, children: merge.children,
+            nameSpace: .node, identifier: identifier, shape: merge.shape, children: merge.children,
             values: merge.values)
         if try put(content, at: place.handle, over: place.old, in: &transaction) {
-            changes.written.append(node.identifier)
+            changes.written.append(identifier)
         }
-        if node.isOnCycle {
+        if tree.nodes[index].isOnCycle {
             // Written is accessed: it stands among the roots of its time, and not before them all.
             try ledger.update(place.handle, in: transaction) { entry in
                 entry.flags.insert(.onCycle)
@@ -81,9 +84,7 @@ extension CommitSession {
             }
         }
         // What the tree does not know of may lead back into it.
-        if merge.children.count > node.projections.reduce(0, { $0 + $1.children.count }) {
-            suspects.append(place.handle)
-        }
+        if merge.keepsChildren { suspects.append(place.handle) }
         return merge.children
     }
 

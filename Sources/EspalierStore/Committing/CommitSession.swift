@@ -205,13 +205,13 @@ final class CommitSession {
 
     /// Whether the record of a handle says just that already; false also where it takes a closer look to tell.
     func holds(
-        _ node: NodeDraft, at handle: Handle, children: [Handle], in transaction: borrowing WriteTransaction
+        _ identifier: String, _ projection: ProjectionDraft, at handle: Handle, of handles: [Handle],
+        in transaction: borrowing WriteTransaction
     ) throws -> Bool {
-        let projection = node.projections[0]
         guard let number = shapes.number(of: projection.shape) else { return false }
         let content = StoredContent(
-            handle: handle, nameSpace: .node, shape: projection.shape, number: number, children: children,
-            identifier: node.identifier, values: projection.values)
+            handle: handle, nameSpace: .node, shape: projection.shape, number: number,
+            children: projection.children.map { handles[$0] }, identifier: identifier, values: projection.values)
         return try transaction.holds(keyspaces, content, at: handle, by: expander)
     }
 

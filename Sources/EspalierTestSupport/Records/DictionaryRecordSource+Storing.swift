@@ -24,9 +24,9 @@ extension DictionaryRecordSource {
             index[Identifier(node.identifier)] = handle
             return handle
         }
-        for (node, handle) in zip(tree.nodes, handles) {
-            let merge = try RecordMerge(node, into: parsedRecord(handle), policy: policy, handles: handles)
-            put(merge, identifier: node.identifier, handle: handle)
+        for (index, handle) in handles.enumerated() {
+            let merge = try RecordMerge(index, of: tree, into: parsedRecord(handle), policy: policy, handles: handles)
+            put(merge, identifier: tree.nodes[index].identifier, handle: handle)
         }
     }
 
