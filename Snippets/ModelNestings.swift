@@ -77,7 +77,8 @@ func example(in directory: String) async throws {
             id: "a", author: ada, editor: grace, readers: [ada, grace], credits: ["idea": grace], rows: [[loom, nil]]))
     cache.delete("Person:2")
     let article = await cache.read(Article.self, "Article:a")
-    print(article?.editor?.name ?? "no editor", article?.readers.count ?? 0, article?.credits ?? [:])  // no editor 1 [:]
+    print(article?.editor?.name ?? "no editor", article?.readers.count ?? 0, article?.credits ?? [:])
+    // no editor 1 [:]
     // snippet.end
 
     // snippet.attached
