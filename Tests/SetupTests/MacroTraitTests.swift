@@ -8,7 +8,8 @@ struct MacroTraitTests {
         let checkout = try Checkout()
         // Without what only debuggers and editors use, which takes as long again.
         let (status, text) = try checkout.run([
-            "build", "--disable-default-traits", "--target", "Espalier", "--disable-index-store", "-debug-info-format", "none",
+            "build", "--disable-default-traits", "--target", "Espalier", "--disable-index-store", "-debug-info-format",
+            "none",
         ])
         #expect(status == 0, "\(text)")
         let fetched = try ["checkouts", "repositories"].flatMap { try checkout.names(inScratch: $0) }
