@@ -24,6 +24,8 @@ final class CommitSession {
     var restorations: [(restoration: Restoration, handles: [RecordReference: Handle])] = []
     /// The key of the identifier looked up last: memory that is used again.
     private var indexKey = ByteWriter(capacity: 64)
+    /// Whether the identifier bound last was known.
+    private var isAmongKnown = false
     let compressor: RecordCompressor?
     private let expander: Expander
     /// The highest handle in `nodes`: records above it are appended, which keeps pages full.
@@ -128,13 +130,23 @@ final class CommitSession {
     ) throws -> (handle: Handle, isNew: Bool) {
         IndexKey.write(nameSpace, identifier, to: &indexKey)
         let key = indexKey.bytes
+        // The nodes of a tree are mostly all new or all known: looking one up costs less than finding that it can't be inserted.
+        if isAmongKnown, let handle = try handle(under: key, in: transaction) { return (handle, false) }
         let known = try counters.nextHandle.withBytes { new in
             try transaction.insert(keyspaces.index, key, new) { try? Handle(stored: $0) }
         }
+        isAmongKnown = known != nil
         guard let known else { return (named(by: key), true) }
         // What the index has may be damage.
         if let handle = known, isGivenOut(handle) { return (handle, false) }
         return (try rebind(key, in: &transaction), true)
+    }
+
+    /// What the index has under `key`; nil also for damage.
+    private func handle(under key: [UInt8], in transaction: borrowing WriteTransaction) throws -> Handle? {
+        let stored = try transaction.withValue(keyspaces.index, key) { try? Handle(stored: $0) }
+        guard let stored, let handle = stored, isGivenOut(handle) else { return nil }
+        return handle
     }
 
     /// A handle that was never used, which the index has under `key`.
@@ -150,12 +162,7 @@ final class CommitSession {
     func knownHandle(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws -> Handle? {
-        do {
-            let handle = try transaction.handle(keyspaces, nameSpace, identifier)
-            return handle.flatMap { isGivenOut($0) ? $0 : nil }
-        } catch is FormatError {
-            return nil
-        }
+        try handle(under: IndexKey.bytes(nameSpace, identifier), in: transaction)
     }
 
     /// Gives an identifier a new handle, whatever it had.
