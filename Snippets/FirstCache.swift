@@ -1,21 +1,20 @@
 // A cache from its first write to its last.
 
+#if Macros
 import Espalier
 import Foundation
 
 // snippet.models
-struct Person: Codable, NormalizedModel {
+@Normalized struct Person {
     let id: Int
     let name: String
-    var modelIdentifier: String? { "Person:\(id)" }
 }
 
-struct Message: Codable, NormalizedModel {
+@Normalized struct Message {
     let id: Int
     let text: String
     let sender: Person
     let likedBy: [Person]
-    var modelIdentifier: String? { "Message:\(id)" }
 }
 // snippet.end
 
@@ -58,3 +57,4 @@ func example(in directory: String) async throws {
 let directory = NSTemporaryDirectory() + "espalier-first-cache"
 try? FileManager.default.removeItem(atPath: directory)
 try await example(in: directory)
+#endif

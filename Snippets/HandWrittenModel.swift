@@ -31,6 +31,28 @@ extension Person {
 }
 // snippet.end
 
+struct Badge: NormalizedModel {
+    let id: Int
+    let unread: Int
+    var modelIdentifier: String? { "Badge:\(id)" }
+}
+
+// snippet.expecting
+extension Badge {
+    func encode(to encoder: inout RecordEncoder) throws {
+        encoder.expect(Badge.self, fields: ["id", "unread"])  // these, in this order, and no others
+        try encoder.encode(id, forKey: "id")
+        try encoder.encode(unread, forKey: "unread")
+    }
+
+    init(from decoder: inout RecordDecoder) throws {
+        decoder.expect(Badge.self, fields: ["id", "unread"])
+        id = try decoder.decode(forKey: "id")
+        unread = try decoder.decode(forKey: "unread")
+    }
+}
+// snippet.end
+
 func example(in directory: String) async throws {
     let cache = try NormalizedCache(directory: directory)
     let grace = Person(id: 2, name: "Grace", mood: nil, friends: [])
@@ -38,6 +60,9 @@ func example(in directory: String) async throws {
     cache.set(Person(id: 2, name: "Grace Hopper", mood: .calm, friends: []))
     let ada = await cache.read(Person.self, "Person:1")
     print(ada?.mood?.rawValue ?? "a miss", ada?.friends.map(\.name) ?? [])  // curious ["Grace Hopper"]
+
+    cache.set(Badge(id: 1, unread: 3))
+    print(await cache.read(Badge.self, "Badge:1")?.unread ?? 0)  // 3
 }
 
 let directory = NSTemporaryDirectory() + "espalier-hand-written-model"

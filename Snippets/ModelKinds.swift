@@ -1,37 +1,36 @@
 // What becomes a record of its own, and what is a part of its parent's.
 
+#if Macros
 import Espalier
 import Foundation
 
 // snippet.models
-struct Person: Codable, NormalizedModel {  // a node: it has an identifier
+@Normalized struct Person {  // a node: it has an identifier
     let id: Int
     let name: String
-    var modelIdentifier: String? { "Person:\(id)" }
 }
 
-struct Place: Codable {  // a plain value: a part of whatever has it
+struct Place: Codable, Hashable {  // a plain value: a part of whatever has it
     let city: String
 }
 
-struct Quote: Codable, NormalizedModel {  // inline: no identifier, but a node inside of it
+@Normalized struct Quote {  // inline: no identifier, but a node inside of it
     let text: String
     let of: Person
 }
 
-enum Attachment: Codable {  // an enum, with a node in a payload
+@Normalized enum Attachment {  // an enum, with a node in a payload
     case link(String)
     case card(Person)
 }
 
-struct Message: Codable, NormalizedModel {
+@Normalized struct Message {
     let id: Int
     let sender: Person
     let place: Place?
     let quote: Quote?
     let attachments: [Attachment]
     let reactions: [String: Person]
-    var modelIdentifier: String? { "Message:\(id)" }
 }
 // snippet.end
 
@@ -56,3 +55,4 @@ func example(in directory: String) async throws {
 let directory = NSTemporaryDirectory() + "espalier-model-kinds"
 try? FileManager.default.removeItem(atPath: directory)
 try await example(in: directory)
+#endif

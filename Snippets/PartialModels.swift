@@ -1,21 +1,20 @@
 // Several types over one record, and responses that have only some of the fields.
 
+#if Macros
 import Espalier
 import Foundation
 
 // snippet.types
-struct Person: Codable, NormalizedModel {
+@Normalized struct Person {
     let id: Int
     let name: String
     let city: String?
-    var modelIdentifier: String? { "Person:\(id)" }
 }
 
-struct Badge: Codable, NormalizedModel {  // the same record, seen through another type
+@Normalized(type: "Person") struct Badge {  // the same record, seen through another type
     let id: Int
     let name: String
     let unread: Int
-    var modelIdentifier: String? { "Person:\(id)" }
 }
 // snippet.end
 
@@ -24,9 +23,16 @@ func example(in directory: String) async throws {
 
     // snippet.projections
     cache.set(Person(id: 1, name: "Ada", city: "London"))
-    cache.set(Badge(id: 1, name: "Ada Lovelace", unread: 3))
+    let badge = Badge(id: 1, name: "Ada Lovelace", unread: 3)
+    cache.set(badge)
     let person = await cache.read(Person.self, "Person:1")
     print(person?.name ?? "a miss", person?.city ?? "nowhere")  // Ada Lovelace London
+    // snippet.end
+
+    // snippet.merging
+    let shown = Person(id: 1, name: "Ada", city: "London")
+    let merged = shown.merge(badge) as? Person  // in memory, without a cache
+    print(merged?.name ?? "another type", merged?.city ?? "nowhere")  // Ada Lovelace London
     // snippet.end
 
     // snippet.policies
@@ -41,3 +47,4 @@ func example(in directory: String) async throws {
 let directory = NSTemporaryDirectory() + "espalier-partial-models"
 try? FileManager.default.removeItem(atPath: directory)
 try await example(in: directory)
+#endif

@@ -28,7 +28,7 @@
 /// here: write it in the type.
 ///
 /// **Properties** are stored under their names, or those of the type's own `CodingKeys`, so that records are the ones that its
-/// `Codable` conformance would write. ``Stored(_:)`` chooses another name, ``Stored(default:)`` a value for records without the
+/// `Codable` conformance would write. ``Stored(_:)`` chooses another name, `@Stored(default:)` a value for records without the
 /// field, ``NotStored()`` leaves a property out. A constant, `let version = 2`, is not stored. A type of a property is a
 /// `FieldValue`, which models are, or `Codable`. Enums are stored as their `Codable` conformance would: `{"link": {"_0": ...}}`.
 ///

@@ -40,6 +40,8 @@ extension CommitSession {
         var places: [Place?] = []
         var isRebound = false
         places.reserveCapacity(handles.count)
+        // The records of a tree stand side by side.
+        let stored = try NearbyReader(transaction.snapshot, keyspaces.nodes)
         for index in tree.nodes.indices {
             if isNew[index] {
                 places.append(Place(handle: handles[index], old: nil))
@@ -47,7 +49,7 @@ extension CommitSession {
             }
             let identifier = tree.nodes[index].identifier
             if mayBeUnchanged, !tree.nodes[index].isOnCycle {
-                if try holds(identifier, tree.nodes[index].first, at: handles[index], of: handles, in: transaction) {
+                if try holds(identifier, tree.nodes[index].first, at: handles[index], of: handles, by: stored) {
                     places.append(nil)
                     continue
                 }
@@ -62,6 +64,28 @@ extension CommitSession {
         return try tree.nodes.indices.map { index in
             try places[index] ?? place(.node, tree.nodes[index].identifier, boundTo: handles[index], in: &transaction)
         }
+    }
+
+    /// Whether the record of a handle says just that already; false also where it takes a closer look to tell.
+    private func holds(
+        _ identifier: String, _ projection: ProjectionDraft, at handle: Handle, of handles: [Handle],
+        by stored: NearbyReader
+    ) throws -> Bool {
+        guard let number = shapes.number(of: projection.shape) else { return false }
+        let content = StoredContent(
+            handle: handle, nameSpace: .node, shape: projection.shape, number: number,
+            children: projection.children.map { handles[$0] }, identifier: identifier, values: projection.values)
+        var isHeld = false
+        do {
+            _ = try stored.withValue(handle.rawValue) { value in
+                let record = ByteReader(lent: value)
+                // One of several chunks is joined and read as any other that may have changed.
+                if try !Chunks.isFirst(record) { isHeld = try expanded(record) { try content.isStored(in: $0) } }
+            }
+        } catch is FormatError {
+            return false
+        }
+        return isHeld
     }
 
     private func write(

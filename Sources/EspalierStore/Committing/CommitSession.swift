@@ -22,6 +22,8 @@ final class CommitSession {
     var lifetime: LifetimeCounters
     /// What restored records refer to and is no more, by the restoration they belong to.
     var restorations: [(restoration: Restoration, handles: [RecordReference: Handle])] = []
+    /// The key of the identifier looked up last: memory that is used again.
+    private var indexKey = ByteWriter(capacity: 64)
     let compressor: RecordCompressor?
     private let expander: Expander
     /// The highest handle in `nodes`: records above it are appended, which keeps pages full.
@@ -124,7 +126,8 @@ final class CommitSession {
     func bind(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws -> (handle: Handle, isNew: Bool) {
-        let key = IndexKey.bytes(nameSpace, identifier)
+        IndexKey.write(nameSpace, identifier, to: &indexKey)
+        let key = indexKey.bytes
         let known = try counters.nextHandle.withBytes { new in
             try transaction.insert(keyspaces.index, key, new) { try? Handle(stored: $0) }
         }
@@ -203,16 +206,10 @@ final class CommitSession {
         }
     }
 
-    /// Whether the record of a handle says just that already; false also where it takes a closer look to tell.
-    func holds(
-        _ identifier: String, _ projection: ProjectionDraft, at handle: Handle, of handles: [Handle],
-        in transaction: borrowing WriteTransaction
-    ) throws -> Bool {
-        guard let number = shapes.number(of: projection.shape) else { return false }
-        let content = StoredContent(
-            handle: handle, nameSpace: .node, shape: projection.shape, number: number,
-            children: projection.children.map { handles[$0] }, identifier: identifier, values: projection.values)
-        return try transaction.holds(keyspaces, content, at: handle, by: expander)
+    /// Runs `body` with a stored record as it was before it was compressed, if it was. Good until the next one.
+    func expanded<R>(_ stored: ByteReader, _ body: (ExpandedRecord) throws -> R) throws -> R {
+        expander.arena.removeAll()
+        return try body(RecordLayout.expand(stored, by: expander, in: expander.arena))
     }
 
     /// A dictionary as the transaction sees it; nil where there is none, or a damaged one.

@@ -15,28 +15,24 @@ enum IndexKey {
     private static let longPrefixSize = Environment.maximumKeySize - 2 - hashSize
 
     static func bytes(_ nameSpace: NameSpace, _ identifier: String) -> [UInt8] {
-        let utf8 = identifier.utf8
-        guard utf8.count + 1 > Environment.maximumKeySize else { return key(nameSpace, identifier) }
-        var key: [UInt8] = []
-        key.reserveCapacity(Environment.maximumKeySize)
-        let rest = [UInt8](utf8.dropFirst(longPrefixSize))
-        key.append(longMark)
-        key.append(nameSpace.rawValue)
-        key.append(contentsOf: utf8.prefix(longPrefixSize))
-        for seed: UInt64 in [0, 0x9E37_79B9_7F4A_7C15] {
-            let hash = XXHash64.hash(rest, seed: seed)
-            for shift in stride(from: 56, through: 0, by: -8) {
-                key.append(UInt8(truncatingIfNeeded: hash >> shift))
-            }
-        }
-        return key
+        var writer = ByteWriter(capacity: min(identifier.utf8.count + 1, Environment.maximumKeySize))
+        write(nameSpace, identifier, to: &writer)
+        return writer.bytes
     }
 
-    private static func key(_ nameSpace: NameSpace, _ identifier: String) -> [UInt8] {
-        var writer = ByteWriter(capacity: identifier.utf8.count + 1)
+    /// The same in place of what `writer` has.
+    static func write(_ nameSpace: NameSpace, _ identifier: String, to writer: inout ByteWriter) {
+        writer.removeAll()
+        let utf8 = identifier.utf8
+        guard utf8.count + 1 > Environment.maximumKeySize else {
+            writer.append(nameSpace.rawValue)
+            return writer.append(utf8: identifier)
+        }
+        let rest = [UInt8](utf8.dropFirst(longPrefixSize))
+        writer.append(longMark)
         writer.append(nameSpace.rawValue)
-        writer.append(utf8: identifier)
-        return writer.bytes
+        writer.append([UInt8](utf8.prefix(longPrefixSize)))
+        for seed: UInt64 in [0, 0x9E37_79B9_7F4A_7C15] { writer.append(integer: XXHash64.hash(rest, seed: seed)) }
     }
 
     /// The beginnings of all keys of identifiers with `prefix`: those in the clear, and the long ones.

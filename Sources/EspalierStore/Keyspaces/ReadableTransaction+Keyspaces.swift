@@ -81,20 +81,6 @@ extension ReadableTransaction where Self: ~Copyable {
         }
     }
 
-    /// Whether the record of a handle says just what `content` does. What is damaged does not.
-    func holds(_ keyspaces: Keyspaces, _ content: StoredContent, at handle: Handle, by expander: Expander) throws
-        -> Bool
-    {
-        do {
-            return try withRecord(keyspaces, handle) { stored in
-                expander.arena.removeAll()
-                return try content.isStored(in: RecordLayout.expand(stored, by: expander, in: expander.arena))
-            } ?? false
-        } catch is FormatError {
-            return false
-        }
-    }
-
     /// Lends the bytes of a record, its chunks joined; nil, without `body`, if there is none.
     private func withRecord<R>(
         _ keyspaces: Keyspaces, _ handle: Handle, _ body: (inout ByteReader) throws -> R

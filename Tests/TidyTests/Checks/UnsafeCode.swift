@@ -7,7 +7,6 @@ enum UnsafeCode {
         // What reads and writes bytes: the whole of the folder Bytes.
         "EspalierRecords": [
             "ByteReader.swift", "ByteWriter.swift", "Confined.swift", "RecordArena.swift", "RecordBuffer.swift",
-            "ByteReader.swift", "ByteWriter.swift", "Confined.swift", "RecordArena.swift", "RecordBuffer.swift",
             "StackSpace.swift", "String+Bytes.swift", "XXHash64.swift",
         ],
         // The floor that the bench measures against must not be slowed by safety; a terminal is asked in C.

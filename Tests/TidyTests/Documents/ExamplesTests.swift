@@ -73,6 +73,22 @@ struct ExamplesTests {
         #expect(violations(Self.inclusion + text) == ["docs/a.md:2: Snippets/Reading.swift has no slice \(slice)"])
     }
 
+    @Test("what uses the macro stands behind its trait, so that the package builds without")
+    func trait() {
+        let snippets = Repository.current.snippets
+        #expect(snippets.contains(where: \.usesMacro) && snippets.contains { !$0.isBehindTrait })
+        for snippet in snippets where snippet.usesMacro { #expect(snippet.isBehindTrait, "\(snippet)") }
+        let model = "@Normalized struct Person { let id: Int }"
+        for (text, isBehind) in [
+            ("// A.\n\n#if Macros\n\(model)\n#endif\n", true), (model, false),
+            ("import Espalier\n#if Macros\n\(model)", false), ("#if Macros\n\(model)\n#endif\nprint(1)  // 1", false),
+        ] {
+            let snippet = Snippet(path: "Snippets/A.swift", text: text)
+            #expect(snippet.usesMacro && snippet.isBehindTrait == isBehind, "\(text)")
+        }
+        #expect(!Self.snippet.usesMacro)
+    }
+
     @Test func unused() {
         #expect(violations("Text.") == ["Snippets/Reading.swift: no document shows it"])
         let whole = "@Snippet(path: \"Espalier/Snippets/Reading\")"

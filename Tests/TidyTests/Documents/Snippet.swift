@@ -18,6 +18,23 @@ struct Snippet: Sendable {
     /// The name by which documents include it.
     var name: String { String(file.name.dropLast(".swift".count)) }
 
+    /// Whether all of it stands behind the trait of the macro: without, it is an empty program.
+    var isBehindTrait: Bool {
+        let code = file.codeLines.map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }
+        return code.first == "#ifMacros" && code.last == "#endif"
+    }
+
+    var usesMacro: Bool { file.codeLines.contains { $0.contains("@Normalized") } }
+
+    /// Whether it is built to print what it says.
+    var isBuilt: Bool {
+        #if Macros
+        true
+        #else
+        !isBehindTrait
+        #endif
+    }
+
     /// What follows `// snippet.` on a line of its own.
     private static func marker(_ line: String) -> String? {
         let line = line.drop { $0 == " " }
