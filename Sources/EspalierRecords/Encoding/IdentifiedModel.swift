@@ -19,5 +19,9 @@ extension IdentifiedModel {
 /// Names of types as shapes state them.
 package enum TypeName {
     /// The name without its module, as `String(describing:)` gives it, from the runtime's own cache.
+    ///
+    /// Never inlined: where the optimiser sees the type it puts in a name of its own, which for a private type is
+    /// `(Name in _59A7...)`, and optimised and debug builds would not know each other's records.
+    @inline(never)
     package static func of(_ type: Any.Type) -> String { _typeName(type, qualified: false) }
 }

@@ -73,4 +73,13 @@ struct DefaultsTests {
         #expect((PartialPerson(city: nil) as any SimpleModel).projectionIdentifier == "PartialPerson")
         #expect((PartialPerson(city: "Rome") as any SimpleModel).projectionIdentifier == "PartialPerson+city")
     }
+
+    private struct PrivatePlace: SimpleModel, Equatable {
+        var modelIdentifier: String? { "PrivatePlace" }
+    }
+
+    @Test("a private type's name is its name, in optimised builds too")
+    func privateProjectionIdentifier() {
+        #expect(PrivatePlace().projectionIdentifier == "PrivatePlace")
+    }
 }
