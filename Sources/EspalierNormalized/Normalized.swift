@@ -21,7 +21,7 @@
 /// type has its innermost name; a generic one the names of its arguments too, `Page<Message>`.
 ///
 /// **Generated**, each unless the type itself defines it, all of it `nonisolated` and as accessible as the type:
-/// `modelIdentifier`; `map` and `forEach`, which find children in optionals, arrays, sets, values of dictionaries, payloads and
+/// `modelIdentifier` and `projectionIdentifier`; `map` and `forEach`, which find children in optionals, arrays, sets, values of dictionaries, payloads and
 /// any nesting of them; `==` and `hash(into:)`; `merge` for projections of one identifier; `encode(to:)` and `init(from:)`
 /// for records; and, not for enums, `Builder`, a struct with a variable for each property, with `copy(_:)`, which makes a
 /// changed value. Classes get a memberwise initialiser where they have no other. What an extension defines can't be seen from

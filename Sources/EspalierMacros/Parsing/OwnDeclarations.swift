@@ -20,6 +20,8 @@ struct OwnDeclarations: OptionSet {
     /// Any initialiser but that from a record.
     static let initializer = OwnDeclarations(rawValue: 1 << 12)
 
+    static let projectionIdentifier = OwnDeclarations(rawValue: 1 << 13)
+
     init(rawValue: Int) { self.rawValue = rawValue }
 
     init(_ members: MemberBlockItemListSyntax) {
@@ -41,6 +43,7 @@ struct OwnDeclarations: OptionSet {
     private static func of(_ binding: PatternBindingSyntax) -> OwnDeclarations {
         switch binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.bareText {
         case "modelIdentifier": .modelIdentifier
+        case "projectionIdentifier": .projectionIdentifier
         case "id": .identifier
         default: []
         }

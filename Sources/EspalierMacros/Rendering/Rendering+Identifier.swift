@@ -7,6 +7,13 @@ extension Rendering {
         return declaration("var modelIdentifier: Swift.String?", [identifierExpression])
     }
 
+    /// The type's name, which the runtime takes longer to tell; what a generic type is named is known to it alone.
+    var projectionIdentifier: DeclSyntax? {
+        guard !model.own.contains(.projectionIdentifier), !model.isGeneric else { return nil }
+        return declaration(
+            "var projectionIdentifier: Swift.String", [Self.quoted(model.name.filter { $0 != "`" })])
+    }
+
     private var identifierExpression: String {
         if let path = model.arguments.identifierPath {
             return "\(Self.models).identifier(of: self.\(path.joined(separator: ".")))"

@@ -17,7 +17,7 @@ struct Rendering {
 
     /// What stands in the type itself.
     var members: [DeclSyntax] {
-        let shared = [modelIdentifier, map, forEach, equality, hash].compactMap(\.self)
+        let shared = [modelIdentifier, projectionIdentifier, map, forEach, equality, hash].compactMap(\.self)
         switch model.kind {
         case .structure: return shared + [merge, storedValue, encode, builder, copy].compactMap(\.self)
         case .finalClass:

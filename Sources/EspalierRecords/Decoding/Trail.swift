@@ -46,8 +46,8 @@ struct Trail {
 
     init() {
         // Room for most trees: what grows step by step is allocated anew at each.
-        path.reserveCapacity(16)
-        children.reserveCapacity(128)
+        path.reserveCapacity(8)
+        children.reserveCapacity(32)
     }
 
     /// The record being decoded: the innermost one.

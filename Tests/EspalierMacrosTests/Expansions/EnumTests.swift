@@ -21,6 +21,10 @@ struct EnumTests {
                 nil
             }
 
+            public nonisolated var projectionIdentifier: Swift.String {
+                "Attachment"
+            }
+
             public nonisolated func map(_ transform: (any EspalierModels.Model) -> (any EspalierModels.Model)?) -> Attachment? {
                 switch self {
                 case .card(let _0, let _1, let _2):

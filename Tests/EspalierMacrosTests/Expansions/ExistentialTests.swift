@@ -22,6 +22,10 @@ struct ExistentialTests {
                     nil
                 }
 
+                nonisolated var projectionIdentifier: Swift.String {
+                    "Entry"
+                }
+
                 nonisolated func map(_ transform: (any EspalierModels.Model) -> (any EspalierModels.Model)?) -> Entry? {
                     guard let mapped0 = EspalierModels.ModelMembers.map(self.all.mapValues { $0.map { $0.map { EspalierModels.ErasedModel<any Local>($0)
                                 }

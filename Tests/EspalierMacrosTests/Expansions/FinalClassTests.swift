@@ -19,6 +19,10 @@ struct FinalClassTests {
                 "Node:" + EspalierModels.ModelMembers.identifier(of: self.id)
             }
 
+            nonisolated var projectionIdentifier: Swift.String {
+                "Node"
+            }
+
             nonisolated func map(_ transform: (any EspalierModels.Model) -> (any EspalierModels.Model)?) -> Node? {
                 guard let mapped0 = EspalierModels.ModelMembers.map(self.parent, transform)
                 else {

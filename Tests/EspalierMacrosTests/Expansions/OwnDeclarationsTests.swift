@@ -7,6 +7,7 @@ struct OwnDeclarationsTests {
         "each by itself",
         arguments: [
             ("var modelIdentifier: String? { nil }", "nonisolated var modelIdentifier"),
+            ("var projectionIdentifier: String { \"P\" }", "nonisolated var projectionIdentifier"),
             ("func map(_ transform: (any Model) -> (any Model)?) -> Message? { self }", "nonisolated func map"),
             ("func forEach(_ visit: (any Model) -> Void) {}", "nonisolated func forEach"),
             ("func hash(into hasher: inout Hasher) {}", "nonisolated func hash"),

@@ -21,6 +21,10 @@ struct StructTests {
                 "Message:" + EspalierModels.ModelMembers.identifier(of: self.id)
             }
 
+            public nonisolated var projectionIdentifier: Swift.String {
+                "Message"
+            }
+
             public nonisolated func map(_ transform: (any EspalierModels.Model) -> (any EspalierModels.Model)?) -> Message? {
                 guard let mapped0 = EspalierModels.ModelMembers.map(self.sender, transform)
                 else {
