@@ -42,7 +42,7 @@ extension RecordDecoder {
     public mutating func decodeCase<Value>(
         _ name: String, _ payload: (inout RecordDecoder) throws -> Value
     ) throws -> Value {
-        guard let start = try start(name) else { throw Self.missing(name) }
+        guard let start = try start(name) else { throw missing(name) }
         do {
             return try values.decodeFields(payload)
         } catch {

@@ -21,10 +21,6 @@ extension RecordDecoder {
     public mutating func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, forKey key: String, default value: @autoclosure () throws -> Value
     ) throws -> Value {
-        let before = place
-        guard try seek(key) else { return try value() }
-        // Sought again where it was: an inline model's value would be taken for a name.
-        place = before
-        return try decodeBridged(type, forKey: key, in: nil)
+        try decodeBridged(type, forKey: key, whenMissing: value)
     }
 }

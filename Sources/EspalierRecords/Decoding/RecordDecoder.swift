@@ -52,7 +52,8 @@ public struct RecordDecoder: ~Copyable {
     /// Says which fields are asked for from here on: all of these, in this order, which spares comparing their names.
     ///
     /// Worth it in a model read by the thousand; `@Normalized` writes it. Call it first, with the fields in the order in which
-    /// `decode(forKey:)` is then called. Where that is another order, other fields' values are read.
+    /// `decode(forKey:)` is then called, and always with the same list for a type. Where that is not so, other fields' values are
+    /// read; a debug build stops at a list that changes.
     ///
     /// ```swift
     /// init(from decoder: inout RecordDecoder) throws {
@@ -67,21 +68,28 @@ public struct RecordDecoder: ~Copyable {
     @inlinable
     public mutating func expect<Model>(_ type: Model.Type, fields: @autoclosure () -> [String]) {
         if !isStraight(ObjectIdentifier(type)) { plan(ObjectIdentifier(type), fields) }
+        assert(agrees(with: fields), "\(type) expected other fields before: a type has one list")
     }
 
     @usableFromInline
     mutating func isStraight(_ type: ObjectIdentifier) -> Bool {
         // The fields of an inline model have their names beside them.
         guard let shape else { return true }
-        guard next == 0, shape.isOwn(type) else { return false }
+        guard next == 0, shape.reading.isStraight(type) else { return false }
         order = .straight
         return true
     }
 
     @usableFromInline
+    func agrees(with fields: () -> [String]) -> Bool {
+        guard let shape, order != .byName else { return true }
+        return SlotPlan(fields(), in: shape).slots == slots?.slots ?? Array(0..<count)
+    }
+
+    @usableFromInline
     mutating func plan(_ type: ObjectIdentifier, _ fields: () -> [String]) {
         guard let shape, next == 0 else { return }
-        slots = shape.slots(for: type, fields)
+        slots = shape.reading.plan(for: type, fields, in: shape)
         order = slots == nil ? .straight : .planned
     }
 
@@ -95,7 +103,7 @@ public struct RecordDecoder: ~Copyable {
     @inlinable
     mutating func decodeField<Value: FieldValue>(_ type: Value.Type, forKey key: String) throws -> Value {
         guard let start = try start(key) else {
-            guard let value = Value.valueWhenMissing else { throw Self.missing(key) }
+            guard let value = Value.valueWhenMissing else { throw missing(key) }
             return value
         }
         // Returned where it is made: a copy of a model would retain all of its strings.
@@ -126,8 +134,12 @@ public struct RecordDecoder: ~Copyable {
         return values.assembly.failure(of: error).inside(field: key)
     }
 
+    /// A lenient initialiser may ask for the field again: the expected order does not hold from here on.
     @usableFromInline
-    static func missing(_ key: String) -> any Error { AssemblyFailure(.missing).inside(field: key) }
+    mutating func missing(_ key: String) -> any Error {
+        order = .byName
+        return AssemblyFailure(.missing).inside(field: key)
+    }
 
     /// Decodes one field if the record has it and it is not nil.
     @inline(__always)

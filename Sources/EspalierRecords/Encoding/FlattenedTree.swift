@@ -30,6 +30,10 @@ package struct NodeDraft: Sendable {
         }
     }
 
+    mutating func markCase(_ slot: Int?) {
+        if let slot { others[slot].isCase = true } else { first.isCase = true }
+    }
+
     func holds(_ projection: String) -> Bool {
         first.type == projection || others.contains { $0.type == projection }
     }
@@ -43,6 +47,8 @@ package struct ProjectionDraft: Sendable {
     package internal(set) var values: [UInt8] = []
     /// The nodes referred to, as indexes into the tree; a child's ordinal is its place here.
     package internal(set) var children: [Int] = []
+    /// It is one case of an enum: what the record has of another is over, whatever the policy.
+    var isCase = false
 
     @inline(__always)
     mutating func fill(shape: Shape, values: [UInt8], children: [Int]) {

@@ -110,6 +110,7 @@ package final class Flattener {
         try count(bytes: encoder.writer.count + encoder.children.count * 2)
         state.tree.nodes[index].fill(
             slot, shape: shape, values: encoder.writer.copy(), children: encoder.copyOfChildren())
+        if record.isCase { state.tree.nodes[index].markCase(slot) }
     }
 
     /// One level down.

@@ -15,6 +15,7 @@ extension RecordEncoder {
     /// ```
     public mutating func encodeCase(_ name: String, _ payload: (inout RecordEncoder) throws -> Void) throws {
         startField(name)
+        isCase = true
         try values.encodeModel(identifier: nil, projection: "", payload)
     }
 }

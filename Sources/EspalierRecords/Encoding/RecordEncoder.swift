@@ -22,6 +22,8 @@ public struct RecordEncoder {
     private var names: [String]?
     /// How many fields to come are the expected shape's, one for one, whose names need no comparison.
     private var straightLeft = 0
+    /// Whether it is the case of an enum that was written.
+    var isCase = false
 
     init(inline values: ValueEncoder) {
         self.values = values
@@ -38,7 +40,8 @@ public struct RecordEncoder {
     /// Says which fields follow: all of these, in this order, which spares comparing their names.
     ///
     /// Worth it in a model written by the thousand; `@Normalized` writes it. Call it first, with the fields in the order in which
-    /// `encode(_:forKey:)` is then called. Where that is another order, values are stored under other fields' names.
+    /// `encode(_:forKey:)` is then called, and always with the same list for a type. Where that is not so, values are stored under
+    /// other fields' names; a debug build stops at a list that changes.
     ///
     /// ```swift
     /// func encode(to encoder: inout RecordEncoder) throws {
@@ -50,12 +53,19 @@ public struct RecordEncoder {
     @inlinable
     public mutating func expect<Model>(_ type: Model.Type, fields: @autoclosure () -> [String]) {
         if !isStraight(ObjectIdentifier(type)) { compare(ObjectIdentifier(type), fields) }
+        assert(agrees(with: fields), "\(type) expected other fields before: a type has one list")
+    }
+
+    @usableFromInline
+    func agrees(with fields: () -> [String]) -> Bool {
+        guard let expected, straightLeft > 0 else { return true }
+        return SlotPlan(fields(), in: expected).isStraight
     }
 
     @usableFromInline
     mutating func isStraight(_ type: ObjectIdentifier) -> Bool {
         guard count == 0, let expected else { return true }
-        guard expected.isOwn(type) else { return false }
+        guard expected.writing.isStraight(type) else { return false }
         straightLeft = expected.count
         return true
     }
@@ -63,7 +73,7 @@ public struct RecordEncoder {
     @usableFromInline
     mutating func compare(_ type: ObjectIdentifier, _ fields: () -> [String]) {
         guard let expected else { return }
-        straightLeft = count == 0 && expected.slots(for: type, fields) == nil ? expected.count : 0
+        straightLeft = count == 0 && expected.writing.plan(for: type, fields, in: expected) == nil ? expected.count : 0
     }
 
     /// Encodes one field.

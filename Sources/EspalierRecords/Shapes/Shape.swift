@@ -1,5 +1,3 @@
-import Synchronization
-
 /// An ordered list of field names with the types that declare them: the hidden class of a record.
 ///
 /// Records carry a shape's number (or, past the limits on shapes, the shape itself) instead of their field names. A shape
@@ -8,7 +6,7 @@ import Synchronization
 ///
 /// Example: `Shape(type: "Person", fields: ["name", "age"])`.
 ///
-/// Immutable and `Sendable`; making one costs a hash of its names.
+/// `Sendable`; as a value it never changes. Making one costs a hash of its names.
 public final class Shape: Sendable, Hashable {
     /// A field: its name, and which of the shape's types declare it, a bit each.
     public struct Field: Hashable, Sendable {
@@ -32,9 +30,9 @@ public final class Shape: Sendable, Hashable {
     // With ASCII names `==` and equal lengths mean equal bytes, which spares a comparison byte by byte.
     private let isASCII: Bool
     private let slots: [Identifier: Int]
-    /// The Swift type whose fields were found to be these, as the bits of its identity; 0 for none yet.
-    private let owner = Atomic<UInt>(0)
-    private let plans = Mutex<[ObjectIdentifier: SlotPlan]>([:])
+    /// Where the fields of Swift types stand here, as their decoders expect them and as their encoders do.
+    let reading = SlotPlans()
+    let writing = SlotPlans()
 
     public init(types: [String], fields: [Field]) {
         precondition(types.count <= Self.maximumTypes, "a shape has at most \(Self.maximumTypes) types")
@@ -68,24 +66,6 @@ public final class Shape: Sendable, Hashable {
 
     /// The slot of the field `name`.
     package func slot(of name: String) -> Int? { slots[Identifier(name)] }
-
-    /// Whether the fields of `type` are known to be these, in this order.
-    @inline(__always)
-    func isOwn(_ type: ObjectIdentifier) -> Bool { owner.load(ordering: .relaxed) == UInt(bitPattern: type) }
-
-    /// Where the fields of `type` stand here, found once; nil where they are these, in this order.
-    func slots(for type: ObjectIdentifier, _ fields: () -> [String]) -> SlotPlan? {
-        if let plan = plans.withLock({ $0[type] }) { return plan.isStraight ? nil : plan }
-        let fields = fields()
-        let plan = SlotPlan(fields.map { slot(of: $0) ?? SlotPlan.none }, of: count)
-        if plan.isStraight,
-            owner.compareExchange(expected: 0, desired: UInt(bitPattern: type), ordering: .relaxed).exchanged
-        {
-            return nil
-        }
-        plans.withLock { $0[type] = plan }
-        return plan.isStraight ? nil : plan
-    }
 
     public static func == (a: Shape, b: Shape) -> Bool {
         a === b || (a.fingerprint == b.fingerprint && a.description == b.description)

@@ -249,6 +249,14 @@ final class CommitSession {
         }
     }
 
+    private func bind(_ shape: Shape) -> RecordLayout.ShapeReference {
+        guard shape !== Shape.none else { return .none }
+        var next = counters.nextShape
+        let reference = shapes.bind(shape, next: &next, limit: chunkLimit)
+        if next != counters.nextShape { counters.nextShape = next }
+        return reference
+    }
+
     /// Writes a record unless `old` says the same already. Counts follow the difference of the children.
     /// Returns whether it was written.
     @discardableResult
@@ -259,11 +267,7 @@ final class CommitSession {
             counters.recordsUnchanged += 1
             return false
         }
-        let shape =
-            content.shape === Shape.none
-            ? .none
-            : shapes.bind(
-                content.shape, next: &counters.nextShape, limit: chunkLimit)
+        let shape = bind(content.shape)
         if compressor == nil {
             let bytes = RecordLayout.build(
                 handle: handle, nameSpace: content.nameSpace, shape: shape, children: content.children,

@@ -35,7 +35,7 @@ struct Counters: Hashable, Sendable {
     var trainedAt: UInt64 = 0
     /// What payloads then took of their raw bytes, in thousandths.
     var trainedRatio: UInt64 = 0
-    /// Of payloads written since: raw bytes and stored bytes.
+    /// Of payloads written since by those who compress: raw bytes and stored bytes.
     var rawSinceTraining: UInt64 = 0
     var storedSinceTraining: UInt64 = 0
     /// Where the sweep under way goes on; 0 when none is.

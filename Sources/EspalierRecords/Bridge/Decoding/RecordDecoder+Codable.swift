@@ -3,6 +3,8 @@ extension RecordDecoder {
     ///
     /// Decoders and containers that `init(from:)` keeps throw once it has returned.
     public mutating func decodeFields<Model: Decodable>(as type: Model.Type) throws -> Model {
+        // Which fields it asks for is its own affair.
+        order = .byName
         let frame = DecodingFrame(fields: self)
         do {
             let model = try Model(from: frame)
@@ -28,8 +30,24 @@ extension RecordDecoder {
         _ type: Value.Type, forKey key: String, in frame: DecodingFrame?
     ) throws -> Value {
         let strategy = values.assembly.bridge.strategy(for: type)
+        return try decodeBridged(strategy, forKey: key, in: frame) { decoder in try decoder.missing(key, strategy) }
+    }
+
+    /// The same; `value` where the record lacks the field.
+    mutating func decodeBridged<Value>(
+        _ type: Value.Type, forKey key: String, whenMissing value: () throws -> Value
+    ) throws -> Value {
+        let strategy = values.assembly.bridge.strategy(for: type)
+        return try decodeBridged(strategy, forKey: key, in: nil) { _ in try value() }
+    }
+
+    @inline(__always)
+    private mutating func decodeBridged<Value>(
+        _ strategy: DecodingStrategy<Value>, forKey key: String, in frame: DecodingFrame?,
+        whenMissing value: (inout RecordDecoder) throws -> Value
+    ) throws -> Value {
         let before = place
-        guard try seek(key) else { return try missing(key, strategy) }
+        guard try seek(key) else { return try value(&self) }
         do {
             return try present(strategy, key, frame)
         } catch {
@@ -79,8 +97,8 @@ extension RecordDecoder {
 
     // Out of line: the metadata of an optional of a generic type costs a look-up wherever it is mentioned.
     @inline(never)
-    private func missing<Value>(_ key: String, _ strategy: DecodingStrategy<Value>) throws -> Value {
-        guard let value = strategy.valueWhenMissing else { throw AssemblyFailure(.missing).inside(field: key) }
+    private mutating func missing<Value>(_ key: String, _ strategy: DecodingStrategy<Value>) throws -> Value {
+        guard let value = strategy.valueWhenMissing else { throw missing(key) }
         return value
     }
 
