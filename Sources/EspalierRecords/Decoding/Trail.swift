@@ -1,6 +1,6 @@
 /// Where a read is and has been: the records being decoded, their children, and all records met.
 ///
-/// One value behind one property, so that a node costs few checks of exclusive access at run time.
+/// One value, which the assembly holds without checks of exclusive access.
 struct Trail {
     /// One record being decoded.
     private struct Step {

@@ -2,7 +2,8 @@
 package struct StoredContent {
     let handle: Handle
     let nameSpace: NameSpace
-    let shape: (number: UInt64, shape: Shape)
+    let shape: Shape
+    let shapeNumber: UInt64
     let children: [Handle]
     let identifier: String
     let values: [UInt8]
@@ -14,7 +15,8 @@ package struct StoredContent {
     ) {
         self.handle = handle
         self.nameSpace = nameSpace
-        self.shape = (number, shape)
+        self.shape = shape
+        shapeNumber = number
         self.children = children
         self.identifier = identifier
         self.values = values
@@ -24,7 +26,7 @@ package struct StoredContent {
     package func isStored(in record: ExpandedRecord) throws(FormatError) -> Bool {
         var reader = record.reader
         let layout = try RecordLayout(reading: &reader)
-        guard layout.nameSpace == nameSpace, !layout.hasOwnShape, layout.shapeNumber == shape.number,
+        guard layout.nameSpace == nameSpace, !layout.hasOwnShape, layout.shapeNumber == shapeNumber,
             layout.childCount == children.count
         else { return false }
         for child in children {
@@ -37,7 +39,7 @@ package struct StoredContent {
             body.matchesRest(values)
         else { return false }
         try layout.verify(
-            record.reader, handle: handle, shape: shape.shape.fingerprint, dictionary: record.dictionary)
+            record.reader, handle: handle, shape: shape.fingerprint, dictionary: record.dictionary)
         return true
     }
 }
