@@ -73,6 +73,14 @@ struct ValueTests {
         #expect(Loosely(id: 1, count: 1).isEqual(to: Loosely(id: 1, count: 2) as any Model))
     }
 
+    @Test("a == with something else is none of the type's own")
+    func otherEquality() {
+        #expect(Money(amount: 1) == 1)
+        #expect(Money(amount: 1) == Money(amount: 1))
+        #expect(Money(amount: 1) != Money(amount: 2))
+        #expect(Set([Money(amount: 1), Money(amount: 1), Money(amount: 2)]).count == 2)
+    }
+
     @Test("a projection takes over what it has under the same stored name; the same type replaces")
     func merging() {
         let renamed = Renamed(id: 1, name: "Ann")

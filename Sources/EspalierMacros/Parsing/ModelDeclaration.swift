@@ -46,7 +46,7 @@ struct ModelDeclaration {
         members = variables.flatMap { Member.all(in: $0, keys: keys) }
         cases = items.compactMap { $0.decl.as(EnumCaseDeclSyntax.self) }
             .flatMap { EnumCase.all(in: $0, keys: keys, members: items) }
-        own = OwnDeclarations(items)
+        own = OwnDeclarations(items, of: OwnType(declaration, in: lexicalContext))
         id = variables.filter { !$0.isOfTheType }.flatMap(\.bindings)
             .first { $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.bareText == "id" }
         node = declaration

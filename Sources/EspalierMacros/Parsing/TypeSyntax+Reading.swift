@@ -31,6 +31,11 @@ extension TypeSyntax {
             || generic?.name == "Optional" || parenthesized?.isOptional == true
     }
 
+    var isFunction: Bool {
+        if let type = self.as(AttributedTypeSyntax.self) { return type.baseType.isFunction }
+        return self.is(FunctionTypeSyntax.self) || parenthesized?.isFunction == true
+    }
+
     func mentions(_ name: String) -> Bool { tokens(viewMode: .sourceAccurate).contains { $0.text == name } }
 
     /// Scalars of the standard library, and lists of them: no models, whatever else there is in the module.

@@ -34,8 +34,12 @@ struct OwnDeclarationsTests {
                     func map<T>(_ transform: (Int) -> T) -> T { transform(id) }
                     func encode(to encoder: any Encoder) throws {}
                     init(from decoder: any Decoder) throws {}
+                    func copy(_ name: String) -> Message { self }
+                    func hash(into digest: inout Digest) {}
+                    func storedValue(_ place: Int) -> Any? { nil }
                 }
                 """, has: "nonisolated func map", "nonisolated func encode",
+            "nonisolated func copy", "nonisolated func hash", "nonisolated func storedValue",
             "nonisolated init(from decoder: inout EspalierRecords.RecordDecoder)")
     }
 
@@ -65,6 +69,33 @@ struct OwnDeclarationsTests {
         expectExpansion(
             of: source.replacing("\n", with: "\nstatic func == (a: Message, b: Message) -> Bool { true }\n"),
             has: "@_implements(Swift.Equatable, ==(_:_:))", "return a == b", without: ["a.id == b.id"])
+    }
+
+    @Test(
+        "a == of the type, however it is written",
+        arguments: ["Page", "Self", "Page<Item>", "Feed.Page", "Feed.Page<Item>", "borrowing Page", "(Page)"])
+    func writtenEquality(type: String) {
+        expectExpansion(
+            of: Self.page(with: "static func == (a: \(type), b: \(type)) -> Swift.Bool { true }"), has: "return a == b",
+            without: ["a.id == b.id"])
+    }
+
+    @Test(
+        "a == of something else, which would call itself, is an overload",
+        arguments: [
+            "static func == (a: Page, b: Int) -> Bool { true }", "static func == (a: Int, b: Page) -> Bool { true }",
+            "static func == <T>(a: T, b: T) -> Bool { true }",
+            "static func == (a: Page, b: Page) -> Filter { .init() }",
+            "static func == (a: Page<Int>, b: Page<Int>) -> Bool { true }",
+            "static func == (a: Other.Page, b: Other.Page) -> Bool { true }",
+            "static func == (a: Page?, b: Page?) -> Bool { true }",
+        ])
+    func otherEquality(own: String) {
+        expectExpansion(of: Self.page(with: own), has: "a.id == b.id", without: ["return a == b"])
+    }
+
+    private static func page(with own: String) -> String {
+        "extension Feed { @Normalized struct Page<Item: Model> { let id: Int\n\(own)\n} }"
     }
 
     @Test("with its own == the hash is the identifier's, because == says no more about the members")

@@ -43,6 +43,12 @@ import Foundation
     }
 }
 
+/// Compares with a number, too, which is no `==` of models.
+@Normalized struct Money {
+    let amount: Int
+    static func == (a: Money, b: Int) -> Bool { a.amount == b }
+}
+
 /// An enum that is a node.
 @Normalized(type: "user") enum Account {
     case named(id: Int, person: Person)
