@@ -17,6 +17,9 @@ struct ModelDeclaration {
     let attribute: AttributeSyntax
     let parameters: [GenericParameter]
     let isGeneric: Bool
+    /// Whether a member's type may be, or mention, what the type or one around it is generic over: by a parameter's name, by an
+    /// associated type, by an alias. Of an extension the syntax doesn't show what it extends.
+    let mayMentionParameters: Bool
     /// Whether it stands in another type.
     let isNested: Bool
     /// Whether an extension without an access modifier is around it.
@@ -39,6 +42,7 @@ struct ModelDeclaration {
         self.attribute = attribute
         parameters = GenericParameter.all(of: declaration, in: lexicalContext)
         isGeneric = declaration.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
+        mayMentionParameters = !parameters.isEmpty || lexicalContext.contains { $0.is(ExtensionDeclSyntax.self) }
         isNested = !lexicalContext.isEmpty
         isInSilentExtension = lexicalContext.contains { outer in
             outer.as(ExtensionDeclSyntax.self).map { AccessLevel($0.modifiers) == nil } == true
