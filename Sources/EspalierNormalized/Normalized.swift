@@ -21,11 +21,12 @@
 /// type has its innermost name; a generic one the names of its arguments too, `Page<Message>`.
 ///
 /// **Generated**, each unless the type itself defines it, all of it `nonisolated` and as accessible as the type:
-/// `modelIdentifier` and `projectionIdentifier`; `map` and `forEach`, which find children in optionals, arrays, sets, values of dictionaries, payloads and
-/// any nesting of them; `==` and `hash(into:)`; `merge` for projections of one identifier; `encode(to:)` and `init(from:)`
+/// `modelIdentifier` and `projectionIdentifier`; `map` and `forEach`, which find children in optionals, arrays, sets, values of
+/// dictionaries, payloads and any nesting of them; `==` and `hash(into:)`; `merge` for projections of one identifier; `encode(to:)` and `init(from:)`
 /// for records; and, not for enums, `Builder`, a struct with a variable for each property, with `copy(_:)`, which makes a
 /// changed value. Classes get a memberwise initialiser where they have no other. What an extension defines can't be seen from
-/// here: write it in the type.
+/// here: write it in the type. With a `==` of the type's own nothing is hashed, since what it looks at is not known: write
+/// `hash(into:)` next to it, or sets of such models are slow.
 ///
 /// **Properties** are stored under their names, or those of the type's own `CodingKeys`, so that records are the ones that its
 /// `Codable` conformance would write. ``Stored(_:)`` chooses another name, `@Stored(default:)` a value for records without the

@@ -66,6 +66,7 @@ struct ValueTests {
         #expect(areSame(Loosely(id: 1, count: 1), Loosely(id: 1, count: 2)))
         #expect(!areSame(Loosely(id: 1, count: 1), Loosely(id: 2, count: 1)))
         #expect(Loosely(id: 1, count: 1) == Loosely(id: 1, count: 2))
+        #expect(areSame(LooselyNamed(id: 1, name: "Ann"), LooselyNamed(id: 2, name: "Ann")))
         #expect(areSame(LooselyShared(id: 1, count: 1), LooselyShared(id: 1, count: 2)))
         #expect(!areSame(LooselyShared(id: 1, count: 1), LooselyShared(id: 2, count: 1)))
         #expect(areSame(LooselyCased.counted(id: 1, count: 1), .counted(id: 1, count: 2)))

@@ -25,6 +25,13 @@ import Foundation
     static func == (a: Loosely, b: Loosely) -> Bool { a.id == b.id }
 }
 
+/// Equal ones have different identifiers.
+@Normalized struct LooselyNamed {
+    let id: Int
+    let name: String
+    static func == (a: Self, b: Self) -> Bool { a.name == b.name }
+}
+
 @Normalized final class LooselyShared {
     let id: Int
     let count: Int
