@@ -20,6 +20,8 @@ struct ModelDeclaration {
     /// Whether a member's type may be, or mention, what the type or one around it is generic over: by a parameter's name, by an
     /// associated type, by an alias. Of an extension the syntax doesn't show what it extends.
     let mayMentionParameters: Bool
+    /// Whether a type around it is generic: of that the runtime's name, `Row` for `Page<Int>.Row`, says nothing.
+    let isInGeneric: Bool
     /// Whether it stands in another type.
     let isNested: Bool
     /// Whether an extension without an access modifier is around it.
@@ -41,8 +43,9 @@ struct ModelDeclaration {
         arguments = NormalizedArguments(attribute)
         self.attribute = attribute
         parameters = GenericParameter.all(of: declaration, in: lexicalContext)
-        isGeneric = declaration.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
+        isGeneric = Syntax(declaration).isGeneric
         mayMentionParameters = !parameters.isEmpty || lexicalContext.contains { $0.is(ExtensionDeclSyntax.self) }
+        isInGeneric = lexicalContext.contains { $0.isGeneric }
         isNested = !lexicalContext.isEmpty
         isInSilentExtension = lexicalContext.contains { outer in
             outer.as(ExtensionDeclSyntax.self).map { AccessLevel($0.modifiers) == nil } == true
@@ -93,6 +96,16 @@ extension ModelDeclaration.Kind {
         } else {
             self = .unsuitable
         }
+    }
+}
+
+extension Syntax {
+    /// Whether it declares a generic type, or extends what can be no other: one with conditions.
+    fileprivate var isGeneric: Bool {
+        if let requirements = self.as(ExtensionDeclSyntax.self)?.genericWhereClause?.requirements {
+            return requirements.contains { $0.requirement.is(ConformanceRequirementSyntax.self) }
+        }
+        return asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
     }
 }
 #endif
