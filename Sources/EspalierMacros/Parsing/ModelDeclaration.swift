@@ -64,6 +64,8 @@ struct ModelDeclaration {
 
     var storedMembers: [Member] { openMembers.filter { $0.storedName != nil } }
 
+    func type(of name: String) -> TypeSyntax? { members.first { $0.name == name }?.type }
+
     /// What `init(_ builder:)` may be: a type in an extension that doesn't say how far the extended type is seen may be
     /// public in one that is internal, and so may not be its builder.
     var buildingAccess: AccessLevel { isInSilentExtension ? min(access, .internal) : access }

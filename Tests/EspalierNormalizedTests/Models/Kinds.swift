@@ -127,6 +127,36 @@ import Foundation
     @Stored(default: Scalars.Point(x: 1)) let point: Scalars.Point
 }
 
+/// Defaults that speak of the type itself.
+@Normalized(type: "settled") struct Settled {
+    static let fallback = 5
+    static let person: any Attachable = Person(id: 5, name: "fallback")
+    let id: Int
+    @Stored(default: Self.fallback) let count: Int
+    @Stored(default: [Self.fallback, Self.fallback + 1]) let counts: [Int]
+    @Stored(default: Self.person) let anyone: any Attachable
+}
+
+@Normalized(type: "settled") final class SettledShared {
+    static let fallback = 5
+    let id: Int
+    @Stored(default: Self.fallback) let count: Int
+    @Stored(default: [Self.fallback]) let counts: [Int]
+}
+
+@Normalized(type: "settled") struct Unsettled { let id: Int }
+
+/// Optionals that are used as if they were none.
+@Normalized struct Forced {
+    let id: Int
+    var one: (any Attachable)!
+    var person: Person!
+    var count: Int!
+    @Stored(default: Person(id: 6, name: "")) var other: (any Attachable)!
+}
+
+@Normalized(identifier: \.urn) struct ForcedName { var urn: String! }
+
 @Normalized(identifier: \.header.urn) struct Linked {
     struct Header: Codable, Hashable { let urn: String? }
     let header: Header
