@@ -18,14 +18,16 @@
 /// **Identifier.** A type with an `id`, stored or computed, is a node: its `modelIdentifier` is the type's name and the `id`,
 /// here `Message:42`. An `id` is anything with a text: a string, a number, a `UUID`, a raw value. A type without is an inline
 /// node, stored in its parent. `@Normalized(type:)` chooses the name, `@Normalized(identifier:)` the whole identifier. A nested
-/// type has its innermost name; a generic one the names of its arguments too, `Page<Message>`.
+/// type has its innermost name; a generic one the names of its arguments too, `Page<Message>`. What a type around it is generic
+/// over is not in the name: an `id` in a generic type needs `type:`, or a `modelIdentifier`. In an extension that can't be seen.
 ///
 /// **Generated**, each unless the type itself defines it, all of it `nonisolated` and as accessible as the type:
-/// `modelIdentifier` and `projectionIdentifier`; `map` and `forEach`, which find children in optionals, arrays, sets, values of dictionaries, payloads and
-/// any nesting of them; `==` and `hash(into:)`; `merge` for projections of one identifier; `encode(to:)` and `init(from:)`
+/// `modelIdentifier` and `projectionIdentifier`; `map` and `forEach`, which find children in optionals, arrays, sets, values of
+/// dictionaries, payloads and any nesting of them; `==` and `hash(into:)`; `merge` for projections of one identifier; `encode(to:)` and `init(from:)`
 /// for records; and, not for enums, `Builder`, a struct with a variable for each property, with `copy(_:)`, which makes a
 /// changed value. Classes get a memberwise initialiser where they have no other. What an extension defines can't be seen from
-/// here: write it in the type.
+/// here: write it in the type. With a `==` of the type's own nothing is hashed, since what it looks at is not known: write
+/// `hash(into:)` next to it, or sets of such models are slow.
 ///
 /// **Properties** are stored under their names, or those of the type's own `CodingKeys`, so that records are the ones that its
 /// `Codable` conformance would write. ``Stored(_:)`` chooses another name, `@Stored(default:)` a value for records without the
@@ -39,11 +41,12 @@
 /// default is the main actor models are not on it; a type of yours that they hold, and that is `Codable`, has to be `nonisolated`.
 ///
 /// **Errors.** What the syntax shows is said where it stands, mostly with a fix-it: a class that is not final, an optional `id`,
-/// two properties of one stored name, a generic parameter without constraint. A property of a type that can't be stored is an
+/// two properties of one stored name, a generic parameter without constraint, an argument beside a `modelIdentifier`. A property of a type that can't be stored is an
 /// error of the line that encodes it. What is generated throws what encoder and decoder throw.
 ///
-/// **Cost.** No calls through existentials and no casts, but for `any` and for generic parameters that are no `Model`; a record
-/// that holds just the type's fields is read and written straight down.
+/// **Cost.** No calls through existentials and no casts, but for `any`, and in generic types and extensions, where `map` and
+/// `forEach` look for models at run time in what the compiler doesn't know for one; a record that holds just the type's fields
+/// is read and written straight down.
 @attached(member, names: arbitrary)
 @attached(extension, conformances: NormalizedModel, Model, ProjectedModel, Hashable, names: named(init))
 public macro Normalized() = #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")

@@ -95,6 +95,25 @@ struct MappingTests {
         #expect(self.people(in: Loose(id: 1, items: [1, 2])) == [])
     }
 
+    @Test(
+        "children that the syntax doesn't show: by an extension, an associated type, another Model, a constraint of its own"
+    )
+    func hidden() {
+        let people = [Self.person(1), Self.person(2)]
+        func expect<M: Model & Equatable>(_ model: M, without: M) {
+            #expect(self.people(in: model) == [1, 2])
+            #expect(mapping(model) { $0.id == 1 ? nil : $0 } == without)
+        }
+        expect(Shelf<Person>.Row(items: people, cover: nil), without: Shelf<Person>.Row(items: [people[1]], cover: nil))
+        expect(Shelf<Person>.Inner.Cell(items: people), without: Shelf<Person>.Inner.Cell(items: [people[1]]))
+        expect(Shelf<Person>.Slot.several(people), without: Shelf<Person>.Slot.several([people[1]]))
+        expect(SectionPage<PeopleSection>(items: people), without: SectionPage<PeopleSection>(items: [people[1]]))
+        expect(
+            ConstrainedPage<PeopleSection>(items: people), without: ConstrainedPage<PeopleSection>(items: [people[1]]))
+        expect(Other.Page(items: people), without: Other.Page(items: [people[1]]))
+        #expect(self.people(in: SectionPage<NumberSection>(items: [1])) == [])
+    }
+
     @Test("classes are made anew")
     func classes() {
         let tree = Tree(id: 1, person: Self.person(1), children: [Tree(id: 2, person: nil)])

@@ -112,6 +112,28 @@ struct RoundTripTests {
             #expect(await cache.read(Renamed.self, "user:1") == Renamed(id: 1, name: "Ann"))
         }
     }
+
+    @Test("defaults that speak of Self")
+    func ownDefaults() async throws {
+        try await withCache { cache in
+            try await cache.set(Unsettled(id: 1)).committed
+            let settled = try #require(await cache.read(Settled.self, "settled:1"))
+            #expect(settled == Settled(id: 1, count: 5, counts: [5, 6], anyone: Settled.person))
+            let shared = try #require(await cache.read(SettledShared.self, "settled:1"))
+            #expect(shared == SettledShared(id: 1, count: 5, counts: [5]))
+        }
+    }
+
+    @Test("optionals that are used as if they were none")
+    func forced() async throws {
+        try await expectRoundTrip(Forced(id: 1, one: person, person: person, count: 3, other: person))
+        try await expectRoundTrip(Forced(id: 1, one: nil, person: nil, count: nil, other: nil))
+        #expect(ForcedName(urn: "a").modelIdentifier == "a")
+        #expect(ForcedName(urn: nil).modelIdentifier == nil)
+        let forced = Forced(id: 1, one: person, person: person, count: 3, other: Self.person(2))
+        let mapped = forced.map { ($0 as? Person)?.id == 1 ? nil : $0 }
+        #expect(mapped == Forced(id: 1, one: nil, person: nil, count: 3, other: Self.person(2)))
+    }
 }
 
 extension Awkward {

@@ -66,11 +66,20 @@ struct ValueTests {
         #expect(areSame(Loosely(id: 1, count: 1), Loosely(id: 1, count: 2)))
         #expect(!areSame(Loosely(id: 1, count: 1), Loosely(id: 2, count: 1)))
         #expect(Loosely(id: 1, count: 1) == Loosely(id: 1, count: 2))
+        #expect(areSame(LooselyNamed(id: 1, name: "Ann"), LooselyNamed(id: 2, name: "Ann")))
         #expect(areSame(LooselyShared(id: 1, count: 1), LooselyShared(id: 1, count: 2)))
         #expect(!areSame(LooselyShared(id: 1, count: 1), LooselyShared(id: 2, count: 1)))
         #expect(areSame(LooselyCased.counted(id: 1, count: 1), .counted(id: 1, count: 2)))
         #expect(!areSame(LooselyCased.counted(id: 1, count: 1), .counted(id: 2, count: 2)))
         #expect(Loosely(id: 1, count: 1).isEqual(to: Loosely(id: 1, count: 2) as any Model))
+    }
+
+    @Test("a == with something else is none of the type's own")
+    func otherEquality() {
+        #expect(Money(amount: 1) == 1)
+        #expect(Money(amount: 1) == Money(amount: 1))
+        #expect(Money(amount: 1) != Money(amount: 2))
+        #expect(Set([Money(amount: 1), Money(amount: 1), Money(amount: 2)]).count == 2)
     }
 
     @Test("a projection takes over what it has under the same stored name; the same type replaces")

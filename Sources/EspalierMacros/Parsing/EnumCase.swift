@@ -24,10 +24,6 @@ struct EnumCase {
 
         /// An argument of the case.
         func labelling(_ value: String) -> String { label.map { "\($0): \(value)" } ?? value }
-
-        func isDynamic(in parameters: [GenericParameter]) -> Bool {
-            parameters.contains { !$0.isModel && type.mentions($0.name) }
-        }
     }
 
     static func all(

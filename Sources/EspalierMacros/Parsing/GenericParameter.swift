@@ -9,8 +9,6 @@ struct GenericParameter {
     /// What it is constrained to, in the parameter list and the `where` clause.
     let constraints: [TypeSyntax]
 
-    var isModel: Bool { constraints.contains { $0.mentions("Model") || $0.mentions("ProjectedModel") } }
-
     /// Those of `declaration` and of the types around it.
     static func all(of declaration: some SyntaxProtocol, in lexicalContext: [Syntax]) -> [GenericParameter] {
         parameters(of: Syntax(declaration), isOwn: true) + lexicalContext.flatMap { parameters(of: $0, isOwn: false) }

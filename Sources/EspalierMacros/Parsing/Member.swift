@@ -31,11 +31,6 @@ struct Member {
 
     /// Whether the syntax alone shows that there is no model in it.
     var isScalar: Bool { type?.isScalar == true }
-
-    /// Whether which overload is right shows only when the program runs.
-    func isDynamic(in parameters: [GenericParameter]) -> Bool {
-        parameters.contains { !$0.isModel && type?.mentions($0.name) == true }
-    }
 }
 
 extension Member {

@@ -17,6 +17,11 @@ struct ModelDeclaration {
     let attribute: AttributeSyntax
     let parameters: [GenericParameter]
     let isGeneric: Bool
+    /// Whether a member's type may be, or mention, what the type or one around it is generic over: by a parameter's name, by an
+    /// associated type, by an alias. Of an extension the syntax doesn't show what it extends.
+    let mayMentionParameters: Bool
+    /// Whether a type around it is generic: of that the runtime's name, `Row` for `Page<Int>.Row`, says nothing.
+    let isInGeneric: Bool
     /// Whether it stands in another type.
     let isNested: Bool
     /// Whether an extension without an access modifier is around it.
@@ -38,7 +43,9 @@ struct ModelDeclaration {
         arguments = NormalizedArguments(attribute)
         self.attribute = attribute
         parameters = GenericParameter.all(of: declaration, in: lexicalContext)
-        isGeneric = declaration.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
+        isGeneric = Syntax(declaration).isGeneric
+        mayMentionParameters = !parameters.isEmpty || lexicalContext.contains { $0.is(ExtensionDeclSyntax.self) }
+        isInGeneric = lexicalContext.contains { $0.isGeneric }
         isNested = !lexicalContext.isEmpty
         isInSilentExtension = lexicalContext.contains { outer in
             outer.as(ExtensionDeclSyntax.self).map { AccessLevel($0.modifiers) == nil } == true
@@ -46,7 +53,7 @@ struct ModelDeclaration {
         members = variables.flatMap { Member.all(in: $0, keys: keys) }
         cases = items.compactMap { $0.decl.as(EnumCaseDeclSyntax.self) }
             .flatMap { EnumCase.all(in: $0, keys: keys, members: items) }
-        own = OwnDeclarations(items)
+        own = OwnDeclarations(items, of: OwnType(declaration, in: lexicalContext))
         id = variables.filter { !$0.isOfTheType }.flatMap(\.bindings)
             .first { $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.bareText == "id" }
         node = declaration
@@ -56,6 +63,8 @@ struct ModelDeclaration {
     var openMembers: [Member] { members.filter { !$0.isLeftAlone } }
 
     var storedMembers: [Member] { openMembers.filter { $0.storedName != nil } }
+
+    func type(of name: String) -> TypeSyntax? { members.first { $0.name == name }?.type }
 
     /// What `init(_ builder:)` may be: a type in an extension that doesn't say how far the extended type is seen may be
     /// public in one that is internal, and so may not be its builder.
@@ -89,6 +98,16 @@ extension ModelDeclaration.Kind {
         } else {
             self = .unsuitable
         }
+    }
+}
+
+extension Syntax {
+    /// Whether it declares a generic type, or extends what can be no other: one with conditions.
+    fileprivate var isGeneric: Bool {
+        if let requirements = self.as(ExtensionDeclSyntax.self)?.genericWhereClause?.requirements {
+            return requirements.contains { $0.requirement.is(ConformanceRequirementSyntax.self) }
+        }
+        return asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
     }
 }
 #endif

@@ -24,13 +24,13 @@ struct OwnDeclarations: OptionSet {
 
     init(rawValue: Int) { self.rawValue = rawValue }
 
-    init(_ members: MemberBlockItemListSyntax) {
+    init(_ members: MemberBlockItemListSyntax, of type: OwnType) {
         self = []
         for item in members {
             if let variable = item.decl.as(VariableDeclSyntax.self), !variable.isOfTheType {
                 for binding in variable.bindings { formUnion(Self.of(binding)) }
             } else if let function = item.decl.as(FunctionDeclSyntax.self) {
-                formUnion(Self.of(function))
+                formUnion(Self.of(function, in: type))
             } else if let initializer = item.decl.as(InitializerDeclSyntax.self) {
                 let decodes = initializer.signature.parameterClause.parameters.first?.type.mentions("RecordDecoder")
                 insert(decodes == true ? .decode : .initializer)
@@ -49,18 +49,19 @@ struct OwnDeclarations: OptionSet {
         }
     }
 
-    private static func of(_ function: FunctionDeclSyntax) -> OwnDeclarations {
+    // Only what has the type of the generated one: anything else of its name is an overload, and stands beside it.
+    private static func of(_ function: FunctionDeclSyntax, in own: OwnType) -> OwnDeclarations {
         let parameters = function.signature.parameterClause.parameters
         let type = parameters.first?.type
         switch (function.name.bareText, parameters.map(\.firstName.text)) {
         case ("map", ["_"]) where type?.mentions("Model") == true: return .map
         case ("forEach", ["_"]) where type?.mentions("Model") == true: return .forEach
         case ("merge", ["_"]) where type?.mentions("Model") == true: return .merge
-        case ("==", _): return .equality
-        case ("hash", ["into"]): return .hash
-        case ("storedValue", ["_"]): return .storedValue
+        case ("==", _) where own.isEquality(function): return .equality
+        case ("hash", ["into"]) where type?.mentions("Hasher") == true: return .hash
+        case ("storedValue", ["_"]) where type?.mentions("String") == true: return .storedValue
         case ("encode", ["to"]) where type?.mentions("RecordEncoder") == true: return .encode
-        case ("copy", ["_"]): return .copy
+        case ("copy", ["_"]) where type?.isFunction == true: return .copy
         default: return []
         }
     }

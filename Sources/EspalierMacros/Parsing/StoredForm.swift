@@ -17,6 +17,8 @@ indirect enum StoredForm {
     private init(walking type: TypeSyntax) {
         if let type = type.as(OptionalTypeSyntax.self) {
             self = .optional(StoredForm(walking: type.wrappedType))
+        } else if let type = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
+            self = .optional(StoredForm(walking: type.wrappedType))
         } else if let type = type.as(ArrayTypeSyntax.self) {
             self = .array(StoredForm(walking: type.element))
         } else if let type = type.as(DictionaryTypeSyntax.self) {

@@ -31,6 +31,11 @@ extension TypeSyntax {
             || generic?.name == "Optional" || parenthesized?.isOptional == true
     }
 
+    var isFunction: Bool {
+        if let type = self.as(AttributedTypeSyntax.self) { return type.baseType.isFunction }
+        return self.is(FunctionTypeSyntax.self) || parenthesized?.isFunction == true
+    }
+
     func mentions(_ name: String) -> Bool { tokens(viewMode: .sourceAccurate).contains { $0.text == name } }
 
     /// Scalars of the standard library, and lists of them: no models, whatever else there is in the module.
@@ -47,10 +52,16 @@ extension TypeSyntax {
         "UInt64",
     ]
 
-    /// The type with `Self` as `name`, so that it means the same inside another type.
+    /// The type as an expression may name it: an optional for `T!`, which only declarations may have.
+    var unforced: TypeSyntax {
+        self.as(ImplicitlyUnwrappedOptionalTypeSyntax.self).map { "\(raw: $0.wrappedType.trimmedDescription)?" } ?? self
+    }
+}
+
+extension SyntaxProtocol {
+    /// The text with `Self` as `name`, so that it means the same inside another type.
     func replacingSelf(with name: String) -> String {
-        guard mentions("Self") else { return trimmedDescription }
-        return trimmed.tokens(viewMode: .sourceAccurate).map { token in
+        trimmed.tokens(viewMode: .sourceAccurate).map { token in
             token.tokenKind == .keyword(.Self)
                 ? token.with(\.tokenKind, .identifier(name)).description : token.description
         }.joined()

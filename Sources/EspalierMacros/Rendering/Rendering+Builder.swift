@@ -50,11 +50,4 @@ extension Rendering {
     /// `Self` would be the builder in the builder.
     func typeInBuilder(_ member: Member) -> String { member.type?.replacingSelf(with: model.name) ?? "" }
 }
-
-extension TypeSyntax {
-    fileprivate var isFunction: Bool {
-        if let type = self.as(AttributedTypeSyntax.self) { return type.baseType.isFunction }
-        return self.is(FunctionTypeSyntax.self) || parenthesized?.isFunction == true
-    }
-}
 #endif

@@ -9,8 +9,7 @@ extension Rendering {
                 payload.labelling(payload.type.isScalar ? "_\(index)" : payload.form.unwrapping("mapped\(index)"))
             }
             let bindings = nesting(in: enumCase).map { index, payload in
-                let isDynamic = payload.isDynamic(in: model.parameters)
-                return "let mapped\(index) = \(Self.mapped(payload.form.wrapping("_\(index)"), isDynamic: isDynamic))"
+                "let mapped\(index) = \(mapped(payload.form.wrapping("_\(index)")))"
             }
             let lines = [
                 "guard \(bindings.joined(separator: ",\n    "))\nelse {\n    return nil\n}",
@@ -25,8 +24,7 @@ extension Rendering {
         guard !nestingCases.isEmpty else { return [] }
         let cases = nestingCases.map { enumCase in
             let lines = nesting(in: enumCase).map { index, payload in
-                Self.visited(
-                    payload.form.wrapping("_\(index)"), isDynamic: payload.isDynamic(in: model.parameters))
+                visited(payload.form.wrapping("_\(index)"))
             }
             return (Self.pattern(enumCase) { !enumCase.payloads[$0].type.isScalar }, lines)
         }

@@ -26,7 +26,7 @@ extension Rendering {
     /// the compiler copies the whole value at its end.
     private var decoding: [String] {
         guard model.kind == .structure else {
-            return expectation("decoder") + model.storedMembers.map { "self.\($0.name) = \(Self.decoded($0))" }
+            return expectation("decoder") + model.storedMembers.map { "self.\($0.name) = \(decoded($0))" }
         }
         let members = model.storedMembers.enumerated()
         return expectation("decoder")
@@ -51,7 +51,7 @@ extension Rendering {
                 """
                 fileprivate static func \(Self.reading(member))(from decoder: inout EspalierRecords.RecordDecoder) throws \
                 -> \(typeInBuilder(member))
-                """, ["return \(Self.decoded(member))"])
+                """, ["return \(decoded(member))"])
         }
     }
 
@@ -59,16 +59,20 @@ extension Rendering {
         member.name.hasPrefix("`") ? member.name : "read_\(member.name)"
     }
 
-    private static func decoded(_ member: Member) -> String {
-        let form = member.form
-        let type = member.type?.trimmedDescription ?? ""
-        return switch (form.isErased, member.attribute.defaultExpression?.trimmedDescription) {
-        case (false, nil): "try decoder.decode(forKey: \(key(member)))"
-        case (false, let value?): "try decoder.decode(forKey: \(key(member)), default: \(value))"
-        case (true, nil): form.unwrapping("(try decoder.decode(\(form.type).self, forKey: \(key(member))))")
+    private func decoded(_ member: Member) -> String {
+        let type = TypeSyntax("\(raw: typeInBuilder(member))")
+        let form = StoredForm(type)
+        let key = Self.key(member)
+        // A class's initialiser has no use of `Self` either, before everything is set.
+        let value = member.attribute.defaultExpression?.replacingSelf(with: model.name)
+        return switch (form.isErased, value) {
+        case (false, nil): "try decoder.decode(forKey: \(key))"
+        case (false, let value?): "try decoder.decode(forKey: \(key), default: \(value))"
+        case (true, nil): form.unwrapping("(try decoder.decode(\(form.type).self, forKey: \(key)))")
         case (true, let value?):
             form.unwrapping(
-                "(try decoder.decode(forKey: \(key(member)), default: \(form.wrapping("(\(value) as \(type))"))))")
+                "(try decoder.decode(forKey: \(key), default: "
+                    + form.wrapping("(\(value) as \(type.unforced.trimmedDescription))") + "))")
         }
     }
 

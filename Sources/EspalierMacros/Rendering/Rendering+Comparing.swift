@@ -27,8 +27,8 @@ extension Rendering {
     }
 
     private var hashing: [String] {
-        // What its own == looks at is not known here; but two that are equal have one identifier.
-        guard !model.own.contains(.equality) else { return ["hasher.combine(self.modelIdentifier)"] }
+        // What its own == looks at is not known here, not even that it looks at the identifier.
+        guard !model.own.contains(.equality) else { return [] }
         guard isBuilt else { return caseHashing }
         return model.openMembers.map { member in
             Self.hashed(member.form.wrapping("self.\(member.name)"), isScalar: member.isScalar)

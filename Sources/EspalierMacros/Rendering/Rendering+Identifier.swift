@@ -16,6 +16,11 @@ extension Rendering {
 
     private var identifierExpression: String {
         if let path = model.arguments.identifierPath {
+            // A `String!` would be taken for a `String`, and a nil for a mistake.
+            if path.count == 1, let type = model.type(of: path[0]), type.is(ImplicitlyUnwrappedOptionalTypeSyntax.self)
+            {
+                return "\(Self.models).identifier(of: self.\(path[0]) as \(type.unforced.trimmedDescription))"
+            }
             return "\(Self.models).identifier(of: self.\(path.joined(separator: ".")))"
         }
         guard model.own.contains(.identifier) else { return "nil" }

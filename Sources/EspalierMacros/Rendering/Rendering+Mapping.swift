@@ -16,10 +16,7 @@ extension Rendering {
     private var mapping: [String] {
         let members = nestingMembers
         guard !members.isEmpty else { return ["return self"] }
-        let mapped = members.map { member in
-            Self.mapped(
-                member.form.wrapping("self.\(member.name)"), isDynamic: member.isDynamic(in: model.parameters))
-        }
+        let mapped = members.map { self.mapped($0.form.wrapping("self.\($0.name)")) }
         let bindings = mapped.enumerated().map { "let mapped\($0) = \($1)" }.joined(separator: ",\n    ")
         let settings = members.enumerated().map { index, member in
             "builder.\(member.name) = \(member.form.unwrapping("mapped\(index)"))"
@@ -30,21 +27,19 @@ extension Rendering {
     }
 
     private var visiting: [String] {
-        nestingMembers.map { member in
-            Self.visited(
-                member.form.wrapping("self.\(member.name)"), isDynamic: member.isDynamic(in: model.parameters))
-        }
+        nestingMembers.map { visited($0.form.wrapping("self.\($0.name)")) }
     }
 
     /// Those in which a model may stand.
     private var nestingMembers: [Member] { model.openMembers.filter { !$0.isScalar } }
 
-    static func mapped(_ value: String, isDynamic: Bool) -> String {
-        "\(models).\(isDynamic ? "mapDynamically" : "map")(\(value), transform)"
+    // What a constraint says is not for the syntax to tell: `Model` may be a protocol of the app. The compiler knows.
+    func mapped(_ value: String) -> String {
+        "\(Self.models).\(model.mayMentionParameters ? "mapDynamically" : "map")(\(value), transform)"
     }
 
-    static func visited(_ value: String, isDynamic: Bool) -> String {
-        "\(models).\(isDynamic ? "forEachDynamically" : "forEach")(\(value), visit)"
+    func visited(_ value: String) -> String {
+        "\(Self.models).\(model.mayMentionParameters ? "forEachDynamically" : "forEach")(\(value), visit)"
     }
 }
 #endif

@@ -6,6 +6,9 @@ import SwiftSyntax
 extension Validation {
     var argumentProblems: [Diagnostic] {
         let arguments = model.arguments
+        if model.own.contains(.modelIdentifier), let argument = arguments.type ?? arguments.identifier {
+            return [unusedArgument(argument)]
+        }
         if let type = arguments.type {
             if arguments.identifier != nil {
                 return [
@@ -26,6 +29,16 @@ extension Validation {
         ]
     }
 
+    private func unusedArgument(_ argument: ExprSyntax) -> Diagnostic {
+        let attribute = model.attribute
+        let bare = AttributeSyntax(attributeName: attribute.attributeName.trimmed)
+            .with(\.leadingTrivia, attribute.leadingTrivia).with(\.trailingTrivia, attribute.trailingTrivia)
+        return Self.problem(
+            "unusedArgument", at: argument,
+            "'\(model.name)' has a 'modelIdentifier' of its own, which this would not change: remove one of them",
+            fixIt: .replacing(attribute, with: bare, "remove the argument"))
+    }
+
     private func typeProblems(_ type: ExprSyntax) -> [Diagnostic] {
         guard let text = type.literalText else {
             return [Self.problem("typeLiteral", at: type, "'type:' takes a string literal without interpolations")]
@@ -38,7 +51,7 @@ extension Validation {
                     fixIt: .replacing(type, with: ExprSyntax("\"\(raw: model.name)\""), "replace by \"\(model.name)\""))
             ]
         }
-        guard !model.own.contains(.identifier), !model.own.contains(.modelIdentifier) else { return [] }
+        guard !model.own.contains(.identifier) else { return [] }
         return [
             Self.problem(
                 "typeWithoutIdentifier", at: type,
@@ -50,8 +63,25 @@ extension Validation {
     }
 
     var identifierProblems: [Diagnostic] {
-        guard model.arguments.identifier == nil, !model.own.contains(.modelIdentifier),
-            let type = model.id?.typeAnnotation?.type, type.isOptional
+        guard model.arguments.identifier == nil, !model.own.contains(.modelIdentifier) else { return [] }
+        return optionalIdentifierProblems + genericContextProblems
+    }
+
+    // Two types that write each other's records.
+    private var genericContextProblems: [Diagnostic] {
+        guard model.isInGeneric, model.arguments.type == nil, model.own.contains(.identifier) else { return [] }
+        return [
+            Self.problem(
+                "genericContext", at: model.attribute,
+                """
+                '\(model.name)' stands in a generic type and has the same identifiers for whatever that is generic over: move it \
+                out, write a 'modelIdentifier', or say with @Normalized(type: "...") that its records are the same, too
+                """)
+        ]
+    }
+
+    private var optionalIdentifierProblems: [Diagnostic] {
+        guard let type = model.id?.typeAnnotation?.type, type.isOptional
         else { return [] }
         let message = """
             an 'id' that may be nil names no record; remove the '?', or write @Normalized(identifier: \\.id), which takes the \

@@ -58,9 +58,11 @@ extension ModelMembers {
 
 /// An optional, found out at run time.
 protocol OptionalMember {
+    static var wrappedType: Any.Type { get }
     var wrappedMember: Any? { get }
 }
 
 extension Optional: OptionalMember {
+    static var wrappedType: Any.Type { Wrapped.self }
     var wrappedMember: Any? { map { $0 } }
 }

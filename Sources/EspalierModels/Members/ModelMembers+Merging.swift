@@ -3,7 +3,8 @@ extension ModelMembers {
 
     /// Takes over what `other`, another projection of the same record, has stored as `name`.
     ///
-    /// Its value, if it is one of this member's type, or would be one of the optional's. A child of another type over the same
+    /// Its value, if it is one of this member's type, or would be one of the optional's; a nil, if it is one of the same type, or
+    /// where both hold children. A child of another type over the same
     /// identifier is merged into the member's, by `Model.merge`; likewise in an optional, and in arrays, sets and dictionaries if
     /// all that `other` has in there this member has, too. Otherwise the member stays as it is.
     ///
@@ -19,11 +20,23 @@ extension ModelMembers {
     /// Costs a cast or more, about 100 ns each: meant for projections, which are merged when one of them changes.
     public static func take<Value>(_ value: inout Value, named name: String, from other: any ProjectedModel) {
         guard let theirs = other.storedValue(name) else { return }
+        guard !isForeignNil(theirs, for: Value.self) else { return }
         if let theirs = theirs as? Value {
             value = theirs
         } else if let merged = merged(value, theirs) as? Value {
             value = merged
         }
+    }
+
+    /// Whether `theirs` is the nil of another type, which a cast turns into one of this member's.
+    private static func isForeignNil(_ theirs: Any, for type: Any.Type) -> Bool {
+        guard let optional = theirs as? any OptionalMember, optional.wrappedMember == nil else { return false }
+        let (theirs, mine) = (innermost(Swift.type(of: theirs)), innermost(type))
+        return theirs != mine && !(theirs is any ModelField.Type && mine is any ModelField.Type)
+    }
+
+    private static func innermost(_ type: Any.Type) -> Any.Type {
+        (type as? any OptionalMember.Type).map { innermost($0.wrappedType) } ?? type
     }
 
     /// Nil where they don't go together.

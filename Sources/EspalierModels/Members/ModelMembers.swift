@@ -42,8 +42,17 @@ public enum ModelMembers {
     @_disfavoredOverload
     public static func map<Value>(_ value: Value, _ transform: (any Model) -> (any Model)?) -> Value? { value }
 
-    /// The same for a member of which only run time tells whether it holds children: one whose type mentions a generic
-    /// parameter that is not a `Model`. Costs a cast, about 100 ns.
+    /// The same for a member of which perhaps only run time tells whether it holds children, as in generic types and in extensions,
+    /// which may be of such. Where the compiler knows a `ModelField`, it is `map`.
+    @inlinable
+    public static func mapDynamically<Value: ModelField>(
+        _ value: Value, _ transform: (any Model) -> (any Model)?
+    ) -> Value? {
+        value.mapModels(transform)
+    }
+
+    /// Where it does not, this costs a cast, about 100 ns.
+    @_disfavoredOverload
     public static func mapDynamically<Value>(_ value: Value, _ transform: (any Model) -> (any Model)?) -> Value? {
         guard let field = value as? any ModelField else { return value }
         return mapOpened(field, transform)
@@ -70,6 +79,13 @@ public enum ModelMembers {
     public static func forEach<Value>(_ value: Value, _ visit: (any Model) -> Void) {}
 
     /// The same as `mapDynamically` for `forEach`.
+    @inlinable
+    public static func forEachDynamically<Value: ModelField>(_ value: Value, _ visit: (any Model) -> Void) {
+        value.forEachModel(visit)
+    }
+
+    /// The same as `mapDynamically` for `forEach`, where the compiler does not know a `ModelField`.
+    @_disfavoredOverload
     public static func forEachDynamically<Value>(_ value: Value, _ visit: (any Model) -> Void) {
         (value as? any ModelField)?.forEachModel(visit)
     }

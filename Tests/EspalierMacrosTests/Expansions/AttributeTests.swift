@@ -114,5 +114,25 @@ struct AttributeTests {
             #"encodeCase("page")"#,
             #"link(url: fields.decode(forKey: "u"))"#)
     }
+
+    @Test("Self in a default is the type, which it is not in the builder", arguments: ["struct", "final class"])
+    func ownDefault(kind: String) {
+        expectExpansion(
+            of: "@Normalized \(kind) Person { @Stored(default: Self.plain) let tone: Tone }",
+            has: #"decode(forKey: "tone", default: Person.plain)"#)
+        expectExpansion(
+            of: "@Normalized \(kind) Person { @Stored(default: Self.plain) let tone: any P<Self> }",
+            has: "ErasedModel<any P<Person>>((Person.plain as any P<Person>))")
+    }
+
+    @Test("an existential that may be nil and is used as if it were not")
+    func forcedExistential() {
+        expectExpansion(
+            of: "@Normalized struct Person { @Stored(default: a) var one: (any P)! }", has: "var one: (any P)!",
+            "(a as (any P)?)", "-> (any P)!", without: ["as (any P)!"])
+        expectExpansion(
+            of: #"@Normalized(identifier: \.urn) struct Person { var urn: String! }"#,
+            has: "identifier(of: self.urn as String?)")
+    }
 }
 #endif

@@ -20,7 +20,7 @@ struct GenericTests {
             }
 
             nonisolated func map(_ transform: (any EspalierModels.Model) -> (any EspalierModels.Model)?) -> Page? {
-                guard let mapped0 = EspalierModels.ModelMembers.map(self.items, transform)
+                guard let mapped0 = EspalierModels.ModelMembers.mapDynamically(self.items, transform)
                 else {
                     return nil
                 }
@@ -30,7 +30,7 @@ struct GenericTests {
             }
 
             nonisolated func forEach(_ visit: (any EspalierModels.Model) -> Swift.Void) {
-                EspalierModels.ModelMembers.forEach(self.items, visit)
+                EspalierModels.ModelMembers.forEachDynamically(self.items, visit)
             }
 
             @_implements(Swift.Equatable, ==(_:_:))
@@ -126,5 +126,30 @@ struct GenericTests {
 
     @Test("a generic struct of models")
     func generic() { expectExpansion(of: source, is: expansion) }
+
+    @Test(
+        "children are found at run time, if need be, wherever a parameter may be meant",
+        arguments: [
+            "@Normalized struct Page<Item: Model> { let item: Item }",
+            "@Normalized struct Page<S: Section> { let item: [S.Item] }",
+            "@Normalized struct Page<S: Section> { typealias Item = S.Item; let item: Item }",
+            "struct Feed<T> { @Normalized struct Page { let item: Items } }",
+            "struct Feed<T> { enum Pages { @Normalized struct Page { let item: Items } } }",
+            "extension Feed { @Normalized struct Page { let item: Item } }",
+            "extension Feed { enum Pages { @Normalized final class Page { let item: Item } } }",
+        ])
+    func dynamic(source: String) {
+        expectExpansion(
+            of: source, has: "mapDynamically(self.item, transform)", "forEachDynamically(self.item, visit)",
+            without: ["ModelMembers.map(", "ModelMembers.forEach("])
+    }
+
+    @Test("payloads, too; a number is none in any case")
+    func dynamicPayloads() {
+        expectExpansion(
+            of: "extension Feed { @Normalized enum Entry { case item(Item, Int) } }",
+            has: "mapDynamically(_0, transform)",
+            "forEachDynamically(_0, visit)", without: ["_1, transform"])
+    }
 }
 #endif

@@ -34,8 +34,12 @@ struct OwnDeclarationsTests {
                     func map<T>(_ transform: (Int) -> T) -> T { transform(id) }
                     func encode(to encoder: any Encoder) throws {}
                     init(from decoder: any Decoder) throws {}
+                    func copy(_ name: String) -> Message { self }
+                    func hash(into digest: inout Digest) {}
+                    func storedValue(_ place: Int) -> Any? { nil }
                 }
                 """, has: "nonisolated func map", "nonisolated func encode",
+            "nonisolated func copy", "nonisolated func hash", "nonisolated func storedValue",
             "nonisolated init(from decoder: inout EspalierRecords.RecordDecoder)")
     }
 
@@ -67,11 +71,38 @@ struct OwnDeclarationsTests {
             has: "@_implements(Swift.Equatable, ==(_:_:))", "return a == b", without: ["a.id == b.id"])
     }
 
-    @Test("with its own == the hash is the identifier's, because == says no more about the members")
+    @Test(
+        "a == of the type, however it is written",
+        arguments: ["Page", "Self", "Page<Item>", "Feed.Page", "Feed.Page<Item>", "borrowing Page", "(Page)"])
+    func writtenEquality(type: String) {
+        expectExpansion(
+            of: Self.page(with: "static func == (a: \(type), b: \(type)) -> Swift.Bool { true }"), has: "return a == b",
+            without: ["a.id == b.id"])
+    }
+
+    @Test(
+        "a == of something else, which would call itself, is an overload",
+        arguments: [
+            "static func == (a: Page, b: Int) -> Bool { true }", "static func == (a: Int, b: Page) -> Bool { true }",
+            "static func == <T>(a: T, b: T) -> Bool { true }",
+            "static func == (a: Page, b: Page) -> Filter { .init() }",
+            "static func == (a: Page<Int>, b: Page<Int>) -> Bool { true }",
+            "static func == (a: Other.Page, b: Other.Page) -> Bool { true }",
+            "static func == (a: Page?, b: Page?) -> Bool { true }",
+        ])
+    func otherEquality(own: String) {
+        expectExpansion(of: Self.page(with: own), has: "a.id == b.id", without: ["return a == b"])
+    }
+
+    private static func page(with own: String) -> String {
+        "extension Feed { @Normalized struct Page<Item: Model> { let id: Int\n\(own)\n} }"
+    }
+
+    @Test("with its own == nothing is hashed: what == doesn't look at would tell equal values apart")
     func ownEquality() {
         expectExpansion(
             of: "@Normalized struct Message { let id: Int; static func == (a: Self, b: Self) -> Bool { true } }",
-            has: "hasher.combine(self.modelIdentifier)", without: ["hasher.combine(self.id)"])
+            has: "nonisolated func hash(into hasher: inout Swift.Hasher)", without: ["hasher.combine"])
     }
 
     @Test("only the conformances that the compiler asks for are stated")

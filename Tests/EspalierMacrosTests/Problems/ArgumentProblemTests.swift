@@ -38,6 +38,56 @@ struct ArgumentProblemTests {
             """, line: 1, column: 19)
     }
 
+    @Test("an argument beside a modelIdentifier of the type's own; the fix-it removes it")
+    func unusedArgument() {
+        for (argument, fixIt) in [
+            ("type: \"person\"", "remove the argument"), ("identifier: \\.urn", "remove the argument"),
+        ] {
+            expectProblem(
+                """
+                @Normalized(\(argument)) struct Person {
+                    let id: String
+                    var modelIdentifier: String? { id }
+                }
+                """, "'Person' has a 'modelIdentifier' of its own, which this would not change: remove one of them",
+                line: 1, column: argument.hasPrefix("type") ? 19 : 25, fixIt: fixIt,
+                fixed: """
+                    @Normalized struct Person {
+                        let id: String
+                        var modelIdentifier: String? { id }
+                    }
+                    """)
+        }
+    }
+
+    @Test("an id in a generic type, or in an extension that can be of no other")
+    func genericContext() {
+        let message = """
+            'Row' stands in a generic type and has the same identifiers for whatever that is generic over: move it out, write \
+            a 'modelIdentifier', or say with @Normalized(type: "...") that its records are the same, too
+            """
+        expectProblem(
+            "struct Page<T> { @Normalized struct Row { let id: Int } }", message, line: 1, column: 18)
+        expectProblem(
+            "struct Page<T> { enum Rows { @Normalized struct Row<U: Codable> { let id: Int } } }", message, line: 1,
+            column: 30)
+        expectProblem(
+            "extension Page where T: P { @Normalized struct Row { let id: Int } }", message, line: 1, column: 29)
+    }
+
+    @Test("in a generic type a chosen identifier is right, and none at all")
+    func genericContextElsewhere() {
+        for row in [
+            "@Normalized struct Row { let text: String }", #"@Normalized(type: "row") struct Row { let id: Int }"#,
+            #"@Normalized(identifier: \.urn) struct Row { let urn: String }"#,
+            "@Normalized struct Row { let id: Int; var modelIdentifier: String? { nil } }",
+        ] {
+            expectExpansion(of: "struct Page<T> { \(row) }", has: "nonisolated func map")
+        }
+        expectExpansion(
+            of: "extension Page where T == Int { @Normalized struct Row { let id: Int } }", has: "\"Row:\"")
+    }
+
     @Test("a type without an id")
     func typeWithoutIdentifier() {
         expectProblem(

@@ -141,7 +141,7 @@ struct TypeProblemTests {
             has: "mapDynamically(self.items")
         expectExpansion(
             of: "@Normalized struct Page<Item> where Item: Model { let items: [Item] }",
-            has: "ModelMembers.map(self.items")
+            has: "mapDynamically(self.items")
     }
 }
 #endif

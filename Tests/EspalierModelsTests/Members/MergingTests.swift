@@ -44,6 +44,13 @@ struct MergingTests {
         #expect(taken(1) { .some(Int?.none as Any) } == 1)
         #expect(taken(1) { "a" } == 1)
         #expect(taken(Optional(1)) { nil } == 1)
+        #expect(taken(Optional(1)) { .some(String?.none as Any) } == 1)
+        #expect(taken(Optional(Optional(1))) { .some(String??.none as Any) } == 1)
+        #expect(taken(Optional(1)) { .some(Int??.none as Any) } == nil)
+        #expect(taken(Optional(Self.ada)) { .some(String?.none as Any) } == Self.ada)
+        #expect(taken(Optional(["a"])) { .some([FullPerson]?.none as Any) } == ["a"])
+        #expect(taken(Pin(1) as (any Model)?) { .some(String?.none as Any) } as? Pin == Pin(1))
+        #expect(taken(Pin(1) as (any Model)?) { .some((any Model)?.none as Any) } == nil)
         var value = 1
         ModelMembers.take(&value, named: "y", from: Other { 2 })
         #expect(value == 1)

@@ -25,6 +25,13 @@ import Foundation
     static func == (a: Loosely, b: Loosely) -> Bool { a.id == b.id }
 }
 
+/// Equal ones have different identifiers.
+@Normalized struct LooselyNamed {
+    let id: Int
+    let name: String
+    static func == (a: Self, b: Self) -> Bool { a.name == b.name }
+}
+
 @Normalized final class LooselyShared {
     let id: Int
     let count: Int
@@ -41,6 +48,12 @@ import Foundation
         case .counted(let id, _): id
         }
     }
+}
+
+/// Compares with a number, too, which is no `==` of models.
+@Normalized struct Money {
+    let amount: Int
+    static func == (a: Money, b: Int) -> Bool { a.amount == b }
 }
 
 /// An enum that is a node.
@@ -113,6 +126,36 @@ import Foundation
     @Stored(default: Scalars.Mood.bad) let mood: Scalars.Mood
     @Stored(default: Scalars.Point(x: 1)) let point: Scalars.Point
 }
+
+/// Defaults that speak of the type itself.
+@Normalized(type: "settled") struct Settled {
+    static let fallback = 5
+    static let person: any Attachable = Person(id: 5, name: "fallback")
+    let id: Int
+    @Stored(default: Self.fallback) let count: Int
+    @Stored(default: [Self.fallback, Self.fallback + 1]) let counts: [Int]
+    @Stored(default: Self.person) let anyone: any Attachable
+}
+
+@Normalized(type: "settled") final class SettledShared {
+    static let fallback = 5
+    let id: Int
+    @Stored(default: Self.fallback) let count: Int
+    @Stored(default: [Self.fallback]) let counts: [Int]
+}
+
+@Normalized(type: "settled") struct Unsettled { let id: Int }
+
+/// Optionals that are used as if they were none.
+@Normalized struct Forced {
+    let id: Int
+    var one: (any Attachable)!
+    var person: Person!
+    var count: Int!
+    @Stored(default: Person(id: 6, name: "")) var other: (any Attachable)!
+}
+
+@Normalized(identifier: \.urn) struct ForcedName { var urn: String! }
 
 @Normalized(identifier: \.header.urn) struct Linked {
     struct Header: Codable, Hashable { let urn: String? }

@@ -44,4 +44,41 @@ extension Caption: Attachable {}
     var payload: Attachment
     let kind = "nestings"
 }
+
+// Models whose children the macro can't see.
+
+struct Shelf<Item: FieldValue & Hashable & Sendable> {
+    typealias Items = [Item]
+
+    enum Inner {
+        @Normalized struct Cell { let items: Items }
+    }
+}
+
+extension Shelf {
+    @Normalized struct Row {
+        let items: [Item]
+        let cover: Item?
+    }
+
+    @Normalized enum Slot { case several([Item]) }
+}
+
+protocol Section: Model {
+    associatedtype Item: FieldValue, Hashable, Sendable
+}
+
+@Normalized struct PeopleSection: Section { typealias Item = Person }
+@Normalized struct NumberSection: Section { typealias Item = Int }
+
+@Normalized struct SectionPage<S: Model & Section> { let items: [S.Item] }
+@Normalized struct ConstrainedPage<S: Section> where S.Item: NormalizedModel & Model { let items: [S.Item] }
+
+enum Other {
+    /// Not the package's.
+    protocol Model: FieldValue, Hashable, Sendable {}
+    @Normalized struct Page<Item: Model> { let items: [Item] }
+}
+
+extension Person: Other.Model {}
 #endif
