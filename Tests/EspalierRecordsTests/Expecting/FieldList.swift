@@ -12,7 +12,9 @@ enum OneMore<Field: FieldList, Rest: FieldList>: FieldList {}
 extension FieldList where Self == NoFields {
     /// The type that stands for `fields`.
     static func type(of fields: [SheetField]) -> any FieldList.Type {
-        fields.reduce(NoFields.self) { join($1.type, $0) }
+        var list: any FieldList.Type = NoFields.self
+        for field in fields { list = join(field.type, list) }
+        return list
     }
 
     private static func join<Field: FieldList, Rest: FieldList>(
