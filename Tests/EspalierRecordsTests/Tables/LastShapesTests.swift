@@ -1,0 +1,73 @@
+import Testing
+
+@testable import EspalierRecords
+
+@Suite("The last shape of each type, however many there are")
+struct LastShapesTests {
+    @Test("each type keeps its place and its shape", arguments: [1, 15, 16, 17, 18, 200])
+    func places(count: Int) {
+        var shapes = LastShapes()
+        let types = (0..<count).map { "Type \($0)" }
+        for (index, type) in types.enumerated() {
+            let place = shapes.place(of: type)
+            #expect(place == index)
+            #expect(shapes[place] == nil)
+            shapes[place] = Shape(type: type, fields: ["a"])
+        }
+        for (index, type) in types.enumerated().reversed() {
+            #expect(shapes.place(of: type) == index)
+            #expect(shapes[index]?.types == [type])
+            shapes[index] = Shape(type: type, fields: ["b"])
+        }
+        for type in types.shuffled() { #expect(shapes[shapes.place(of: type)] == Shape(type: type, fields: ["b"])) }
+        #expect(shapes.place(of: "another") == count)
+    }
+
+    @Test("a place that was given out is good after others were")
+    func kept() {
+        var shapes = LastShapes()
+        let early = shapes.place(of: "early")
+        let places = (0..<40).map { shapes.place(of: "\($0)") }
+        shapes[early] = Shape(type: "early", fields: ["x"])
+        #expect(Set(places + [early]).count == 41)
+        #expect(places.allSatisfy { shapes[$0] == nil })
+        #expect(shapes.place(of: "early") == early)
+    }
+
+    @Test("nodes of more types than are searched, and of one name in two forms, have their own shapes")
+    func flattened() throws {
+        let interner = ShapeInterner()
+        let flattener = Flattener(shapes: interner)
+        for round in 0..<3 {
+            for number in 0..<40 {
+                _ = try flattener.node(identifier: "\(round).\(number)", projection: "Type \(number)") {
+                    try $0.encode(number, forKey: "field \(number)")
+                }
+            }
+        }
+        let nodes = flattener.finish().nodes
+        #expect(nodes.count == 120)
+        for (index, node) in nodes.enumerated() {
+            #expect(node.first.shape == Shape(type: "Type \(index % 40)", fields: ["field \(index % 40)"]))
+            #expect(node.first.shape === nodes[index % 40].first.shape)
+        }
+    }
+
+    @Test("two types whose names are one string in Swift are two", arguments: [0, 20])
+    func canonicalEquivalence(others: Int) throws {
+        let flattener = Flattener()
+        for number in 0..<others {
+            _ = try flattener.node(identifier: "o\(number)", projection: "Other \(number)") { _ in }
+        }
+        for round in 0..<2 {
+            for name in ["\u{E9}", "e\u{301}"] {
+                _ = try flattener.node(identifier: "\(round) \(name)", projection: name) {
+                    try $0.encode(1, forKey: "a")
+                }
+            }
+        }
+        let types = flattener.finish().nodes.suffix(4).map { Array($0.first.shape.types[0].utf8) }
+        let expected = ["\u{E9}", "e\u{301}", "\u{E9}", "e\u{301}"].map { Array($0.utf8) }
+        #expect(types == expected)
+    }
+}
