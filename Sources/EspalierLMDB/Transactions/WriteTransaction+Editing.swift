@@ -39,19 +39,21 @@ extension WriteTransaction {
         let key = unsafe key.span.bytes
         try requireSizes(key, value, .put)
         let index = try startWrite(keyspace, .put)
+        let known: UnsafeRawBufferPointer?
         do {
-            return try unsafe key.withUnsafeBytes { key in
-                try unsafe value.withUnsafeBytes { value in
-                    guard let known = try unsafe LMDBCalls.insert(open.pointer, index, key, value) else { return nil }
-                    open.borrow()
-                    defer { open.giveBack() }
-                    return try body(unsafe RawSpan(_unsafeBytes: known))
+            unsafe known = try key.withUnsafeBytes { (key) throws(LMDBError) in
+                try unsafe value.withUnsafeBytes { (value) throws(LMDBError) in
+                    try unsafe LMDBCalls.insert(open.pointer, index, key, value)
                 }
             }
-        } catch let error as LMDBError {
+        } catch {
             open.fail()
             throw error
         }
+        guard let known = unsafe known else { return nil }
+        open.borrow()
+        defer { open.giveBack() }
+        return try body(unsafe RawSpan(_unsafeBytes: known))
     }
 
     /// Removes the entry under `key`; `false` when there is none. Needs free pages, like every write.

@@ -35,7 +35,7 @@ package struct NodeDraft: Sendable {
     }
 
     func holds(_ projection: String) -> Bool {
-        first.type == projection || others.contains { $0.type == projection }
+        first.type.hasSameBytes(as: projection) || others.contains { $0.type.hasSameBytes(as: projection) }
     }
 }
 

@@ -7,16 +7,18 @@ struct LastShapes {
     private var types: [String] = []
     private var shapes: [Shape?] = []
     /// Places of the types that are not searched.
-    private var rest: [String: Int] = [:]
+    private var rest: [Identifier: Int] = [:]
 
     /// The place of `type`, given out now if it is new; it stays what it is.
     mutating func place(of type: String) -> Int {
-        for place in 0..<min(types.count, Self.searched) where types[place] == type { return place }
-        if let place = rest[type] { return place }
+        for place in 0..<min(types.count, Self.searched) where types[place].hasSameBytes(as: type) {
+            return place
+        }
+        if types.count > Self.searched, let place = rest[Identifier(type)] { return place }
         let place = types.count
         types.append(type)
         shapes.append(nil)
-        if place >= Self.searched { rest[type] = place }
+        if place >= Self.searched { rest[Identifier(type)] = place }
         return place
     }
 

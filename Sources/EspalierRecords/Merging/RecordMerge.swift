@@ -66,7 +66,9 @@ private struct SlotMerge {
 
     mutating func add(_ projection: ProjectionDraft, policy: WritePolicy, children: [Handle]) throws {
         let type = Identifier(projection.type)
-        if policy == .replace || projection.isCase { withdraw(type, except: Set(projection.shape.names.map(Identifier.init))) }
+        if policy == .replace || projection.isCase {
+            withdraw(type, except: Set(projection.shape.names.map(Identifier.init)))
+        }
         if !types.contains(type) { types.append(type) }
         let source = sources.count
         sources.append((projection.values, children))

@@ -38,7 +38,8 @@ struct ExpectedReadingTests {
 
     @Test("every order and subset of four fields, and one that is never there", arguments: SheetField.Manner.allCases)
     func everyOrder(manner: SheetField.Manner) throws {
-        let lists = Self.orders(of: Self.few + [.child], upTo: 3) + Self.orders(of: Self.few, upTo: 4).filter { $0.count == 4 }
+        let lists =
+            Self.orders(of: Self.few + [.child], upTo: 3) + Self.orders(of: Self.few, upTo: 4).filter { $0.count == 4 }
         for stored in Self.orders(of: Self.few, upTo: 4) {
             let source = try source(Sheet(stored))
             for list in lists { expectSame(source, SheetReader(list, manner), "stored \(stored)") }
@@ -52,7 +53,8 @@ struct ExpectedReadingTests {
                 var sheet = Sheet([SheetField.text, .rank].filter { $0 != field })
                 sheet.entries.insert((field, presence), at: min(place, sheet.entries.count))
                 let source = try source(sheet)
-                for list in Self.orders(of: [field] + sheet.entries.map(\.field).filter { $0 != field } + [.flag], upTo: 4)
+                for list in Self.orders(
+                    of: [field] + sheet.entries.map(\.field).filter { $0 != field } + [.flag], upTo: 4)
                 where Set(list).count == list.count {
                     for manner in SheetField.Manner.allCases {
                         var reader = SheetReader(list, .optional)
@@ -68,7 +70,8 @@ struct ExpectedReadingTests {
     func random(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<150 {
-            var sheet = Sheet(Array(SheetField.allCases.shuffled(using: &random).prefix(Int.random(in: 0...6, using: &random))))
+            var sheet = Sheet(
+                Array(SheetField.allCases.shuffled(using: &random).prefix(Int.random(in: 0...6, using: &random))))
             for index in sheet.entries.indices where Int.random(in: 0..<4, using: &random) == 0 {
                 sheet.entries[index].presence = Bool.random(using: &random) ? .null : .absent
             }

@@ -89,7 +89,9 @@ struct ExpectedShapesTests {
         }
     }
 
-    @Test("a type whose encoder and decoder have orders of their own swaps no values, however often it is written and read")
+    @Test(
+        "a type whose encoder and decoder have orders of their own swaps no values, however often it is written and read"
+    )
     func turned() throws {
         let store = BridgeStore()
         let tree = Turned("top", rest: [Turned("a"), Turned("b", rest: [Turned("c")])])

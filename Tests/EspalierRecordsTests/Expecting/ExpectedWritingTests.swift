@@ -92,7 +92,8 @@ struct ExpectedWritingTests {
         }
     }
 
-    @Test("any types with any lists, of what they encode or the beginning of it", arguments: 1...8 as ClosedRange<UInt64>)
+    @Test(
+        "any types with any lists, of what they encode or the beginning of it", arguments: 1...8 as ClosedRange<UInt64>)
     func random(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for round in 0..<60 {

@@ -15,7 +15,8 @@ struct IdentifierBytesTests {
         let cut = longer[start..<longer.utf8.index(start, offsetBy: text.utf8.count)]
         return [
             appended, String(cut), String(cut.dropFirst(0)), String(describing: NSString(string: text)),
-            String(data: Data(text.utf8), encoding: .utf8) ?? "", text.split(separator: "", omittingEmptySubsequences: true)
+            String(data: Data(text.utf8), encoding: .utf8) ?? "",
+            text.split(separator: "", omittingEmptySubsequences: true)
                 .joined(),
         ]
     }

@@ -76,7 +76,8 @@ struct RepairTests {
                 guard let value = try transaction.value(keyspaces.nodes, handle.rawValue) else { throw Missing() }
                 let entry = StoredEntry(keyspace: keyspaces.nodes, key: [], value: value)
                 // Each write puts a record of the same bytes there.
-                try transaction.put(keyspaces.nodes, handle.rawValue, entry.flipped(valueBit: bit % (value.count * 8)).value)
+                try transaction.put(
+                    keyspaces.nodes, handle.rawValue, entry.flipped(valueBit: bit % (value.count * 8)).value)
             }
             try write(cache)
             guard cache.read(Feed.self, "f:1") != Self.tree else { continue }

@@ -57,14 +57,22 @@ struct UnchangedTests {
         ("a longer field", "top", { $0.text += "er" }),
         ("a field of a child", "left", { $0.links[0].text.removeLast() }),
         ("a field of a large one", "long", { $0.links[1].links[1].text.removeLast() }),
-        ("one byte of a large one", "long", { $0.links[1].links[1].text = "x" + $0.links[1].links[1].text.dropFirst() }),
+        (
+            "one byte of a large one", "long",
+            { $0.links[1].links[1].text = "x" + $0.links[1].links[1].text.dropFirst() }
+        ),
         ("one child less", "right", { $0.links[1].links.removeFirst() }),
         ("children in another order", "right", { $0.links[1].links.reverse() }),
         ("a child twice", "left", { $0.links[0].links.append($0.links[0].links[0]) }),
-        ("another child of the same number of bytes", "left", { $0.links[0].links[0] = Knot("right", text: "right", links: $0.links[1].links) }),
+        (
+            "another child of the same number of bytes", "left",
+            { $0.links[0].links[0] = Knot("right", text: "right", links: $0.links[1].links) }
+        ),
     ]
 
-    @Test("one thing changed writes just the record that says so", arguments: ["uncompressed", "compressed"], edits.indices)
+    @Test(
+        "one thing changed writes just the record that says so", arguments: ["uncompressed", "compressed"],
+        edits.indices)
     func changed(name: String, index: Int) throws {
         let edit = Self.edits[index]
         let scratch = try Scratch()
