@@ -20,7 +20,19 @@ struct MemberProblemTests {
             fixIt: "insert ' = <#default#>'", fixed: "@NotStored var count: Int = <#default#>")
         expect(
             "@NotStored let count: Int?", "@NotStored, so a model read from the cache needs a default value for it",
-            column: 20, fixIt: "insert ' = <#default#>'", fixed: "@NotStored let count: Int? = <#default#>")
+            column: 20, fixIt: "replace 'let' by 'var'", fixed: "@NotStored var count: Int?")
+        expect(
+            "@NotStored let count: Int", "@NotStored, so a model read from the cache needs a default value for it",
+            column: 20, fixIt: "replace 'let' by 'var' and insert ' = <#default#>'",
+            fixed: "@NotStored var count: Int = <#default#>")
+        expect(
+            "@NotStored var count: Int // of it",
+            "@NotStored, so a model read from the cache needs a default value for it",
+            column: 20, fixIt: "insert ' = <#default#>'", fixed: "@NotStored var count: Int = <#default#> // of it")
+        expect(
+            "@NotStored var count: Int { didSet {} }",
+            "@NotStored, so a model read from the cache needs a default value for it", column: 20,
+            fixIt: "insert ' = <#default#>'", fixed: "@NotStored var count: Int = <#default#> { didSet {} }")
     }
 
     @Test("a member that CodingKeys leave out, without a default value")
