@@ -185,4 +185,11 @@ enum Feed {
     let copy, map, forEach, merge, hash, build, encode: Person?
     let `class`, `default`, `self_`: Int
 }
+
+enum Site {
+    @Normalized struct Builder {
+        let id: Int
+        let `Type`, `init`: Int
+    }
+}
 #endif
