@@ -99,7 +99,7 @@ struct MemberProblemTests {
     @Test("several names at once")
     func pattern() {
         expect(
-            "let (a, b): (Int, Int)", "@Normalized takes one name at a time: declare each property by itself", column: 9
+            "let (a, b): (Int, Int)", "@Normalized takes one name at a time: declare each property by itself", column: 5
         )
     }
 
