@@ -31,6 +31,8 @@ struct ModelDeclaration {
     let own: OwnDeclarations
     /// The property `id`, stored or computed.
     let id: PatternBindingSyntax?
+    /// The property `modelIdentifier`.
+    let modelIdentifier: PatternBindingSyntax?
     let node: any DeclGroupSyntax
 
     init(_ declaration: some DeclGroupSyntax, attribute: AttributeSyntax, lexicalContext: [Syntax]) {
@@ -54,8 +56,12 @@ struct ModelDeclaration {
         cases = items.compactMap { $0.decl.as(EnumCaseDeclSyntax.self) }
             .flatMap { EnumCase.all(in: $0, keys: keys, members: items) }
         own = OwnDeclarations(items, of: OwnType(declaration, in: lexicalContext))
-        id = variables.filter { !$0.isOfTheType }.flatMap(\.bindings)
-            .first { $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.bareText == "id" }
+        let bindings = variables.filter { !$0.isOfTheType }.flatMap(\.bindings)
+        func binding(_ name: String) -> PatternBindingSyntax? {
+            bindings.first { $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.bareText == name }
+        }
+        id = binding("id")
+        modelIdentifier = binding("modelIdentifier")
         node = declaration
     }
 

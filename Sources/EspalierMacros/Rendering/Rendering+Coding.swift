@@ -30,7 +30,7 @@ extension Rendering {
         }
         let members = model.storedMembers.enumerated()
         return expectation("decoder")
-            + members.map { "let value\($0) = try \(builderName).\(Self.reading($1))(from: &decoder)" }
+            + members.map { "let value\($0) = try \(builderName).\(Self.reading($1, at: $0))(from: &decoder)" }
             + members.map { "self.\($1.name) = value\($0)" }
     }
 
@@ -46,17 +46,19 @@ extension Rendering {
     /// of types may mean nothing.
     var readings: [String] {
         guard model.kind == .structure, !model.own.contains(.decode) else { return [] }
-        return model.storedMembers.map { member in
+        return model.storedMembers.enumerated().map { index, member in
             Self.block(
                 """
-                fileprivate static func \(Self.reading(member))(from decoder: inout EspalierRecords.RecordDecoder) throws \
+                fileprivate static func \(Self.reading(member, at: index))(from decoder: inout EspalierRecords.RecordDecoder) throws \
                 -> \(typeInBuilder(member))
                 """, ["return \(decoded(member))"])
         }
     }
 
-    private static func reading(_ member: Member) -> String {
-        member.name.hasPrefix("`") ? member.name : "read_\(member.name)"
+    private static func reading(_ member: Member, at place: Int) -> String {
+        // Between backticks, nearly everything is a name.
+        let isWord = member.bareName.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+        return isWord ? "read_\(member.bareName)" : "reading\(place)"
     }
 
     private func decoded(_ member: Member) -> String {

@@ -48,9 +48,11 @@ struct Rendering {
     /// Whether the type is made by a builder: every type but enums.
     var isBuilt: Bool { model.kind != .enumeration }
 
-    /// `Builder`, unless that is a type of the model's own, or of one of its members.
+    /// `Builder`, unless that is the model itself, a type of its own, or of one of its members.
     var builderName: String {
-        let isTaken = model.own.contains(.builder) || model.members.contains { $0.type?.mentions("Builder") == true }
+        let isTaken =
+            model.name == "Builder" || model.own.contains(.builder)
+            || model.members.contains { $0.type?.mentions("Builder") == true }
         return isTaken ? "NormalizedBuilder" : "Builder"
     }
 

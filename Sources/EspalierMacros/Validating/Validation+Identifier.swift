@@ -63,8 +63,24 @@ extension Validation {
     }
 
     var identifierProblems: [Diagnostic] {
-        guard model.arguments.identifier == nil, !model.own.contains(.modelIdentifier) else { return [] }
+        if let own = model.modelIdentifier { return ownIdentifierProblems(own) }
+        guard model.arguments.identifier == nil else { return [] }
         return optionalIdentifierProblems + genericContextProblems
+    }
+
+    private func ownIdentifierProblems(_ own: PatternBindingSyntax) -> [Diagnostic] {
+        let type = own.typeAnnotation?.type
+        let text = type?.trimmedDescription.replacing("Swift.", with: "")
+        guard text != "String?", text != "Optional<String>" else { return [] }
+        let fixIt = type.map {
+            FixIt.replacing(
+                $0, with: TypeSyntax("String?").with(\.trailingTrivia, $0.trailingTrivia), "replace by 'String?'")
+        }
+        return [
+            Self.problem(
+                "identifierType", at: type.map(Syntax.init) ?? Syntax(own.pattern),
+                "a 'modelIdentifier' is a String?: one of another type is not what the cache asks for", fixIt: fixIt)
+        ]
     }
 
     // Two types that write each other's records.

@@ -48,7 +48,8 @@ extension Validation {
         guard !variable.isOfTheType, !model.members.isEmpty || model.kind != .enumeration else { return [] }
         return variable.bindings.filter { !$0.pattern.is(IdentifierPatternSyntax.self) }.map { binding in
             Self.problem(
-                "pattern", at: binding.pattern, "@Normalized takes one name at a time: declare each property by itself")
+                "pattern", at: variable.bindingSpecifier,
+                "@Normalized takes one name at a time: declare each property by itself")
         }
     }
 }

@@ -53,14 +53,29 @@ extension Validation {
     private func defaultProblem(of member: Member) -> Diagnostic? {
         guard member.storedName == nil, !member.hasDefault, member.modifier?.name.text != "weak" else { return nil }
         let why = member.isLeftOutOfCodingKeys ? "CodingKeys leave '\(member.bareName)' out" : "@NotStored"
-        // A constant with a value would be the same in every model.
-        let insertion = InitializerClauseSyntax(
-            equal: .equalToken(leadingTrivia: .space, trailingTrivia: .space), value: ExprSyntax("<#default#>"))
-        let changed = member.binding.with(\.initializer, insertion)
         return Self.problem(
             "noDefault", at: member.binding,
             "\(why), so a model read from the cache needs a default value for it",
-            fixIt: .replacing(member.binding, with: changed, "insert ' = <#default#>'"))
+            fixIt: Self.givingDefault(member))
+    }
+
+    // A constant with a value would be the same in every model, and no member.
+    private static func givingDefault(_ member: Member) -> FixIt {
+        var changes: [FixIt.Change] = []
+        var messages: [String] = []
+        if !member.isVariable,
+            let specifier = member.binding.parent?.parent?.as(VariableDeclSyntax.self)?.bindingSpecifier
+        {
+            changes.append(
+                .replace(oldNode: Syntax(specifier), newNode: Syntax(specifier.with(\.tokenKind, .keyword(.var)))))
+            messages.append("replace 'let' by 'var'")
+        }
+        if member.type?.isOptional != true {
+            changes.append(.replace(oldNode: Syntax(member.binding), newNode: Syntax(member.binding.withDefault)))
+            messages.append("insert ' = <#default#>'")
+        }
+        let message = messages.joined(separator: " and ")
+        return FixIt(message: Remedy(message: message, id: message), changes: changes)
     }
 
     private func typeProblem(of member: Member) -> Diagnostic? {
@@ -121,6 +136,18 @@ extension Validation {
                 "sameName", at: node,
                 "'\(earlier.bareName)' and '\(member.bareName)' are both stored as \"\(name)\": give one another name")
         }
+    }
+}
+
+extension PatternBindingSyntax {
+    /// With a place for a value, before a comment on the same line.
+    fileprivate var withDefault: PatternBindingSyntax {
+        let end = typeAnnotation?.trailingTrivia ?? pattern.trailingTrivia
+        let insertion = InitializerClauseSyntax(
+            equal: .equalToken(leadingTrivia: .space, trailingTrivia: .space),
+            value: ExprSyntax("<#default#>").with(\.trailingTrivia, end))
+        return with(\.pattern, typeAnnotation == nil ? pattern.with(\.trailingTrivia, []) : pattern)
+            .with(\.typeAnnotation, typeAnnotation?.with(\.trailingTrivia, [])).with(\.initializer, insertion)
     }
 }
 

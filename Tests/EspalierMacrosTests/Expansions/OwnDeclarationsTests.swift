@@ -60,6 +60,7 @@ struct OwnDeclarationsTests {
         expectExpansion(
             of: "@Normalized struct Message { let builder: Builder }", has: "struct NormalizedBuilder",
             "var builder: Builder")
+        expectExpansion(of: "@Normalized struct Builder { let id: Int }", has: "struct NormalizedBuilder")
     }
 
     @Test("its own == is what Equatable uses")

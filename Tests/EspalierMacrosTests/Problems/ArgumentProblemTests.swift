@@ -60,6 +60,20 @@ struct ArgumentProblemTests {
         }
     }
 
+    @Test("a modelIdentifier of another type; the fix-it makes it a String?", arguments: ["String", "Int", "Name?"])
+    func identifierType(type: String) {
+        func person(_ type: String) -> String {
+            "@Normalized struct Person {\n    var modelIdentifier: \(type) { name }\n}"
+        }
+        expectProblem(
+            person(type), "a 'modelIdentifier' is a String?: one of another type is not what the cache asks for",
+            line: 2,
+            column: 26, fixIt: "replace by 'String?'", fixed: person("String?"))
+        for right in ["String?", "Swift.String?", "Optional<String>"] {
+            expectExpansion(of: person(right), has: "nonisolated func map")
+        }
+    }
+
     @Test("an id in a generic type, or in an extension that can be of no other")
     func genericContext() {
         let message = """

@@ -20,7 +20,19 @@ struct MemberProblemTests {
             fixIt: "insert ' = <#default#>'", fixed: "@NotStored var count: Int = <#default#>")
         expect(
             "@NotStored let count: Int?", "@NotStored, so a model read from the cache needs a default value for it",
-            column: 20, fixIt: "insert ' = <#default#>'", fixed: "@NotStored let count: Int? = <#default#>")
+            column: 20, fixIt: "replace 'let' by 'var'", fixed: "@NotStored var count: Int?")
+        expect(
+            "@NotStored let count: Int", "@NotStored, so a model read from the cache needs a default value for it",
+            column: 20, fixIt: "replace 'let' by 'var' and insert ' = <#default#>'",
+            fixed: "@NotStored var count: Int = <#default#>")
+        expect(
+            "@NotStored var count: Int // of it",
+            "@NotStored, so a model read from the cache needs a default value for it",
+            column: 20, fixIt: "insert ' = <#default#>'", fixed: "@NotStored var count: Int = <#default#> // of it")
+        expect(
+            "@NotStored var count: Int { didSet {} }",
+            "@NotStored, so a model read from the cache needs a default value for it", column: 20,
+            fixIt: "insert ' = <#default#>'", fixed: "@NotStored var count: Int = <#default#> { didSet {} }")
     }
 
     @Test("a member that CodingKeys leave out, without a default value")
@@ -87,7 +99,7 @@ struct MemberProblemTests {
     @Test("several names at once")
     func pattern() {
         expect(
-            "let (a, b): (Int, Int)", "@Normalized takes one name at a time: declare each property by itself", column: 9
+            "let (a, b): (Int, Int)", "@Normalized takes one name at a time: declare each property by itself", column: 5
         )
     }
 

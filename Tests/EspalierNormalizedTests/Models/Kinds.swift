@@ -130,9 +130,11 @@ import Foundation
 /// Defaults that speak of the type itself.
 @Normalized(type: "settled") struct Settled {
     static let fallback = 5
+    static let person: any Attachable = Person(id: 5, name: "fallback")
     let id: Int
     @Stored(default: Self.fallback) let count: Int
     @Stored(default: [Self.fallback, Self.fallback + 1]) let counts: [Int]
+    @Stored(default: Self.person) let anyone: any Attachable
 }
 
 @Normalized(type: "settled") final class SettledShared {
@@ -182,5 +184,12 @@ enum Feed {
     let String_: String
     let copy, map, forEach, merge, hash, build, encode: Person?
     let `class`, `default`, `self_`: Int
+}
+
+enum Site {
+    @Normalized struct Builder {
+        let id: Int
+        let `Type`, `init`: Int
+    }
 }
 #endif
