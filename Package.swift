@@ -26,7 +26,7 @@ let package = Package(
     products: [
         .library(name: "Espalier", targets: ["Espalier"]),
         .library(name: "Macros", targets: ["EspalierNormalized"]),
-        .executable(name: "espalier", targets: ["EspalierCLI"]),
+        .executable(name: "espalier", targets: ["EspalierMain"]),
     ],
     traits: [
         .trait(
@@ -71,7 +71,8 @@ let package = Package(
             name: "Espalier",
             dependencies: ["EspalierStore", "EspalierNormalized", "EspalierModels", "EspalierRecords"],
             swiftSettings: settings),
-        .executableTarget(
+        .executableTarget(name: "EspalierMain", dependencies: ["EspalierCLI"], swiftSettings: settings),
+        .target(
             name: "EspalierCLI",
             dependencies: [
                 "EspalierStore", "EspalierModels", "EspalierRecords", "EspalierLMDB", "EspalierCompression",

@@ -4,7 +4,6 @@ import ArgumentParser
 ///
 /// Exits with 0 when it worked, 1 when it could not be done, 2 for a miss or a failed check, 64 for wrong
 /// arguments. What goes wrong is one line on standard error; standard output carries results only.
-@main
 struct Espalier: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "espalier",
@@ -48,4 +47,11 @@ struct Espalier: AsyncParsableCommand {
             Console.exit(with: error)
         }
     }
+}
+
+/// The whole tool, for the executable that is nothing else.
+package enum Tool {
+    /// Runs what the process's arguments say, and ends the process where that fails.
+    @MainActor
+    package static func main() async { await Espalier.main() }
 }

@@ -17,6 +17,7 @@ enum ModuleImports {
             "EspalierStore", "EspalierNormalized", "EspalierProviders", "EspalierConsistency", "EspalierModels",
             "EspalierRecords",
         ],
+        "EspalierMain": ["EspalierCLI"],
         "EspalierCLI": [
             "EspalierStore", "EspalierLMDB", "EspalierCompression", "EspalierModels", "EspalierRecords",
             "ArgumentParser",
