@@ -1,70 +1,49 @@
 // The commonest fields without a call for each step: half of what a model's fields cost beyond their values.
 extension RecordDecoder {
-    /// Whether the next expected field is the one that stands here.
-    @inline(__always)
-    private var isInOrder: Bool { order == .straight && next < count }
-
     /// Decodes one field of text.
     public mutating func decode(_ type: String.Type = String.self, forKey key: String) throws -> String {
-        guard isInOrder else { return try decodeField(type, forKey: key) }
-        do {
-            guard let value = try values.reader.takeString() else { return try decodeField(type, forKey: key) }
-            next += 1
-            return value
-        } catch let error as FormatError {
-            throw values.assembly.failure(of: error).inside(field: key)
-        }
+        try decodeScalar(key) { reader throws(FormatError) in try reader.takeString() }
     }
 
     /// Decodes one field of text that may be nil.
     public mutating func decode(_ type: String?.Type = String?.self, forKey key: String) throws -> String? {
-        guard isInOrder else { return try decodeField(type, forKey: key) }
-        do {
-            if try values.reader.takeNull() {
-                next += 1
-                return nil
-            }
-            guard let value = try values.reader.takeString() else { return try decodeField(type, forKey: key) }
-            next += 1
-            return value
-        } catch let error as FormatError {
-            throw values.assembly.failure(of: error).inside(field: key)
+        try decodeScalar(key) { reader throws(FormatError) -> String?? in
+            if try reader.takeNull() { return .some(nil) }
+            guard let text = try reader.takeString() else { return nil }
+            return text
         }
     }
 
     /// Decodes one integer field.
     public mutating func decode(_ type: Int.Type = Int.self, forKey key: String) throws -> Int {
-        guard isInOrder else { return try decodeField(type, forKey: key) }
-        do {
-            guard let value = try values.reader.takeInteger(type) else { return try decodeField(type, forKey: key) }
-            next += 1
-            return value
-        } catch let error as FormatError {
-            throw values.assembly.failure(of: error).inside(field: key)
-        }
+        try decodeScalar(key) { reader throws(FormatError) in try reader.takeInteger(Int.self) }
     }
 
     /// Decodes one floating-point field.
     public mutating func decode(_ type: Double.Type = Double.self, forKey key: String) throws -> Double {
-        guard isInOrder else { return try decodeField(type, forKey: key) }
-        do {
-            guard let value = try values.reader.takeDouble() else { return try decodeField(type, forKey: key) }
-            next += 1
-            return value
-        } catch let error as FormatError {
-            throw values.assembly.failure(of: error).inside(field: key)
-        }
+        try decodeScalar(key) { reader throws(FormatError) in try reader.takeDouble() }
     }
 
     /// Decodes one field that is true or false.
     public mutating func decode(_ type: Bool.Type = Bool.self, forKey key: String) throws -> Bool {
-        guard isInOrder else { return try decodeField(type, forKey: key) }
-        do {
-            guard let value = try values.reader.takeBool() else { return try decodeField(type, forKey: key) }
-            next += 1
-            return value
-        } catch let error as FormatError {
-            throw values.assembly.failure(of: error).inside(field: key)
+        try decodeScalar(key) { reader throws(FormatError) in try reader.takeBool() }
+    }
+
+    /// What `take` takes where the next expected field stands; where it takes nothing, the field is decoded as any other.
+    @inline(__always)
+    private mutating func decodeScalar<Value: FieldValue>(
+        _ key: String, _ take: (inout ByteReader) throws(FormatError) -> Value?
+    ) throws -> Value {
+        if order == .straight, next < count {
+            do throws(FormatError) {
+                if let value = try take(&values.reader) {
+                    next += 1
+                    return value
+                }
+            } catch {
+                throw values.assembly.failure(of: error).inside(field: key)
+            }
         }
+        return try decodeField(Value.self, forKey: key)
     }
 }

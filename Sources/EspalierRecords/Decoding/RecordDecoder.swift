@@ -8,8 +8,8 @@
 /// ```
 ///
 /// Asked for in the order they were encoded, fields are read straight down, without comparing names where `expect` has said
-/// which they are; in any other order the places of all fields are found once. Unknown fields are ignored, a missing optional field is nil, any other missing field throws, which
-/// makes the read a miss. Can't be copied or kept.
+/// which they are; in any other order the places of all fields are found once. Unknown fields are ignored, a missing optional
+/// field is nil, any other missing field throws, which makes the read a miss. Can't be copied or kept.
 public struct RecordDecoder: ~Copyable {
     @usableFromInline package var values: ValueDecoder
     /// Nil for an inline model, whose map carries the names.
