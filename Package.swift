@@ -62,6 +62,11 @@ let package = Package(
                 .target(name: "EspalierMacros", condition: .when(traits: ["Macros"])),
             ],
             swiftSettings: settings),
+        .target(
+            name: "EspalierConsistency", dependencies: ["EspalierModels", "EspalierRecords"], swiftSettings: settings),
+        .target(
+            name: "EspalierProviders", dependencies: ["EspalierConsistency", "EspalierModels", "EspalierRecords"],
+            swiftSettings: settings),
         .target(name: "EspalierCompression", dependencies: ["CZstd"], swiftSettings: settings),
         .target(
             name: "EspalierStore",
@@ -69,7 +74,10 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "Espalier",
-            dependencies: ["EspalierStore", "EspalierNormalized", "EspalierModels", "EspalierRecords"],
+            dependencies: [
+                "EspalierStore", "EspalierProviders", "EspalierConsistency", "EspalierNormalized", "EspalierModels",
+                "EspalierRecords",
+            ],
             swiftSettings: settings),
         .executableTarget(name: "EspalierMain", dependencies: ["EspalierCLI"], swiftSettings: settings),
         .target(
@@ -92,6 +100,13 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EspalierModelsTests", dependencies: ["EspalierModels", "EspalierTestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EspalierConsistencyTests",
+            dependencies: ["EspalierConsistency", "EspalierModels", "EspalierTestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "EspalierProvidersTests",
+            dependencies: ["EspalierProviders", "EspalierConsistency", "EspalierModels", "EspalierTestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "EspalierStoreTests",

@@ -1,0 +1,142 @@
+public import EspalierModels
+import Synchronization
+
+/// Keeps immutable model trees consistent: a node updated anywhere is updated in every tree that shows it.
+///
+/// ```swift
+/// let manager = ConsistencyManager()
+/// manager.addListener(profileScreen)
+/// manager.updateModel(person)             // every listener whose tree shows the person gets its tree with the new one
+/// ```
+///
+/// All work on trees is done off the main actor, in the order in which it was submitted; listeners are called on the main
+/// actor. Listeners are held weakly. An update costs the ways from what it changes up to the roots of the trees that show
+/// it, whatever else is in those trees, and a walk over what is posted; a node listened to costs less than 100 bytes.
+///
+/// Updates and deletions may be submitted on any thread; everything about listeners belongs to the main actor.
+///
+/// After LinkedIn's ConsistencyManager, whose names and behaviour these are.
+open class ConsistencyManager: @unchecked Sendable {
+    // `@unchecked`, for it may be subclassed: it has only constants of its own, and what the main actor guards.
+    let board = ListenerBoard()
+    let worker: ConsistencyWorker
+    private let queue = WorkQueue()
+
+    /// Told of mistakes and replacements. Weak.
+    @preconcurrency @MainActor
+    public var delegate: (any ConsistencyManagerDelegate)? {
+        get { board.delegate }
+        set { board.delegate = newValue }
+    }
+
+    /// Seconds between two cleanings, 300 unless set otherwise; 0 for never.
+    @preconcurrency @MainActor
+    public var garbageCollectionInterval: Double {
+        get { board.cleaningInterval }
+        set {
+            board.cleaningInterval = newValue
+            scheduleCleaning()
+        }
+    }
+
+    public init() {
+        worker = ConsistencyWorker(board: board)
+        let board = board
+        submit { manager in
+            await MainActor.run {
+                board.manager = manager
+                manager.scheduleCleaning()
+            }
+        }
+    }
+
+    /// Work in its place in the order. The manager lives until it is done.
+    func submit(_ body: @escaping @Sendable (ConsistencyManager) async -> Void) {
+        queue.submit { await body(self) }
+    }
+
+    // MARK: Listening
+
+    /// Listens to what `listener` shows now, on its behalf: to be called whenever it shows another model. Does not end a
+    /// pause. Does nothing while it shows nothing.
+    @preconcurrency @MainActor
+    open func addListener(_ listener: any ConsistencyManagerListener) { register(listener, since: nil) }
+
+    /// Listens to a part that has come to what `listener` shows, without going through all of it.
+    @preconcurrency @MainActor
+    open func addListener(_ listener: any ConsistencyManagerListener, to model: any ConsistencyManagerModel) {
+        let weak = WeakListener(listener)
+        submit { await $0.worker.register(weak, part: model) }
+    }
+
+    /// Stops listening. Not needed: a listener that is gone is not called.
+    @preconcurrency @MainActor
+    open func removeListener(_ listener: any ConsistencyManagerListener) {
+        // By its address alone: nobody can hold an object weakly that is going.
+        let identity = ObjectIdentifier(listener)
+        board.forget(identity)
+        submit { await $0.worker.unregister(identity) }
+    }
+
+    /// `fetch` is when what the listener shows was asked for, if it came late: it gets what was posted since.
+    @MainActor
+    package func register(_ listener: any ConsistencyManagerListener, since fetch: ChangeTime?) {
+        let weak = WeakListener(listener)
+        let base = weak.treeListener?.base ?? listener.currentModel().map { ListenerBase(model: $0, revision: nil) }
+        guard let base else { return }
+        board.rebase(listener, to: base.model)
+        let era = board.era.load(ordering: .relaxed)
+        submit { manager in
+            guard let fetch else { return await manager.worker.register(weak, base) }
+            await manager.worker.register(weak, base, since: fetch, era: era)
+        }
+    }
+
+    // MARK: Updating
+
+    /// Posts a model: it takes the place of each node of its identifier in every listener's tree, and so do the nodes below it.
+    ///
+    /// Nodes that are equal are not replaced, and nobody is told of them. To post several models at once, post a
+    /// `BatchUpdateModel`.
+    ///
+    /// - Parameter context: handed to the listeners.
+    @preconcurrency
+    open func updateModel(_ model: any ConsistencyManagerModel, context: (any Sendable)? = nil) {
+        post(model, context: context, time: ChangeTime())
+    }
+
+    /// Deletes a model, not those below it: an optional child becomes nil, an element is left out, and a model that can't be
+    /// without it is deleted, too, up to whole trees.
+    @preconcurrency
+    open func deleteModel(_ model: any ConsistencyManagerModel, context: (any Sendable)? = nil) {
+        delete(model, context: context, time: ChangeTime(), onCascade: nil)
+    }
+
+    package func post(_ model: any ConsistencyManagerModel, context: (any Sendable)?, time: ChangeTime) {
+        submit(
+            Posting(
+                model: model, isDeletion: false, context: context, time: time,
+                era: board.era.load(ordering: .relaxed), onCascade: nil))
+    }
+
+    /// `onCascade` is told, on the main actor, what could not be without the model.
+    package func delete(
+        _ model: any ConsistencyManagerModel, context: (any Sendable)?, time: ChangeTime,
+        onCascade: (@MainActor @Sendable ([any ConsistencyManagerModel]) -> Void)?
+    ) {
+        submit(
+            Posting(
+                model: model, isDeletion: true, context: context, time: time,
+                era: board.era.load(ordering: .relaxed), onCascade: onCascade))
+    }
+
+    private func submit(_ posting: Posting) {
+        submit { manager in
+            guard posting.era == manager.board.era.load(ordering: .relaxed) else { return }
+            await manager.worker.post(posting)
+        }
+    }
+
+    /// Returns when everything submitted before has been applied, and delivered.
+    public func flush() async { await queue.flush() }
+}

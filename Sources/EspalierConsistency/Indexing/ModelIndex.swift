@@ -1,0 +1,211 @@
+import EspalierModels
+
+/// Which listener shows which node, and where: the trees of all listeners, without their content.
+///
+/// A slot stands for a node of a listener's tree, with its parent and its place among its siblings; the slots of one
+/// identifier, whoever's they are, form a list that a hash table leads to. So an update finds what shows its nodes by one
+/// look-up each, and from there the way up to the roots, whatever else the trees hold.
+///
+///     table: hash of identifier -> first slot of that hash
+///     slot:  hash | owner | parent | first child | next sibling | next, previous of the same hash       32 bytes
+///
+/// Identifiers are kept as hashes: where two share one, whoever follows the slot to the node finds out.
+///
+/// Invariants: a tree's slots stand in the order of `forEach`; every slot with a hash is in exactly one list; a free slot is
+/// in none. Confined to the actor that owns it.
+final class ModelIndex {
+    typealias Slot = UInt32
+    typealias Owner = UInt32
+
+    struct Entry {
+        var identifierHash: UInt64 = 0
+        var ownerAndMarks: UInt32 = 0
+        var parent: Slot = none
+        var firstChild: Slot = none
+        var nextSibling: Slot = none
+        var nextOccurrence: Slot = none
+        var previousOccurrence: Slot = none
+    }
+
+    /// No slot: the one at 0 is never handed out.
+    static let none: Slot = 0
+
+    private static let ownerBits: UInt32 = (1 << 28) - 1
+    private static let pathMark: UInt32 = 1 << 28
+    private static let changeMark: UInt32 = 1 << 29
+    private static let targetMark: UInt32 = 1 << 30
+
+    private var entries: ContiguousArray<Entry> = [Entry()]
+    private var freeSlots: Slot = none
+    private(set) var count = 0
+    private var firstOccurrences: [UInt64: Slot] = [:]
+
+    // MARK: Looking up
+
+    subscript(_ slot: Slot) -> Entry {
+        get { entries[Int(slot)] }
+        _modify { yield &entries[Int(slot)] }
+    }
+
+    func owner(of slot: Slot) -> Owner { self[slot].ownerAndMarks & Self.ownerBits }
+
+    /// The slots of one hash, of all owners.
+    func forEachOccurrence(of identifier: NodeIdentifier, _ body: (Slot) -> Void) {
+        var slot = firstOccurrences[identifier.bytesHash] ?? Self.none
+        while slot != Self.none {
+            body(slot)
+            slot = self[slot].nextOccurrence
+        }
+    }
+
+    // MARK: Trees
+
+    /// The root's slot. `visit` is told of each node and its slot.
+    func insert(
+        _ model: any ConsistencyManagerModel, owner: Owner,
+        _ visit: (any ConsistencyManagerModel, NodeIdentifier?, Slot) -> Void = { _, _, _ in }
+    ) -> Slot {
+        let identifier = model.modelIdentifier.map(NodeIdentifier.init)
+        let root = take(for: identifier, owner)
+        visit(model, identifier, root)
+        insertChildren(of: model, under: root, owner, visit)
+        return root
+    }
+
+    /// Takes the children of `slot` away and puts those of `model` in their place.
+    func replaceChildren(of slot: Slot, by model: any ConsistencyManagerModel) {
+        removeChildren(of: slot)
+        insertChildren(of: model, under: slot, owner(of: slot)) { _, _, _ in }
+    }
+
+    private func insertChildren(
+        of model: any ConsistencyManagerModel, under parent: Slot, _ owner: Owner,
+        _ visit: (any ConsistencyManagerModel, NodeIdentifier?, Slot) -> Void
+    ) {
+        var last = Self.none
+        model.forEach { child in
+            let identifier = child.modelIdentifier.map(NodeIdentifier.init)
+            let slot = take(for: identifier, owner)
+            self[slot].parent = parent
+            if last == Self.none { self[parent].firstChild = slot } else { self[last].nextSibling = slot }
+            last = slot
+            visit(child, identifier, slot)
+            insertChildren(of: child, under: slot, owner, visit)
+        }
+    }
+
+    /// Takes a whole tree away; its root must not be among the children of a slot that stays.
+    func removeTree(at root: Slot) {
+        removeChildren(of: root)
+        free(root)
+    }
+
+    private func removeChildren(of parent: Slot) {
+        var slot = self[parent].firstChild
+        self[parent].firstChild = Self.none
+        while slot != Self.none {
+            let next = self[slot].nextSibling
+            removeTree(at: slot)
+            slot = next
+        }
+    }
+
+    /// Takes those children of `parent` away, with their trees, for which `isGone` holds.
+    func removeChildren(of parent: Slot, where isGone: (Slot) -> Bool) {
+        var kept = Self.none
+        var slot = self[parent].firstChild
+        while slot != Self.none {
+            let next = self[slot].nextSibling
+            if isGone(slot) {
+                if kept == Self.none { self[parent].firstChild = next } else { self[kept].nextSibling = next }
+                removeTree(at: slot)
+            } else {
+                kept = slot
+            }
+            slot = next
+        }
+    }
+
+    // MARK: Marks of an update under way
+
+    /// Marks what an update names, and the way from it to its root, up to where the way is marked already.
+    func markPath(to target: Slot) {
+        self[target].ownerAndMarks |= Self.targetMark
+        var slot = target
+        while slot != Self.none, !isOnPath(slot) {
+            self[slot].ownerAndMarks |= Self.pathMark
+            slot = self[slot].parent
+        }
+    }
+
+    func isOnPath(_ slot: Slot) -> Bool { self[slot].ownerAndMarks & Self.pathMark != 0 }
+    func isTarget(_ slot: Slot) -> Bool { self[slot].ownerAndMarks & Self.targetMark != 0 }
+    func isChanged(_ slot: Slot) -> Bool { self[slot].ownerAndMarks & Self.changeMark != 0 }
+    func markChanged(_ slot: Slot) { self[slot].ownerAndMarks |= Self.changeMark }
+
+    /// Takes the marks of the marked part of a tree away.
+    func unmark(below root: Slot) {
+        guard isOnPath(root) else { return }
+        self[root].ownerAndMarks &= Self.ownerBits
+        var slot = self[root].firstChild
+        while slot != Self.none {
+            unmark(below: slot)
+            slot = self[slot].nextSibling
+        }
+    }
+
+    /// Whether a node above `slot` has its identifier: a node inside itself.
+    func isInsideItself(_ slot: Slot) -> Bool {
+        let hash = self[slot].identifierHash
+        var above = self[slot].parent
+        while above != Self.none {
+            if self[above].identifierHash == hash { return true }
+            above = self[above].parent
+        }
+        return false
+    }
+
+    // MARK: Slots
+
+    private func take(for identifier: NodeIdentifier?, _ owner: Owner) -> Slot {
+        let slot: Slot
+        if freeSlots == Self.none {
+            slot = Slot(entries.count)
+            entries.append(Entry())
+        } else {
+            slot = freeSlots
+            freeSlots = self[slot].nextSibling
+        }
+        count += 1
+        self[slot] = Entry(ownerAndMarks: owner)
+        guard let identifier else { return slot }
+        let hash = identifier.bytesHash
+        let next = firstOccurrences.updateValue(slot, forKey: hash) ?? Self.none
+        self[slot].identifierHash = hash
+        self[slot].nextOccurrence = next
+        if next != Self.none { self[next].previousOccurrence = slot }
+        return slot
+    }
+
+    private func free(_ slot: Slot) {
+        let entry = self[slot]
+        if entry.nextOccurrence != Self.none {
+            self[entry.nextOccurrence].previousOccurrence = entry.previousOccurrence
+        }
+        if entry.previousOccurrence != Self.none {
+            self[entry.previousOccurrence].nextOccurrence = entry.nextOccurrence
+        } else if entry.identifierHash != 0 {
+            firstOccurrences[entry.identifierHash] = entry.nextOccurrence == Self.none ? nil : entry.nextOccurrence
+        }
+        self[slot] = Entry(nextSibling: freeSlots)
+        freeSlots = slot
+        count -= 1
+    }
+
+    func removeAll() {
+        entries = [Entry()]
+        freeSlots = Self.none
+        count = 0
+        firstOccurrences = [:]
+    }
+}

@@ -1,0 +1,39 @@
+/// What was posted since the oldest fetch that is still under way.
+///
+/// A tree read from a cache is as old as the moment it was asked for: what was posted while it was read is caught up with when
+/// it has a listener. Empty while nothing is fetched.
+struct RecentChanges {
+    struct CatchUp {
+        var changes: PostedChanges
+        var context: (any Sendable)?
+        var time: ChangeTime
+    }
+
+    private var fetches: [ChangeTime] = []
+    private var entries: [CatchUp] = []
+
+    mutating func begin(_ fetch: ChangeTime) { fetches.append(fetch) }
+
+    mutating func end(_ fetch: ChangeTime) {
+        if let position = fetches.firstIndex(of: fetch) { fetches.remove(at: position) }
+        guard let oldest = fetches.min() else { return entries = [] }
+        entries.removeAll { !$0.time.after(oldest) }
+    }
+
+    mutating func note(_ changes: PostedChanges, _ posting: Posting) {
+        guard !fetches.isEmpty else { return }
+        entries.append(CatchUp(changes: changes, context: posting.context, time: posting.time))
+    }
+
+    /// All changes after a fetch as one, the later ones winning; nil if there are none.
+    func changes(since fetch: ChangeTime) -> CatchUp? {
+        let later = entries.filter { $0.time.after(fetch) }
+        guard var result = later.first else { return nil }
+        for entry in later.dropFirst() {
+            result.changes.formUnion(entry.changes)
+            result.context = entry.context
+            result.time = entry.time
+        }
+        return result
+    }
+}
