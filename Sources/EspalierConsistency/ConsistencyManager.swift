@@ -92,6 +92,26 @@ open class ConsistencyManager: @unchecked Sendable {
         }
     }
 
+    /// The root's children in `range` gave way to `models` in what the listener shows. `completion` is called on the main actor
+    /// when all that was submitted before has been delivered.
+    @MainActor
+    package func splice(
+        _ listener: any TreeListener, _ range: Range<Int>, with models: [any ConsistencyManagerModel],
+        from old: ChangeTime, to new: ChangeTime, completion: @escaping @MainActor @Sendable () -> Void
+    ) {
+        let weak = WeakListener(listener)
+        submit { manager in
+            await manager.worker.splice(weak, range, with: models, from: old, to: new)
+            await completion()
+        }
+    }
+
+    /// `completion` is called on the main actor when all that was submitted before has been delivered.
+    @MainActor
+    package func afterDelivery(_ completion: @escaping @MainActor @Sendable () -> Void) {
+        submit { _ in await completion() }
+    }
+
     // MARK: Updating
 
     /// Posts a model: it takes the place of each node of its identifier in every listener's tree, and so do the nodes below it.

@@ -94,6 +94,27 @@ final class ModelIndex {
         }
     }
 
+    /// Takes the children of `parent` in `range` away and puts `models` in their place.
+    func replaceChildren(of parent: Slot, in range: Range<Int>, by models: [any ConsistencyManagerModel]) {
+        var before = Self.none
+        for _ in 0..<range.lowerBound {
+            before = before == Self.none ? self[parent].firstChild : self[before].nextSibling
+        }
+        var next = before == Self.none ? self[parent].firstChild : self[before].nextSibling
+        for _ in range where next != Self.none {
+            let gone = next
+            next = self[gone].nextSibling
+            removeTree(at: gone)
+        }
+        for model in models {
+            let slot = insert(model, owner: owner(of: parent))
+            self[slot].parent = parent
+            if before == Self.none { self[parent].firstChild = slot } else { self[before].nextSibling = slot }
+            before = slot
+        }
+        if before == Self.none { self[parent].firstChild = next } else { self[before].nextSibling = next }
+    }
+
     /// Takes a whole tree away; its root must not be among the children of a slot that stays.
     func removeTree(at root: Slot) {
         removeChildren(of: root)

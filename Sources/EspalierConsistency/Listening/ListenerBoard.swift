@@ -20,6 +20,7 @@ final class ListenerBoard {
     struct News: Sendable {
         let model: any ConsistencyManagerModel
         let changes: [String: ModelChange]
+        let time: ChangeTime
     }
 
     struct Replacement: Sendable {
@@ -59,8 +60,12 @@ final class ListenerBoard {
             for delivery in deliveries { hand(over: delivery) }
             guard let news else { return }
             for updatesListener in updatesListeners {
-                updatesListener.listener?.consistencyManager(
-                    manager, updatedModel: news.model, changes: news.changes, context: context)
+                if let waiting = updatesListener.listener as? any WaitingListener {
+                    waiting.take(news.changes, context: context, time: news.time)
+                } else {
+                    updatesListener.listener?.consistencyManager(
+                        manager, updatedModel: news.model, changes: news.changes, context: context)
+                }
             }
         }
     }

@@ -47,6 +47,21 @@ actor ConsistencyWorker {
         registration.parts.append(index.insert(part, owner: registration.owner))
     }
 
+    /// The root's children in `range` gave way to `models`: the tree `old` became the tree `new`.
+    func splice(
+        _ listener: WeakListener, _ range: Range<Int>, with models: [any ConsistencyManagerModel], from old: ChangeTime,
+        to new: ChangeTime
+    ) {
+        guard listener.isAlive else { return }
+        let registration = registration(for: listener)
+        if registration.root != ModelIndex.none, case .revision(old)? = registration.snapshot {
+            index.replaceChildren(of: registration.root, in: range, by: models)
+            registration.snapshot = .revision(new)
+        } else {
+            for model in models { register(listener, part: model) }
+        }
+    }
+
     func unregister(_ identity: ObjectIdentifier) {
         if let registration = registrations[identity] { remove(registration) }
     }
@@ -161,7 +176,9 @@ actor ConsistencyWorker {
         if outcome.hasWrongMapClass { await board.report(.WrongMapClass) }
         if let onCascade = round.posting?.onCascade { await onCascade(outcome.cascaded) }
         let news = round.posting.flatMap { posting in
-            board.hasUpdatesListeners ? ListenerBoard.News(model: posting.model, changes: round.changes.changes) : nil
+            board.hasUpdatesListeners
+                ? ListenerBoard.News(
+                    model: posting.model, changes: round.changes.changes, time: posting.time) : nil
         }
         guard !deliveries.isEmpty || news != nil else { return }
         await board.deliver(

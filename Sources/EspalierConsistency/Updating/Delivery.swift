@@ -33,3 +33,9 @@ package protocol TreeListener: ConsistencyManagerListener {
 extension TreeListener {
     package var base: ListenerBase? { currentModel().map { ListenerBase(model: $0, revision: nil) } }
 }
+
+/// Waits for models that nobody shows yet, and asks when they were posted.
+@MainActor
+package protocol WaitingListener: ConsistencyManagerUpdatesListener {
+    func take(_ changes: [String: ModelChange], context: (any Sendable)?, time: ChangeTime)
+}

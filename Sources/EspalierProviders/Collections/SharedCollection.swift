@@ -1,0 +1,227 @@
+import EspalierConsistency
+import EspalierModels
+
+/// One collection, as all providers with its key show it: there is one list in memory, whoever edits it.
+///
+/// Providers hold it, and it lives as long as one of them, or a fetch or a save under way. It is what listens for updates of
+/// models. A provider without key has one of its own.
+@MainActor
+final class SharedCollection<T: SimpleModel>: TreeListener {
+    let key: String?
+    let manager: DataModelManager
+    private(set) var elements: [T] = []
+    /// Whether it was set or fetched. Until then it is empty because nobody knows better.
+    private(set) var isKnown = false
+    private(set) var lastUpdated = ChangeTime.zero
+    /// When all of it was set or asked for.
+    private(set) var lastSet = ChangeTime.zero
+    /// When a provider last set or edited it: a fetch from before is about the past.
+    private(set) var lastChosen = ChangeTime.zero
+    private var revision = ChangeTime.zero
+    private var log = SpliceLog()
+    private var members: [WeakMember] = []
+    /// When the cache was last sent all of it.
+    private var lastSent = ChangeTime.zero
+
+    private struct WeakMember {
+        weak var provider: CollectionDataProvider<T>?
+    }
+
+    init(key: String?, _ manager: DataModelManager) {
+        self.key = key
+        self.manager = manager
+    }
+
+    private var consistencyManager: ConsistencyManager { manager.consistencyManager }
+
+    // MARK: Members
+
+    func join(_ provider: CollectionDataProvider<T>) {
+        leave(provider)
+        members.append(WeakMember(provider: provider))
+    }
+
+    func leave(_ provider: CollectionDataProvider<T>) {
+        members.removeAll { $0.provider == nil || $0.provider === provider }
+    }
+
+    /// The elements, for those who follow changes with what was before; nil when nobody does, which saves a copy.
+    private var followed: [T]? {
+        members.contains { $0.provider?.subscribers.isEmpty == false } ? elements : nil
+    }
+
+    private func forEachMember(_ body: (CollectionDataProvider<T>) -> Void) {
+        DeliveryRound.run {
+            for member in members { if let provider = member.provider { body(provider) } }
+        }
+    }
+
+    // MARK: All of it
+
+    /// New elements in place of all, by `author`, who is not told.
+    func set(_ new: [T], by author: CollectionDataProvider<T>, save: Bool, context: (any Sendable)?) {
+        let isSame = isKnown && Self.areEqual(elements, new)
+        let previous = followed
+        take(new, time: ChangeTime())
+        consistencyManager.register(self, since: nil)
+        let post = new.map { $0 as any ConsistencyManagerModel }
+        if save { lastSent = ChangeTime() }
+        manager.submit(BatchUpdateModel(models: post), context: context) { [key] lane in
+            if save, let key { lane.save(collection: new, forKey: key, context: context) }
+        }
+        guard !isSame else { return }
+        forEachMember { if $0 !== author { $0.wasReset(.sibling, context: context, previous) } }
+    }
+
+    /// What the cache had at `fetch`.
+    func set(fetched new: [T], at fetch: ChangeTime, by author: CollectionDataProvider<T>) {
+        let previous = followed
+        take(new, time: fetch)
+        consistencyManager.register(self, since: fetch)
+        forEachMember { if $0 !== author { $0.wasReset(.cache, context: nil, previous) } }
+    }
+
+    private func take(_ new: [T], time: ChangeTime) {
+        elements = new
+        isKnown = true
+        lastUpdated = time
+        lastSet = time
+        lastChosen = time
+        revision = ChangeTime()
+        log.removeAll()
+    }
+
+    static func areEqual(_ a: [T], _ b: [T]) -> Bool {
+        a.count == b.count && zip(a, b).allSatisfy { $0.isEqualToModel($1) }
+    }
+
+    // MARK: Edits
+
+    /// An edit by `author`, who is not told.
+    func edit(
+        _ range: Range<Int>, _ new: [T], _ kind: EditKind, by author: CollectionDataProvider<T>, save: Bool,
+        context: (any Sendable)?
+    ) {
+        let splice = CollectionSplice(range: range, count: new.count)
+        let neighbours = neighbours(of: range.lowerBound)
+        let previous = followed
+        elements.replaceSubrange(range, with: new)
+        isKnown = true
+        lastChosen = ChangeTime()
+        lastUpdated = lastChosen
+        let old = revision
+        let revision = ChangeTime()
+        self.revision = revision
+        log.append(splice, revision)
+        consistencyManager.splice(self, range, with: new, from: old, to: revision) { [weak self] in
+            self?.log.removeThrough(revision)
+        }
+        let stored = save ? storedEdit(kind.edit(new, at: range.lowerBound), neighbours, context) : nil
+        let post = new.isEmpty ? nil : BatchUpdateModel(models: new.map { $0 as any ConsistencyManagerModel })
+        manager.submit(post, context: context) { lane in
+            if let stored { lane.edit(stored) }
+        }
+        forEachMember { if $0 !== author { $0.wasEdited(splice, kind, context: context, previous) } }
+    }
+
+    private func neighbours(of index: Int) -> CollectionNeighbours {
+        func identifier(_ index: Int) -> String? {
+            elements.indices.contains(index) ? elements[index].modelIdentifier : nil
+        }
+        return CollectionNeighbours(
+            count: elements.count, previous: identifier(index - 1), current: identifier(index),
+            next: identifier(index + 1))
+    }
+
+    // MARK: The cache
+
+    private func storedEdit(
+        _ edit: CollectionEdit, _ neighbours: CollectionNeighbours, _ context: (any Sendable)?
+    ) -> StoredEdit? {
+        guard let key else { return nil }
+        let time = ChangeTime()
+        return StoredEdit(
+            key: key, edit: edit, neighbours: neighbours, whole: { [elements] in elements }, context: context,
+            onOutOfDate: {
+                // All of it, as it is by now, unless that was sent since.
+                guard time.after(self.lastSent) else { return }
+                self.lastSent = ChangeTime()
+                self.manager.lane.save(collection: self.elements, forKey: key, context: context)
+            })
+    }
+
+    // MARK: Updates of models
+
+    var base: ListenerBase? {
+        isKnown ? ListenerBase(model: CollectionModel(elements: elements), revision: revision) : nil
+    }
+
+    func currentModel() -> (any ConsistencyManagerModel)? { base?.model }
+
+    func modelUpdated(_ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?) {}
+
+    func take(_ delivery: Delivery) {
+        guard delivery.time.after(lastSet), let new = delivery.model as? CollectionModel<T>,
+            let base = delivery.base.revision
+        else { return }
+        let changes = changes(delivery.childUpdates, new.elements, base)
+        guard !changes.isEmpty else { return }
+        let previous = followed
+        for change in changes {
+            switch change.element {
+            case let element?: elements[change.place] = element
+            case nil: elements.remove(at: change.place)
+            }
+        }
+        revision = base == revision && log.isEmpty ? delivery.revision : ChangeTime()
+        lastUpdated = max(lastUpdated, delivery.time)
+        tell(changes, delivery, previous)
+    }
+
+    /// What the update says, at the places where it is now, last place first.
+    private func changes(
+        _ updates: [Int: Delivery.ChildUpdate], _ new: [T], _ base: ChangeTime
+    ) -> [(place: Int, element: T?)] {
+        var deleted = 0
+        var changes: [(place: Int, element: T?)] = []
+        for (ordinal, update) in updates.sorted(by: { $0.key < $1.key }) {
+            let element = update.isDeleted ? nil : new[ordinal - deleted]
+            if update.isDeleted { deleted += 1 }
+            if let place = log.place(of: ordinal, inListOf: base) { changes.append((place, element)) }
+        }
+        return changes.sorted { $0.place > $1.place }
+    }
+
+    private func tell(_ changes: [(place: Int, element: T?)], _ delivery: Delivery, _ previous: [T]?) {
+        let steps = changes.map { change in
+            change.element == nil
+                ? CollectionChangeInformation.delete(index: change.place) : .update(index: change.place)
+        }
+        if let key, steps.numberOfDeletedElements() > 0 {
+            manager.lane.save(elements, forKey: key, afterDeletionAt: delivery.time, context: delivery.context)
+        }
+        forEachMember { $0.wasChanged(steps, context: delivery.context, previous) }
+    }
+}
+
+/// What kind of edit a range that gives way to others is.
+enum EditKind: Sendable {
+    case insert, append, update, remove
+
+    func edit<T: SimpleModel>(_ new: [T], at index: Int) -> CollectionEdit {
+        switch self {
+        case .insert: .insert(new, at: index)
+        case .append: .append(new)
+        case .update: .update(new[0], at: index)
+        case .remove: .remove(at: index)
+        }
+    }
+
+    func changes(_ splice: CollectionSplice) -> [CollectionChangeInformation] {
+        switch self {
+        case .insert, .append: splice.inserted.map { .insert(index: $0) }
+        case .update: [.update(index: splice.range.lowerBound)]
+        case .remove: splice.range.reversed().map { .delete(index: $0) }
+        }
+    }
+}

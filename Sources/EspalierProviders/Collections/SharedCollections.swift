@@ -1,0 +1,30 @@
+import EspalierModels
+
+/// The collections that someone shows, edits or fetches, by their keys: one for a key and a type of element.
+@MainActor
+final class SharedCollections {
+    private struct Name: Hashable {
+        let key: String
+        let type: ObjectIdentifier
+    }
+    private struct WeakCollection {
+        weak var collection: AnyObject?
+    }
+    private var collections: [Name: WeakCollection] = [:]
+    private var limit = 64
+
+    nonisolated init() {}
+
+    /// The collection under a key, made if nobody has it.
+    func collection<T: SimpleModel>(_ key: String, in manager: DataModelManager) -> SharedCollection<T> {
+        let name = Name(key: key, type: ObjectIdentifier(T.self))
+        if let known = collections[name]?.collection as? SharedCollection<T> { return known }
+        let collection = SharedCollection<T>(key: key, manager)
+        collections[name] = WeakCollection(collection: collection)
+        if collections.count > limit {
+            collections = collections.filter { $0.value.collection != nil }
+            limit = max(64, collections.count * 2)
+        }
+        return collection
+    }
+}
