@@ -4,7 +4,7 @@ import EspalierRecords
 extension CommitSession {
     /// Applies an edit to the collection under `key`. `handles` are those of the tree the drafts refer to.
     func edit(
-        collection key: String, _ edit: CollectionEdit, handles: [Handle], in transaction: inout WriteTransaction
+        collection key: String, _ edit: FlattenedEdit, handles: [Handle], in transaction: inout WriteTransaction
     ) throws {
         let place = try place(.collection, key, in: &transaction)
         let old = place.old.flatMap { try? SegmentList($0) }
@@ -29,7 +29,7 @@ extension CommitSession {
     }
 
     private func apply(
-        _ edit: CollectionEdit, _ elements: ([ValueDraft]) -> [StoredElement], to editor: inout SegmentEditor,
+        _ edit: FlattenedEdit, _ elements: ([ValueDraft]) -> [StoredElement], to editor: inout SegmentEditor,
         in transaction: inout WriteTransaction
     ) throws {
         let count = editor.list.count

@@ -6,7 +6,7 @@ enum WriteOperation: Sendable {
     case nodes(FlattenedTree, entries: [Int], policy: WritePolicy)
     /// What a key names: a reference to a node of the tree, or an inline model.
     case key(String, ValueDraft, FlattenedTree, policy: WritePolicy)
-    case collection(String, CollectionEdit, FlattenedTree, policy: WritePolicy)
+    case collection(String, FlattenedEdit, FlattenedTree, policy: WritePolicy)
     case delete([Entry])
     /// Records in place of what stands under their names.
     case restore([RestoredRecord], Restoration)
