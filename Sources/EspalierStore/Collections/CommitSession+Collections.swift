@@ -6,6 +6,7 @@ extension CommitSession {
     func edit(
         collection key: String, _ edit: FlattenedEdit, handles: [Handle], in transaction: inout WriteTransaction
     ) throws {
+        let written = counters.recordsWritten
         let place = try place(.collection, key, in: &transaction)
         let old = place.old.flatMap { try? SegmentList($0) }
         var editor = SegmentEditor(session: self, list: old ?? SegmentList())
@@ -25,7 +26,7 @@ extension CommitSession {
             try apply(edit, elements, to: &editor, in: &transaction)
         }
         try finish(editor.list, key, at: place, in: &transaction)
-        changes.keys.append(key)
+        if counters.recordsWritten > written { changes.keys.append(key) }
     }
 
     private func apply(
