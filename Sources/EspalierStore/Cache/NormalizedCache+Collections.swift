@@ -85,12 +85,12 @@ extension NormalizedCache {
     @discardableResult
     func edit(
         _ key: String, _ elements: [@Sendable (ValueEncoder) throws -> Void], _ policy: WritePolicy, isDroppable: Bool,
-        _ make: @escaping @Sendable ([ValueDraft]) -> FlattenedEdit
+        expecting neighbours: CollectionNeighbours? = nil, _ make: @escaping @Sendable ([ValueDraft]) -> FlattenedEdit
     ) -> WriteTicket {
         guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
         return submit(isDroppable: isDroppable) { flattener in
             let drafts = try elements.map { try flattener.value($0) }
-            return .collection(key, make(drafts), flattener.finish(), policy: policy)
+            return .collection(key, make(drafts), flattener.finish(), policy: policy, expecting: neighbours)
         }
     }
 }
