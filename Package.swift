@@ -126,6 +126,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "EspalierTests", dependencies: ["Espalier", "EspalierTestSupport"], swiftSettings: settings),
+        .testTarget(
             name: "EspalierNormalizedTests", dependencies: ["Espalier"], swiftSettings: settings),
         // Models as apps have them that default to the main actor, and as older ones.
         .testTarget(

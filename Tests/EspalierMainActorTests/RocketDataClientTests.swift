@@ -18,20 +18,20 @@ extension CollectionDataProvider {
 }
 
 nonisolated final class ClientCache: CacheDelegate {
-    func modelForKey<T: SimpleModel>(_ cacheKey: String?, context: Any?, completion: @escaping (T?, Error?) -> ()) {
+    func modelForKey<T: SimpleModel>(_ cacheKey: String?, context: Any?, completion: @escaping (T?, (any Error)?) -> ()) {
         completion(nil, nil)
     }
 
-    func setModel(_ model: SimpleModel, forKey cacheKey: String, context: Any?) {}
+    func setModel(_ model: any SimpleModel, forKey cacheKey: String, context: Any?) {}
 
     func collectionForKey<T: SimpleModel>(
-        _ cacheKey: String?, context: Any?, completion: @escaping ([T]?, Error?) -> ()
+        _ cacheKey: String?, context: Any?, completion: @escaping ([T]?, (any Error)?) -> ()
     ) {
         completion(nil, nil)
     }
 
-    func setCollection(_ collection: [SimpleModel], forKey cacheKey: String, context: Any?) {}
-    func deleteModel(_ model: SimpleModel, forKey cacheKey: String?, context: Any?) {}
+    func setCollection(_ collection: [any SimpleModel], forKey cacheKey: String, context: Any?) {}
+    func deleteModel(_ model: any SimpleModel, forKey cacheKey: String?, context: Any?) {}
 }
 
 nonisolated final class UserModel: Model, Equatable {
@@ -144,7 +144,7 @@ class MessagesViewController: CollectionDataProviderDelegate, DataProviderDelega
     }
 
     func batchDataProviderListener(
-        _ batchListener: BatchDataProviderListener, hasUpdatedDataProviders dataProviders: [ConsistencyManagerListener],
+        _ batchListener: BatchDataProviderListener, hasUpdatedDataProviders dataProviders: [any ConsistencyManagerListener],
         context: Any?
     ) {
         title = "batch"
@@ -152,7 +152,7 @@ class MessagesViewController: CollectionDataProviderDelegate, DataProviderDelega
 }
 
 class SimpleListener: ConsistencyManagerListener, ConsistencyManagerUpdatesListener, ConsistencyManagerDelegate {
-    var model: ConsistencyManagerModel?
+    var model: (any ConsistencyManagerModel)?
     let manager = ConsistencyManager()
     func start() {
         manager.delegate = self
@@ -167,10 +167,10 @@ class SimpleListener: ConsistencyManagerListener, ConsistencyManagerUpdatesListe
         let batch = BatchListener(listeners: [self], consistencyManager: manager)
         batch.listenerHasUpdatedModel(self, consistencyManager: manager)
     }
-    func currentModel() -> ConsistencyManagerModel? { return model }
-    func modelUpdated(_ model: ConsistencyManagerModel?, updates: ModelUpdates, context: Any?) { self.model = model }
+    func currentModel() -> (any ConsistencyManagerModel)? { return model }
+    func modelUpdated(_ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?) { self.model = model }
     func consistencyManager(
-        _ consistencyManager: ConsistencyManager, updatedModel model: ConsistencyManagerModel,
+        _ consistencyManager: ConsistencyManager, updatedModel model: any ConsistencyManagerModel,
         changes: [String: ModelChange], context: Any?
     ) {
         if case .updated(let models)? = changes["UserModel:1"] { self.model = models.first }
