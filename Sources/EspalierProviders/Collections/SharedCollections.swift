@@ -12,6 +12,10 @@ final class SharedCollections {
     }
     private var collections: [Name: WeakCollection] = [:]
     private var limit = 64
+    private var turns: [Name: [Turn]] = [:]
+
+    /// An edit of a collection that has to be loaded first; it says when it is done.
+    typealias Turn = @MainActor (_ done: @escaping @MainActor () -> Void) -> Void
 
     nonisolated init() {}
 
@@ -26,5 +30,21 @@ final class SharedCollections {
             limit = max(64, collections.count * 2)
         }
         return collection
+    }
+
+    /// Edits of one collection one after the other, in the order of the calls: each finds what the one before has left. At once,
+    /// if none is under way.
+    func inTurn<T: SimpleModel>(_ key: String, of type: T.Type, _ turn: @escaping Turn) {
+        let name = Name(key: key, type: ObjectIdentifier(type))
+        turns[name, default: []].append(turn)
+        if turns[name]?.count == 1 { begin(name) }
+    }
+
+    private func begin(_ name: Name) {
+        guard let turn = turns[name]?.first else { return turns[name] = nil }
+        turn { [self] in
+            turns[name]?.removeFirst()
+            begin(name)
+        }
     }
 }
