@@ -79,6 +79,10 @@ let package = Package(
                 "EspalierRecords",
             ],
             swiftSettings: settings),
+        // A sample, to be read and run: `swift run Messages`.
+        .executableTarget(
+            name: "Messages", dependencies: ["Espalier"], path: "Examples/Messages", exclude: ["output.txt"],
+            swiftSettings: settings),
         .executableTarget(name: "EspalierMain", dependencies: ["EspalierCLI"], swiftSettings: settings),
         .target(
             name: "EspalierCLI",
