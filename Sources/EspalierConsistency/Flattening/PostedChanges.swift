@@ -37,15 +37,6 @@ struct PostedChanges: Sendable {
         }
     }
 
-    /// Changes of later updates win.
-    mutating func formUnion(_ later: PostedChanges) {
-        byIdentifier.merge(later.byIdentifier) { earlier, later in
-            guard case .updated(let models) = earlier, case .updated(let laterModels) = later else { return later }
-            let names = Set(laterModels.map(\.projectionIdentifier))
-            return .updated(models.filter { !names.contains($0.projectionIdentifier) } + laterModels)
-        }
-    }
-
     // MARK: Flattening
 
     private mutating func collect(_ model: any ConsistencyManagerModel, _ saysTwoThings: inout Bool) {

@@ -165,6 +165,16 @@ final class ModelIndex {
         return false
     }
 
+    func hashes(above slot: Slot) -> Set<UInt64> {
+        var hashes: Set<UInt64> = []
+        var above = self[slot].parent
+        while above != Self.none {
+            if self[above].identifierHash != 0 { hashes.insert(self[above].identifierHash) }
+            above = self[above].parent
+        }
+        return hashes
+    }
+
     // MARK: Slots
 
     private func take(for identifier: NodeIdentifier?, _ owner: Owner) -> Slot {

@@ -2,6 +2,9 @@ import EspalierModels
 
 /// Where all work on trees is done: the index, and the updates of listeners. Called by one queue, one piece of work at a time.
 actor ConsistencyWorker {
+    /// Parts that a listener may have before its whole tree is indexed anew.
+    private static let partsLimit = 16
+
     private let board: ListenerBoard
     private let index = ModelIndex()
     private var registrations: [ObjectIdentifier: Registration] = [:]
@@ -19,37 +22,35 @@ actor ConsistencyWorker {
     // MARK: Listening
 
     func register(_ listener: WeakListener, _ base: ListenerBase) {
-        guard listener.isAlive else { return }
         reindex(registration(for: listener), base) { _, _ in }
     }
 
-    /// For what is shown was asked for at `fetch`: what was posted since is delivered now.
+    /// For what is shown was asked for at `fetch`: what was posted since is delivered now, one update after the other.
     func register(_ listener: WeakListener, _ base: ListenerBase, since fetch: ChangeTime, era: Int) async {
         register(listener, base)
-        guard let registration = registrations[listener.identity], let missed = recent.changes(since: fetch) else {
-            return
+        for missed in recent.changes(since: fetch) {
+            guard let registration = registrations[ObjectIdentifier(listener)] else { return }
+            let targets = targets(of: missed.changes).filter { $0.key == registration.owner }
+            guard !targets.isEmpty else { continue }
+            await deliver(
+                targets,
+                Round(changes: missed.changes, context: missed.context, time: missed.time, era: era, posting: nil))
         }
-        var targets: [ModelIndex.Slot] = []
-        for identifier in missed.changes.byIdentifier.keys {
-            index.forEachOccurrence(of: identifier) {
-                if index.owner(of: $0) == registration.owner { targets.append($0) }
-            }
-        }
-        guard !targets.isEmpty else { return }
-        let round = Round(
-            changes: missed.changes, context: missed.context, time: missed.time, era: era, posting: nil)
-        await deliver([registration.owner: targets], round)
     }
 
-    func register(_ listener: WeakListener, part: any ConsistencyManagerModel) {
-        guard listener.isAlive else { return }
+    func register(_ listener: WeakListener, part: any ConsistencyManagerModel) async {
         let registration = registration(for: listener)
         registration.parts.append(index.insert(part, owner: registration.owner))
+        // Whoever adds part after part would have them all kept, those that are gone again, too.
+        guard registration.parts.count > Self.partsLimit else { return }
+        if case .shows(let base)? = await board.answers(of: [listener]).first { reindex(registration, base) { _, _ in } }
     }
 
-    func unregister(_ identity: ObjectIdentifier) {
-        if let registration = registrations[identity] { remove(registration) }
+    func unregister(_ listener: WeakListener) {
+        if let registration = registrations[ObjectIdentifier(listener)] { remove(registration) }
     }
+
+    func remove(_ listeners: [WeakListener]) { listeners.forEach(unregister) }
 
     func removeAll() {
         registrations = [:]
@@ -59,27 +60,19 @@ actor ConsistencyWorker {
         index.removeAll()
     }
 
-    func removeDead() {
-        for registration in registrations.values where !registration.listener.isAlive { remove(registration) }
-    }
-
     private func registration(for listener: WeakListener) -> Registration {
-        if let known = registrations[listener.identity] {
-            if known.listener.isAlive { return known }
-            // Another object at the same address.
-            remove(known)
-        }
+        if let known = registrations[ObjectIdentifier(listener)] { return known }
         let owner = freeOwners.popLast() ?? latestOwner + 1
         latestOwner = max(latestOwner, owner)
         let registration = Registration(listener: listener, owner: owner)
-        registrations[listener.identity] = registration
+        registrations[ObjectIdentifier(listener)] = registration
         owners[owner] = registration
         return registration
     }
 
     private func remove(_ registration: Registration) {
         removeTrees(of: registration)
-        registrations[registration.listener.identity] = nil
+        registrations[ObjectIdentifier(registration.listener)] = nil
         owners[registration.owner] = nil
         freeOwners.append(registration.owner)
     }
@@ -122,14 +115,19 @@ actor ConsistencyWorker {
     func post(_ posting: Posting) async {
         guard let changes = changes(of: posting) else { return await board.report(.DeleteIDFailure) }
         recent.note(changes, posting)
+        await deliver(
+            targets(of: changes),
+            Round(
+                changes: changes, context: posting.context, time: posting.time, era: posting.era, posting: posting))
+    }
+
+    /// The slots that stand for what the changes name, by whose they are.
+    private func targets(of changes: PostedChanges) -> [ModelIndex.Owner: [ModelIndex.Slot]] {
         var targets: [ModelIndex.Owner: [ModelIndex.Slot]] = [:]
         for identifier in changes.byIdentifier.keys {
             index.forEachOccurrence(of: identifier) { targets[index.owner(of: $0), default: []].append($0) }
         }
-        await deliver(
-            targets,
-            Round(
-                changes: changes, context: posting.context, time: posting.time, era: posting.era, posting: posting))
+        return targets
     }
 
     private func changes(of posting: Posting) -> PostedChanges? {
@@ -144,12 +142,10 @@ actor ConsistencyWorker {
         var deliveries: [Delivery] = []
         var outcome = TreeChange()
         if !affected.isEmpty {
-            let bases = await board.bases(of: affected.map(\.listener))
-            for (registration, base) in zip(affected, bases) {
-                guard let base else {
-                    if !registration.listener.isAlive { remove(registration) }
-                    continue
-                }
+            let answers = await board.answers(of: affected.map(\.listener))
+            for (registration, answer) in zip(affected, answers) {
+                if case .isGone = answer { remove(registration) }
+                guard case .shows(let base) = answer else { continue }
                 guard let change = update(registration, base, targets[registration.owner] ?? [], round.changes)
                 else { continue }
                 outcome.replacements += change.replacements

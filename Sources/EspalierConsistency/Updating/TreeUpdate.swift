@@ -98,7 +98,12 @@ struct TreeUpdate {
             var part = TreeChange.Part(model: nil)
             if let text = model.modelIdentifier { part.updates.deletedModelIds.insert(text) }
             return part
-        case .replaced(let merged, let isWhole):
+        case .replaced(let merged, isWhole: true):
+            // Two nodes of one identifier that say different things, which `map` hands out in another order.
+            guard !merged.isEqualToModel(model) else { throw OutOfStep() }
+            return try replace(model, by: merged, isWhole: true, at: slot)
+        case .replaced(_, isWhole: false):
+            guard case .replaced(let merged, let isWhole)? = changes.outcome(for: model) else { throw OutOfStep() }
             return try replace(model, by: merged, isWhole: isWhole, at: slot)
         case .unchanged, nil:
             return try mapChildren(of: model, at: slot)
@@ -115,7 +120,7 @@ struct TreeUpdate {
         try collectChanged(below: model, at: slot, into: &part.updates)
         if !isWhole {
             // What the merge has kept of the old node may hold nodes that the changes name.
-            let settled = IdentifierUpdate(changes).applyBelow(merged)
+            let settled = IdentifierUpdate(changes).applyBelow(merged, above: index.hashes(above: slot), &result)
             part.model = settled.model
             part.updates.formUnion(settled.updates)
         }
