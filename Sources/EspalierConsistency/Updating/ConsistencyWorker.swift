@@ -22,7 +22,7 @@ actor ConsistencyWorker {
     // MARK: Listening
 
     func register(_ listener: WeakListener, _ base: ListenerBase) {
-        reindex(registration(for: listener), base) { _, _ in }
+        reindex(registration(for: listener), base)
     }
 
     /// For what is shown was asked for at `fetch`: what was posted since is delivered now, one update after the other.
@@ -43,7 +43,7 @@ actor ConsistencyWorker {
         registration.parts.append(index.insert(part, owner: registration.owner))
         // Whoever adds part after part would have them all kept, those that are gone again, too.
         guard registration.parts.count > Self.partsLimit else { return }
-        if case .shows(let base)? = await board.answers(of: [listener]).first { reindex(registration, base) { _, _ in } }
+        if case .shows(let base)? = await board.answers(of: [listener]).first { reindex(registration, base) }
     }
 
     func unregister(_ listener: WeakListener) {
@@ -86,7 +86,8 @@ actor ConsistencyWorker {
     }
 
     private func reindex(
-        _ registration: Registration, _ base: ListenerBase, _ visit: (NodeIdentifier, ModelIndex.Slot) -> Void
+        _ registration: Registration, _ base: ListenerBase,
+        _ visit: (NodeIdentifier, ModelIndex.Slot) -> Void = { _, _ in }
     ) {
         removeTrees(of: registration)
         registration.root = index.insert(base.model, owner: registration.owner) { _, identifier, slot in
@@ -177,15 +178,18 @@ actor ConsistencyWorker {
                 if changes[identifier] != nil { targets.append(slot) }
             }
         }
+        var change: TreeChange?
         do {
-            let change = try TreeUpdate.apply(
+            change = try TreeUpdate.apply(
                 changes, to: base.model, at: registration.root, targets: targets, in: index)
             if change?.hasWrongMapClass == true { registration.snapshot = nil }
-            return change
         } catch {
             registration.snapshot = nil
-            return IdentifierUpdate(changes).apply(to: base.model)
+            change = IdentifierUpdate(changes).apply(to: base.model)
         }
+        // The index may be half changed. Where there is a new tree, that is indexed when it is delivered.
+        if registration.snapshot == nil, change?.isChange != true { reindex(registration, base) }
+        return change
     }
 
     private func delivery(
@@ -193,9 +197,11 @@ actor ConsistencyWorker {
     ) -> Delivery {
         let revision = ChangeTime()
         if let model = change.model {
-            if registration.snapshot != nil {
-                registration.snapshot = Snapshot(
-                    ListenerBase(model: model, revision: base.revision == nil ? nil : revision))
+            let next = ListenerBase(model: model, revision: base.revision == nil ? nil : revision)
+            if registration.snapshot == nil {
+                reindex(registration, next)
+            } else {
+                registration.snapshot = Snapshot(next)
             }
         } else {
             removeTrees(of: registration)
@@ -203,5 +209,27 @@ actor ConsistencyWorker {
         return Delivery(
             listener: registration.listener, base: base, model: change.model, updates: change.updates,
             childUpdates: change.childUpdates, context: round.context, time: round.time, revision: revision)
+    }
+
+    // MARK: Invariants
+
+    /// What is wrong with the index: nothing, unless this module is.
+    func violations() async -> [String] {
+        let registrations = Array(registrations.values)
+        var found = index.violations(
+            trees: registrations.flatMap { registration in
+                (registration.parts + [registration.root]).filter { $0 != ModelIndex.none }
+                    .map { (root: $0, owner: registration.owner) }
+            })
+        let answers = await board.answers(of: registrations.map(\.listener))
+        for (registration, answer) in zip(registrations, answers) {
+            guard case .shows(let base) = answer, registration.snapshot?.isTree(of: base) == true else { continue }
+            let fresh = ModelIndex()
+            let root = fresh.insert(base.model, owner: registration.owner)
+            if fresh.places(below: root) != index.places(below: registration.root) {
+                found.append("the tree of owner \(registration.owner) is not the one that is shown")
+            }
+        }
+        return found
     }
 }

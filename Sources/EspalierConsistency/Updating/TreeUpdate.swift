@@ -13,7 +13,9 @@ struct TreeUpdate {
 
     private let index: ModelIndex
     private let changes: PostedChanges
-    private var outcomes: [ModelIndex.Slot: NodeOutcome] = [:]
+    private var outcomes: [ModelIndex.Slot: (model: any ConsistencyManagerModel, outcome: NodeOutcome)] = [:]
+    /// Hashes that the tree has several targets of.
+    private var repeated: Set<UInt64> = []
     private(set) var result = TreeChange()
 
     init(_ changes: PostedChanges, in index: ModelIndex) {
@@ -26,8 +28,13 @@ struct TreeUpdate {
         _ changes: PostedChanges, to model: any ConsistencyManagerModel, at root: ModelIndex.Slot,
         targets: [ModelIndex.Slot], in index: ModelIndex
     ) throws(OutOfStep) -> TreeChange? {
-        for target in targets { index.markPath(to: target) }
         var update = TreeUpdate(changes, in: index)
+        var hashes: Set<UInt64> = []
+        for target in targets {
+            index.markPath(to: target)
+            let hash = index[target].identifierHash
+            if !hashes.insert(hash).inserted { update.repeated.insert(hash) }
+        }
         defer { index.unmark(below: root) }
         guard try update.findChanges(in: model, at: root) else { return nil }
         let part = try update.rebuild(model, at: root)
@@ -47,7 +54,7 @@ struct TreeUpdate {
             case .unchanged(isWhole: true): return false
             case .unchanged(isWhole: false): break
             case .replaced, .deleted:
-                outcomes[slot] = outcome
+                outcomes[slot] = (model, outcome)
                 index.markChanged(slot)
                 return true
             }
@@ -93,17 +100,19 @@ struct TreeUpdate {
     private mutating func rebuild(
         _ model: any ConsistencyManagerModel, at slot: ModelIndex.Slot
     ) throws(OutOfStep) -> TreeChange.Part {
-        switch outcomes[slot] {
+        let found = outcomes[slot]
+        if let found, repeated.contains(index[slot].identifierHash) {
+            // Of several nodes of one identifier `map` may hand out another one here.
+            guard type(of: found.model) == type(of: model), found.model.isEqualToModel(model) else {
+                throw OutOfStep()
+            }
+        }
+        switch found?.outcome {
         case .deleted:
             var part = TreeChange.Part(model: nil)
             if let text = model.modelIdentifier { part.updates.deletedModelIds.insert(text) }
             return part
-        case .replaced(let merged, isWhole: true):
-            // Two nodes of one identifier that say different things, which `map` hands out in another order.
-            guard !merged.isEqualToModel(model) else { throw OutOfStep() }
-            return try replace(model, by: merged, isWhole: true, at: slot)
-        case .replaced(_, isWhole: false):
-            guard case .replaced(let merged, let isWhole)? = changes.outcome(for: model) else { throw OutOfStep() }
+        case .replaced(let merged, let isWhole):
             return try replace(model, by: merged, isWhole: isWhole, at: slot)
         case .unchanged, nil:
             return try mapChildren(of: model, at: slot)

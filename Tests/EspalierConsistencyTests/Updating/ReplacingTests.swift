@@ -156,6 +156,15 @@ struct ReplacingTests {
         #expect(isSame(screen.model, Backwards(id: "s", items: [Shelf(nil, 0, [Leaf("b", 30)]), Leaf("c", 0)])))
     }
 
+    @Test("what comes with an update of such a model is listened to")
+    func backwardsNewChildren() async {
+        let screen = manager.screen(Backwards(id: "s", items: [Shelf("a"), Leaf("b"), Leaf("c")]))
+        manager.updateModel(Shelf("a", 0, [Leaf("new", 0)]))
+        manager.updateModel(Leaf("new", 1))
+        await manager.flush()
+        #expect(screen.updates == [.changed(["s", "a"]), .changed(["s", "a", "new"])])
+    }
+
     @Test("two nodes of one identifier that say different things both say the new thing, whatever the order")
     func contradictingShown() async {
         for items in [[Leaf("a", 0), Leaf("a", 1)], [Leaf("a", 1), Leaf("a", 0)]] {
