@@ -152,7 +152,10 @@ open class ConsistencyManager: @unchecked Sendable {
 
     private func submit(_ posting: Posting) {
         submit { manager in
-            guard posting.era == manager.board.era.load(ordering: .relaxed) else { return }
+            guard posting.era == manager.board.era.load(ordering: .relaxed) else {
+                await posting.onCascade?([])
+                return
+            }
             await manager.worker.post(posting)
         }
     }

@@ -28,6 +28,11 @@ final class ListenerBoard {
         let new: any ConsistencyManagerModel
     }
 
+    struct NewListener: Sendable {
+        let listener: WeakListener
+        let base: ListenerBase
+    }
+
     private struct WeakUpdatesListener {
         weak var listener: (any ConsistencyManagerUpdatesListener)?
     }
@@ -46,10 +51,12 @@ final class ListenerBoard {
         }
     }
 
+    /// Returns those who waited for a model and have it now.
     func deliver(
         _ deliveries: [Delivery], replacements: [Replacement], _ news: News?, context: (any Sendable)?, era: Int
-    ) {
-        guard era == self.era.load(ordering: .relaxed), let manager else { return }
+    ) -> [NewListener] {
+        guard era == self.era.load(ordering: .relaxed), let manager else { return [] }
+        var newListeners: [NewListener] = []
         if let delegate {
             for replacement in replacements {
                 delegate.consistencyManager(
@@ -61,13 +68,17 @@ final class ListenerBoard {
             guard let news else { return }
             for updatesListener in updatesListeners {
                 if let waiting = updatesListener.listener as? any WaitingListener {
-                    waiting.take(news.changes, context: context, time: news.time)
+                    guard waiting.take(news.changes, context: context, time: news.time), let base = waiting.base
+                    else { continue }
+                    rebase(waiting, to: base.model)
+                    newListeners.append(NewListener(listener: WeakListener(waiting), base: base))
                 } else {
                     updatesListener.listener?.consistencyManager(
                         manager, updatedModel: news.model, changes: news.changes, context: context)
                 }
             }
         }
+        return newListeners
     }
 
     private func hand(over delivery: Delivery) {
