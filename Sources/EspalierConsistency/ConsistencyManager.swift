@@ -102,9 +102,10 @@ open class ConsistencyManager: @unchecked Sendable {
         _ listener: any TreeListener, _ range: Range<Int>, with models: [any ConsistencyManagerModel],
         from old: ChangeTime, to new: ChangeTime, completion: @escaping @MainActor @Sendable () -> Void
     ) {
-        let weak = WeakListener(listener)
+        let entry = board.entry(of: listener)
+        entry.isRemoved = false
         submit { manager in
-            await manager.worker.splice(weak, range, with: models, from: old, to: new)
+            await manager.worker.splice(entry, range, with: models, from: old, to: new)
             await completion()
         }
     }
@@ -155,7 +156,10 @@ open class ConsistencyManager: @unchecked Sendable {
 
     private func submit(_ posting: Posting) {
         submit { manager in
-            guard posting.era == manager.board.era.load(ordering: .relaxed) else { return }
+            guard posting.era == manager.board.era.load(ordering: .relaxed) else {
+                await posting.onCascade?([])
+                return
+            }
             await manager.worker.post(posting)
         }
     }

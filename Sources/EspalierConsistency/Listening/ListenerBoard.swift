@@ -28,6 +28,12 @@ final class ListenerBoard {
         let new: any ConsistencyManagerModel
     }
 
+    /// Who waited for a model and has taken it.
+    struct NewListener: Sendable {
+        let listener: WeakListener
+        let base: ListenerBase
+    }
+
     /// What a listener says to being asked what it shows.
     enum Answer: Sendable {
         case isGone
@@ -102,10 +108,12 @@ final class ListenerBoard {
         return entry.paused?.updatedModel.map { ListenerBase(model: $0, revision: nil) }
     }
 
+    /// Returns those who waited for a model and have it now.
     func deliver(
         _ deliveries: [Delivery], replacements: [Replacement], _ news: News?, context: (any Sendable)?, era: Int
-    ) {
-        guard isCurrent(era), let manager else { return }
+    ) -> [NewListener] {
+        guard isCurrent(era), let manager else { return [] }
+        var newListeners: [NewListener] = []
         if let delegate {
             for replacement in replacements {
                 delegate.consistencyManager(
@@ -117,13 +125,18 @@ final class ListenerBoard {
             guard let news else { return }
             for updatesListener in updatesListeners where isCurrent(era) {
                 if let waiting = updatesListener.listener as? any WaitingListener {
-                    waiting.take(news.changes, context: context, time: news.time)
+                    guard waiting.take(news.changes, context: context, time: news.time) else { continue }
+                    let entry = entry(of: waiting)
+                    guard let base = base(of: entry) else { continue }
+                    entry.isRemoved = false
+                    newListeners.append(NewListener(listener: entry, base: base))
                 } else {
                     updatesListener.listener?.consistencyManager(
                         manager, updatedModel: news.model, changes: news.changes, context: context)
                 }
             }
         }
+        return newListeners
     }
 
     func deliverGathered(_ deliveries: [Delivery], era: Int) {

@@ -177,9 +177,10 @@ actor ConsistencyWorker {
                     model: posting.model, changes: round.changes.changes, time: posting.time) : nil
         }
         guard !deliveries.isEmpty || news != nil else { return }
-        await board.deliver(
+        let newListeners = await board.deliver(
             deliveries, replacements: outcome.replacements.map { .init(old: $0.old, new: $0.new) }, news,
             context: round.context, era: round.era)
+        for new in newListeners { register(new.listener, new.base) }
     }
 
     private func update(

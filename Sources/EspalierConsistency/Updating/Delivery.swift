@@ -36,6 +36,7 @@ extension TreeListener {
 
 /// Waits for models that nobody shows yet, and asks when they were posted.
 @MainActor
-package protocol WaitingListener: ConsistencyManagerUpdatesListener {
-    func take(_ changes: [String: ModelChange], context: (any Sendable)?, time: ChangeTime)
+package protocol WaitingListener: ConsistencyManagerUpdatesListener, TreeListener {
+    /// Whether one of them is what it waited for: then it is listened to before the next update is applied.
+    func take(_ changes: [String: ModelChange], context: (any Sendable)?, time: ChangeTime) -> Bool
 }

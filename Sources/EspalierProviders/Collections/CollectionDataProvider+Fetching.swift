@@ -2,22 +2,11 @@ import EspalierConsistency
 import EspalierModels
 
 extension CollectionDataProvider {
-    /// Shows the collection under a key: as a living provider has it, or as the cache does.
-    ///
-    /// Where it is shown already, nobody is asked, and the completion is called at once. After a miss the provider has the key
-    /// all the same, if it had none: what is appended is saved under it. The delegate is not called.
-    ///
-    /// - Parameters:
-    ///   - cacheKey: nil for a cache that goes by the context.
-    ///   - completion: called once, on the main actor, with what is shown then; with neither elements nor error for a miss.
-    public func fetchDataFromCache(
-        withCacheKey cacheKey: String?, context: (any Sendable)? = nil,
-        completion: @escaping @MainActor ([T]?, (any Error)?) -> Void
+    func load(
+        _ cacheKey: String?, _ context: (any Sendable)?, _ completion: @escaping @MainActor ([T]?, (any Error)?) -> Void
     ) {
-        if cacheKey == self.cacheKey, collection.isKnown { return completion(data, nil) }
-        let target =
-            cacheKey.map { dataModelManager.sharedCollections.collection($0, in: dataModelManager) }
-            ?? SharedCollection<T>(key: nil, dataModelManager)
+        if let cacheKey, cacheKey == self.cacheKey, collection.isKnown { return completion(shown, nil) }
+        let target = collection(for: cacheKey)
         if target.isKnown { return show(target, completion) }
         let fetch = ChangeTime()
         let before = collection
@@ -27,12 +16,13 @@ extension CollectionDataProvider {
             defer { consistencyManager.endFetch(fetch) }
             // Set, or fetched, by a call that came later: this answer is about the past.
             guard self.isStill(before, since: fetch) || self.collection === target else {
-                return completion(self.data, nil)
+                return completion(self.shown, nil)
             }
             if target.isKnown { return self.show(target, completion) }
             if let elements {
                 target.set(fetched: elements, at: fetch, by: self)
-                return self.show(target, completion)
+                self.show(target, completion)
+                return target.tellMembers()
             }
             if !self.collection.isKnown { self.join(target) }
             completion(nil, error)
@@ -48,13 +38,9 @@ extension CollectionDataProvider {
         _ target: SharedCollection<T>, _ completion: @MainActor ([T]?, (any Error)?) -> Void
     ) {
         let previous = shown
-        if target === collection, paused != nil {
-            change { paused = PausedCollection(target.elements) }
-        } else {
-            join(target)
-        }
+        join(target)
         publish(.reset, .cache, nil, previous)
-        completion(data, nil)
+        completion(shown, nil)
     }
 
     /// Shows the collection under a key: see `fetchDataFromCache`. Returns what is shown then, nil for a miss; throws what the

@@ -25,13 +25,21 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
 
     var collection: SharedCollection<T>
     /// What is shown instead of the collection, while paused.
-    var paused: PausedCollection<T>?
+    private(set) var paused: PausedCollection<T>?
+    /// What the delegate has not been told yet.
+    private var untold: [News] = []
     private let registrar = ObservationRegistrar()
     let subscribers = Subscribers<CollectionDataChange<T>>()
+
+    private struct News {
+        let change: CollectionChange
+        let context: (any Sendable)?
+    }
 
     public init(dataModelManager: DataModelManager) {
         self.dataModelManager = dataModelManager
         collection = SharedCollection(key: nil, dataModelManager)
+        collection.join(self)
     }
 
     // MARK: Data
@@ -65,23 +73,27 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     ///   - shouldCache: false to leave the cache as it is.
     ///   - context: handed to delegates and to the cache.
     open func setData(_ data: [T], cacheKey: String?, shouldCache: Bool = true, context: (any Sendable)? = nil) {
-        let previous = shown
-        if cacheKey == nil || cacheKey != self.cacheKey { join(target(cacheKey)) }
+        hear()
+        let previous = followed
+        if cacheKey == nil || cacheKey != self.cacheKey { join(collection(for: cacheKey)) }
         change {
             collection.set(data, by: self, save: shouldCache, context: context)
             if paused != nil { paused = PausedCollection(data) }
         }
         publish(.reset, .own, context, previous)
+        collection.tellMembers()
     }
 
-    private func target(_ key: String?) -> SharedCollection<T> {
+    /// The collection that providers of the key share; one of its own without a key.
+    func collection(for key: String?) -> SharedCollection<T> {
         guard let key else { return SharedCollection(key: nil, dataModelManager) }
         return dataModelManager.sharedCollections.collection(key, in: dataModelManager)
     }
 
+    /// Shows `other` from now on, as it is now.
     func join(_ other: SharedCollection<T>) {
-        guard other !== collection else { return }
-        collection.leave(self)
+        hear()
+        if other !== collection { collection.leave(self) }
         change {
             collection = other
             if paused != nil { paused = PausedCollection(other.elements) }
@@ -89,36 +101,120 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         other.join(self)
     }
 
-    func change(_ body: () -> Void) { registrar.withMutation(of: self, keyPath: \.data, body) }
+    private func change(_ body: () -> Void) { registrar.withMutation(of: self, keyPath: \.data, body) }
+
+    // MARK: Editing
+
+    /// Inserts before the element at `index`; at `count`, behind the last one.
+    open func insert(_ newData: [T], at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil) {
+        precondition(index >= 0 && index <= shown.count, "Index out of range: insert at 0 ... count.")
+        edit(index..<index, newData, .insert, shouldCache, context)
+    }
+
+    /// Inserts behind the last element.
+    open func append(_ newData: [T], shouldCache: Bool = true, context: (any Sendable)? = nil) {
+        edit(shown.count..<shown.count, newData, .append, shouldCache, context)
+    }
+
+    /// Puts `element` in place of the one at `index`; it may be another model.
+    open func update(_ element: T, at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil) {
+        precondition(shown.indices.contains(index), "Index out of range: update an element that is there.")
+        edit(index..<index + 1, [element], .update, shouldCache, context)
+    }
+
+    /// Takes the element at `index` out of the collection. The model is not deleted.
+    open func remove(at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil) {
+        precondition(shown.indices.contains(index), "Index out of range: remove an element that is there.")
+        edit(index..<index + 1, [], .remove, shouldCache, context)
+    }
+
+    private func edit(
+        _ range: Range<Int>, _ new: [T], _ kind: EditKind, _ save: Bool, _ context: (any Sendable)?
+    ) {
+        guard !(range.isEmpty && new.isEmpty) else { return }
+        hear()
+        let previous = followed
+        change {
+            if let paused {
+                let splice = edit(where: paused.range(for: range, count: collection.elements.count))
+                self.paused?.edit(range, new, as: splice)
+            } else {
+                collection.edit(range, new, kind, by: self, save: save, context: context)
+            }
+        }
+        publish(.changes(kind.changes(CollectionSplice(range: range, count: new.count))), .own, context, previous)
+        collection.tellMembers()
+
+        /// Edits the collection at the place that is shown; not at all where what is shown is not there any more.
+        func edit(where there: Range<Int>) -> CollectionSplice {
+            if there.isEmpty, !range.isEmpty { return CollectionSplice(range: there, count: 0) }
+            let kind = kind == .append && there.lowerBound < collection.elements.count ? .insert : kind
+            collection.edit(there, new, kind, by: self, save: save, context: context)
+            return CollectionSplice(range: there, count: new.count)
+        }
+    }
+
+    // MARK: Fetching
+
+    /// Shows the collection under a key: as a living provider has it, or as the cache does.
+    ///
+    /// Where it is shown already, nobody is asked, and the completion is called at once. After a miss the provider has the key
+    /// all the same, if it shows nothing yet: what is appended is saved under it. The delegate is not called.
+    ///
+    /// - Parameters:
+    ///   - cacheKey: nil for a cache that goes by the context.
+    ///   - completion: called once, on the main actor, with what is shown then; with neither elements nor error for a miss.
+    open func fetchDataFromCache(
+        withCacheKey cacheKey: String?, context: (any Sendable)? = nil,
+        completion: @escaping @MainActor ([T]?, (any Error)?) -> Void
+    ) {
+        load(cacheKey, context, completion)
+    }
 
     // MARK: What others do
 
     func wasReset(_ origin: ChangeOrigin, context: (any Sendable)?, _ previous: [T]?) {
         if paused != nil { return paused!.reset(context: context) }  // It is there: see the condition.
-        tell(.reset, origin, context, previous)
+        note(.reset, origin, context, previous)
     }
 
     func wasEdited(
         _ splice: CollectionSplice, _ kind: EditKind, context: (any Sendable)?, _ previous: [T]?
     ) {
         if paused != nil { return paused!.edited(splice, context: context) }  // As above.
-        tell(.changes(kind.changes(splice)), .sibling, context, previous)
+        note(.changes(kind.changes(splice)), .sibling, context, previous)
     }
 
     func wasChanged(_ steps: [CollectionChangeInformation], context: (any Sendable)?, _ previous: [T]?) {
         if paused != nil { return paused!.changed(steps, context: context) }  // As above.
-        tell(.changes(steps), .update, context, previous)
+        note(.changes(steps), .update, context, previous)
     }
 
-    private func tell(
+    /// The elements have changed; who observes them is told by `hear`.
+    private func note(
         _ change: CollectionChange, _ origin: ChangeOrigin, _ context: (any Sendable)?, _ previous: [T]?
     ) {
-        // The elements have changed already.
-        self.change {}
-        delegate?.collectionDataProviderHasUpdatedData(self, collectionChanges: change, context: context)
-        batchListener?.note(self, context: context)
+        untold.append(News(change: change, context: context))
         publish(change, origin, context, previous)
     }
+
+    /// Tells the delegate what it does not know yet. It may edit the collection in turn: so the news stand in line, that
+    /// everyone hears of changes in their order, and of all others before an edit of this provider's own.
+    func hear() {
+        guard !untold.isEmpty else { return }
+        DeliveryRound.run {
+            while !untold.isEmpty {
+                let news = untold.removeFirst()
+                change {}
+                delegate?.collectionDataProviderHasUpdatedData(
+                    self, collectionChanges: news.change, context: news.context)
+                batchListener?.note(self, context: news.context)
+            }
+        }
+    }
+
+    /// The elements, for those who follow changes with what was before; nil when nobody does, which saves a copy.
+    private var followed: [T]? { subscribers.isEmpty ? nil : shown }
 
     func publish(
         _ change: CollectionChange, _ origin: ChangeOrigin, _ context: (any Sendable)?, _ previous: [T]?
@@ -153,7 +249,10 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
 extension CollectionDataProvider: Observable {}
 
 extension CollectionDataProvider: PausableProvider {
-    func pause() { if paused == nil { paused = PausedCollection(shown) } }
+    func pause() {
+        hear()
+        if paused == nil { paused = PausedCollection(shown) }
+    }
 
     var resumingListener: (any ConsistencyManagerListener)? { nil }
 
@@ -161,6 +260,7 @@ extension CollectionDataProvider: PausableProvider {
         guard let paused else { return }
         self.paused = nil
         guard paused.isTouched, let change = paused.change(to: collection.elements) else { return }
-        DeliveryRound.run { tell(change, .sibling, paused.context, paused.elements) }
+        note(change, .sibling, paused.context, paused.elements)
+        hear()
     }
 }

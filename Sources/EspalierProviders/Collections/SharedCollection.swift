@@ -22,6 +22,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private var members: [WeakMember] = []
     /// When the cache was last sent all of it.
     private var lastSent = ChangeTime.zero
+    /// Whether an edit got lost in the cache: then the next one that is saved takes all of the collection along.
+    private var isCacheBehind = false
 
     private struct WeakMember {
         weak var provider: CollectionDataProvider<T>?
@@ -50,27 +52,34 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         members.contains { $0.provider?.subscribers.isEmpty == false } ? elements : nil
     }
 
-    private func forEachMember(_ body: (CollectionDataProvider<T>) -> Void) {
-        DeliveryRound.run {
-            for member in members { if let provider = member.provider { body(provider) } }
+    /// All but the author of a change, to take note of it. Nobody else's code runs before everyone has: see `tellMembers`.
+    private func forEachMember(
+        except author: CollectionDataProvider<T>? = nil, _ body: (CollectionDataProvider<T>) -> Void
+    ) {
+        for member in members {
+            if let provider = member.provider, provider !== author { body(provider) }
         }
+    }
+
+    /// Calls the delegates with what has been noted.
+    func tellMembers() {
+        DeliveryRound.run { forEachMember { $0.hear() } }
     }
 
     // MARK: All of it
 
-    /// New elements in place of all, by `author`, who is not told.
+    /// New elements in place of all, by `author`, who is not told. The others are by `tellMembers`, as of all that follows.
     func set(_ new: [T], by author: CollectionDataProvider<T>, save: Bool, context: (any Sendable)?) {
         let isSame = isKnown && Self.areEqual(elements, new)
         let previous = followed
         take(new, time: ChangeTime())
         consistencyManager.register(self, since: nil)
         let post = new.map { $0 as any ConsistencyManagerModel }
-        if save { lastSent = ChangeTime() }
-        manager.submit(BatchUpdateModel(models: post), context: context) { [key] lane in
-            if save, let key { lane.save(collection: new, forKey: key, context: context) }
+        manager.submit(BatchUpdateModel(models: post), context: context) {
+            if save { saveAll(context) }
         }
         guard !isSame else { return }
-        forEachMember { if $0 !== author { $0.wasReset(.sibling, context: context, previous) } }
+        forEachMember(except: author) { $0.wasReset(.sibling, context: context, previous) }
     }
 
     /// What the cache had at `fetch`.
@@ -78,7 +87,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let previous = followed
         take(new, time: fetch)
         consistencyManager.register(self, since: fetch)
-        forEachMember { if $0 !== author { $0.wasReset(.cache, context: nil, previous) } }
+        guard !new.isEmpty else { return }
+        forEachMember(except: author) { $0.wasReset(.cache, context: nil, previous) }
     }
 
     private func take(_ new: [T], time: ChangeTime) {
@@ -116,12 +126,11 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         consistencyManager.splice(self, range, with: new, from: old, to: revision) { [weak self] in
             self?.log.removeThrough(revision)
         }
-        let stored = save ? storedEdit(kind.edit(new, at: range.lowerBound), neighbours, context) : nil
         let post = new.isEmpty ? nil : BatchUpdateModel(models: new.map { $0 as any ConsistencyManagerModel })
-        manager.submit(post, context: context) { lane in
-            if let stored { lane.edit(stored) }
+        manager.submit(post, context: context) {
+            if save { self.save(kind.edit(new, at: range.lowerBound), neighbours, context) }
         }
-        forEachMember { if $0 !== author { $0.wasEdited(splice, kind, context: context, previous) } }
+        forEachMember(except: author) { $0.wasEdited(splice, kind, context: context, previous) }
     }
 
     private func neighbours(of index: Int) -> CollectionNeighbours {
@@ -135,19 +144,44 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     // MARK: The cache
 
-    private func storedEdit(
-        _ edit: CollectionEdit, _ neighbours: CollectionNeighbours, _ context: (any Sendable)?
-    ) -> StoredEdit? {
-        guard let key else { return nil }
+    private func saveAll(_ context: (any Sendable)?) {
+        guard let key else { return }
+        lastSent = ChangeTime()
+        isCacheBehind = false
+        manager.save(collection: elements, forKey: key, context: context)
+    }
+
+    /// The edit, to a cache that takes edits and has kept up; all of it to others.
+    private func save(_ edit: CollectionEdit, _ neighbours: CollectionNeighbours, _ context: (any Sendable)?) {
+        guard let key else { return }
+        guard manager.lane.takesEdits, !isCacheBehind else { return saveAll(context) }
         let time = ChangeTime()
-        return StoredEdit(
-            key: key, edit: edit, neighbours: neighbours, whole: { [elements] in elements }, context: context,
-            onOutOfDate: {
-                // All of it, as it is by now, unless that was sent since.
-                guard time.after(self.lastSent) else { return }
-                self.lastSent = ChangeTime()
-                self.manager.lane.save(collection: self.elements, forKey: key, context: context)
-            })
+        manager.lane.edit(edit, forKey: key, expecting: neighbours, context: context) { outcome in
+            // What all of it was sent after does not matter any more.
+            guard time.after(self.lastSent) else { return }
+            switch outcome {
+            case .applied: break
+            case .failed: self.isCacheBehind = true
+            case .outOfDate: self.sendAll(since: time, context)
+            }
+        }
+    }
+
+    /// All of it, once deletions that the cache has been told of have taken their elements out of it.
+    private func sendAll(since time: ChangeTime, _ context: (any Sendable)?) {
+        manager.consistencyManager.afterDelivery {
+            if time.after(self.lastSent) { self.saveAll(context) }
+        }
+    }
+
+    private func saveDeletion(at time: ChangeTime, _ context: (any Sendable)?) {
+        guard let key else { return }
+        if !manager.lane.takesEdits {
+            manager.lane.save(elements, forKey: key, afterDeletionAt: time, context: context)
+        } else if lastSent.after(time) {
+            // All of it was sent after the cache had taken the model out and before this collection had.
+            saveAll(context)
+        }
     }
 
     // MARK: Updates of models
@@ -173,9 +207,12 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             case nil: elements.remove(at: change.place)
             }
         }
-        revision = base == revision && log.isEmpty ? delivery.revision : ChangeTime()
+        let isAsDelivered = base == revision && log.isEmpty
+        revision = isAsDelivered ? delivery.revision : ChangeTime()
+        for change in changes where change.element == nil { log.noteDeletion(at: change.place, revision) }
         lastUpdated = max(lastUpdated, delivery.time)
-        tell(changes, delivery, previous)
+        note(changes, delivery, previous)
+        tellMembers()
     }
 
     /// What the update says, at the places where it is now, last place first.
@@ -192,14 +229,12 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         return changes.sorted { $0.place > $1.place }
     }
 
-    private func tell(_ changes: [(place: Int, element: T?)], _ delivery: Delivery, _ previous: [T]?) {
+    private func note(_ changes: [(place: Int, element: T?)], _ delivery: Delivery, _ previous: [T]?) {
         let steps = changes.map { change in
             change.element == nil
                 ? CollectionChangeInformation.delete(index: change.place) : .update(index: change.place)
         }
-        if let key, steps.numberOfDeletedElements() > 0 {
-            manager.lane.save(elements, forKey: key, afterDeletionAt: delivery.time, context: delivery.context)
-        }
+        if steps.numberOfDeletedElements() > 0 { saveDeletion(at: delivery.time, delivery.context) }
         forEachMember { $0.wasChanged(steps, context: delivery.context, previous) }
     }
 }

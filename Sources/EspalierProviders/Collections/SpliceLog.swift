@@ -9,6 +9,8 @@ struct SpliceLog {
     private struct Entry {
         let revision: ChangeTime
         let splice: CollectionSplice
+        /// Made by an update, and kept only for what it moves.
+        var isDeletion = false
     }
     private var entries: [Entry] = []
 
@@ -18,8 +20,16 @@ struct SpliceLog {
         entries.append(Entry(revision: revision, splice: splice))
     }
 
+    /// An update took an element out of the list: what the edits before have put in has moved.
+    mutating func noteDeletion(at index: Int, _ revision: ChangeTime) {
+        guard !entries.isEmpty else { return }
+        let splice = CollectionSplice(range: index..<index + 1, count: 0)
+        entries.append(Entry(revision: revision, splice: splice, isDeletion: true))
+    }
+
     mutating func removeThrough(_ revision: ChangeTime) {
         entries.removeAll { $0.revision <= revision }
+        entries.removeFirst(entries.prefix(while: \.isDeletion).count)
     }
 
     mutating func removeAll() { entries = [] }

@@ -13,6 +13,9 @@ import Synchronization
 /// Its functions may be called on any thread. What is submitted takes effect in that order, in memory and in the cache alike:
 /// the cache is called off the main actor, one call after the other.
 ///
+/// A subclass may override what goes to the cache and comes from it, to count or to add a context. The functions that save are
+/// called while a change is submitted: an override must not submit another.
+///
 /// After LinkedIn's RocketData, whose names and behaviour these are.
 open class DataModelManager: @unchecked Sendable {
     // `@unchecked`, for it may be subclassed: it has only constants of its own.
@@ -37,8 +40,8 @@ open class DataModelManager: @unchecked Sendable {
     ///   - context: handed to delegates and to the cache.
     @preconcurrency
     open func updateModel(_ model: any SimpleModel, updateCache: Bool = true, context: (any Sendable)? = nil) {
-        submit(model, context: context) { lane in
-            if updateCache { lane.save([model], context: context) }
+        submit(model, context: context) {
+            if updateCache { save(model, context) }
         }
     }
 
@@ -47,8 +50,8 @@ open class DataModelManager: @unchecked Sendable {
     open func updateModels(_ models: [any SimpleModel], updateCache: Bool = true, context: (any Sendable)? = nil) {
         guard !models.isEmpty else { return }
         let batch = BatchUpdateModel(models: models.map { $0 as any ConsistencyManagerModel })
-        submit(batch, context: context) { lane in
-            if updateCache { lane.save(models, context: context) }
+        submit(batch, context: context) {
+            if updateCache { for model in models { save(model, context) } }
         }
     }
 
@@ -62,7 +65,7 @@ open class DataModelManager: @unchecked Sendable {
         let lane = lane
         order.withLock { _ in
             let time = ChangeTime()
-            let follows = updateCache && lane.savesCascades
+            let follows = updateCache && !lane.takesEdits
             if updateCache { lane.delete(model, forKey: identifier, context: context, time: time) }
             guard identifier != nil else { return }
             consistencyManager.delete(model, context: context, time: time) { cascaded in
@@ -73,11 +76,24 @@ open class DataModelManager: @unchecked Sendable {
 
     /// Posts and saves in one step, so that no other thread comes between memory and cache.
     func submit(
-        _ model: (any ConsistencyManagerModel)?, context: (any Sendable)?, _ save: (CacheLane) -> Void
+        _ model: (any ConsistencyManagerModel)?, context: (any Sendable)?, _ save: () -> Void
     ) {
         order.withLock { _ in
             if let model { consistencyManager.post(model, context: context, time: ChangeTime()) }
-            save(lane)
+            save()
+        }
+    }
+
+    func save(_ model: any SimpleModel, _ context: (any Sendable)?) {
+        if let key = model.modelIdentifier { cacheModel(model, forKey: key, context: context) }
+    }
+
+    /// Off the main actor, where it takes a box for each element; but through what a subclass has overridden.
+    func save<T: SimpleModel>(collection: [T], forKey key: String, context: (any Sendable)?) {
+        if type(of: self) == DataModelManager.self {
+            lane.save(collection: collection, forKey: key, context: context)
+        } else {
+            cacheCollection(collection.map { $0 as any SimpleModel }, forKey: key, context: context)
         }
     }
 
@@ -121,8 +137,15 @@ open class DataModelManager: @unchecked Sendable {
     /// Returns when everything submitted before has been applied and delivered, and the cache has been asked and has answered.
     /// A cache that tells, as this package's does, has also written it.
     public func flush() async {
-        await consistencyManager.flush()
-        await lane.flush()
-        await consistencyManager.flush()
+        // What was submitted may submit in turn: a deletion what it takes along, an answer an edit. Others may, too, without
+        // end: those are not waited for.
+        for _ in 0..<8 {
+            let calls = lane.callCount
+            await consistencyManager.flush()
+            await lane.flush()
+            await consistencyManager.flush()
+            if calls == lane.callCount { break }
+        }
+        await lane.flushCache()
     }
 }

@@ -26,11 +26,11 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
     /// When the model was set, or updated by whoever did.
     public private(set) var lastUpdated = ChangeTime.zero
     /// When it was set or asked for: what was asked for before is about the past.
-    private(set) var lastSet = ChangeTime.zero
+    private var lastSet = ChangeTime.zero
     private var revision = ChangeTime.zero
     /// The identifier of a model that does not exist yet, to be taken when it does.
     private var awaited: String?
-    /// What would have been taken while paused.
+    /// What came while paused, as it came: the consistency manager keeps what becomes of it meanwhile.
     private var arrived: Arrival?
     private let registrar = ObservationRegistrar()
     let subscribers = Subscribers<DataChange<T>>()
@@ -86,24 +86,64 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
         publish(.own, context)
         guard let data else { return }
         consistencyManager.register(self, since: nil)
-        dataModelManager.submit(data, context: context) { lane in
-            if updateCache { lane.save([data], context: context) }
+        dataModelManager.submit(data, context: context) {
+            if updateCache { dataModelManager.save(data, context) }
         }
     }
 
     /// A model of an age that counts from `time`.
-    func take(_ data: T?, time: ChangeTime, revision: ChangeTime?) {
+    private func take(_ data: T?, time: ChangeTime, revision: ChangeTime?) {
         registrar.withMutation(of: self, keyPath: \.data) { model = data }
         lastUpdated = time
         self.revision = revision ?? ChangeTime()
     }
 
-    func publish(_ origin: ChangeOrigin, _ context: (any Sendable)?) {
+    // MARK: Fetching
+
+    /// Asks the cache for a model and shows it, unless something newer is shown by then.
+    ///
+    /// Where the key is the identifier of what is shown, nobody is asked, and the completion called at once. The delegate is not
+    /// called.
+    ///
+    /// - Parameters:
+    ///   - cacheKey: the model's identifier, or another key it was saved under; nil for a cache that goes by the context.
+    ///   - context: handed to the cache.
+    ///   - completion: called once, on the main actor, with what is shown then; with neither model nor error for a miss.
+    open func fetchDataFromCache(
+        withCacheKey cacheKey: String?, context: (any Sendable)? = nil,
+        completion: @escaping @MainActor (T?, (any Error)?) -> Void
+    ) {
+        fetchDataFromCache(
+            withCacheKey: cacheKey, listenToModelIdentifier: false, context: context, completion: completion)
+    }
+
+    /// The same; where there is no such model yet, and `listenToModelIdentifier` is true, the provider waits for one, as if
+    /// `modelIdentifier` had been set to the key.
+    open func fetchDataFromCache(
+        withCacheKey cacheKey: String?, listenToModelIdentifier: Bool, context: (any Sendable)? = nil,
+        completion: @escaping @MainActor (T?, (any Error)?) -> Void
+    ) {
+        if let cacheKey, let model, model.modelIdentifier == cacheKey { return completion(model, nil) }
+        // From now on: it may be made while the cache looks for it.
+        if listenToModelIdentifier, model == nil { modelIdentifier = cacheKey }
+        let fetch = ChangeTime()
+        let consistencyManager = consistencyManager
+        consistencyManager.beginFetch(fetch)
+        dataModelManager.modelFromCache(cacheKey, context: context) { (model: T?, error) in
+            defer { consistencyManager.endFetch(fetch) }
+            // Set, or fetched, by a call that came later: this answer is about the past.
+            guard fetch.after(self.lastSet) else { return completion(self.model, nil) }
+            if let model { self.take(fetched: model, at: fetch) }
+            completion(model, error)
+        }
+    }
+
+    private func publish(_ origin: ChangeOrigin, _ context: (any Sendable)?) {
         subscribers.send(DataChange(data: model, origin: origin, context: context))
     }
 
     /// Shows what was asked of the cache at `fetch`, with all that was posted since.
-    func take(fetched data: T, at fetch: ChangeTime) {
+    private func take(fetched data: T, at fetch: ChangeTime) {
         lastSet = fetch
         take(data, time: fetch, revision: nil)
         stopWaiting()
@@ -129,7 +169,9 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
 
     open func modelUpdated(_ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?) {
         guard model == nil || model is T else { return }
-        changed(to: model as? T, context: context, time: ChangeTime(), revision: ChangeTime())
+        take(model as? T, time: ChangeTime(), revision: nil)
+        publish(.update, nil)
+        tell(context)
     }
 
     /// Tells of all changes, of which a provider that waits for a model takes one.
@@ -138,13 +180,18 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
         changes: [String: ModelChange], context: Any?
     ) {}
 
-    private func changed(to model: T?, context: Any?, time: ChangeTime, revision: ChangeTime) {
+    private func changed(to model: T?, context: (any Sendable)?, time: ChangeTime, revision: ChangeTime) {
         let deleted = model == nil ? self.model?.modelIdentifier : nil
         take(model, time: time, revision: revision)
-        delegate?.dataProviderHasUpdatedData(self, context: context)
-        batchListener?.note(self, context: context)
         // Whoever waited for a model waits for it again.
         if deleted != nil, deleted == awaited { consistencyManager.addModelUpdatesListener(self) }
+        publish(.update, context)
+        tell(context)
+    }
+
+    private func tell(_ context: Any?) {
+        delegate?.dataProviderHasUpdatedData(self, context: context)
+        batchListener?.note(self, context: context)
     }
 
     private func stopWaiting() {
@@ -158,33 +205,48 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
 extension DataProvider: Observable {}
 
 extension DataProvider: TreeListener {
-    package var base: ListenerBase? { model.map { ListenerBase(model: $0, revision: revision) } }
+    package var base: ListenerBase? {
+        if let model { return ListenerBase(model: model, revision: revision) }
+        return arrived.map { ListenerBase(model: $0.model, revision: nil) }
+    }
 
     package func take(_ delivery: Delivery) {
-        // What is shown is newer.
-        guard delivery.time.after(lastUpdated), delivery.model == nil || delivery.model is T else { return }
-        changed(
-            to: delivery.model as? T, context: delivery.context, time: delivery.time, revision: delivery.revision)
-        publish(.update, delivery.context)
+        guard delivery.model == nil || delivery.model is T else { return }
+        let new = delivery.model as? T
+        if model == nil {
+            arrived = nil
+            if let new { take(Arrival(model: new, context: delivery.context, time: delivery.time)) }
+            return
+        }
+        // What is shown is newer, or was fetched since: then it catches up by itself.
+        guard delivery.time.after(lastUpdated), delivery.base.revision == nil || delivery.base.revision == revision
+        else { return }
+        changed(to: new, context: delivery.context, time: delivery.time, revision: delivery.revision)
     }
 }
 
 extension DataProvider: WaitingListener {
-    package func take(_ changes: [String: ModelChange], context: (any Sendable)?, time: ChangeTime) {
-        guard model == nil, let awaited else { return consistencyManager.removeModelUpdatesListener(self) }
-        guard case .updated(let models)? = changes[awaited], let model = models.lazy.compactMap({ $0 as? T }).first,
-            time.after(lastUpdated)
-        else { return }
-        let arrival = Arrival(model: model, context: context, time: time)
-        if isPaused { arrived = arrival } else { take(arrival) }
+    package func take(_ changes: [String: ModelChange], context: (any Sendable)?, time: ChangeTime) -> Bool {
+        guard model == nil, let awaited else {
+            consistencyManager.removeModelUpdatesListener(self)
+            return false
+        }
+        switch changes[awaited] {
+        case .updated(let models):
+            guard let model = models.lazy.compactMap({ $0 as? T }).first, time.after(lastUpdated) else { return false }
+            let arrival = Arrival(model: model, context: context, time: time)
+            if isPaused { arrived = arrival } else { take(arrival) }
+            return true
+        case .deleted: arrived = nil
+        case nil: break
+        }
+        return false
     }
 
     private func take(_ arrival: Arrival) {
         arrived = nil
         lastSet = arrival.time
         changed(to: arrival.model, context: arrival.context, time: arrival.time, revision: ChangeTime())
-        publish(.update, arrival.context)
-        consistencyManager.register(self, since: nil)
     }
 }
 
@@ -198,7 +260,12 @@ extension DataProvider: PausableProvider {
         didResume()
     }
 
+    /// What has arrived is shown when the consistency manager has said, if need be, what became of it.
     func didResume() {
-        if let arrived, model == nil { DeliveryRound.run { take(arrived) } }
+        guard arrived != nil else { return }
+        consistencyManager.afterDelivery {
+            guard let arrived = self.arrived, self.model == nil, !self.isPaused else { return }
+            DeliveryRound.run { self.take(arrived) }
+        }
     }
 }

@@ -1,5 +1,4 @@
 import EspalierModels
-import Synchronization
 
 /// A cache of whole models under their keys, as apps write them, that notes the calls it gets.
 final class MemoryCache: CacheDelegate {
@@ -7,24 +6,48 @@ final class MemoryCache: CacheDelegate {
         var models: [String: any SimpleModel] = [:]
         var collections: [String: [any SimpleModel]] = [:]
         var calls: [String] = []
+        var contexts: [String?] = []
+        /// What reads of a key end with.
+        var errors: [String: any Error] = [:]
+        /// What a read without key finds, by its context.
+        var byContext: [String: any SimpleModel] = [:]
+
+        mutating func note(_ call: String, _ context: Any?) {
+            calls.append(call)
+            contexts.append(context as? String)
+        }
     }
-    let state = Mutex(State())
+    let state = Guarded(State())
 
     var calls: [String] { state.withLock { $0.calls } }
+    var contexts: [String?] { state.withLock { $0.contexts } }
+
+    func count(_ prefix: String) -> Int { calls.count { $0.hasPrefix(prefix) } }
+
+    func model<T>(_ key: String, _: T.Type = T.self) -> T? { state.withLock { $0.models[key] as? T } }
+    func collection<T>(_ key: String, _: T.Type = T.self) -> [T]? { state.withLock { $0.collections[key] as? [T] } }
+
+    func put(_ model: any SimpleModel, _ key: String? = nil) {
+        state.withLock { $0.models[key ?? model.modelIdentifier ?? ""] = model }
+    }
+    func put(_ collection: [any SimpleModel], _ key: String) { state.withLock { $0.collections[key] = collection } }
+    func fail(_ key: String, _ error: (any Error)?) { state.withLock { $0.errors[key] = error } }
 
     func modelForKey<T: SimpleModel>(
         _ cacheKey: String?, context: Any?, completion: @escaping @Sendable (T?, (any Error)?) -> Void
     ) {
-        let model = state.withLock { state in
-            state.calls.append("get \(cacheKey ?? "nil")")
-            return cacheKey.flatMap { state.models[$0] as? T }
+        let (model, error) = state.withLock { state -> (T?, (any Error)?) in
+            state.note("get \(cacheKey ?? "nil")", context)
+            guard let cacheKey else { return ((context as? String).flatMap { state.byContext[$0] as? T }, nil) }
+            if let error = state.errors[cacheKey] { return (nil, error) }
+            return (state.models[cacheKey] as? T, nil)
         }
-        completion(model, nil)
+        completion(model, error)
     }
 
     func setModel(_ model: any SimpleModel, forKey cacheKey: String, context: Any?) {
         state.withLock { state in
-            state.calls.append("set \(cacheKey)")
+            state.note("set \(cacheKey)", context)
             state.models[cacheKey] = model
         }
     }
@@ -32,23 +55,27 @@ final class MemoryCache: CacheDelegate {
     func collectionForKey<T: SimpleModel>(
         _ cacheKey: String?, context: Any?, completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
     ) {
-        let collection = state.withLock { state in
-            state.calls.append("get all \(cacheKey ?? "nil")")
-            return cacheKey.flatMap { state.collections[$0] as? [T] }
+        let (collection, error) = state.withLock { state -> ([T]?, (any Error)?) in
+            state.note("get all \(cacheKey ?? "nil")", context)
+            guard let cacheKey else {
+                return ((context as? String).flatMap { state.byContext[$0] as? T }.map { [$0] }, nil)
+            }
+            if let error = state.errors[cacheKey] { return (nil, error) }
+            return (state.collections[cacheKey] as? [T], nil)
         }
-        completion(collection, nil)
+        completion(collection, error)
     }
 
     func setCollection(_ collection: [any SimpleModel], forKey cacheKey: String, context: Any?) {
         state.withLock { state in
-            state.calls.append("set all \(cacheKey)")
+            state.note("set all \(cacheKey)", context)
             state.collections[cacheKey] = collection
         }
     }
 
     func deleteModel(_ model: any SimpleModel, forKey cacheKey: String?, context: Any?) {
         state.withLock { state in
-            state.calls.append("delete \(cacheKey ?? "nil")")
+            state.note("delete \(cacheKey ?? "nil")", context)
             if let cacheKey { state.models[cacheKey] = nil }
         }
     }

@@ -83,3 +83,16 @@ final class ParentModel: Model, Equatable {
         a.id == b.id && a.name == b.name && a.requiredChild == b.requiredChild && a.otherChildren == b.otherChildren
     }
 }
+
+extension ChildModel {
+    static func row(_ id: Int?, _ name: String = "") -> ChildModel { ChildModel(id: id, name: name) }
+}
+
+extension ParentModel {
+    static func named(_ id: Int, _ name: String) -> ParentModel { ParentModel(id: id, name: name) }
+}
+
+extension [ParentModel] {
+    var ids: [Int] { map(\.id) }
+    var names: [String] { map(\.name) }
+}

@@ -1,0 +1,195 @@
+import EspalierConsistency
+import EspalierModels
+import EspalierProviders
+import Testing
+
+@MainActor @Suite("a collection, set and fetched")
+struct SettingCollectionsTests {
+    let rig = Rig()
+
+    @Test("elements are shown at once") func set() async {
+        let provider = await rig.collection()
+        #expect(provider.data == [] && provider.count == 0 && provider.cacheKey == nil)
+        provider.setData([.named(1, "a"), .named(2, "b")], cacheKey: nil)
+        #expect(provider.data.ids == [1, 2] && provider[1].name == "b" && provider.count == 2)
+        provider.setData([], cacheKey: nil)
+        #expect(provider.isEmpty)
+        await rig.flush()
+        #expect(rig.cache.calls == [])
+    }
+
+    @Test("elements are cached under the key, with the context, unless the caller says no") func caching() async {
+        let provider = await rig.collection()
+        provider.setData([.named(1, "a")], cacheKey: "key", context: "context")
+        provider.setData([.named(2, "b")], cacheKey: "key", shouldCache: false)
+        provider.insert([.named(3, "c")], at: 0, shouldCache: false)
+        await rig.flush()
+        #expect(rig.cache.calls == ["set all key"] && rig.cache.contexts == ["context"])
+        #expect(provider.cacheKey == "key" && provider.data.ids == [3, 2])
+    }
+
+    @Test("the same element twice stays twice, in order") func twice() async {
+        let model = ParentModel.named(1, "a")
+        let provider = await rig.collection()
+        provider.setData([model, model], cacheKey: "key")
+        provider.append([model, .named(2, "b"), model])
+        await rig.flush()
+        #expect(provider.data.ids == [1, 1, 1, 2, 1])
+        #expect(rig.cache.collection("key", ParentModel.self)?.ids == [1, 1, 1, 2, 1])
+        let delegate = Delegate()
+        provider.delegate = delegate
+        rig.manager.updateModel(ParentModel.named(1, "new"))
+        await rig.flush()
+        #expect(provider.data.names == ["new", "new", "new", "b", "new"])
+        #expect(delegate.changes == [.changes([4, 2, 1, 0].map { .update(index: $0) })])
+        provider.remove(at: 1)
+        #expect(provider.data.ids == [1, 1, 2, 1])
+    }
+
+    @Test("elements without identifier are kept, and found by nobody") func inline() async {
+        let delegate = Delegate()
+        let provider = await rig.collection(of: ChildModel.self, delegate)
+        provider.setData([.row(nil, "a"), .row(1, "b"), .row(nil, "a")], cacheKey: "key")
+        rig.manager.updateModel(ChildModel.row(nil, "new"))
+        rig.manager.updateModel(ChildModel.row(1, "new"))
+        await rig.flush()
+        #expect(provider.data.map(\.name) == ["a", "new", "a"])
+        #expect(delegate.changes == [.changes([.update(index: 1)])])
+    }
+
+    @Test("a hit is shown, without a call of the delegate; a second fetch asks nobody") func hit() async throws {
+        rig.cache.put([ParentModel.named(1, "a")], "key")
+        let delegate = Delegate()
+        let provider = await rig.collection(of: ParentModel.self, delegate)
+        #expect(try await provider.fetch("key", context: "context")?.names == ["a"])
+        #expect(provider.data.names == ["a"] && provider.cacheKey == "key" && delegate.calls == 0)
+        var again: [ParentModel]?
+        provider.fetchDataFromCache(withCacheKey: "key") { elements, _ in again = elements }
+        #expect(again?.names == ["a"] && rig.cache.calls == ["get all key"] && rig.cache.contexts == ["context"])
+    }
+
+    @Test("a fetch after set asks nobody, even if nothing was set") func setThenFetch() async {
+        let provider = await rig.collection()
+        provider.setData([], cacheKey: "key")
+        var result: [ParentModel]?
+        provider.fetchDataFromCache(withCacheKey: "key") { elements, _ in result = elements }
+        #expect(result == [])
+        await rig.flush()
+        #expect(rig.cache.count("get") == 0)
+    }
+
+    @Test("a miss is neither elements nor error, an error is handed on; then a fetch asks again") func miss() async throws {
+        let provider = await rig.collection()
+        #expect(try await provider.fetch("key") == nil)
+        rig.cache.fail("key", CacheFailure(number: 1))
+        await #expect(throws: CacheFailure(number: 1)) { try await provider.fetch("key") }
+        rig.cache.fail("key", nil)
+        rig.cache.put([ParentModel.named(1, "a")], "key")
+        #expect(try await provider.fetch("key")?.ids == [1])
+        #expect(rig.cache.count("get") == 3)
+    }
+
+    @Test("without key the cache goes by the context, each time") func withoutKey() async throws {
+        rig.cache.state.withLock { $0.byContext = ["a": ParentModel.named(1, "by a"), "b": ParentModel.named(2, "by b")] }
+        let provider = await rig.collection()
+        #expect(try await provider.fetch(nil, context: "a")?.names == ["by a"])
+        #expect(try await provider.fetch(nil, context: "b")?.names == ["by b"])
+        #expect(provider.data.names == ["by b"] && provider.cacheKey == nil)
+    }
+
+    @Test("what was fetched is kept consistent") func listens() async {
+        rig.cache.put([ParentModel.named(1, "a"), .named(2, "b")], "key")
+        let provider = await rig.collection("key")
+        rig.manager.updateModel(ParentModel.named(2, "new"))
+        await rig.flush()
+        #expect(provider.data.names == ["a", "new"])
+    }
+
+    @Test("moves from key to key, and shows and saves only the last") func keyToKey() async throws {
+        rig.cache.put([ParentModel.named(1, "a")], "first")
+        let (mover, stayer) = (await rig.collection("first"), await rig.collection("first"))
+        let delegate = Delegate()
+        mover.delegate = delegate
+        mover.setData([.named(2, "b")], cacheKey: "second")
+        stayer.append([.named(3, "c")])
+        #expect(mover.data.ids == [2] && stayer.data.ids == [1, 3] && delegate.calls == 0)
+        mover.append([.named(4, "d")])
+        #expect(try await mover.fetch("first")?.ids == [1, 3])
+        #expect(mover.cacheKey == "first")
+        await rig.flush()
+        #expect(rig.cache.collection("second", ParentModel.self)?.ids == [2, 4])
+        #expect(rig.cache.collection("first", ParentModel.self)?.ids == [1, 3])
+        mover.setData([.named(9, "own")], cacheKey: nil)
+        stayer.append([.named(5, "e")])
+        #expect(mover.data.ids == [9] && stayer.data.ids == [1, 3, 5])
+    }
+
+    @Test("a fetch that misses keeps what is shown, and its key") func missWhileShowing() async throws {
+        let provider = await rig.collection()
+        provider.setData([.named(1, "a")], cacheKey: "key")
+        #expect(try await provider.fetch("other") == nil)
+        #expect(provider.data.ids == [1] && provider.cacheKey == "key")
+    }
+
+    @Test("one key with two types of elements is two collections") func types() async {
+        let parents = await rig.collection("key")
+        let children = await rig.collection("key", of: ChildModel.self)
+        parents.append([.named(1, "a")])
+        children.append([.row(1, "b")])
+        #expect(parents.count == 1 && children.count == 1)
+    }
+
+    @Test("a collection that was neither set nor fetched hears of updates, too") func untouched() async {
+        let delegate = Delegate()
+        let provider = await rig.collection(of: ParentModel.self, delegate)
+        provider.append([.named(1, "a")])
+        rig.manager.updateModel(ParentModel.named(1, "new"), context: "context")
+        await rig.flush()
+        #expect(provider.data.names == ["new"] && delegate.contexts == ["context"])
+    }
+
+    @Test("an override of what saves and fetches is called") func overriding() async throws {
+        let manager = CountingManager(cacheDelegate: rig.cache)
+        let single = DataProvider<ParentModel>(dataModelManager: manager)
+        single.setData(.named(1, "a"))
+        single.setData(.named(1, "b"), updateCache: false)
+        let list = CollectionDataProvider<ParentModel>(dataModelManager: manager)
+        list.setData([.named(1, "a")], cacheKey: "key")
+        list.append([.named(2, "b")])
+        _ = try await list.fetch("other")
+        _ = try await single.fetch("other")
+        await manager.flush()
+        #expect(manager.counts.withLock { $0 } == ["model", "collection", "collection", "from all", "from"])
+        #expect(rig.cache.collection("key", ParentModel.self)?.ids == [1, 2])
+    }
+}
+
+private final class CountingManager: DataModelManager, @unchecked Sendable {
+    // `@unchecked` as its superclass is: what it adds is guarded.
+    let counts = Guarded<[String]>([])
+
+    override func cacheModel(_ model: any SimpleModel, forKey cacheKey: String, context: (any Sendable)?) {
+        counts.withLock { $0.append("model") }
+        super.cacheModel(model, forKey: cacheKey, context: context)
+    }
+
+    override func cacheCollection(_ collection: [any SimpleModel], forKey cacheKey: String, context: (any Sendable)?) {
+        counts.withLock { $0.append("collection") }
+        super.cacheCollection(collection, forKey: cacheKey, context: context)
+    }
+
+    override func modelFromCache<T: SimpleModel>(
+        _ cacheKey: String?, context: (any Sendable)?, completion: @escaping @MainActor @Sendable (T?, (any Error)?) -> Void
+    ) {
+        counts.withLock { $0.append("from") }
+        super.modelFromCache(cacheKey, context: context, completion: completion)
+    }
+
+    override func collectionFromCache<T: SimpleModel>(
+        _ cacheKey: String?, context: (any Sendable)?,
+        completion: @escaping @MainActor @Sendable ([T]?, (any Error)?) -> Void
+    ) {
+        counts.withLock { $0.append("from all") }
+        super.collectionFromCache(cacheKey, context: context, completion: completion)
+    }
+}

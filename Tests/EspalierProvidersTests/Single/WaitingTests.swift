@@ -1,0 +1,192 @@
+import EspalierConsistency
+import EspalierModels
+import EspalierProviders
+import Testing
+
+@MainActor @Suite("a single provider that waits for a model")
+struct WaitingTests {
+    let rig = Rig()
+    let delegate = Delegate()
+
+    private func waiting(_ id: Int = 1) -> DataProvider<ParentModel> {
+        let provider = rig.single(ParentModel.self, delegate)
+        provider.modelIdentifier = "ParentModel:\(id)"
+        return provider
+    }
+
+    @Test("takes the first model of its identifier, and goes on with it") func byIdentifier() async {
+        let provider = waiting()
+        #expect(provider.modelIdentifier == "ParentModel:1" && provider.data == nil)
+        rig.manager.updateModel(ParentModel.named(2, "other"))
+        rig.manager.updateModel(ParentModel.named(1, "first"), context: "context")
+        await rig.flush()
+        #expect(provider.data?.name == "first" && delegate.contexts == ["context"])
+        rig.manager.updateModel(ParentModel.named(1, "second"), context: "later")
+        await rig.flush()
+        #expect(provider.data?.name == "second" && delegate.contexts == ["context", "later"])
+    }
+
+    @Test("takes a model that comes as a child of another, or in a collection") func asChild() async {
+        let provider = rig.single(ChildModel.self, delegate)
+        provider.modelIdentifier = "ChildModel:5"
+        rig.single().setData(ParentModel(id: 1, requiredChild: .row(5, "child")))
+        await rig.flush()
+        #expect(provider.data?.name == "child")
+        let other = waiting(9)
+        let list = await rig.collection()
+        list.setData([.named(9, "element")], cacheKey: nil)
+        await rig.flush()
+        #expect(other.data?.name == "element")
+    }
+
+    @Test("an identifier is ignored while there is a model, and forgotten when set to nil") func setter() async {
+        let provider = rig.single(ParentModel.self, delegate)
+        provider.setData(.named(2, "shown"))
+        provider.modelIdentifier = "ParentModel:1"
+        #expect(provider.modelIdentifier == "ParentModel:2")
+        let other = waiting()
+        other.modelIdentifier = nil
+        rig.manager.updateModel(ParentModel.named(1, "a"))
+        await rig.flush()
+        #expect(provider.data?.id == 2 && other.data == nil && delegate.calls == 0)
+    }
+
+    @Test("a fetch that misses waits, if it is to listen") func byFetch() async throws {
+        let (listening, deaf) = (rig.single(ParentModel.self, delegate), rig.single())
+        var misses = 0
+        listening.fetchDataFromCache(withCacheKey: "ParentModel:1", listenToModelIdentifier: true) { model, error in
+            if model == nil, error == nil { misses += 1 }
+        }
+        deaf.fetchDataFromCache(withCacheKey: "ParentModel:1", listenToModelIdentifier: false) { _, _ in misses += 1 }
+        await rig.flush()
+        #expect(misses == 2 && listening.modelIdentifier == "ParentModel:1" && deaf.modelIdentifier == nil)
+        rig.manager.updateModel(ParentModel.named(1, "new"))
+        await rig.flush()
+        #expect(listening.data?.name == "new" && deaf.data == nil && delegate.calls == 1)
+    }
+
+    @Test("a model made while the cache looks for it is not overwritten by what the cache finds")
+    func madeMeanwhile() async {
+        let rig = Rig(HeldCache())
+        let provider = rig.single(ParentModel.self, delegate)
+        var result: ParentModel?
+        provider.fetchDataFromCache(withCacheKey: "ParentModel:1", listenToModelIdentifier: true) { model, _ in
+            result = model
+        }
+        await rig.cache.asked(1)
+        rig.manager.updateModel(ParentModel.named(1, "made"), updateCache: false, context: "context")
+        await rig.manager.consistencyManager.flush()
+        #expect(provider.data?.name == "made" && delegate.contexts == ["context"])
+        rig.cache.answer("ParentModel:1", ParentModel.named(1, "old"))
+        await rig.flush()
+        #expect(result?.name == "made" && provider.data?.name == "made")
+    }
+
+    @Test("a deletion while waiting changes nothing") func deletedWhileWaiting() async {
+        let provider = waiting()
+        rig.manager.deleteModel(ParentModel(id: 1))
+        await rig.flush()
+        #expect(delegate.calls == 0 && provider.modelIdentifier == "ParentModel:1")
+        rig.manager.updateModel(ParentModel.named(1, "a"))
+        await rig.flush()
+        #expect(provider.data?.name == "a")
+    }
+
+    @Test("goes on waiting when its model is deleted, itself or by a child, and takes it when it is made again")
+    func deletedAfterwards() async {
+        let provider = waiting()
+        rig.manager.updateModel(ParentModel(id: 1, name: "a", requiredChild: .row(3)))
+        rig.manager.deleteModel(ParentModel(id: 1), context: "gone")
+        await rig.flush()
+        #expect(provider.data == nil && provider.modelIdentifier == "ParentModel:1")
+        rig.manager.updateModel(ParentModel(id: 1, name: "b", requiredChild: .row(3)))
+        rig.manager.deleteModel(ChildModel.row(3), context: "gone again")
+        await rig.flush()
+        #expect(provider.data == nil && provider.modelIdentifier == "ParentModel:1")
+        rig.manager.updateModel(ParentModel.named(1, "c"), context: "c")
+        await rig.flush()
+        #expect(provider.data?.name == "c" && delegate.contexts == [nil, "gone", nil, "gone again", "c"])
+    }
+
+    @Test("a model of another type is not taken; one of its own type later is") func otherType() async {
+        let provider = rig.single(FullChildModel.self, delegate)
+        provider.modelIdentifier = "ChildModel:1"
+        rig.manager.updateModel(ChildModel.row(1, "short"))
+        await rig.flush()
+        #expect(provider.data == nil && delegate.calls == 0)
+        rig.manager.updateModel(FullChildModel(id: 1, name: "full"))
+        await rig.flush()
+        #expect(provider.data?.name == "full")
+    }
+
+    @Test("paused, it takes the model when it is resumed, in one call") func paused() async {
+        let provider = waiting()
+        provider.isPaused = true
+        rig.manager.updateModel(ParentModel(id: 1, name: "a", requiredChild: .row(3, "old")), context: "a")
+        await rig.flush()
+        rig.manager.updateModel(ChildModel.row(3, "new"), context: "child")
+        await rig.flush()
+        #expect(provider.data == nil && delegate.calls == 0)
+        provider.isPaused = false
+        await rig.flush()
+        #expect(provider.data == ParentModel(id: 1, name: "a", requiredChild: .row(3, "new")))
+        #expect(delegate.contexts == ["child"])
+        rig.manager.updateModel(ChildModel.row(3, "newer"))
+        await rig.flush()
+        #expect(provider.data?.requiredChild.name == "newer")
+    }
+
+    @Test(
+        "paused, it does not show what came and was deleted meanwhile, and waits on",
+        arguments: [false, true])
+    func pausedDeleted(byChild: Bool) async {
+        let provider = waiting()
+        provider.isPaused = true
+        rig.manager.updateModel(ParentModel(id: 1, name: "a", requiredChild: .row(3)))
+        await rig.flush()
+        if byChild { rig.manager.deleteModel(ChildModel.row(3)) } else { rig.manager.deleteModel(ParentModel(id: 1)) }
+        await rig.flush()
+        provider.isPaused = false
+        await rig.flush()
+        #expect(provider.data == nil && delegate.calls == 0 && provider.modelIdentifier == "ParentModel:1")
+        rig.manager.updateModel(ParentModel.named(1, "b"))
+        await rig.flush()
+        #expect(provider.data?.name == "b")
+    }
+
+    @Test("paused, what came, went and came again is shown as it came last") func pausedAgain() async {
+        let provider = waiting()
+        provider.isPaused = true
+        rig.manager.updateModel(ParentModel.named(1, "a"))
+        rig.manager.deleteModel(ParentModel(id: 1))
+        rig.manager.updateModel(ParentModel.named(1, "b"), context: "b")
+        await rig.flush()
+        provider.isPaused = false
+        await rig.flush()
+        #expect(provider.data?.name == "b" && delegate.contexts == ["b"])
+    }
+
+    @Test("in a batch, the batch is told when the model comes") func inBatch() async {
+        let provider = waiting()
+        let batch = BatchDataProviderListener(dataProviders: [provider], dataModelManager: rig.manager)
+        let batchDelegate = Delegate()
+        batch.delegate = batchDelegate
+        rig.manager.updateModel(ParentModel.named(1, "a"), context: "context")
+        await rig.flush()
+        #expect(delegate.calls == 1 && batchDelegate.contexts == ["context"])
+        #expect(batchDelegate.touched == [[ObjectIdentifier(provider)]])
+    }
+
+    //  main                                    consistency manager
+    //  post parent 1 with child 3 "old"
+    //  post child 3 "new"
+    //                                          parent 1: the provider takes it
+    //                                          child 3: the provider has to be listening by now
+    @Test("an update right behind the model it waited for is not lost") func updateRightBehind() async {
+        let provider = waiting()
+        rig.manager.updateModel(ParentModel(id: 1, requiredChild: .row(3, "old")))
+        rig.manager.updateModel(ChildModel.row(3, "new"))
+        await rig.flush()
+        #expect(provider.data?.requiredChild.name == "new")
+    }
+}
