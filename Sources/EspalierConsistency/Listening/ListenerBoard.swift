@@ -127,6 +127,8 @@ final class ListenerBoard {
                 if let waiting = updatesListener.listener as? any WaitingListener {
                     guard waiting.take(news.changes, context: context, time: news.time) else { continue }
                     let entry = entry(of: waiting)
+                    // What came before, if it came and went again while it is paused, was about another one.
+                    if let model = waiting.base?.model { entry.paused?.restart(with: model) }
                     guard let base = base(of: entry) else { continue }
                     entry.isRemoved = false
                     newListeners.append(NewListener(listener: entry, base: base))

@@ -26,7 +26,7 @@ struct PausedListener {
             updatedModel = shown
             origin = identity
         } else if identity != origin {
-            if !followPlaces(shown, identity) { restart(with: shown, identity) }
+            if !followPlaces(shown, identity) { restart(with: shown) }
         }
     }
 
@@ -41,7 +41,8 @@ struct PausedListener {
         isChanged = true
     }
 
-    private mutating func restart(with shown: any ConsistencyManagerModel, _ identity: ShownIdentity) {
+    /// Begins anew with what the listener has chosen to show.
+    mutating func restart(with shown: any ConsistencyManagerModel) {
         let isResuming = isResuming
         self = PausedListener(showing: shown)
         self.isResuming = isResuming

@@ -78,7 +78,9 @@ struct SettingCollectionsTests {
         #expect(rig.cache.count("get") == 0)
     }
 
-    @Test("a miss is neither elements nor error, an error is handed on; then a fetch asks again") func miss() async throws {
+    @Test("a miss is neither elements nor error, an error is handed on; then a fetch asks again") func miss()
+        async throws
+    {
         let provider = await rig.collection()
         #expect(try await provider.fetch("key") == nil)
         rig.cache.fail("key", CacheFailure(number: 1))
@@ -90,7 +92,9 @@ struct SettingCollectionsTests {
     }
 
     @Test("without key the cache goes by the context, each time") func withoutKey() async throws {
-        rig.cache.state.withLock { $0.byContext = ["a": ParentModel.named(1, "by a"), "b": ParentModel.named(2, "by b")] }
+        rig.cache.state.withLock {
+            $0.byContext = ["a": ParentModel.named(1, "by a"), "b": ParentModel.named(2, "by b")]
+        }
         let provider = await rig.collection()
         #expect(try await provider.fetch(nil, context: "a")?.names == ["by a"])
         #expect(try await provider.fetch(nil, context: "b")?.names == ["by b"])
@@ -149,7 +153,7 @@ struct SettingCollectionsTests {
     }
 
     @Test("an override of what saves and fetches is called") func overriding() async throws {
-        let manager = CountingManager(cacheDelegate: rig.cache)
+        let manager = CountingProxy(cacheDelegate: rig.cache)
         let single = DataProvider<ParentModel>(dataModelManager: manager)
         single.setData(.named(1, "a"))
         single.setData(.named(1, "b"), updateCache: false)
@@ -164,7 +168,7 @@ struct SettingCollectionsTests {
     }
 }
 
-private final class CountingManager: DataModelManager, @unchecked Sendable {
+private final class CountingProxy: DataModelManager, @unchecked Sendable {
     // `@unchecked` as its superclass is: what it adds is guarded.
     let counts = Guarded<[String]>([])
 
@@ -179,7 +183,8 @@ private final class CountingManager: DataModelManager, @unchecked Sendable {
     }
 
     override func modelFromCache<T: SimpleModel>(
-        _ cacheKey: String?, context: (any Sendable)?, completion: @escaping @MainActor @Sendable (T?, (any Error)?) -> Void
+        _ cacheKey: String?, context: (any Sendable)?,
+        completion: @escaping @MainActor @Sendable (T?, (any Error)?) -> Void
     ) {
         counts.withLock { $0.append("from") }
         super.modelFromCache(cacheKey, context: context, completion: completion)
