@@ -18,6 +18,8 @@ actor ConsistencyWorker {
     /// Nodes in the index, of all listeners.
     var nodeCount: Int { index.count }
     var listenerCount: Int { registrations.count }
+    /// What the index takes in memory, with the room it has to grow.
+    var indexBytes: Int { index.bytes }
 
     // MARK: Listening
 

@@ -114,9 +114,9 @@ struct ComparingTests {
         for seed in 0..<seeds * 2 {
             let manager = ConsistencyManager()
             var gardener = Gardener(random: SeededGenerator(quietly: seed))
-            let screens = (0..<4).map { _ in manager.screen(gardener.wildTree(floor: 0)) }
+            let screens = (0..<4).map { _ in manager.screen(gardener.wildTree(depth: 3, floor: 0)) }
             for step in 0..<8 {
-                let posted = gardener.wildTree(floor: 0)
+                let posted = gardener.wildTree(depth: 3, floor: 0)
                 manager.updateModel(posted)
                 await manager.flush()
                 let shown = screens.compactMap(\.model)
