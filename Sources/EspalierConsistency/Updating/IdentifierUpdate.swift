@@ -18,7 +18,9 @@ struct IdentifierUpdate {
     }
 
     /// The model with all below it updated, itself left as it is. `above` has the hashes of the identifiers on its way.
-    func applyBelow(_ model: any ConsistencyManagerModel, above: Set<UInt64>, _ result: inout TreeChange) -> TreeChange.Part {
+    func applyBelow(_ model: any ConsistencyManagerModel, above: Set<UInt64>, _ result: inout TreeChange)
+        -> TreeChange.Part
+    {
         mapChildren(of: model, above: above, isRoot: false, &result)
     }
 

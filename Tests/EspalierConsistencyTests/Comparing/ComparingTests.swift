@@ -64,10 +64,16 @@ private struct Garden {
         for (place, screen) in screens.enumerated() {
             let calls = screen.takeCalls()
             let expected = plain[place].takeExpected()
-            if calls.count != expected.count { found.append("\(calls.count) calls, not \(expected.count); shows \(screen.model as Any), expected \(expected.last?.model as Any)") }
+            if calls.count != expected.count {
+                found.append(
+                    "\(calls.count) calls, not \(expected.count); shows \(screen.model as Any), expected \(expected.last?.model as Any)"
+                )
+            }
             for (call, expected) in zip(calls, expected) {
                 if call.updates != expected.updates { found.append("\(call.updates), not \(expected.updates)") }
-                if !isSame(call.model, expected.model) { found.append("\(call.model as Any), not \(expected.model as Any)") }
+                if !isSame(call.model, expected.model) {
+                    found.append("\(call.model as Any), not \(expected.model as Any)")
+                }
             }
             if !isSame(screen.model, plain[place].model) { found.append("shows another model") }
         }

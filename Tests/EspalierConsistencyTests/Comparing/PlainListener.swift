@@ -44,7 +44,8 @@ struct PlainListener {
         guard let pause, pause.isChanged, let shown = model else { return }
         if let new = pause.model, new.isEqualToModel(shown) { return }
         expected.append(
-            PlainUpdate.Result(model: pause.model, updates: PlainUpdate.net(from: shown, to: pause.model, pause.updates)))
+            PlainUpdate.Result(
+                model: pause.model, updates: PlainUpdate.net(from: shown, to: pause.model, pause.updates)))
         model = pause.model
     }
 

@@ -11,7 +11,9 @@ struct MemoryTests {
         let number: Int
         let isLong: Bool
         var modelIdentifier: String? {
-            isLong ? "https://api.example.org/v2/collections/with/a/long/way/to/each/item/\(10_000_000_000 + number)" : "\(number)"
+            isLong
+                ? "https://api.example.org/v2/collections/with/a/long/way/to/each/item/\(10_000_000_000 + number)"
+                : "\(number)"
         }
         func map(_ transform: (Child) -> Child?) -> Child? { self }
         func forEach(_ visit: (Child) -> Void) {}
@@ -37,30 +39,30 @@ struct MemoryTests {
     }
 
     #if os(Linux)
-        /// Bytes of this process in memory.
-        private func residentBytes() throws -> Int {
-            let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
-            return Int(pages[1], radix: 10)! * 4_096  // the kernel's own format
-        }
+    /// Bytes of this process in memory.
+    private func residentBytes() throws -> Int {
+        let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+        return Int(pages[1], radix: 10)! * 4_096  // the kernel's own format
+    }
 
-        @Test("the process grows by less than that, however long identifiers are", arguments: [false, true])
-        func resident(isLong: Bool) async throws {
-            let (listeners, nodes) = (1_000, 500)
-            let manager = ConsistencyManager()
-            await manager.flush()
-            let screens = (0..<listeners).map { listener in
-                Screen(List(items: (0..<nodes).map { Item(number: listener * nodes + $0, isLong: isLong) }))
-            }
-            let before = try residentBytes()
-            for screen in screens { manager.addListener(screen) }
-            await manager.flush()
-            let perNode = try Double(residentBytes() - before) / Double(listeners * nodes)
-            #expect(await manager.worker.nodeCount == listeners * (nodes + 1))
-            #expect(await Double(manager.worker.indexBytes) / Double(listeners * nodes) < 100)
-            // What tables left behind when they grew is not given back at once; under the thread sanitizer never.
-            if ProcessInfo.processInfo.environment["ESPALIER_RACES"] == nil { #expect(perNode < 150) }
-            _ = screens
+    @Test("the process grows by less than that, however long identifiers are", arguments: [false, true])
+    func resident(isLong: Bool) async throws {
+        let (listeners, nodes) = (1_000, 500)
+        let manager = ConsistencyManager()
+        await manager.flush()
+        let screens = (0..<listeners).map { listener in
+            Screen(List(items: (0..<nodes).map { Item(number: listener * nodes + $0, isLong: isLong) }))
         }
+        let before = try residentBytes()
+        for screen in screens { manager.addListener(screen) }
+        await manager.flush()
+        let perNode = try Double(residentBytes() - before) / Double(listeners * nodes)
+        #expect(await manager.worker.nodeCount == listeners * (nodes + 1))
+        #expect(await Double(manager.worker.indexBytes) / Double(listeners * nodes) < 100)
+        // What tables left behind when they grew is not given back at once; under the thread sanitizer never.
+        if ProcessInfo.processInfo.environment["ESPALIER_RACES"] == nil { #expect(perNode < 150) }
+        _ = screens
+    }
     #endif
 
     @Test("a slot takes 32 bytes")

@@ -35,7 +35,9 @@ struct ListeningTests {
                 await manager.flush()
                 let named = screen.takeCalls().map(\.updates)
                 // The leaf and those above it that have identifiers.
-                let way = identifiers(in: tree).filter { leaf == "\($0).leaf" || leaf.hasPrefix("\($0).") || $0 == leaf }
+                let way = identifiers(in: tree).filter {
+                    leaf == "\($0).leaf" || leaf.hasPrefix("\($0).") || $0 == leaf
+                }
                 #expect(named == [.changed(Set(way))])
             }
             manager.removeListener(screen)

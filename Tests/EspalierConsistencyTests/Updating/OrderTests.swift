@@ -29,7 +29,9 @@ struct OrderTests {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 DispatchQueue.concurrentPerform(iterations: 8) { thread in
-                    for value in 1...100 { manager.updateModel(Leaf("\(thread)", value), context: "\(thread) \(value)") }
+                    for value in 1...100 {
+                        manager.updateModel(Leaf("\(thread)", value), context: "\(thread) \(value)")
+                    }
                 }
                 continuation.resume()
             }
