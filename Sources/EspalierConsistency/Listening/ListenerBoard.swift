@@ -114,8 +114,10 @@ final class ListenerBoard {
         DeliveryRound.run {
             for delivery in deliveries where isCurrent(era) { hand(over: delivery) }
             guard let news else { return }
-            for updatesListener in updatesListeners where isCurrent(era) {
-                updatesListener.listener?.consistencyManager(
+            for listener in updatesListeners.compactMap(\.listener) {
+                // The one before may have removed it.
+                guard isCurrent(era), updatesListeners.contains(where: { $0.listener === listener }) else { continue }
+                listener.consistencyManager(
                     manager, updatedModel: news.model, changes: news.changes, context: context)
             }
         }

@@ -52,7 +52,11 @@ actor ConsistencyWorker {
         if let registration = registrations[ObjectIdentifier(listener)] { remove(registration) }
     }
 
-    func remove(_ listeners: [WeakListener]) { listeners.forEach(unregister) }
+    func remove(_ listeners: [WeakListener]) {
+        listeners.forEach(unregister)
+        // Its tables never get smaller otherwise.
+        if index.count == 0 { index.removeAll() }
+    }
 
     func removeAll() {
         registrations = [:]
