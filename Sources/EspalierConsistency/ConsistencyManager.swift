@@ -84,7 +84,7 @@ open class ConsistencyManager: @unchecked Sendable {
         let weak = WeakListener(listener)
         let base = weak.treeListener?.base ?? listener.currentModel().map { ListenerBase(model: $0, revision: nil) }
         guard let base else { return }
-        board.rebase(listener, to: base.model)
+        board.rebase(listener, to: base.model, isFetched: fetch != nil)
         let era = board.era.load(ordering: .relaxed)
         submit { manager in
             guard let fetch else { return await manager.worker.register(weak, base) }

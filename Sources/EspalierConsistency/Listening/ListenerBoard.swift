@@ -145,9 +145,13 @@ final class ListenerBoard {
         return true
     }
 
-    /// The listener has chosen another model: what was gathered was about the one before.
-    func rebase(_ listener: any ConsistencyManagerListener, to model: any ConsistencyManagerModel) {
-        guard let record = record(of: listener), record.updatedModel?.modelIdentifier != model.modelIdentifier
+    /// The listener has chosen another model: what was gathered was about the one before. A model that `isFetched` may be
+    /// another version of the same.
+    func rebase(
+        _ listener: any ConsistencyManagerListener, to model: any ConsistencyManagerModel, isFetched: Bool = false
+    ) {
+        guard let record = record(of: listener),
+            isFetched || record.updatedModel?.modelIdentifier != model.modelIdentifier
         else { return }
         paused[ObjectIdentifier(listener)] = PausedListener(
             listener, model: model, isResuming: record.isResuming)
