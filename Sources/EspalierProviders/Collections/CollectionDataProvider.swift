@@ -26,6 +26,8 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     var collection: SharedCollection<T>
     /// What is shown instead of the collection, while paused.
     private(set) var paused: PausedCollection<T>?
+    /// When this provider set, edited or asked for what it shows: what it asked for before is about the past.
+    var lastChosen = ChangeTime.zero
     /// What the delegate has not been told yet.
     private var untold: [News] = []
     private let registrar = ObservationRegistrar()
@@ -76,6 +78,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         hear()
         let previous = followed
         if cacheKey == nil || cacheKey != self.cacheKey { join(collection(for: cacheKey)) }
+        lastChosen = ChangeTime()
         change {
             collection.set(data, by: self, save: shouldCache, context: context)
             if paused != nil { paused = PausedCollection(data) }
@@ -133,6 +136,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     ) {
         guard !(range.isEmpty && new.isEmpty) else { return }
         hear()
+        lastChosen = ChangeTime()
         let previous = followed
         change {
             if let paused {

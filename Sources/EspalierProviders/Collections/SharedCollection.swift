@@ -14,9 +14,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private(set) var isKnown = false
     private(set) var lastUpdated = ChangeTime.zero
     /// When all of it was set or asked for.
-    private(set) var lastSet = ChangeTime.zero
-    /// When a provider last set or edited it: a fetch from before is about the past.
-    private(set) var lastChosen = ChangeTime.zero
+    private var lastSet = ChangeTime.zero
     private var revision = ChangeTime.zero
     private var log = SpliceLog()
     private var members: [WeakMember] = []
@@ -96,7 +94,6 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         isKnown = true
         lastUpdated = time
         lastSet = time
-        lastChosen = time
         revision = ChangeTime()
         log.removeAll()
     }
@@ -117,8 +114,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let previous = followed
         elements.replaceSubrange(range, with: new)
         isKnown = true
-        lastChosen = ChangeTime()
-        lastUpdated = lastChosen
+        lastUpdated = ChangeTime()
         let old = revision
         let revision = ChangeTime()
         self.revision = revision
