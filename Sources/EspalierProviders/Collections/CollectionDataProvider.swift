@@ -149,9 +149,14 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         publish(.changes(kind.changes(CollectionSplice(range: range, count: new.count))), .own, context, previous)
         collection.tellMembers()
 
-        /// Edits the collection at the place that is shown; not at all where what is shown is not there any more.
+        /// Edits the collection at the place that is shown. Where what is shown is not there any more, the model alone is new.
         func edit(where there: Range<Int>) -> CollectionSplice {
-            if there.isEmpty, !range.isEmpty { return CollectionSplice(range: there, count: 0) }
+            if there.isEmpty, !range.isEmpty {
+                collection.post(new, context: context) {
+                    if save { for model in new { dataModelManager.save(model, context) } }
+                }
+                return CollectionSplice(range: there, count: 0)
+            }
             let kind = kind == .append && there.lowerBound < collection.elements.count ? .insert : kind
             collection.edit(there, new, kind, by: self, save: save, context: context)
             return CollectionSplice(range: there, count: new.count)

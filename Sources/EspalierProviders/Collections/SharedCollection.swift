@@ -72,8 +72,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let previous = followed
         take(new, time: ChangeTime())
         consistencyManager.register(self, since: nil)
-        let post = new.map { $0 as any ConsistencyManagerModel }
-        manager.submit(BatchUpdateModel(models: post), context: context) {
+        post(new, context: context) {
             if save { saveAll(context) }
         }
         guard !isSame else { return }
@@ -122,11 +121,16 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         consistencyManager.splice(self, range, with: new, from: old, to: revision) { [weak self] in
             self?.log.removeThrough(revision)
         }
-        let post = new.isEmpty ? nil : BatchUpdateModel(models: new.map { $0 as any ConsistencyManagerModel })
-        manager.submit(post, context: context) {
+        post(new, context: context) {
             if save { self.save(kind.edit(new, at: range.lowerBound), neighbours, context) }
         }
         forEachMember(except: author) { $0.wasEdited(splice, kind, context: context, previous) }
+    }
+
+    /// Tells everyone who shows one of the models of it, and saves in the same step.
+    func post(_ models: [T], context: (any Sendable)?, _ save: () -> Void) {
+        let batch = BatchUpdateModel(models: models.map { $0 as any ConsistencyManagerModel })
+        manager.submit(models.isEmpty ? nil : batch, context: context, save)
     }
 
     private func neighbours(of index: Int) -> CollectionNeighbours {

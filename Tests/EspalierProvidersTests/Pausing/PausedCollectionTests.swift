@@ -144,8 +144,12 @@ struct PausedCollectionTests {
     @Test("an own edit of an element that is gone changes what is shown, until resumed") func editGone() async {
         let (author, paused) = await pair(1, 2)
         author.remove(at: 0)
+        let other = rig.single(ChildModel.self)
+        other.setData(.row(7, "old"))
         paused.update(.row(7), at: 0)
         #expect(paused.data.map(\.id) == [7, 2] && author.data.map(\.id) == [2])
+        await rig.flush()
+        #expect(other.data == .row(7) && rig.cache.model("ChildModel:7") == other.data)
         paused.remove(at: 0)
         paused.insert(row(8), at: 0)
         #expect(author.data.map(\.id) == [8, 2])
