@@ -18,7 +18,9 @@ struct BatchTests {
     private func batch(
         _ name: String = "old"
     ) async -> (DataProvider<ParentModel>, CollectionDataProvider<ParentModel>, BatchDataProviderListener) {
-        let (single, list) = (rig.single(ParentModel.self, delegate), await rig.collection(of: ParentModel.self, listDelegate))
+        let (single, list) = (
+            rig.single(ParentModel.self, delegate), await rig.collection(of: ParentModel.self, listDelegate)
+        )
         let batch = BatchDataProviderListener(dataProviders: [single, list], dataModelManager: rig.manager)
         batch.delegate = batchDelegate
         kept.batch = batch

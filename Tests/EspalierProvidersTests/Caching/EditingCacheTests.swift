@@ -130,7 +130,9 @@ struct EditingCacheTests {
         #expect(rig.cache.collection("key") == row(1, 2, 3))
     }
 
-    @Test("appending makes a collection that is not there; edits that are not to be saved are not sent") func making() async {
+    @Test("appending makes a collection that is not there; edits that are not to be saved are not sent") func making()
+        async
+    {
         let provider = await rig.collection("new", of: ChildModel.self)
         provider.append(row(1), shouldCache: false)
         await rig.flush()

@@ -23,7 +23,9 @@ struct KnownDefectsTests {
         let expected = (0..<200).flatMap { _ in ["set ParentModel:1", "set k"] }
         #expect(
             rig.cache.calls
-                == expected + ["delete ParentModel:1", "set ParentModel:1", "set ParentModel:2", "delete ParentModel:2"])
+                == expected + [
+                    "delete ParentModel:1", "set ParentModel:1", "set ParentModel:2", "delete ParentModel:2",
+                ])
         #expect(rig.cache.model("ParentModel:1") == ParentModel.named(1, "last"))
         #expect(rig.cache.model("ParentModel:2", ParentModel.self) == nil)
     }
@@ -84,12 +86,16 @@ struct KnownDefectsTests {
         let list = await rig.collection()
         var answers: [String] = []
         provider.fetchDataFromCache(withCacheKey: "one") { model, error in
-            answers.append("one \(model?.name ?? "-") \(error.map { "\($0 as? DataProviderError == .noAnswer)" } ?? "-")")
+            answers.append(
+                "one \(model?.name ?? "-") \(error.map { "\($0 as? DataProviderError == .noAnswer)" } ?? "-")")
         }
         list.fetchDataFromCache(withCacheKey: "all") { elements, error in
-            answers.append("all \(elements?.count ?? -1) \(error.map { "\($0 as? DataProviderError == .noAnswer)" } ?? "-")")
+            answers.append(
+                "all \(elements?.count ?? -1) \(error.map { "\($0 as? DataProviderError == .noAnswer)" } ?? "-")")
         }
-        Provider.append([.named(5, "")], cacheKey: "append", dataModelManager: rig.manager) { answers.append("append \($0 == nil)") }
+        Provider.append([.named(5, "")], cacheKey: "append", dataModelManager: rig.manager) {
+            answers.append("append \($0 == nil)")
+        }
         Provider.removeAtIndex({ _ in 0 }, cacheKey: "remove", dataModelManager: rig.manager) {
             answers.append("remove \($0 == nil)")
         }

@@ -15,8 +15,10 @@ struct ClosedScreenTests {
             let done: (@MainActor ((any Error)?) -> Void) = { continuation.resume(returning: $0) }
             let manager = rig.manager
             switch way {
-            case 0: Provider.insert([new], at: { _ in index }, cacheKey: "key", dataModelManager: manager, completion: done)
-            case 1: Provider.update(new, at: { _ in index }, cacheKey: "key", dataModelManager: manager, completion: done)
+            case 0:
+                Provider.insert([new], at: { _ in index }, cacheKey: "key", dataModelManager: manager, completion: done)
+            case 1:
+                Provider.update(new, at: { _ in index }, cacheKey: "key", dataModelManager: manager, completion: done)
             case 2: Provider.removeAtIndex({ _ in index }, cacheKey: "key", dataModelManager: manager, completion: done)
             default: Provider.append([new], cacheKey: "key", dataModelManager: manager, completion: done)
             }
@@ -48,7 +50,9 @@ struct ClosedScreenTests {
         #expect((error is CacheFailure) == (way != 3) && stored == (way == 3 ? [9] : nil))
     }
 
-    @Test("at an index outside: an error and nothing saved", arguments: 0..<3, [-1, 3]) func outside(_ way: Int, _ index: Int)
+    @Test("at an index outside: an error and nothing saved", arguments: 0..<3, [-1, 3]) func outside(
+        _ way: Int, _ index: Int
+    )
         async
     {
         rig.cache.put([ParentModel.named(1, "a"), .named(2, "b")], "key")
@@ -90,7 +94,9 @@ struct ClosedScreenTests {
         #expect(stored == [2])
     }
 
-    @Test("the index is asked for with what is there, also with what a paused provider does not show") func paused() async {
+    @Test("the index is asked for with what is there, also with what a paused provider does not show") func paused()
+        async
+    {
         let (shown, paused) = (await rig.collection("key"), await rig.collection("key"))
         shown.setData([.named(1, "a")], cacheKey: "key")
         paused.isPaused = true

@@ -10,7 +10,10 @@ struct ConsistentCollectionTests {
     let otherDelegate = Delegate()
 
     private func providers() async -> (CollectionDataProvider<ParentModel>, CollectionDataProvider<ParentModel>) {
-        (await rig.collection(of: ParentModel.self, delegate), await rig.collection(of: ParentModel.self, otherDelegate))
+        (
+            await rig.collection(of: ParentModel.self, delegate),
+            await rig.collection(of: ParentModel.self, otherDelegate)
+        )
     }
 
     private func family(_ id: Int, _ child: Int?, _ name: String) -> ParentModel {
@@ -60,7 +63,9 @@ struct ConsistentCollectionTests {
         #expect(delegate.changes == [.changes([.update(index: 2), .update(index: 0)])])
     }
 
-    @Test("an element put in updates other rows: a second call says so", arguments: 0..<3) func otherRows(_ way: Int) async {
+    @Test("an element put in updates other rows: a second call says so", arguments: 0..<3) func otherRows(_ way: Int)
+        async
+    {
         let (a, b) = await providers()
         let initial = [family(1, 2, "old"), family(3, nil, "")]
         a.setData(initial, cacheKey: "key")

@@ -78,7 +78,9 @@ struct SettingCollectionsTests {
         #expect(rig.cache.count("get") == 0)
     }
 
-    @Test("a miss is neither elements nor error, an error is handed on; then a fetch asks again") func miss() async throws {
+    @Test("a miss is neither elements nor error, an error is handed on; then a fetch asks again") func miss()
+        async throws
+    {
         let provider = await rig.collection()
         #expect(try await provider.fetch("key") == nil)
         rig.cache.fail("key", CacheFailure(number: 1))
@@ -90,7 +92,9 @@ struct SettingCollectionsTests {
     }
 
     @Test("without key the cache goes by the context, each time") func withoutKey() async throws {
-        rig.cache.state.withLock { $0.byContext = ["a": ParentModel.named(1, "by a"), "b": ParentModel.named(2, "by b")] }
+        rig.cache.state.withLock {
+            $0.byContext = ["a": ParentModel.named(1, "by a"), "b": ParentModel.named(2, "by b")]
+        }
         let provider = await rig.collection()
         #expect(try await provider.fetch(nil, context: "a")?.names == ["by a"])
         #expect(try await provider.fetch(nil, context: "b")?.names == ["by b"])
@@ -179,7 +183,8 @@ private final class CountingManager: DataModelManager, @unchecked Sendable {
     }
 
     override func modelFromCache<T: SimpleModel>(
-        _ cacheKey: String?, context: (any Sendable)?, completion: @escaping @MainActor @Sendable (T?, (any Error)?) -> Void
+        _ cacheKey: String?, context: (any Sendable)?,
+        completion: @escaping @MainActor @Sendable (T?, (any Error)?) -> Void
     ) {
         counts.withLock { $0.append("from") }
         super.modelFromCache(cacheKey, context: context, completion: completion)

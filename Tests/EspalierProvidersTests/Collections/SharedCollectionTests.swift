@@ -50,7 +50,8 @@ struct SharedCollectionTests {
     let rig = Rig()
 
     @Test(
-        "an edit is in all of them at once, each of the others is told exactly, the batch once after them", arguments: all,
+        "an edit is in all of them at once, each of the others is told exactly, the batch once after them",
+        arguments: all,
         [false, true])
     func edit(_ edit: Edit, byType: Bool) async {
         rig.cache.put([ParentModel.named(0, "zero")], "key")
@@ -126,7 +127,9 @@ struct SharedCollectionTests {
         let streams = providers.map(\.changes)
         providers[0].append([.row(1)])
         for provider in providers { #expect(provider.data.map(\.id) == [9, 0, 1]) }
-        let (append, insert) = (CollectionChange.changes([.insert(index: 1)]), CollectionChange.changes([.insert(index: 0)]))
+        let (append, insert) = (
+            CollectionChange.changes([.insert(index: 1)]), CollectionChange.changes([.insert(index: 0)])
+        )
         #expect(delegates.map(\.changes) == [[insert], [append], [append, insert], [append, insert]])
         for stream in streams {
             var list = [ChildModel.row(0)]

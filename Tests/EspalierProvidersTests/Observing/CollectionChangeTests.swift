@@ -5,7 +5,9 @@ import Testing
 @Suite("steps of a collection's change")
 struct CollectionChangeTests {
     @Test("are counted") func counting() {
-        let steps: [CollectionChangeInformation] = [.insert(index: 0), .delete(index: 1), .update(index: 0), .insert(index: 2)]
+        let steps: [CollectionChangeInformation] = [
+            .insert(index: 0), .delete(index: 1), .update(index: 0), .insert(index: 2),
+        ]
         #expect(steps.numberOfInsertedElements() == 2 && steps.numberOfDeletedElements() == 1)
         #expect(steps.deltaNumberOfElements() == 1)
         #expect([CollectionChangeInformation]().deltaNumberOfElements() == 0)

@@ -51,9 +51,12 @@ struct SequenceTests {
         #expect(seen == ["own own c1", "update update c2", "cache cached -", "update - c3", "own - -"])
     }
 
-    @Test("a collection's changes have what was before and after, and the steps between") func collectionChanges() async {
+    @Test("a collection's changes have what was before and after, and the steps between") func collectionChanges() async
+    {
         rig.cache.put([ChildModel.row(7)], "other")
-        let (a, b) = (await rig.collection("key", of: ChildModel.self), await rig.collection("key", of: ChildModel.self))
+        let (a, b) = (
+            await rig.collection("key", of: ChildModel.self), await rig.collection("key", of: ChildModel.self)
+        )
         let changes = a.changes
         a.append([.row(1), .row(2)], context: "own")
         b.insert([.row(3)], at: 1, context: "sibling")

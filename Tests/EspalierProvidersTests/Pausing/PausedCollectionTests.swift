@@ -41,7 +41,8 @@ struct PausedCollectionTests {
         #expect(rig.cache.count("set all") == 5)
     }
 
-    @Test("changed and changed back: nobody is called", arguments: [false, true]) func back(authorIsPaused: Bool) async {
+    @Test("changed and changed back: nobody is called", arguments: [false, true]) func back(authorIsPaused: Bool) async
+    {
         let (author, paused) = await pair(0)
         if authorIsPaused { author.isPaused = true }
         author.append(row(1))
@@ -219,7 +220,8 @@ struct PausedCollectionTests {
         author.append(row(2), context: "edit")
         rig.manager.updateModel(ChildModel.row(1, "new"), context: "update")
         await rig.flush()
-        #expect(a.data.map(\.name) == ["old"] && b.data?.name == "old" && delegate.calls == 0 && batchDelegate.calls == 0)
+        #expect(
+            a.data.map(\.name) == ["old"] && b.data?.name == "old" && delegate.calls == 0 && batchDelegate.calls == 0)
         batch.isPaused = false
         #expect(!a.isPaused && !b.isPaused && a.data.map(\.name) == ["new", ""])
         await rig.flush()

@@ -36,7 +36,9 @@ struct FetchingTests {
         #expect(provider.data?.name == "new")
     }
 
-    @Test("a miss is neither model nor error, and an error is handed on; then a fetch asks again") func missThenHit() async {
+    @Test("a miss is neither model nor error, and an error is handed on; then a fetch asks again") func missThenHit()
+        async
+    {
         let provider = rig.single()
         var (model, error) = await fetch(provider, "ParentModel:1")
         #expect(model == nil && error == nil && provider.data == nil)
@@ -75,7 +77,9 @@ struct FetchingTests {
     }
 
     @Test("without key the cache goes by the context, each time") func withoutKey() async {
-        rig.cache.state.withLock { $0.byContext = ["a": ParentModel.named(1, "by a"), "b": ParentModel.named(2, "by b")] }
+        rig.cache.state.withLock {
+            $0.byContext = ["a": ParentModel.named(1, "by a"), "b": ParentModel.named(2, "by b")]
+        }
         let provider = rig.single()
         #expect(await fetch(provider, nil, context: "a").0?.name == "by a")
         #expect(await fetch(provider, nil, context: "b").0?.name == "by b")
@@ -104,7 +108,9 @@ struct FetchingTests {
         await #expect(throws: CacheFailure()) { try await rig.single().fetch("broken") }
     }
 
-    @Test("the manager asks the cache for whoever asks it, and saves without telling anyone") func managersFunctions() async {
+    @Test("the manager asks the cache for whoever asks it, and saves without telling anyone") func managersFunctions()
+        async
+    {
         let delegate = Delegate()
         let provider = rig.single(ParentModel.self, delegate)
         provider.setData(.named(1, "shown"), updateCache: false)

@@ -53,8 +53,11 @@ final class EditingCache: CollectionCacheDelegate {
         _ edit: CollectionEdit, to stored: inout [any SimpleModel]?, _ neighbours: CollectionNeighbours
     ) -> CollectionEditOutcome {
         var list = stored ?? []
-        if case .append = edit { if stored == nil, neighbours.count > 0 { return .outOfDate } }
-        else if stored == nil { return .outOfDate }
+        if case .append = edit {
+            if stored == nil, neighbours.count > 0 { return .outOfDate }
+        } else if stored == nil {
+            return .outOfDate
+        }
         let index =
             switch edit {
             case .insert(_, let index), .update(_, let index), .remove(let index): index

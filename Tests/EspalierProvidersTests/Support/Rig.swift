@@ -21,7 +21,8 @@ struct Rig<Cache: CacheDelegate> {
 
     /// A provider of the collection under `key`, of which it has fetched what there is.
     func collection<T: SimpleModel>(
-        _ key: String? = nil, of type: T.Type = ParentModel.self, _ delegate: (any CollectionDataProviderDelegate)? = nil
+        _ key: String? = nil, of type: T.Type = ParentModel.self,
+        _ delegate: (any CollectionDataProviderDelegate)? = nil
     ) async -> CollectionDataProvider<T> {
         let provider = CollectionDataProvider<T>(dataModelManager: manager)
         if let key { _ = try? await provider.fetch(key) }

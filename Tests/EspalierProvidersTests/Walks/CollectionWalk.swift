@@ -88,7 +88,9 @@ final class CollectionWalk<Cache: CacheDelegate> {
         switch Int.random(in: 0..<20, using: &random) {
         case 0..<8: edit()
         case 8..<11:
-            let models = (0..<Int.random(in: 1...3, using: &random)).map { _ in next(Int.random(in: 0..<8, using: &random)) }
+            let models = (0..<Int.random(in: 1...3, using: &random)).map { _ in
+                next(Int.random(in: 0..<8, using: &random))
+            }
             manager.updateModels(models)
             apply(models)
         case 11, 12:
