@@ -79,6 +79,10 @@ let package = Package(
                 "EspalierRecords",
             ],
             swiftSettings: settings),
+        // A sample, to be read and run: `swift run Messages`.
+        .executableTarget(
+            name: "Messages", dependencies: ["Espalier"], path: "Examples/Messages", exclude: ["output.txt"],
+            swiftSettings: settings),
         .executableTarget(name: "EspalierMain", dependencies: ["EspalierCLI"], swiftSettings: settings),
         .target(
             name: "EspalierCLI",
@@ -90,7 +94,7 @@ let package = Package(
 
         .target(
             name: "EspalierTestSupport",
-            dependencies: ["EspalierRecords", "EspalierModels", "EspalierStore"],
+            dependencies: ["EspalierRecords", "EspalierModels"],
             swiftSettings: settings),
         .testTarget(
             name: "EspalierLMDBTests", dependencies: ["EspalierLMDB"], exclude: ["MustNotCompile"],
@@ -126,6 +130,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "EspalierTests", dependencies: ["Espalier", "EspalierTestSupport"], swiftSettings: settings),
+        .testTarget(
             name: "EspalierNormalizedTests", dependencies: ["Espalier"], swiftSettings: settings),
         // Models as apps have them that default to the main actor, and as older ones.
         .testTarget(
@@ -137,3 +143,22 @@ let package = Package(
         .testTarget(name: "TidyTests", swiftSettings: settings),
     ]
 )
+
+// `make races` builds with the thread sanitizer: what has threads of its own above the cache, and what that needs.
+if Context.environment["ESPALIER_RACES"] != nil {
+    var needed: Set<String> = []
+    func need(_ name: String) {
+        guard needed.insert(name).inserted else { return }
+        for dependency in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
+            switch dependency {
+            case .targetItem(let name, _), .byNameItem(let name, _): need(name)
+            default: break
+            }
+        }
+    }
+    need("EspalierConsistencyTests")
+    need("EspalierProvidersTests")
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products = []
+    package.dependencies = []
+}

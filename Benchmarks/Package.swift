@@ -20,5 +20,12 @@ let package = Package(
                 .product(name: "Espalier", package: "Espalier"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        .executableTarget(
+            name: "Consistency",
+            dependencies: [
+                "CAllocations",
+                .product(name: "Espalier", package: "Espalier"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
     ]
 )

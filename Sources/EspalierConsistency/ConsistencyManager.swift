@@ -65,30 +65,35 @@ open class ConsistencyManager: @unchecked Sendable {
     /// Listens to a part that has come to what `listener` shows, without going through all of it.
     @preconcurrency @MainActor
     open func addListener(_ listener: any ConsistencyManagerListener, to model: any ConsistencyManagerModel) {
-        let weak = WeakListener(listener)
-        submit { await $0.worker.register(weak, part: model) }
+        let entry = board.entry(of: listener)
+        entry.isRemoved = false
+        submit { await $0.worker.register(entry, part: model) }
     }
 
-    /// Stops listening. Not needed: a listener that is gone is not called.
+    /// Stops listening: the listener is not called any more, not even about what was submitted before. Ends a pause.
+    ///
+    /// Not needed: a listener that is gone is not called.
     @preconcurrency @MainActor
     open func removeListener(_ listener: any ConsistencyManagerListener) {
-        // By its address alone: nobody can hold an object weakly that is going.
-        let identity = ObjectIdentifier(listener)
-        board.forget(identity)
-        submit { await $0.worker.unregister(identity) }
+        guard let entry = board.remove(ObjectIdentifier(listener)) else { return }
+        submit { manager in
+            await manager.worker.unregister(entry)
+            await manager.board.drop(entry)
+        }
     }
 
     /// `fetch` is when what the listener shows was asked for, if it came late: it gets what was posted since.
     @MainActor
     package func register(_ listener: any ConsistencyManagerListener, since fetch: ChangeTime?) {
-        let weak = WeakListener(listener)
-        let base = weak.treeListener?.base ?? listener.currentModel().map { ListenerBase(model: $0, revision: nil) }
-        guard let base else { return }
-        board.rebase(listener, to: base.model, isFetched: fetch != nil)
+        let entry = board.entry(of: listener)
+        // What was gathered while it is paused was about what it showed before, if only an older version.
+        if fetch != nil, let model = entry.base?.model { entry.paused?.restart(with: model) }
+        guard let base = board.base(of: entry) else { return }
+        entry.isRemoved = false
         let era = board.era.load(ordering: .relaxed)
         submit { manager in
-            guard let fetch else { return await manager.worker.register(weak, base) }
-            await manager.worker.register(weak, base, since: fetch, era: era)
+            guard let fetch else { return await manager.worker.register(entry, base) }
+            await manager.worker.register(entry, base, since: fetch, era: era)
         }
     }
 
@@ -99,9 +104,10 @@ open class ConsistencyManager: @unchecked Sendable {
         _ listener: any TreeListener, _ range: Range<Int>, with models: [any ConsistencyManagerModel],
         from old: ChangeTime, to new: ChangeTime, completion: @escaping @MainActor @Sendable () -> Void
     ) {
-        let weak = WeakListener(listener)
+        let entry = board.entry(of: listener)
+        entry.isRemoved = false
         submit { manager in
-            await manager.worker.splice(weak, range, with: models, from: old, to: new)
+            await manager.worker.splice(entry, range, with: models, from: old, to: new)
             await completion()
         }
     }

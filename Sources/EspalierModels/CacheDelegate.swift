@@ -16,6 +16,7 @@
 ///     ...
 /// }
 /// ```
+@preconcurrency
 public protocol CacheDelegate: Sendable {
     /// Completes with the model under `cacheKey`; a nil key reads nothing. `context` is what the caller passed to the
     /// fetch.

@@ -28,3 +28,13 @@ uint64_t allocation_count(void) { return count; }
 #else
 uint64_t allocation_count(void) { return 0; }
 #endif
+
+#ifdef __GLIBC__
+#include <malloc.h>
+uint64_t heap_bytes(void) {
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+#else
+uint64_t heap_bytes(void) { return 0; }
+#endif

@@ -13,6 +13,8 @@ public import EspalierModels
 public final class BatchListener: ConsistencyManagerListener {
     public let listeners: [any ConsistencyManagerListener]
     public weak var delegate: (any BatchListenerDelegate)?
+    /// Of the last update that this batch was told of.
+    private var latestTime: ChangeTime?
 
     public init(listeners: [any ConsistencyManagerListener], consistencyManager: ConsistencyManager) {
         self.listeners = listeners
@@ -42,25 +44,37 @@ public final class BatchListener: ConsistencyManagerListener {
     }
 
     public func modelUpdated(_ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?) {
-        guard let model = model as? BatchUpdateModel, model.models.count == listeners.count else { return }
-        let changed = zip(listeners.indices, zip(listeners, model.models)).compactMap { place, pair in
-            isSame(pair.0.currentModel(), pair.1) ? nil : (place, updates)
+        if let model = model as? BatchUpdateModel { show(model, updates: updates, context: context, time: nil) }
+    }
+
+    private func show(_ model: BatchUpdateModel, updates: ModelUpdates, context: Any?, time: ChangeTime?) {
+        guard model.models.count == listeners.count else { return }
+        var changed: [Change] = []
+        for (place, new) in model.models.enumerated() {
+            guard let old = listeners[place].currentModel(), new?.isEqualToModel(old) != true else { continue }
+            changed.append(Change(place: place, model: new, updates: NetChange.updates(from: old, to: new, updates)))
         }
-        tell(changed, model, updates: updates, context: context)
+        tell(changed, updates: updates, context: context, time: time)
     }
 
-    private func isSame(_ a: (any ConsistencyManagerModel)?, _ b: (any ConsistencyManagerModel)?) -> Bool {
-        guard let a, let b else { return a == nil && b == nil }
-        return a.isEqualToModel(b)
+    private struct Change {
+        let place: Int
+        let model: (any ConsistencyManagerModel)?
+        let updates: ModelUpdates
     }
 
-    private func tell(
-        _ changed: [(place: Int, updates: ModelUpdates)], _ model: BatchUpdateModel, updates: ModelUpdates,
-        context: Any?
-    ) {
+    /// A batch in this one listens on its own, too, and is told once of each update all the same.
+    private func tell(_ changed: [Change], updates: ModelUpdates, context: Any?, time: ChangeTime?) {
         guard !changed.isEmpty else { return }
-        for (place, updates) in changed {
-            listeners[place].modelUpdated(model.models[place], updates: updates, context: context)
+        for change in changed {
+            if let batch = listeners[change.place] as? BatchListener, let model = change.model as? BatchUpdateModel {
+                if time == nil || batch.latestTime != time {
+                    batch.latestTime = time
+                    batch.show(model, updates: change.updates, context: context, time: time)
+                }
+            } else {
+                listeners[change.place].modelUpdated(change.model, updates: change.updates, context: context)
+            }
         }
         delegate?.batchListener(
             self, hasUpdatedListeners: changed.map { listeners[$0.place] }, updates: updates, context: context)
@@ -70,20 +84,21 @@ public final class BatchListener: ConsistencyManagerListener {
 extension BatchListener: TreeListener {
     package func take(_ delivery: Delivery) {
         guard let old = delivery.base.model as? BatchUpdateModel, let new = delivery.model as? BatchUpdateModel,
-            old.models.count == listeners.count, new.models.count == listeners.count
+            old.models.count == listeners.count, new.models.count == listeners.count, latestTime != delivery.time
         else { return }
+        latestTime = delivery.time
         var ordinal = -1
-        var changed: [(Int, ModelUpdates)] = []
+        var changed: [Change] = []
         for (place, model) in old.models.enumerated() {
             guard let model else { continue }
             ordinal += 1
             // A listener that shows another model by now is not overwritten.
             guard let change = delivery.childUpdates[ordinal],
-                let shown = listeners[place].currentModel(), shown.modelIdentifier == model.modelIdentifier
+                ShownIdentity(listeners[place].currentModel()) == ShownIdentity(model)
             else { continue }
-            changed.append((place, change.updates))
+            changed.append(Change(place: place, model: new.models[place], updates: change.updates))
         }
-        tell(changed, new, updates: delivery.updates, context: delivery.context)
+        tell(changed, updates: delivery.updates, context: delivery.context, time: delivery.time)
     }
 }
 

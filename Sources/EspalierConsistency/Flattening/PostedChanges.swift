@@ -3,8 +3,9 @@ import EspalierRecords
 
 /// What an update says, by identifier: a posted tree flattened, or a deletion.
 ///
-/// Per identifier the first occurrence of each projection in pre-order counts, which is the rule on disk. Where a tree says
-/// different things of one node, what counts has replaced the rest in all that is kept here.
+/// Per identifier the first occurrence of each projection in pre-order counts, which is the rule on disk; where projections say
+/// different things of one field, the later one does. Where a tree says different things of one node, what counts has replaced
+/// the rest in all that is kept here, so that every listener ends with the same.
 struct PostedChanges: Sendable {
     private(set) var byIdentifier: [NodeIdentifier: ModelChange] = [:]
 
@@ -13,7 +14,7 @@ struct PostedChanges: Sendable {
     init(posting model: any ConsistencyManagerModel) {
         var saysTwoThings = false
         collect(model, &saysTwoThings)
-        if saysTwoThings { settle() }
+        if saysTwoThings || hasContradictingProjections { settle() }
     }
 
     /// As the listeners of all changes are told.
@@ -29,20 +30,11 @@ struct PostedChanges: Sendable {
         switch change {
         case .deleted: return .deleted
         case .updated(let posted):
-            let merged = posted.reduce(model) { $0.mergeModel($1) }
+            let merged = Self.merge(posted, into: model)
             // A model of another type has no place where this one stands.
             guard type(of: merged) == type(of: model) else { return .unchanged(isWhole: false) }
             let isPosted = posted.contains { type(of: $0) == type(of: merged) && $0.isEqualToModel(merged) }
             return merged.isEqualToModel(model) ? .unchanged(isWhole: isPosted) : .replaced(merged, isWhole: isPosted)
-        }
-    }
-
-    /// Changes of later updates win.
-    mutating func formUnion(_ later: PostedChanges) {
-        byIdentifier.merge(later.byIdentifier) { earlier, later in
-            guard case .updated(let models) = earlier, case .updated(let laterModels) = later else { return later }
-            let names = Set(laterModels.map(\.projectionIdentifier))
-            return .updated(models.filter { !names.contains($0.projectionIdentifier) } + laterModels)
         }
     }
 
@@ -69,11 +61,19 @@ struct PostedChanges: Sendable {
 
     // MARK: Settling
 
+    private var hasContradictingProjections: Bool {
+        byIdentifier.values.contains { change in
+            guard case .updated(let models) = change, models.count > 1 else { return false }
+            return models.contains { !Self.merge(models, into: $0).isEqualToModel($0) }
+        }
+    }
+
     private mutating func settle() {
         let raw = self
         for (identifier, change) in raw.byIdentifier {
             guard case .updated(let models) = change else { continue }
-            byIdentifier[identifier] = .updated(models.map { raw.settled($0, above: [identifier]) })
+            byIdentifier[identifier] = .updated(
+                models.map { raw.settled(raw.counting($0, identifier), above: [identifier]) })
         }
     }
 
@@ -97,7 +97,14 @@ struct PostedChanges: Sendable {
         guard case .updated(let models)? = byIdentifier[identifier] else { return model }
         let projection = model.projectionIdentifier
         let first = models.first { $0.projectionIdentifier == projection && type(of: $0) == type(of: model) }
-        return first ?? model
+        let merged = Self.merge(models, into: first ?? model)
+        return type(of: merged) == type(of: model) ? merged : model
+    }
+
+    private static func merge(
+        _ models: [any ConsistencyManagerModel], into model: any ConsistencyManagerModel
+    ) -> any ConsistencyManagerModel {
+        models.reduce(model) { $0.mergeModel($1) }
     }
 }
 

@@ -11,8 +11,8 @@ import EspalierModels
 ///
 /// Identifiers are kept as hashes: where two share one, whoever follows the slot to the node finds out.
 ///
-/// Invariants: a tree's slots stand in the order of `forEach`; every slot with a hash is in exactly one list; a free slot is
-/// in none. Confined to the actor that owns it.
+/// Invariants, which `violations` looks for: a tree's slots stand in the order of `forEach`; every slot with a hash is in exactly
+/// one list; a free slot is in none; between two updates nothing is marked. Confined to the actor that owns it.
 final class ModelIndex {
     typealias Slot = UInt32
     typealias Owner = UInt32
@@ -35,10 +35,10 @@ final class ModelIndex {
     private static let changeMark: UInt32 = 1 << 29
     private static let targetMark: UInt32 = 1 << 30
 
-    private var entries: ContiguousArray<Entry> = [Entry()]
-    private var freeSlots: Slot = none
+    private(set) var entries: ContiguousArray<Entry> = [Entry()]
+    private(set) var freeSlots: Slot = none
     private(set) var count = 0
-    private var firstOccurrences: [UInt64: Slot] = [:]
+    private(set) var firstOccurrences: [UInt64: Slot] = [:]
 
     // MARK: Looking up
 
@@ -184,6 +184,16 @@ final class ModelIndex {
             above = self[above].parent
         }
         return false
+    }
+
+    func hashes(above slot: Slot) -> Set<UInt64> {
+        var hashes: Set<UInt64> = []
+        var above = self[slot].parent
+        while above != Self.none {
+            if self[above].identifierHash != 0 { hashes.insert(self[above].identifierHash) }
+            above = self[above].parent
+        }
+        return hashes
     }
 
     // MARK: Slots

@@ -25,6 +25,8 @@ enum Snapshot {
     case revision(ChangeTime)
     case object(WeakObject)
     case value(any ConsistencyManagerModel)
+    /// A batch is made anew whenever it is asked for; what is in it is not.
+    case batch([Snapshot?])
 
     struct WeakObject {
         weak var object: AnyObject?
@@ -33,27 +35,46 @@ enum Snapshot {
     init(_ base: ListenerBase) {
         if let revision = base.revision {
             self = .revision(revision)
-        } else if type(of: base.model) is AnyClass {
-            self = .object(WeakObject(object: base.model as AnyObject))
         } else {
-            self = .value(base.model)
+            self.init(of: base.model)
         }
     }
 
-    /// A tree of equal nodes has the same places as this one, whatever objects it is made of.
-    func isTree(of base: ListenerBase) -> Bool {
-        switch self {
-        case .revision(let revision): return revision == base.revision
-        case .value(let model): return type(of: model) == type(of: base.model) && model.isEqualToModel(base.model)
-        case .object(let weak):
-            guard let object = weak.object else { return false }
-            guard type(of: base.model) is AnyClass else { return false }
-            if base.model as AnyObject === object { return true }
-            guard let model = object as? any ConsistencyManagerModel, type(of: model) == type(of: base.model) else {
-                return false
-            }
-            return model.isEqualToModel(base.model)
+    private init(of model: any ConsistencyManagerModel) {
+        if let batch = model as? BatchUpdateModel {
+            self = .batch(batch.models.map { $0.map { Snapshot(of: $0) } })
+        } else if type(of: model) is AnyClass {
+            self = .object(WeakObject(object: model as AnyObject))
+        } else {
+            self = .value(model)
         }
+    }
+
+    func isTree(of base: ListenerBase) -> Bool {
+        if case .revision(let revision) = self { return revision == base.revision }
+        return isTree(base.model)
+    }
+
+    /// A tree of equal nodes has the same places as this one, whatever objects it is made of.
+    private func isTree(_ model: any ConsistencyManagerModel) -> Bool {
+        switch self {
+        case .revision: return false
+        case .value(let known): return Self.areEqual(known, model)
+        case .object(let weak):
+            guard let object = weak.object, type(of: model) is AnyClass else { return false }
+            if model as AnyObject === object { return true }
+            return (object as? any ConsistencyManagerModel).map { Self.areEqual($0, model) } ?? false
+        case .batch(let snapshots):
+            guard let batch = model as? BatchUpdateModel, batch.models.count == snapshots.count else { return false }
+            return zip(snapshots, batch.models).allSatisfy { snapshot, model in
+                guard let snapshot, let model else { return snapshot == nil && model == nil }
+                return snapshot.isTree(model)
+            }
+        }
+    }
+
+    private static func areEqual(_ a: any ConsistencyManagerModel, _ b: any ConsistencyManagerModel) -> Bool {
+        type(of: a) == type(of: b) && a.isEqualToModel(b)
     }
 }
 

@@ -1,15 +1,36 @@
-/// A listener, held weakly. Only the main actor calls what it holds; other threads ask whether it is alive.
-final class WeakListener: @unchecked Sendable {
-    // `@unchecked`: a weak reference may be read on any thread, and nobody writes these after `init`.
+import EspalierModels
+
+/// A listener as the main actor knows it: held weakly, perhaps paused. One for each, as long as it is known.
+///
+/// Only the main actor looks at the listener, if only to see whether it is there: whoever looks holds it for a moment, and
+/// the last to let go of an object runs its `deinit`.
+@MainActor
+final class WeakListener {
     private(set) weak var listener: (any ConsistencyManagerListener)?
-    private(set) weak var treeListener: (any TreeListener)?
-    let identity: ObjectIdentifier
+    private weak var tree: (any TreeListener)?
+    nonisolated let identity: ObjectIdentifier
+    /// What is gathered for it while it is paused.
+    var paused: PausedListener?
+    /// Removed, and not added since; the index hears of it in the order of work.
+    var isRemoved = false
 
     init(_ listener: any ConsistencyManagerListener) {
         self.listener = listener
-        treeListener = listener as? any TreeListener
+        tree = listener as? any TreeListener
         identity = ObjectIdentifier(listener)
     }
 
-    var isAlive: Bool { listener != nil }
+    /// What the listener shows.
+    var base: ListenerBase? {
+        if let tree { return tree.base }
+        return listener?.currentModel().map { ListenerBase(model: $0, revision: nil) }
+    }
+
+    func tell(_ delivery: Delivery) {
+        if let tree {
+            tree.take(delivery)
+        } else {
+            listener?.modelUpdated(delivery.model, updates: delivery.updates, context: delivery.context)
+        }
+    }
 }

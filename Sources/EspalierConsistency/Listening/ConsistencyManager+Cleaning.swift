@@ -2,8 +2,7 @@ extension ConsistencyManager {
     /// Forgets listeners that are gone. Done by itself every `garbageCollectionInterval` seconds.
     public func cleanMemory() {
         submit { manager in
-            await manager.worker.removeDead()
-            await manager.board.removeDead()
+            await manager.worker.remove(manager.board.dropDead())
         }
     }
 

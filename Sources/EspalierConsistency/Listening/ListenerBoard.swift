@@ -1,15 +1,15 @@
 import EspalierModels
 import Synchronization
 
-/// What of a consistency manager belongs to the main actor: who is paused, who hears of everything, and the calls to all of
-/// them.
+/// What of a consistency manager belongs to the main actor: the listeners, who of them is paused, who hears of everything, and
+/// the calls to all of them.
 @MainActor
 final class ListenerBoard {
     weak var manager: ConsistencyManager?
     weak var delegate: (any ConsistencyManagerDelegate)?
     var cleaningInterval: Double = 300
     var cleaning: Task<Void, Never>?
-    private var paused: [ObjectIdentifier: PausedListener] = [:]
+    private var listeners: [ObjectIdentifier: WeakListener] = [:]
     private var updatesListeners: [WeakUpdatesListener] = []
     private nonisolated let updatesListenerCount = Atomic<Int>(0)
     /// Grows with each clearing: what was submitted before it is not delivered after it.
@@ -28,34 +28,91 @@ final class ListenerBoard {
         let new: any ConsistencyManagerModel
     }
 
+    /// Who waited for a model and has taken it.
     struct NewListener: Sendable {
         let listener: WeakListener
         let base: ListenerBase
+    }
+
+    /// What a listener says to being asked what it shows.
+    enum Answer: Sendable {
+        case isGone
+        case nothing
+        case shows(ListenerBase)
     }
 
     private struct WeakUpdatesListener {
         weak var listener: (any ConsistencyManagerUpdatesListener)?
     }
 
+    // MARK: Listeners
+
+    /// The one entry of the listener, made if there is none.
+    func entry(of listener: any ConsistencyManagerListener) -> WeakListener {
+        if let known = known(listener) { return known }
+        let entry = WeakListener(listener)
+        listeners[entry.identity] = entry
+        return entry
+    }
+
+    private func known(_ listener: any ConsistencyManagerListener) -> WeakListener? {
+        guard let entry = listeners[ObjectIdentifier(listener)] else { return nil }
+        // Otherwise another object at the same address.
+        return entry.listener === listener ? entry : nil
+    }
+
+    /// By its address alone: nobody can hold an object weakly that is going. Nil if it is not known.
+    func remove(_ identity: ObjectIdentifier) -> WeakListener? {
+        guard let entry = listeners[identity] else { return nil }
+        entry.isRemoved = true
+        entry.paused = nil
+        return entry
+    }
+
+    /// The index has heard that the listener was removed.
+    func drop(_ entry: WeakListener) {
+        if entry.isRemoved, listeners[entry.identity] === entry { listeners[entry.identity] = nil }
+    }
+
+    /// Forgets the listeners that are gone, and says which.
+    func dropDead() -> [WeakListener] {
+        updatesListeners.removeAll { $0.listener == nil }
+        updatesListenerCount.store(updatesListeners.count, ordering: .relaxed)
+        let dead = listeners.values.filter { $0.listener == nil }
+        for entry in dead { listeners[entry.identity] = nil }
+        return dead
+    }
+
+    func clear() {
+        for entry in listeners.values { entry.paused = nil }
+        listeners = [:]
+        era.add(1, ordering: .relaxed)
+    }
+
     // MARK: Asking and telling
 
     /// What each listener shows, all asked at the same moment. Of a paused one: what it would show.
-    func bases(of listeners: [WeakListener]) -> [ListenerBase?] {
-        listeners.map { weak in
-            guard let listener = weak.listener else { return nil }
-            if let record = record(of: listener) {
-                return record.updatedModel.map { ListenerBase(model: $0, revision: nil) }
-            }
-            if let tree = weak.treeListener { return tree.base }
-            return listener.currentModel().map { ListenerBase(model: $0, revision: nil) }
+    func answers(of entries: [WeakListener]) -> [Answer] {
+        entries.map { entry in
+            guard entry.listener != nil else { return .isGone }
+            guard !entry.isRemoved else { return .nothing }
+            return base(of: entry).map(Answer.shows) ?? .nothing
         }
+    }
+
+    /// What updates of the listener begin with.
+    func base(of entry: WeakListener) -> ListenerBase? {
+        let base = entry.base
+        guard entry.paused != nil else { return base }
+        entry.paused?.follow(base?.model)
+        return entry.paused?.updatedModel.map { ListenerBase(model: $0, revision: nil) }
     }
 
     /// Returns those who waited for a model and have it now.
     func deliver(
         _ deliveries: [Delivery], replacements: [Replacement], _ news: News?, context: (any Sendable)?, era: Int
     ) -> [NewListener] {
-        guard era == self.era.load(ordering: .relaxed), let manager else { return [] }
+        guard isCurrent(era), let manager else { return [] }
         var newListeners: [NewListener] = []
         if let delegate {
             for replacement in replacements {
@@ -64,14 +121,17 @@ final class ListenerBoard {
             }
         }
         DeliveryRound.run {
-            for delivery in deliveries { hand(over: delivery) }
+            for delivery in deliveries where isCurrent(era) { hand(over: delivery) }
             guard let news else { return }
-            for updatesListener in updatesListeners {
+            for updatesListener in updatesListeners where isCurrent(era) {
                 if let waiting = updatesListener.listener as? any WaitingListener {
-                    guard waiting.take(news.changes, context: context, time: news.time), let base = waiting.base
-                    else { continue }
-                    rebase(waiting, to: base.model)
-                    newListeners.append(NewListener(listener: WeakListener(waiting), base: base))
+                    guard waiting.take(news.changes, context: context, time: news.time) else { continue }
+                    let entry = entry(of: waiting)
+                    // What came before, if it came and went again while it is paused, was about another one.
+                    if let model = waiting.base?.model { entry.paused?.restart(with: model) }
+                    guard let base = base(of: entry) else { continue }
+                    entry.isRemoved = false
+                    newListeners.append(NewListener(listener: entry, base: base))
                 } else {
                     updatesListener.listener?.consistencyManager(
                         manager, updatedModel: news.model, changes: news.changes, context: context)
@@ -81,25 +141,29 @@ final class ListenerBoard {
         return newListeners
     }
 
-    private func hand(over delivery: Delivery) {
-        guard let listener = delivery.listener.listener else { return }
-        if record(of: listener) != nil {
-            paused[delivery.listener.identity]?.take(delivery)
-            return
+    func deliverGathered(_ deliveries: [Delivery], era: Int) {
+        DeliveryRound.run {
+            for delivery in deliveries where isCurrent(era) { hand(over: delivery) }
         }
-        let current = delivery.listener.treeListener?.base?.model ?? listener.currentModel()
-        // What is shown now is another model: the next update is the first that is about it.
-        guard let current, current.modelIdentifier == delivery.base.model.modelIdentifier else { return }
-        Self.tell(delivery)
     }
 
-    private static func tell(_ delivery: Delivery) {
-        if let tree = delivery.listener.treeListener {
-            tree.take(delivery)
-        } else {
-            delivery.listener.listener?.modelUpdated(
-                delivery.model, updates: delivery.updates, context: delivery.context)
+    private func isCurrent(_ era: Int) -> Bool { era == self.era.load(ordering: .relaxed) }
+
+    private func hand(over delivery: Delivery) {
+        let entry = delivery.listener
+        guard !entry.isRemoved else { return }
+        let shown = entry.base?.model
+        if entry.paused != nil {
+            entry.paused?.take(delivery, shown: shown)
+            return
         }
+        // What is shown now is another model: the next update is the first that is about it.
+        guard let shown, isSameModel(shown, delivery.base.model) else { return }
+        entry.tell(delivery)
+    }
+
+    private func isSameModel(_ a: any ConsistencyManagerModel, _ b: any ConsistencyManagerModel) -> Bool {
+        a.modelIdentifier.map { NodeIdentifier($0) } == b.modelIdentifier.map { NodeIdentifier($0) }
     }
 
     func report(_ error: CriticalError) {
@@ -126,84 +190,39 @@ final class ListenerBoard {
 
     // MARK: Pausing
 
-    func isPaused(_ listener: any ConsistencyManagerListener) -> Bool { record(of: listener)?.isResuming == false }
+    func isPaused(_ listener: any ConsistencyManagerListener) -> Bool {
+        known(listener)?.paused?.isResuming == false
+    }
 
     func pause(_ listener: any ConsistencyManagerListener) {
-        let identity = ObjectIdentifier(listener)
-        if record(of: listener) != nil {
+        let entry = entry(of: listener)
+        if entry.paused != nil {
             // Paused anew before the news came: they go on being gathered.
-            paused[identity]?.isResuming = false
+            entry.paused?.isResuming = false
         } else {
-            paused[identity] = PausedListener(listener)
+            entry.paused = PausedListener(showing: entry.base?.model)
         }
     }
 
-    /// Whether there is something to resume; the news come when everything submitted before has been gathered.
-    func beginResuming(_ listener: any ConsistencyManagerListener) -> Bool {
-        guard record(of: listener)?.isResuming == false else { return false }
-        paused[ObjectIdentifier(listener)]?.isResuming = true
-        return true
+    /// Nil if there is nothing to resume; the news come when everything submitted before has been gathered.
+    func beginResuming(_ listener: any ConsistencyManagerListener) -> WeakListener? {
+        guard let entry = known(listener), entry.paused?.isResuming == false else { return nil }
+        entry.paused?.isResuming = true
+        return entry
     }
-
-    /// The listener has chosen another model: what was gathered was about the one before. A model that `isFetched` may be
-    /// another version of the same.
-    func rebase(
-        _ listener: any ConsistencyManagerListener, to model: any ConsistencyManagerModel, isFetched: Bool = false
-    ) {
-        guard let record = record(of: listener),
-            isFetched || record.updatedModel?.modelIdentifier != model.modelIdentifier
-        else { return }
-        paused[ObjectIdentifier(listener)] = PausedListener(
-            listener, model: model, isResuming: record.isResuming)
-    }
-
-    func forget(_ identity: ObjectIdentifier) { paused[identity] = nil }
 
     /// What a listener that resumes has gathered; nil if it was paused again.
-    func gathered(by listener: WeakListener) -> GatheredChange? {
-        guard let object = listener.listener, let record = record(of: object), record.isResuming else { return nil }
-        paused[listener.identity] = nil
-        guard record.isChanged, let shown = listener.treeListener?.base?.model ?? object.currentModel() else {
-            return nil
-        }
-        guard record.updatedModel == nil || record.updatedModel?.modelIdentifier == shown.modelIdentifier else {
-            return nil
-        }
+    func gathered(by entry: WeakListener) -> GatheredChange? {
+        guard entry.paused?.isResuming == true, entry.listener != nil else { return nil }
+        let shown = entry.base?.model
+        entry.paused?.follow(shown)
+        defer { entry.paused = nil }
+        guard let shown, let gathered = entry.paused, gathered.isChanged else { return nil }
         return GatheredChange(
-            listener: listener, shown: shown, model: record.updatedModel, updates: record.updates,
-            context: record.context, time: record.time)
+            listener: entry, shown: shown, model: gathered.updatedModel, updates: gathered.updates,
+            context: gathered.context, time: gathered.time)
     }
 
-    func deliverGathered(_ deliveries: [Delivery], era: Int) {
-        guard era == self.era.load(ordering: .relaxed) else { return }
-        DeliveryRound.run {
-            for delivery in deliveries { hand(over: delivery) }
-        }
-    }
-
-    private func record(of listener: any ConsistencyManagerListener) -> PausedListener? {
-        let identity = ObjectIdentifier(listener)
-        guard let record = paused[identity] else { return nil }
-        guard record.listener === listener else {
-            // Another object at the same address.
-            paused[identity] = nil
-            return nil
-        }
-        return record
-    }
-
-    // MARK: Cleaning
-
-    func removeDead() {
-        paused = paused.filter { $0.value.listener != nil }
-        updatesListeners.removeAll { $0.listener == nil }
-        updatesListenerCount.store(updatesListeners.count, ordering: .relaxed)
-    }
-
-    func clear() {
-        paused = [:]
-        era.add(1, ordering: .relaxed)
-    }
-
-    var pausedCount: Int { paused.count }
+    var pausedCount: Int { listeners.values.count { $0.paused != nil && $0.listener != nil } }
+    var listenerCount: Int { listeners.count }
 }

@@ -17,7 +17,7 @@ extension ConsistencyManager {
     /// Resumes several in one go.
     @MainActor
     package func resume(_ listeners: [any ConsistencyManagerListener]) {
-        let resuming = listeners.filter { board.beginResuming($0) }.map(WeakListener.init)
+        let resuming = listeners.compactMap { board.beginResuming($0) }
         guard !resuming.isEmpty else { return }
         let era = board.era.load(ordering: .relaxed)
         submit { manager in
@@ -36,7 +36,7 @@ extension GatheredChange {
         if let model, model.isEqualToModel(shown) { return nil }
         return Delivery(
             listener: listener, base: ListenerBase(model: shown, revision: nil), model: model,
-            updates: NetChange.updates(from: shown, to: model, candidates: updates), childUpdates: childUpdates,
+            updates: NetChange.updates(from: shown, to: model, updates), childUpdates: childUpdates,
             context: context, time: time, revision: ChangeTime())
     }
 
@@ -51,7 +51,7 @@ extension GatheredChange {
             ordinal += 1
             if let new, new.isEqualToModel(old) { continue }
             result[ordinal] = Delivery.ChildUpdate(
-                updates: NetChange.updates(from: old, to: new, candidates: updates), isDeleted: new == nil)
+                updates: NetChange.updates(from: old, to: new, updates), isDeleted: new == nil)
         }
         return result
     }

@@ -6,7 +6,7 @@ import EspalierModels
 /// deleted. `candidates` are all the identifiers that the updates named: nothing else can have changed.
 enum NetChange {
     static func updates(
-        from old: any ConsistencyManagerModel, to new: (any ConsistencyManagerModel)?, candidates: ModelUpdates
+        from old: any ConsistencyManagerModel, to new: (any ConsistencyManagerModel)?, _ candidates: ModelUpdates
     ) -> ModelUpdates {
         let named = candidates.changedModelIds.union(candidates.deletedModelIds)
         let before = nodes(in: old, named)
@@ -17,10 +17,7 @@ enum NetChange {
         var result = ModelUpdates()
         for (identifier, models) in before {
             if let others = after[identifier] {
-                let isSame = models.allSatisfy { model in
-                    others.contains { type(of: $0) == type(of: model) && $0.isEqualToModel(model) }
-                }
-                if !isSame || models.count != others.count { result.changedModelIds.insert(identifier) }
+                if !isSame(models, others) { result.changedModelIds.insert(identifier) }
             } else if candidates.deletedModelIds.contains(identifier) {
                 result.deletedModelIds.insert(identifier)
             }
@@ -28,17 +25,26 @@ enum NetChange {
         return result
     }
 
-    /// The nodes with one of these identifiers, one for each projection.
+    private static func isSame(_ a: [any ConsistencyManagerModel], _ b: [any ConsistencyManagerModel]) -> Bool {
+        a.allSatisfy { contains(b, $0) } && b.allSatisfy { contains(a, $0) }
+    }
+
+    private static func contains(
+        _ models: [any ConsistencyManagerModel], _ model: any ConsistencyManagerModel
+    ) -> Bool {
+        models.contains { type(of: $0) == type(of: model) && $0.isEqualToModel(model) }
+    }
+
+    /// The nodes with one of these identifiers: all that is said of each, in one place or another.
     private static func nodes(
         in model: any ConsistencyManagerModel, _ identifiers: Set<String>
     ) -> [String: [any ConsistencyManagerModel]] {
         var result: [String: [any ConsistencyManagerModel]] = [:]
         func visit(_ model: any ConsistencyManagerModel) {
-            if let identifier = model.modelIdentifier, identifiers.contains(identifier) {
-                let projection = model.projectionIdentifier
-                if result[identifier]?.contains(where: { $0.projectionIdentifier == projection }) != true {
-                    result[identifier, default: []].append(model)
-                }
+            if let identifier = model.modelIdentifier, identifiers.contains(identifier),
+                !contains(result[identifier] ?? [], model)
+            {
+                result[identifier, default: []].append(model)
             }
             model.forEach(visit)
         }

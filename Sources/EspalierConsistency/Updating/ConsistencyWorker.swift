@@ -2,6 +2,9 @@ import EspalierModels
 
 /// Where all work on trees is done: the index, and the updates of listeners. Called by one queue, one piece of work at a time.
 actor ConsistencyWorker {
+    /// Parts that a listener may have before its whole tree is indexed anew.
+    private static let partsLimit = 16
+
     private let board: ListenerBoard
     private let index = ModelIndex()
     private var registrations: [ObjectIdentifier: Registration] = [:]
@@ -19,52 +22,49 @@ actor ConsistencyWorker {
     // MARK: Listening
 
     func register(_ listener: WeakListener, _ base: ListenerBase) {
-        guard listener.isAlive else { return }
-        reindex(registration(for: listener), base) { _, _ in }
+        reindex(registration(for: listener), base)
     }
 
-    /// For what is shown was asked for at `fetch`: what was posted since is delivered now.
+    /// For what is shown was asked for at `fetch`: what was posted since is delivered now, one update after the other.
     func register(_ listener: WeakListener, _ base: ListenerBase, since fetch: ChangeTime, era: Int) async {
         register(listener, base)
-        guard let registration = registrations[listener.identity], let missed = recent.changes(since: fetch) else {
-            return
+        for missed in recent.changes(since: fetch) {
+            guard let registration = registrations[ObjectIdentifier(listener)] else { return }
+            let targets = targets(of: missed.changes).filter { $0.key == registration.owner }
+            guard !targets.isEmpty else { continue }
+            await deliver(
+                targets,
+                Round(changes: missed.changes, context: missed.context, time: missed.time, era: era, posting: nil))
         }
-        var targets: [ModelIndex.Slot] = []
-        for identifier in missed.changes.byIdentifier.keys {
-            index.forEachOccurrence(of: identifier) {
-                if index.owner(of: $0) == registration.owner { targets.append($0) }
-            }
-        }
-        guard !targets.isEmpty else { return }
-        let round = Round(
-            changes: missed.changes, context: missed.context, time: missed.time, era: era, posting: nil)
-        await deliver([registration.owner: targets], round)
     }
 
-    func register(_ listener: WeakListener, part: any ConsistencyManagerModel) {
-        guard listener.isAlive else { return }
+    func register(_ listener: WeakListener, part: any ConsistencyManagerModel) async {
         let registration = registration(for: listener)
         registration.parts.append(index.insert(part, owner: registration.owner))
+        // Whoever adds part after part would have them all kept, those that are gone again, too.
+        guard registration.parts.count > Self.partsLimit else { return }
+        if case .shows(let base)? = await board.answers(of: [listener]).first { reindex(registration, base) }
     }
 
     /// The root's children in `range` gave way to `models`: the tree `old` became the tree `new`.
     func splice(
         _ listener: WeakListener, _ range: Range<Int>, with models: [any ConsistencyManagerModel], from old: ChangeTime,
         to new: ChangeTime
-    ) {
-        guard listener.isAlive else { return }
+    ) async {
         let registration = registration(for: listener)
         if registration.root != ModelIndex.none, case .revision(old)? = registration.snapshot {
             index.replaceChildren(of: registration.root, in: range, by: models)
             registration.snapshot = .revision(new)
         } else {
-            for model in models { register(listener, part: model) }
+            for model in models { await register(listener, part: model) }
         }
     }
 
-    func unregister(_ identity: ObjectIdentifier) {
-        if let registration = registrations[identity] { remove(registration) }
+    func unregister(_ listener: WeakListener) {
+        if let registration = registrations[ObjectIdentifier(listener)] { remove(registration) }
     }
+
+    func remove(_ listeners: [WeakListener]) { listeners.forEach(unregister) }
 
     func removeAll() {
         registrations = [:]
@@ -74,27 +74,19 @@ actor ConsistencyWorker {
         index.removeAll()
     }
 
-    func removeDead() {
-        for registration in registrations.values where !registration.listener.isAlive { remove(registration) }
-    }
-
     private func registration(for listener: WeakListener) -> Registration {
-        if let known = registrations[listener.identity] {
-            if known.listener.isAlive { return known }
-            // Another object at the same address.
-            remove(known)
-        }
+        if let known = registrations[ObjectIdentifier(listener)] { return known }
         let owner = freeOwners.popLast() ?? latestOwner + 1
         latestOwner = max(latestOwner, owner)
         let registration = Registration(listener: listener, owner: owner)
-        registrations[listener.identity] = registration
+        registrations[ObjectIdentifier(listener)] = registration
         owners[owner] = registration
         return registration
     }
 
     private func remove(_ registration: Registration) {
         removeTrees(of: registration)
-        registrations[registration.listener.identity] = nil
+        registrations[ObjectIdentifier(registration.listener)] = nil
         owners[registration.owner] = nil
         freeOwners.append(registration.owner)
     }
@@ -108,7 +100,8 @@ actor ConsistencyWorker {
     }
 
     private func reindex(
-        _ registration: Registration, _ base: ListenerBase, _ visit: (NodeIdentifier, ModelIndex.Slot) -> Void
+        _ registration: Registration, _ base: ListenerBase,
+        _ visit: (NodeIdentifier, ModelIndex.Slot) -> Void = { _, _ in }
     ) {
         removeTrees(of: registration)
         registration.root = index.insert(base.model, owner: registration.owner) { _, identifier, slot in
@@ -137,14 +130,19 @@ actor ConsistencyWorker {
     func post(_ posting: Posting) async {
         guard let changes = changes(of: posting) else { return await board.report(.DeleteIDFailure) }
         recent.note(changes, posting)
+        await deliver(
+            targets(of: changes),
+            Round(
+                changes: changes, context: posting.context, time: posting.time, era: posting.era, posting: posting))
+    }
+
+    /// The slots that stand for what the changes name, by whose they are.
+    private func targets(of changes: PostedChanges) -> [ModelIndex.Owner: [ModelIndex.Slot]] {
         var targets: [ModelIndex.Owner: [ModelIndex.Slot]] = [:]
         for identifier in changes.byIdentifier.keys {
             index.forEachOccurrence(of: identifier) { targets[index.owner(of: $0), default: []].append($0) }
         }
-        await deliver(
-            targets,
-            Round(
-                changes: changes, context: posting.context, time: posting.time, era: posting.era, posting: posting))
+        return targets
     }
 
     private func changes(of posting: Posting) -> PostedChanges? {
@@ -159,12 +157,10 @@ actor ConsistencyWorker {
         var deliveries: [Delivery] = []
         var outcome = TreeChange()
         if !affected.isEmpty {
-            let bases = await board.bases(of: affected.map(\.listener))
-            for (registration, base) in zip(affected, bases) {
-                guard let base else {
-                    if !registration.listener.isAlive { remove(registration) }
-                    continue
-                }
+            let answers = await board.answers(of: affected.map(\.listener))
+            for (registration, answer) in zip(affected, answers) {
+                if case .isGone = answer { remove(registration) }
+                guard case .shows(let base) = answer else { continue }
                 guard let change = update(registration, base, targets[registration.owner] ?? [], round.changes)
                 else { continue }
                 outcome.replacements += change.replacements
@@ -199,15 +195,18 @@ actor ConsistencyWorker {
                 if changes[identifier] != nil { targets.append(slot) }
             }
         }
+        var change: TreeChange?
         do {
-            let change = try TreeUpdate.apply(
+            change = try TreeUpdate.apply(
                 changes, to: base.model, at: registration.root, targets: targets, in: index)
             if change?.hasWrongMapClass == true { registration.snapshot = nil }
-            return change
         } catch {
             registration.snapshot = nil
-            return IdentifierUpdate(changes).apply(to: base.model)
+            change = IdentifierUpdate(changes).apply(to: base.model)
         }
+        // The index may be half changed. Where there is a new tree, that is indexed when it is delivered.
+        if registration.snapshot == nil, change?.isChange != true { reindex(registration, base) }
+        return change
     }
 
     private func delivery(
@@ -215,9 +214,11 @@ actor ConsistencyWorker {
     ) -> Delivery {
         let revision = ChangeTime()
         if let model = change.model {
-            if registration.snapshot != nil {
-                registration.snapshot = Snapshot(
-                    ListenerBase(model: model, revision: base.revision == nil ? nil : revision))
+            let next = ListenerBase(model: model, revision: base.revision == nil ? nil : revision)
+            if registration.snapshot == nil {
+                reindex(registration, next)
+            } else {
+                registration.snapshot = Snapshot(next)
             }
         } else {
             removeTrees(of: registration)
@@ -225,5 +226,27 @@ actor ConsistencyWorker {
         return Delivery(
             listener: registration.listener, base: base, model: change.model, updates: change.updates,
             childUpdates: change.childUpdates, context: round.context, time: round.time, revision: revision)
+    }
+
+    // MARK: Invariants
+
+    /// What is wrong with the index: nothing, unless this module is.
+    func violations() async -> [String] {
+        let registrations = Array(registrations.values)
+        var found = index.violations(
+            trees: registrations.flatMap { registration in
+                (registration.parts + [registration.root]).filter { $0 != ModelIndex.none }
+                    .map { (root: $0, owner: registration.owner) }
+            })
+        let answers = await board.answers(of: registrations.map(\.listener))
+        for (registration, answer) in zip(registrations, answers) {
+            guard case .shows(let base) = answer, registration.snapshot?.isTree(of: base) == true else { continue }
+            let fresh = ModelIndex()
+            let root = fresh.insert(base.model, owner: registration.owner)
+            if fresh.places(below: root) != index.places(below: registration.root) {
+                found.append("the tree of owner \(registration.owner) is not the one that is shown")
+            }
+        }
+        return found
     }
 }

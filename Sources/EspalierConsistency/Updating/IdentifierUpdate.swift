@@ -17,16 +17,17 @@ struct IdentifierUpdate {
         return result
     }
 
-    /// The model with all below it updated, itself left as it is.
-    func applyBelow(_ model: any ConsistencyManagerModel) -> TreeChange.Part {
-        var result = TreeChange()
-        return mapChildren(of: model, above: [], isRoot: false, &result)
+    /// The model with all below it updated, itself left as it is. `above` has the hashes of the identifiers on its way.
+    func applyBelow(_ model: any ConsistencyManagerModel, above: Set<UInt64>, _ result: inout TreeChange)
+        -> TreeChange.Part
+    {
+        mapChildren(of: model, above: above, isRoot: false, &result)
     }
 
     private func update(
-        _ model: any ConsistencyManagerModel, above: Set<NodeIdentifier>, isRoot: Bool, _ result: inout TreeChange
+        _ model: any ConsistencyManagerModel, above: Set<UInt64>, isRoot: Bool, _ result: inout TreeChange
     ) -> TreeChange.Part {
-        guard let text = model.modelIdentifier, !above.contains(NodeIdentifier(text)),
+        guard let text = model.modelIdentifier, !above.contains(NodeIdentifier(text).bytesHash),
             let outcome = changes.outcome(for: model)
         else { return mapChildren(of: model, above: above, isRoot: isRoot, &result) }
         switch outcome {
@@ -45,11 +46,11 @@ struct IdentifierUpdate {
     }
 
     private func mapChildren(
-        of model: any ConsistencyManagerModel, above: Set<NodeIdentifier>, isRoot: Bool, _ result: inout TreeChange
+        of model: any ConsistencyManagerModel, above: Set<UInt64>, isRoot: Bool, _ result: inout TreeChange
     ) -> TreeChange.Part {
         var above = above
         let text = model.modelIdentifier
-        if let text { above.insert(NodeIdentifier(text)) }
+        if let text { above.insert(NodeIdentifier(text).bytesHash) }
         guard isChanged(below: model, above: above) else { return TreeChange.Part(model: model) }
         var updates = ModelUpdates()
         var ordinal = -1
@@ -80,21 +81,21 @@ struct IdentifierUpdate {
     }
 
     /// Whether a node below changes, so that `map` is called for nothing else.
-    private func isChanged(below model: any ConsistencyManagerModel, above: Set<NodeIdentifier>) -> Bool {
+    private func isChanged(below model: any ConsistencyManagerModel, above: Set<UInt64>) -> Bool {
         var isChanged = false
         model.forEach { child in
             guard !isChanged else { return }
             var above = above
             if let text = child.modelIdentifier {
-                let identifier = NodeIdentifier(text)
-                if !above.contains(identifier) {
+                let hash = NodeIdentifier(text).bytesHash
+                if !above.contains(hash) {
                     switch changes.outcome(for: child) {
                     case .deleted, .replaced: return isChanged = true
                     case .unchanged(isWhole: true): return
                     case .unchanged(isWhole: false), nil: break
                     }
                 }
-                above.insert(identifier)
+                above.insert(hash)
             }
             isChanged = self.isChanged(below: child, above: above)
         }

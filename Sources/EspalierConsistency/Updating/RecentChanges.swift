@@ -4,9 +4,9 @@
 /// it has a listener. Empty while nothing is fetched.
 struct RecentChanges {
     struct CatchUp {
-        var changes: PostedChanges
-        var context: (any Sendable)?
-        var time: ChangeTime
+        let changes: PostedChanges
+        let context: (any Sendable)?
+        let time: ChangeTime
     }
 
     private var fetches: [ChangeTime] = []
@@ -25,15 +25,6 @@ struct RecentChanges {
         entries.append(CatchUp(changes: changes, context: posting.context, time: posting.time))
     }
 
-    /// All changes after a fetch as one, the later ones winning; nil if there are none.
-    func changes(since fetch: ChangeTime) -> CatchUp? {
-        let later = entries.filter { $0.time.after(fetch) }
-        guard var result = later.first else { return nil }
-        for entry in later.dropFirst() {
-            result.changes.formUnion(entry.changes)
-            result.context = entry.context
-            result.time = entry.time
-        }
-        return result
-    }
+    /// In the order in which they were applied to everything else.
+    func changes(since fetch: ChangeTime) -> [CatchUp] { entries.filter { $0.time.after(fetch) } }
 }

@@ -13,7 +13,9 @@ struct TreeUpdate {
 
     private let index: ModelIndex
     private let changes: PostedChanges
-    private var outcomes: [ModelIndex.Slot: NodeOutcome] = [:]
+    private var outcomes: [ModelIndex.Slot: (model: any ConsistencyManagerModel, outcome: NodeOutcome)] = [:]
+    /// Hashes that the tree has several targets of.
+    private var repeated: Set<UInt64> = []
     private(set) var result = TreeChange()
 
     init(_ changes: PostedChanges, in index: ModelIndex) {
@@ -26,8 +28,13 @@ struct TreeUpdate {
         _ changes: PostedChanges, to model: any ConsistencyManagerModel, at root: ModelIndex.Slot,
         targets: [ModelIndex.Slot], in index: ModelIndex
     ) throws(OutOfStep) -> TreeChange? {
-        for target in targets { index.markPath(to: target) }
         var update = TreeUpdate(changes, in: index)
+        var hashes: Set<UInt64> = []
+        for target in targets {
+            index.markPath(to: target)
+            let hash = index[target].identifierHash
+            if !hashes.insert(hash).inserted { update.repeated.insert(hash) }
+        }
         defer { index.unmark(below: root) }
         guard try update.findChanges(in: model, at: root) else { return nil }
         let part = try update.rebuild(model, at: root)
@@ -47,7 +54,7 @@ struct TreeUpdate {
             case .unchanged(isWhole: true): return false
             case .unchanged(isWhole: false): break
             case .replaced, .deleted:
-                outcomes[slot] = outcome
+                outcomes[slot] = (model, outcome)
                 index.markChanged(slot)
                 return true
             }
@@ -93,7 +100,14 @@ struct TreeUpdate {
     private mutating func rebuild(
         _ model: any ConsistencyManagerModel, at slot: ModelIndex.Slot
     ) throws(OutOfStep) -> TreeChange.Part {
-        switch outcomes[slot] {
+        let found = outcomes[slot]
+        if let found, repeated.contains(index[slot].identifierHash) {
+            // Of several nodes of one identifier `map` may hand out another one here.
+            guard type(of: found.model) == type(of: model), found.model.isEqualToModel(model) else {
+                throw OutOfStep()
+            }
+        }
+        switch found?.outcome {
         case .deleted:
             var part = TreeChange.Part(model: nil)
             if let text = model.modelIdentifier { part.updates.deletedModelIds.insert(text) }
@@ -115,7 +129,7 @@ struct TreeUpdate {
         try collectChanged(below: model, at: slot, into: &part.updates)
         if !isWhole {
             // What the merge has kept of the old node may hold nodes that the changes name.
-            let settled = IdentifierUpdate(changes).applyBelow(merged)
+            let settled = IdentifierUpdate(changes).applyBelow(merged, above: index.hashes(above: slot), &result)
             part.model = settled.model
             part.updates.formUnion(settled.updates)
         }

@@ -33,8 +33,7 @@ extension CollectionDataProvider {
         _ newData: [T], cacheKey: String, dataModelManager: DataModelManager, context: (any Sendable)? = nil,
         completion: (@MainActor ((any Error)?) -> Void)? = nil
     ) {
-        let provider = CollectionDataProvider(dataModelManager: dataModelManager)
-        provider.fetchDataFromCache(withCacheKey: cacheKey, context: context) { _, _ in
+        load(cacheKey, dataModelManager, context) { provider, _, _ in
             provider.append(newData, context: context)
             completion?(nil)
         }
@@ -72,14 +71,26 @@ extension CollectionDataProvider {
         _ completion: (@MainActor ((any Error)?) -> Void)?,
         _ edit: @escaping @MainActor (CollectionDataProvider) -> DataProviderError?
     ) {
-        let provider = CollectionDataProvider(dataModelManager: manager)
-        provider.fetchDataFromCache(withCacheKey: cacheKey, context: context) { elements, error in
+        load(cacheKey, manager, context) { provider, elements, error in
             guard elements != nil else {
                 completion?(error ?? DataProviderError.notFound)
                 return
             }
             let failure = edit(provider)
             completion?(failure)
+        }
+    }
+
+    private static func load(
+        _ cacheKey: String, _ manager: DataModelManager, _ context: (any Sendable)?,
+        _ body: @escaping @MainActor (CollectionDataProvider, [T]?, (any Error)?) -> Void
+    ) {
+        manager.sharedCollections.inTurn(cacheKey, of: T.self) { done in
+            let provider = CollectionDataProvider(dataModelManager: manager)
+            provider.fetchDataFromCache(withCacheKey: cacheKey, context: context) { elements, error in
+                body(provider, elements, error)
+                done()
+            }
         }
     }
 }

@@ -45,6 +45,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
         case notFound
         /// An index outside the collection.
         case outOfRange
+        /// An edit of a collection whose sender expects another one than is stored.
+        case outOfDate
         /// The queue of writes was full, and this was the oldest.
         case dropped
         /// A write was waited for inside a read, or by an observer of misses.

@@ -1,6 +1,7 @@
 import EspalierLMDB
 import EspalierModels
 import EspalierRecords
+import Foundation
 import Synchronization
 
 /// What is behind a `NormalizedCache`: one per directory in a process, shared by everyone who opens it.
@@ -173,6 +174,14 @@ final class Engine: Sendable {
                 throw error
             }
         }
+    }
+
+    // MARK: Telling
+
+    /// Runs `body`, code of a caller's that may wait for the cache, where that stops nobody: not on this thread, which may be the
+    /// writer's, or hold a lock that `body` takes.
+    func tell(_ body: @escaping @Sendable () -> Void) {
+        if !readers.run(body) { Thread.detachNewThread(body) }
     }
 
     // MARK: Changes

@@ -38,10 +38,12 @@ extension NormalizedCache: CacheDelegate {
     }
 
     public func setCollection(_ collection: [any SimpleModel], forKey cacheKey: String, context: Any?) {
-        let models = collection.map { model in
-            { @Sendable (encoder: ValueEncoder) throws in try ModelStorage.encode(model, into: encoder) }
-        }
-        edit(cacheKey, models, .replace, isDroppable: true) { .replace($0) }
+        edit(cacheKey, collection.map(Self.encoding), .replace, isDroppable: true) { .replace($0) }
+    }
+
+    /// What writes a model as an element.
+    static func encoding(_ model: any SimpleModel) -> @Sendable (ValueEncoder) throws -> Void {
+        { try ModelStorage.encode(model, into: $0) }
     }
 
     public func deleteModel(_ model: any SimpleModel, forKey cacheKey: String?, context: Any?) {

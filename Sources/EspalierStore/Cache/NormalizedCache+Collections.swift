@@ -66,14 +66,14 @@ extension NormalizedCache {
         delete([(.collection, key)])
     }
 
-    private func edit(_ key: String, _ make: @escaping @Sendable () -> CollectionEdit) -> WriteTicket {
+    private func edit(_ key: String, _ make: @escaping @Sendable () -> FlattenedEdit) -> WriteTicket {
         guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
         return submit(isDroppable: false) { .collection(key, make(), $0.finish(), policy: .replace) }
     }
 
     private func edit<Model: IdentifiedModel>(
         _ key: String, _ models: [Model], _ policy: WritePolicy, isDroppable: Bool = false,
-        _ make: @escaping @Sendable ([ValueDraft]) -> CollectionEdit
+        _ make: @escaping @Sendable ([ValueDraft]) -> FlattenedEdit
     ) -> WriteTicket {
         let elements = models.map { model in
             { @Sendable (encoder: ValueEncoder) throws in try ModelStorage.encode(model, into: encoder) }
@@ -85,12 +85,12 @@ extension NormalizedCache {
     @discardableResult
     func edit(
         _ key: String, _ elements: [@Sendable (ValueEncoder) throws -> Void], _ policy: WritePolicy, isDroppable: Bool,
-        _ make: @escaping @Sendable ([ValueDraft]) -> CollectionEdit
+        expecting neighbours: CollectionNeighbours? = nil, _ make: @escaping @Sendable ([ValueDraft]) -> FlattenedEdit
     ) -> WriteTicket {
         guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
         return submit(isDroppable: isDroppable) { flattener in
             let drafts = try elements.map { try flattener.value($0) }
-            return .collection(key, make(drafts), flattener.finish(), policy: policy)
+            return .collection(key, make(drafts), flattener.finish(), policy: policy, expecting: neighbours)
         }
     }
 }

@@ -1,45 +1,62 @@
 import EspalierLMDB
+import EspalierModels
 import EspalierRecords
 
 extension CommitSession {
     /// Applies an edit to the collection under `key`. `handles` are those of the tree the drafts refer to.
+    ///
+    /// Throws `.outOfDate` where the edit's sender expects another collection than is stored: what was written for the edit goes
+    /// with its transaction.
     func edit(
-        collection key: String, _ edit: CollectionEdit, handles: [Handle], in transaction: inout WriteTransaction
+        collection key: String, _ edit: FlattenedEdit, expecting neighbours: CollectionNeighbours?, handles: [Handle],
+        in transaction: inout WriteTransaction
     ) throws {
+        let written = counters.recordsWritten
         let place = try place(.collection, key, in: &transaction)
         let old = place.old.flatMap { try? SegmentList($0) }
         var editor = SegmentEditor(session: self, list: old ?? SegmentList())
-        let elements = { (drafts: [ValueDraft]) in
-            drafts.map { StoredElement(bytes: $0.bytes, children: $0.children.map { handles[$0] }) }
+        guard old != nil || edit.makesCollection else {
+            throw neighbours == nil ? CacheError.noCollection : .outOfDate
         }
-        switch edit {
-        case .replace(let drafts): try editor.replaceAll(elements(drafts), in: &transaction)
-        case .append(let drafts):
-            try editor.dropDeleted(in: &transaction)
-            try editor.insert(elements(drafts), at: editor.list.count, in: &transaction)
-        default:
-            guard old != nil else {
-                throw CacheError(.notFound, "There is no collection under this key. Set it, or append to it, first.")
+        do {
+            if !edit.isReplacing { try editor.dropDeleted(in: &transaction) }
+            if let neighbours {
+                guard try isExpected(neighbours, of: edit, editor, in: &transaction) else { throw CacheError.outOfDate }
             }
-            try editor.dropDeleted(in: &transaction)
-            try apply(edit, elements, to: &editor, in: &transaction)
+            try apply(edit, handles, to: &editor, in: &transaction)
+        } catch is SegmentEditor.UnreadableSegment {
+            throw neighbours == nil ? CacheError.damagedCollection : .outOfDate
         }
         try finish(editor.list, key, at: place, in: &transaction)
-        changes.keys.append(key)
+        if counters.recordsWritten > written { changes.keys.append(key) }
+    }
+
+    /// Whether the collection is what the sender of an edit has, as far as it shows.
+    private func isExpected(
+        _ neighbours: CollectionNeighbours, of edit: FlattenedEdit, _ editor: SegmentEditor,
+        in transaction: inout WriteTransaction
+    ) throws -> Bool {
+        let count = editor.list.count
+        guard neighbours.count == count, let index = edit.place(in: count) else { return false }
+        return try editor.has(neighbours, around: index, in: &transaction)
     }
 
     private func apply(
-        _ edit: CollectionEdit, _ elements: ([ValueDraft]) -> [StoredElement], to editor: inout SegmentEditor,
+        _ edit: FlattenedEdit, _ handles: [Handle], to editor: inout SegmentEditor,
         in transaction: inout WriteTransaction
     ) throws {
         let count = editor.list.count
+        func elements(_ drafts: [ValueDraft]) -> [StoredElement] {
+            drafts.map { StoredElement(bytes: $0.bytes, children: $0.children.map { handles[$0] }) }
+        }
         func check(_ isInside: Bool) throws {
             guard isInside else {
                 throw CacheError(.outOfRange, "The index is outside the collection of \(count) elements.")
             }
         }
         switch edit {
-        case .replace, .append: break
+        case .replace(let drafts): try editor.replaceAll(elements(drafts), in: &transaction)
+        case .append(let drafts): try editor.insert(elements(drafts), at: count, in: &transaction)
         case .insert(let drafts, let index):
             try check((0...count).contains(index))
             try editor.insert(elements(drafts), at: index, in: &transaction)
@@ -76,4 +93,15 @@ extension CommitSession {
             try ledger.remove(handle, in: transaction)
         }
     }
+}
+
+extension CacheError {
+    fileprivate static let noCollection = CacheError(
+        .notFound, "There is no collection under this key. Set it, or append to it, first.")
+
+    fileprivate static let damagedCollection = CacheError(
+        .notFound, "A part of the collection is damaged. Set the collection anew.")
+
+    fileprivate static let outOfDate = CacheError(
+        .outOfDate, "The stored collection is not what the sender of the edit has. Set the whole collection.")
 }

@@ -79,12 +79,15 @@ struct SegmentEditor {
 
     // MARK: Segments
 
-    private func read(_ number: Int, in transaction: borrowing WriteTransaction) throws -> [StoredElement] {
-        let handle = list.segments[number].handle
-        guard let record = try session.readableRecord(handle, in: transaction) else {
-            throw CacheError(.notFound, "A part of the collection is damaged. Set the collection anew.")
-        }
-        return try SegmentContent.decode(record)
+    /// A segment is damaged, or not the one that its collection lists.
+    struct UnreadableSegment: Error {}
+
+    func read(_ number: Int, in transaction: borrowing WriteTransaction) throws -> [StoredElement] {
+        let segment = list.segments[number]
+        guard let record = try session.readableRecord(segment.handle, in: transaction),
+            let elements = try? SegmentContent.decode(record), elements.count == segment.count
+        else { throw UnreadableSegment() }
+        return elements
     }
 
     private func write(

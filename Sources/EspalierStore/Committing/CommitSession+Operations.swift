@@ -18,9 +18,9 @@ extension CommitSession {
             let handles = try write(tree, policy: policy, in: &transaction)
             try writeKey(key, value, handles: handles, in: &transaction)
             counters.writes += 1
-        case .collection(let key, let edit, let tree, let policy):
+        case .collection(let key, let edit, let tree, let policy, let neighbours):
             let handles = try write(tree, policy: policy, in: &transaction)
-            try self.edit(collection: key, edit, handles: handles, in: &transaction)
+            try self.edit(collection: key, edit, expecting: neighbours, handles: handles, in: &transaction)
             counters.writes += 1
         case .delete(let entries):
             for entry in entries where try delete(entry.nameSpace, entry.identifier, in: &transaction) {

@@ -23,17 +23,20 @@ enum IndexKey {
     /// The same in place of what `writer` has.
     static func write(_ nameSpace: NameSpace, _ identifier: String, to writer: inout ByteWriter) {
         writer.removeAll()
-        let utf8 = identifier.utf8
-        guard utf8.count + 1 > Environment.maximumKeySize else {
+        guard isLong(identifier) else {
             writer.append(nameSpace.rawValue)
             return writer.append(utf8: identifier)
         }
+        let utf8 = identifier.utf8
         let rest = [UInt8](utf8.dropFirst(longPrefixSize))
         writer.append(longMark)
         writer.append(nameSpace.rawValue)
         writer.append([UInt8](utf8.prefix(longPrefixSize)))
         for seed: UInt64 in [0, 0x9E37_79B9_7F4A_7C15] { writer.append(integer: XXHash64.hash(rest, seed: seed)) }
     }
+
+    /// Whether the key has a hash of the identifier's end in place of it.
+    static func isLong(_ identifier: String) -> Bool { identifier.utf8.count + 1 > Environment.maximumKeySize }
 
     /// The beginnings of all keys of identifiers with `prefix`: those in the clear, and the long ones.
     static func ranges(_ nameSpace: NameSpace, startingWith prefix: String) -> [[UInt8]] {

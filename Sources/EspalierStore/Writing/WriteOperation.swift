@@ -1,3 +1,4 @@
+import EspalierModels
 import EspalierRecords
 
 /// A write as the writer's thread takes it: flattened, without handles or numbers.
@@ -6,7 +7,9 @@ enum WriteOperation: Sendable {
     case nodes(FlattenedTree, entries: [Int], policy: WritePolicy)
     /// What a key names: a reference to a node of the tree, or an inline model.
     case key(String, ValueDraft, FlattenedTree, policy: WritePolicy)
-    case collection(String, CollectionEdit, FlattenedTree, policy: WritePolicy)
+    /// An edit of what a key names; `expecting` what its sender has, where that is to be compared.
+    case collection(
+        String, FlattenedEdit, FlattenedTree, policy: WritePolicy, expecting: CollectionNeighbours? = nil)
     case delete([Entry])
     /// Records in place of what stands under their names.
     case restore([RestoredRecord], Restoration)
@@ -41,7 +44,7 @@ enum WriteOperation: Sendable {
 
     var byteCount: Int {
         switch self {
-        case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _): tree.byteCount
+        case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _, _): tree.byteCount
         case .restore(let records, _): records.reduce(0) { $0 + $1.byteCount }
         case .delete, .reset, .barrier, .evict, .pin, .unpin, .trim, .setBudget, .sweep, .mend, .checkPins, .install,
             .retireDictionaries, .recompress, .compact:
@@ -53,7 +56,7 @@ enum WriteOperation: Sendable {
     var makesRoom: Bool {
         switch self {
         case .delete, .reset, .barrier, .evict, .unpin, .mend, .checkPins: true
-        case .collection(_, .remove, _, _): true
+        case .collection(_, .remove, _, _, _): true
         default: false
         }
     }

@@ -153,7 +153,7 @@ struct SettingCollectionsTests {
     }
 
     @Test("an override of what saves and fetches is called") func overriding() async throws {
-        let manager = CountingManager(cacheDelegate: rig.cache)
+        let manager = CountingProxy(cacheDelegate: rig.cache)
         let single = DataProvider<ParentModel>(dataModelManager: manager)
         single.setData(.named(1, "a"))
         single.setData(.named(1, "b"), updateCache: false)
@@ -168,7 +168,7 @@ struct SettingCollectionsTests {
     }
 }
 
-private final class CountingManager: DataModelManager, @unchecked Sendable {
+private final class CountingProxy: DataModelManager, @unchecked Sendable {
     // `@unchecked` as its superclass is: what it adds is guarded.
     let counts = Guarded<[String]>([])
 

@@ -212,19 +212,34 @@ struct CollectionRaceTests {
     }
 
     //  main                        cache
-    //  append 1, append 2
-    //                              asked twice, answers in either order: nothing there
-    @Test("appends to what is not there yet, answered in either order, both survive", arguments: [false, true])
-    func appendsWhileMissing(late: Bool) async {
+    //  append 1, append 2, ...
+    //                              answers: nothing there
+    //  1 makes it; 2 finds it made
+    @Test("appends to what is not there yet take their turns, however many", arguments: [2, 2_000])
+    func appendsWhileMissing(count: Int) async {
         let rig = Rig(HeldCache())
-        for id in 1...2 {
-            CollectionDataProvider.append([ChildModel.row(id)], cacheKey: "key", dataModelManager: rig.manager)
+        var done: [Int] = []
+        for id in 1...count {
+            CollectionDataProvider.append([ChildModel.row(id)], cacheKey: "key", dataModelManager: rig.manager) { _ in
+                done.append(id)
+            }
         }
-        await rig.cache.asked(2)
-        rig.cache.answer("key", all: nil)
-        if late { await until { rig.cache.calls.count == 1 } }
+        await rig.cache.asked(1)
+        #expect(done == [])
         rig.cache.answer("key", all: nil)
         await rig.flush()
-        #expect(rig.cache.calls.last == "set all key [\"ChildModel:1\", \"ChildModel:2\"]")
+        #expect(done == Array(1...count) && rig.cache.calls.count == count)
+        if count == 2 { #expect(rig.cache.calls.last == "set all key [\"ChildModel:1\", \"ChildModel:2\"]") }
+    }
+
+    @Test("an edit in a completion of an edit comes after those that wait") func editInCompletion() async {
+        let rig = Rig()
+        typealias Provider = CollectionDataProvider<ChildModel>
+        Provider.append([ChildModel.row(1)], cacheKey: "key", dataModelManager: rig.manager) { _ in
+            Provider.append([ChildModel.row(3)], cacheKey: "key", dataModelManager: rig.manager)
+        }
+        Provider.append([ChildModel.row(2)], cacheKey: "key", dataModelManager: rig.manager)
+        await rig.flush()
+        #expect(rig.cache.collection("key", ChildModel.self)?.map(\.id) == [1, 2, 3])
     }
 }

@@ -43,8 +43,13 @@ struct ChangeSetTests {
             try cache.set(anna).wait()
             try cache.delete("nobody").wait()
             #expect(code(cache.insert([anna], at: 3, inCollection: "none")) == .notFound)
+            for _ in 0..<2 { try cache.setCollection([anna], forKey: "people").wait() }
+            try cache.insert([Person](), at: 1, inCollection: "people").wait()
+            try cache.update(anna, at: 0, inCollection: "people").wait()
+            try cache.move(from: 0, to: 0, inCollection: "people").wait()
         }
-        #expect(sets.map(\.written) == [["p:1"]])
+        #expect(sets.map(\.written) == [["p:1"], []])
+        #expect(sets.map(\.keys) == [[], ["people"]])
     }
 
     @Test("what a commit writes and then deletes was deleted; what it deletes and writes again was both")

@@ -1,7 +1,7 @@
 /// The root of the repository holds what belongs there, and no cache that a run left behind.
 enum RootEntries {
     static let known: Set<String> = [
-        ".ci", ".gitignore", ".swift-format", "Benchmarks", "CHANGELOG.md", "Fuzz", "LICENSE", "Makefile",
+        ".ci", ".gitignore", ".swift-format", "Benchmarks", "CHANGELOG.md", "Examples", "Fuzz", "LICENSE", "Makefile",
         "Package.swift",
         "README.md", "Scripts", "Snippets", "Sources", "Tests", "docs",
     ]

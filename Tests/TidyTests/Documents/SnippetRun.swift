@@ -3,11 +3,14 @@ import Testing
 
 /// Runs snippets, which SwiftPM builds beside the tests, each with a directory of its own for temporary files.
 enum SnippetRun {
-    static func output(of snippet: Snippet) throws -> String {
-        let scratch = FileManager.default.temporaryDirectory.appending(path: "snippet-\(UUID().uuidString)")
+    static func output(of snippet: Snippet) throws -> String { try output(of: snippet.name) }
+
+    /// What an executable of this package prints.
+    static func output(of name: String) throws -> String {
+        let scratch = FileManager.default.temporaryDirectory.appending(path: "run-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: scratch) }
-        let tool: URL = try #require(executable(snippet.name), "\(snippet.name) is not built")
+        let tool: URL = try #require(executable(name), "\(name) is not built")
         let process = Process()
         process.executableURL = tool
         process.currentDirectoryURL = scratch
@@ -17,7 +20,7 @@ enum SnippetRun {
         process.standardOutput = try FileHandle(forWritingTo: output)
         try process.run()
         process.waitUntilExit()
-        #expect(process.terminationReason == .exit && process.terminationStatus == 0, "\(snippet.name) failed")
+        #expect(process.terminationReason == .exit && process.terminationStatus == 0, "\(name) failed")
         return try String(contentsOf: output, encoding: .utf8)
     }
 

@@ -1,0 +1,149 @@
+import EspalierModels
+import EspalierTestSupport
+import Foundation
+import Testing
+
+@testable import EspalierConsistency
+
+/// Several listeners of random trees, and the plain rules beside them.
+@MainActor
+private struct Garden {
+    let manager = ConsistencyManager()
+    var gardener: Gardener
+    var screens: [Screen] = []
+    var plain: [PlainListener] = []
+    /// What the latest step was about.
+    private(set) var latest = ""
+
+    init(seed: UInt64, listeners: Int) {
+        gardener = Gardener(random: SeededGenerator(quietly: seed))
+        for _ in 0..<listeners {
+            let tree = gardener.wildTree()
+            screens.append(manager.screen(tree))
+            plain.append(PlainListener(tree))
+        }
+    }
+
+    mutating func step() {
+        let place = gardener.place(screens.count)
+        switch gardener.step() {
+        case 0..<9: post(gardener.tameTree())
+        case 9: post(BatchUpdateModel(models: [gardener.tameTree()]))
+        case 10..<14:
+            let identifier = gardener.identifier()
+            latest = "deleted \(identifier)"
+            manager.deleteModel(Leaf(identifier))
+            applyToAll(PlainUpdate(deleting: identifier))
+        case 14..<16:
+            manager.pauseListener(screens[place])
+            plain[place].beginPause()
+        case 16..<18:
+            manager.resumeListener(screens[place])
+            plain[place].endPause()
+        default:
+            let tree = gardener.wildTree()
+            screens[place].model = tree
+            manager.addListener(screens[place])
+            plain[place].show(tree)
+        }
+    }
+
+    private mutating func post(_ model: Child) {
+        latest = "posted \(model)"
+        manager.updateModel(model)
+        applyToAll(PlainUpdate(posting: model))
+    }
+
+    private mutating func applyToAll(_ update: PlainUpdate) {
+        for place in plain.indices { plain[place].apply(update) }
+    }
+
+    /// What differs, if anything.
+    mutating func differences() -> [String] {
+        var found: [String] = []
+        for (place, screen) in screens.enumerated() {
+            let calls = screen.takeCalls()
+            let expected = plain[place].takeExpected()
+            if calls.count != expected.count {
+                found.append(
+                    "\(calls.count) calls, not \(expected.count); shows \(screen.model as Any), expected \(expected.last?.model as Any)"
+                )
+            }
+            for (call, expected) in zip(calls, expected) {
+                if call.updates != expected.updates { found.append("\(call.updates), not \(expected.updates)") }
+                if !isSame(call.model, expected.model) {
+                    found.append("\(call.model as Any), not \(expected.model as Any)")
+                }
+            }
+            if !isSame(screen.model, plain[place].model) { found.append("shows another model") }
+        }
+        return found
+    }
+}
+
+@MainActor @Suite("Random trees and updates, compared with the plain rules")
+struct ComparingTests {
+    /// `ESPALIER_GARDENS=5000` goes on for an hour.
+    private let seeds = UInt64(ProcessInfo.processInfo.environment["ESPALIER_GARDENS"] ?? "") ?? 40
+
+    @Test("models, calls and update sets are those of the plain rules, and the index is whole, after each step")
+    func compared() async {
+        for seed in 0..<seeds {
+            var garden = Garden(seed: seed, listeners: 4)
+            for step in 0..<40 {
+                garden.step()
+                await garden.manager.flush()
+                let found = garden.differences() + (await garden.manager.worker.violations())
+                guard found.isEmpty else {
+                    Issue.record("seed \(seed) step \(step), \(garden.latest): \(found.prefix(3))")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test("the comparison finds a listener that was not told")
+    func canary() async {
+        var garden = Garden(seed: 3, listeners: 3)
+        garden.manager.removeListener(garden.screens[0])
+        var hasDiffered = false
+        for _ in 0..<40 {
+            garden.step()
+            await garden.manager.flush()
+            hasDiffered = hasDiffered || !garden.differences().isEmpty
+        }
+        #expect(hasDiffered)
+    }
+
+    @Test("of what contradicts itself all listeners end with the same")
+    func contradictions() async {
+        for seed in 0..<seeds * 2 {
+            let manager = ConsistencyManager()
+            var gardener = Gardener(random: SeededGenerator(quietly: seed))
+            let screens = (0..<4).map { _ in manager.screen(gardener.wildTree(floor: 0)) }
+            for step in 0..<8 {
+                let posted = gardener.wildTree(floor: 0)
+                manager.updateModel(posted)
+                await manager.flush()
+                let shown = screens.compactMap(\.model)
+                for (id, type) in posts(in: posted) {
+                    let versions = shown.flatMap { PlainUpdate.versions(of: id, in: $0) }
+                        .filter { Swift.type(of: $0) == type }
+                    guard versions.allSatisfy({ $0.isEqualToModel(versions[0]) }) else {
+                        Issue.record("seed \(seed) step \(step), posted \(posted): \(versions)")
+                        return
+                    }
+                }
+                let found = await manager.worker.violations()
+                #expect(found == [])
+            }
+        }
+    }
+
+    private func posts(in model: Child) -> [(String, any ConsistencyManagerModel.Type)] {
+        var result: [(String, any ConsistencyManagerModel.Type)] = []
+        if let id = model.modelIdentifier { result.append((id, type(of: model))) }
+        model.forEach { result += posts(in: $0) }
+        return result
+    }
+}

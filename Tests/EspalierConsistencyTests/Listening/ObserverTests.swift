@@ -1,0 +1,158 @@
+import EspalierConsistency
+import EspalierModels
+import Testing
+
+@MainActor @Suite("Listeners of everything hear of every change")
+struct ObserverTests {
+    private let manager = ConsistencyManager()
+    private let recorder = ChangeRecorder()
+    private let page = Page("0", 0, [Page(nil, 5)], leaf: Leaf("1"))
+
+    @Test("an update comes once, with what became of each identifier, though nobody shows it")
+    func update() async {
+        manager.addModelUpdatesListener(recorder)
+        manager.updateModel(page, context: "why")
+        await manager.flush()
+        #expect(recorder.calls.count == 1)
+        #expect(recorder.calls.first?.model as? Page == page)
+        #expect(recorder.calls.first?.changes == ["0": .updated([page]), "1": .updated([Leaf("1")])])
+        #expect(recorder.calls.first?.context as? String == "why")
+    }
+
+    @Test("a deletion comes with one identifier")
+    func deletion() async {
+        manager.addModelUpdatesListener(recorder)
+        manager.deleteModel(page)
+        await manager.flush()
+        #expect(recorder.calls.map(\.changes) == [["0": .deleted]])
+    }
+
+    @Test("projections of one identifier come together")
+    func projections() async {
+        manager.addModelUpdatesListener(recorder)
+        let (data, other) = (Profile(.data, "1", data: 3), Profile(.otherData, "1", otherData: 4))
+        manager.updateModel(Profile(.both, "0", child: data, otherChild: other))
+        await manager.flush()
+        #expect(recorder.calls.first?.changes["1"] == .updated([data, other]))
+    }
+
+    @Test("several hear of the same; one that was added twice hears it once")
+    func several() async {
+        let other = ChangeRecorder()
+        for listener in [recorder, other, recorder] { manager.addModelUpdatesListener(listener) }
+        manager.updateModel(page)
+        await manager.flush()
+        #expect(recorder.calls.count == 1 && other.calls.count == 1)
+    }
+
+    @Test("they hear of it after the listeners")
+    func afterListeners() async {
+        let screen = manager.screen(Leaf("1", 0))
+        var shown: Int?
+        recorder.whenTold = { shown = (screen.model as? Leaf)?.value }
+        manager.addModelUpdatesListener(recorder)
+        manager.updateModel(Leaf("1", 3))
+        await manager.flush()
+        #expect(shown == 3)
+    }
+
+    @Test("one that was removed, or is gone, hears nothing")
+    func removed() async {
+        manager.addModelUpdatesListener(recorder)
+        manager.removeModelUpdatesListener(recorder)
+        weak var gone: ChangeRecorder?
+        do {
+            let listener = ChangeRecorder()
+            manager.addModelUpdatesListener(listener)
+            gone = listener
+        }
+        manager.updateModel(page)
+        await manager.flush()
+        #expect(recorder.calls.isEmpty && gone == nil)
+    }
+
+    @Test("one that stays hears of what is posted after a clearing")
+    func clearing() async {
+        manager.addModelUpdatesListener(recorder)
+        manager.updateModel(page)
+        manager.clearListenersAndCancelAllTasks()
+        manager.updateModel(Leaf("9"))
+        await manager.flush()
+        #expect(recorder.calls.compactMap { $0.model as? Leaf } == [Leaf("9")])
+    }
+
+    @Test("changes are equal if their models are")
+    func equality() {
+        let two: [Child] = [Leaf("1"), Page("1")]
+        #expect(ModelChange.updated(two) == .updated(two))
+        #expect(ModelChange.updated(two) != .updated([Leaf("1")]))
+        #expect(ModelChange.updated([Leaf("1", 1)]) != .updated([Leaf("1", 2)]))
+        #expect(ModelChange.updated([]) != .deleted && ModelChange.deleted == .deleted)
+    }
+}
+
+@MainActor @Suite("The delegate hears of replacements and mistakes")
+struct DelegateTests {
+    private let manager = ConsistencyManager()
+    private let delegate = DelegateRecorder()
+
+    init() { manager.delegate = delegate }
+
+    @Test("a replacement comes before its listener is told, and once for each node replaced")
+    func replacements() async {
+        let screen = manager.screen(Shelf("s", 0, [Leaf("a", 0), Leaf("a", 0)]))
+        var callsBefore: [Int] = []
+        delegate.whenReplacing = { callsBefore.append(screen.calls.count) }
+        manager.updateModel(Leaf("a", 1))
+        manager.updateModel(Leaf("a", 1))
+        await manager.flush()
+        #expect(delegate.replacements.map { $0.old as? Leaf } == [Leaf("a", 0), Leaf("a", 0)])
+        #expect(delegate.replacements.map { $0.new as? Leaf } == [Leaf("a", 1), Leaf("a", 1)])
+        #expect(callsBefore == [0, 0])
+    }
+
+    @Test("deleting a model without identifier is a mistake, and deletes nothing")
+    func deletionWithoutIdentifier() async {
+        let screen = manager.screen(Shelf("s", 0, [Leaf(nil, 1)]))
+        manager.deleteModel(Leaf(nil, 1))
+        await manager.flush()
+        #expect(delegate.errors == [CriticalError.DeleteIDFailure.rawValue])
+        #expect(screen.calls.isEmpty)
+    }
+
+    @Test("a map that makes another type is a mistake, and leaves the model as it is")
+    func wrongMap() async {
+        let screen = manager.screen(WrongMap(leaf: Leaf("1", 0)))
+        manager.updateModel(Leaf("1", 1))
+        await manager.flush()
+        #expect(delegate.errors == [CriticalError.WrongMapClass.rawValue])
+        #expect(screen.calls.isEmpty)
+    }
+
+    @Test("the same where map asks for its children first; others are updated all the same")
+    func wrongAfterAsking() async {
+        let screen = manager.screen(Shelf("s", 0, [WrongAfterAsking(leaf: Leaf("1", 0)), Leaf("1", 0)]))
+        for value in 1...3 {
+            manager.updateModel(Leaf("1", value))
+            await manager.flush()
+            #expect(
+                isSame(screen.model, Shelf("s", 0, [WrongAfterAsking(leaf: Leaf("1", 0)), Leaf("1", value)])))
+        }
+        #expect(delegate.errors == Array(repeating: CriticalError.WrongMapClass.rawValue, count: 3))
+    }
+
+    @Test("a delegate is held weakly, and need not implement anything")
+    func weak() async {
+        final class Silent: ConsistencyManagerDelegate {}
+        let silent = Silent()
+        manager.delegate = silent
+        _ = manager.screen(Leaf("a"))
+        manager.deleteModel(Leaf(nil))
+        await manager.flush()
+        do {
+            let recorder = DelegateRecorder()
+            manager.delegate = recorder
+        }
+        #expect(manager.delegate == nil)
+    }
+}

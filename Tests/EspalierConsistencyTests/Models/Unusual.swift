@@ -1,0 +1,88 @@
+import EspalierModels
+import Foundation
+
+/// `map` makes another type of it, and asks for nothing.
+struct WrongMap: ConsistencyManagerModel {
+    let leaf: Leaf
+    var modelIdentifier: String? { "wrong" }
+    func map(_ transform: (Child) -> Child?) -> Child? { Leaf(nil) }
+    func forEach(_ visit: (Child) -> Void) { visit(leaf) }
+    func isEqualToModel(_ other: Child) -> Bool { (other as? WrongMap)?.leaf == leaf }
+}
+
+/// `map` makes another type of it once it has asked.
+struct WrongAfterAsking: ConsistencyManagerModel {
+    let leaf: Leaf
+    var modelIdentifier: String? { "wrong" }
+    func map(_ transform: (Child) -> Child?) -> Child? { transform(leaf) as? Leaf }
+    func forEach(_ visit: (Child) -> Void) { visit(leaf) }
+    func isEqualToModel(_ other: Child) -> Bool { (other as? WrongAfterAsking)?.leaf == leaf }
+}
+
+/// `map` goes the other way than `forEach`.
+struct Backwards: ConsistencyManagerModel {
+    let id: String?
+    let items: [Child]
+    var modelIdentifier: String? { id }
+    func map(_ transform: (Child) -> Child?) -> Child? {
+        Backwards(id: id, items: Array(items.reversed().compactMap(transform).reversed()))
+    }
+    func forEach(_ visit: (Child) -> Void) { items.forEach(visit) }
+    func isEqualToModel(_ other: Child) -> Bool {
+        guard let other = other as? Backwards else { return false }
+        return id == other.id && items.elementsEqual(other.items) { $0.isEqualToModel($1) }
+    }
+}
+
+/// Equal to whatever has its identifier and value, with any children.
+struct Shallow: ConsistencyManagerModel {
+    let id: String
+    let value: Int
+    let items: [Child]
+    var modelIdentifier: String? { id }
+    func map(_ transform: (Child) -> Child?) -> Child? {
+        Shallow(id: id, value: value, items: items.compactMap(transform))
+    }
+    func forEach(_ visit: (Child) -> Void) { items.forEach(visit) }
+    func isEqualToModel(_ other: Child) -> Bool {
+        (other as? Shallow).map { $0.id == id && $0.value == value } ?? false
+    }
+}
+
+/// How often `map` was called, by name.
+final class Tally: @unchecked Sendable {
+    // `@unchecked`: the counts are only touched under the lock. `Mutex` is not one that the thread sanitizer knows.
+    private let lock = NSLock()
+    private var counts: [String: Int] = [:]
+
+    func add(_ name: String) { lock.withLock { counts[name, default: 0] += 1 } }
+
+    func take() -> [String: Int] {
+        lock.withLock {
+            defer { counts = [:] }
+            return counts
+        }
+    }
+}
+
+/// Counts the calls of its `map`, under `name`.
+struct Counted: ConsistencyManagerModel {
+    let name: String
+    let id: String?
+    var value = 0
+    var items: [Child] = []
+    let tally: Tally
+
+    var modelIdentifier: String? { id }
+    func map(_ transform: (Child) -> Child?) -> Child? {
+        tally.add(name)
+        var copy = self
+        copy.items = items.compactMap(transform)
+        return copy
+    }
+    func forEach(_ visit: (Child) -> Void) { items.forEach(visit) }
+    func isEqualToModel(_ other: Child) -> Bool {
+        guard let other = other as? Counted else { return false }
+        return id == other.id && value == other.value && items.elementsEqual(other.items) { $0.isEqualToModel($1) }
+    }
+}

@@ -1,0 +1,146 @@
+import EspalierConsistency
+import EspalierModels
+import Testing
+
+@MainActor @Suite("The updates name what changed, what was deleted, and what is above it")
+struct UpdateSetTests {
+    private let manager = ConsistencyManager()
+
+    /// What a listener of `tree` hears of posting `model`.
+    private func updates(of tree: Child, posting model: Child) async -> [ModelUpdates] {
+        let screen = manager.screen(tree)
+        manager.updateModel(model)
+        await manager.flush()
+        manager.removeListener(screen)
+        return screen.updates
+    }
+
+    private func updates(of tree: Child, deleting model: Child) async -> (updates: [ModelUpdates], model: Child?) {
+        let screen = manager.screen(tree)
+        manager.deleteModel(model)
+        await manager.flush()
+        manager.removeListener(screen)
+        return (screen.updates, screen.model)
+    }
+
+    @Test("the root alone where only its own fields differ")
+    func rootOnly() async {
+        let heard = await updates(of: Page("0", 0, leaf: Leaf("1")), posting: Page("0", 4, leaf: Leaf("1")))
+        #expect(heard == [.changed(["0"])])
+    }
+
+    @Test("a replaced child and its parent, not the new child's new children")
+    func child() async {
+        let tree = Page("0", 0, [Page("2", 0, leaf: Leaf("1"))], leaf: Leaf("1"))
+        #expect(await updates(of: tree, posting: Page("2", 4, leaf: Leaf("4"))) == [.changed(["0", "2"])])
+    }
+
+    @Test("a required child and its parent")
+    func required() async {
+        let tree = Page("0", 0, [Page("2", 0, leaf: Leaf("3"))], leaf: Leaf("1"))
+        #expect(await updates(of: tree, posting: Leaf("1", 4)) == [.changed(["0", "1"])])
+    }
+
+    @Test("a child that is there several times, and each of its parents")
+    func recurring() async {
+        let child = Page("2", 0, leaf: Leaf("1"))
+        let tree = Page("0", 0, [child, child, Page("3", 0, leaf: Leaf("5"))], leaf: Leaf("1"))
+        #expect(await updates(of: tree, posting: Leaf("1", 4)) == [.changed(["0", "1", "2"])])
+    }
+
+    @Test("nodes below a replaced one that changed, too")
+    func belowReplaced() async {
+        let child = Page("2", 0, leaf: Leaf("6"))
+        let tree = Page("0", 0, [child, child, Page("3", 0, leaf: Leaf("5"))], leaf: Leaf("1"))
+        let posted = Page("7", 3, [Page("2", 3, leaf: Leaf("6", 2))], leaf: Leaf("5"))
+        #expect(await updates(of: tree, posting: posted) == [.changed(["0", "2", "6"])])
+    }
+
+    @Test("not what left the tree with a replaced parent and was not posted; what was posted and left, yes")
+    func wholeModel() async {
+        let tree = Page("0", 0, [Page("2", 0, leaf: Leaf("6")), Page("3", 0, leaf: Leaf("5"))], leaf: Leaf("1"))
+        let posted = Page("7", 3, [Page("0", 3, leaf: Leaf("6", 2))], leaf: Leaf("5"))
+        // 1, 2 and 3 are gone with the old model; 6 has moved and says something else.
+        #expect(await updates(of: tree, posting: posted) == [.changed(["0", "6"])])
+        let leaving = Page("7", 3, [Page("0", 3)], leaf: Leaf("5", 8))
+        #expect(await updates(of: tree, posting: leaving) == [.changed(["0", "5"])])
+    }
+
+    @Test("a node that changes only because one below it does")
+    func between() async {
+        let tree = Page("0", 0, [Page("2", 0, [Page("4", 0, leaf: Leaf("6"))], leaf: Leaf("3"))], leaf: Leaf("1"))
+        let posted = Page("2", 0, [Page("4", 0, leaf: Leaf("6", 4))], leaf: Leaf("7"))
+        #expect(await updates(of: tree, posting: posted) == [.changed(["0", "2", "4", "6"])])
+    }
+
+    @Test("of a deletion of the root: the root")
+    func deletedRoot() async {
+        let tree = Page("0", 0, [Page("2")], leaf: Leaf("1"))
+        let heard = await updates(of: tree, deleting: Leaf("0"))
+        #expect(heard.updates == [.deleted(["0"])] && heard.model == nil)
+    }
+
+    @Test("of a deletion that climbs to the root: all on its way")
+    func cascade() async {
+        let heard = await updates(of: Page("0", 0, leaf: Leaf("1")), deleting: Leaf("1"))
+        #expect(heard.updates == [.deleted(["0", "1"])] && heard.model == nil)
+    }
+
+    @Test("of a deletion of an optional child: the child as deleted, its parent as changed")
+    func optional() async {
+        let heard = await updates(of: Page("0", 0, [Page("2")], leaf: Leaf("1")), deleting: Leaf("2"))
+        #expect(heard.updates == [.changed(["0"], deleted: ["2"])])
+        #expect(heard.model as? Page == Page("0", 0, leaf: Leaf("1")))
+        let best = await updates(of: Shelf("0", 0, [], best: Leaf("2")), deleting: Leaf("2"))
+        #expect(best.updates == [.changed(["0"], deleted: ["2"])] && isSame(best.model, Shelf("0")))
+    }
+
+    @Test("of a deletion that climbs to an element: it ends there")
+    func cascadeToElement() async {
+        let tree = Page("0", 0, [Page("2", 0, leaf: Leaf("3")), Page("4")], leaf: Leaf("1"))
+        let heard = await updates(of: tree, deleting: Leaf("3"))
+        #expect(heard.updates == [.changed(["0"], deleted: ["2", "3"])])
+        #expect(heard.model as? Page == Page("0", 0, [Page("4")], leaf: Leaf("1")))
+    }
+
+    @Test("of a deletion through a model without identifier: it climbs through")
+    func cascadeThroughInline() async {
+        let tree = Page("0", 0, [Page(nil, 0, [Page("5")], leaf: Leaf("3"))], leaf: Leaf("1"))
+        let heard = await updates(of: tree, deleting: Leaf("3"))
+        #expect(heard.updates == [.changed(["0"], deleted: ["3"])])
+        #expect(heard.model as? Page == Page("0", 0, leaf: Leaf("1")))
+    }
+
+    @Test("of a deletion of a repeated child: gone everywhere")
+    func repeatedDeletion() async {
+        let leaf = Leaf("2")
+        let tree = Shelf("0", 0, [leaf, Shelf("1", 0, [leaf], best: leaf), leaf, Leaf("3")], best: leaf)
+        let heard = await updates(of: tree, deleting: Leaf("2"))
+        #expect(heard.updates == [.changed(["0", "1"], deleted: ["2"])])
+        #expect(isSame(heard.model, Shelf("0", 0, [Shelf("1"), Leaf("3")])))
+    }
+
+    @Test("of several posted models: one call with all of them")
+    func batch() async {
+        let tree = Page("0", 0, [Page("2", 2), Page("4", 4)], leaf: Leaf("1"))
+        let posted = BatchUpdateModel(models: [Page("2", -2), Page("4", -4), Page("9")])
+        #expect(await updates(of: tree, posting: posted) == [.changed(["0", "2", "4"])])
+    }
+
+    @Test("nothing deleted that is not there")
+    func notThere() async {
+        let heard = await updates(of: Page("0", 0), deleting: Leaf("9"))
+        #expect(heard.updates.isEmpty && heard.model as? Page == Page("0", 0))
+    }
+
+    @Test("a deleted model is not in its tree for later updates; its children may be elsewhere")
+    func afterDeletion() async {
+        let screen = manager.screen(Shelf("0", 0, [Shelf("1", 0, [Leaf("2", 0)]), Leaf("2", 0)]))
+        manager.deleteModel(Shelf("1"))
+        manager.updateModel(Shelf("1", 7))
+        manager.updateModel(Leaf("2", 1))
+        await manager.flush()
+        #expect(screen.updates == [.changed(["0"], deleted: ["1"]), .changed(["0", "2"])])
+        #expect(isSame(screen.model, Shelf("0", 0, [Leaf("2", 1)])))
+    }
+}

@@ -1,0 +1,118 @@
+import EspalierLMDB
+import EspalierModels
+import EspalierRecords
+import Testing
+
+@testable import EspalierStore
+
+@Suite("What is damaged or gone makes an edit out of date, and setting the collection mends it")
+struct StaleStorageTests {
+    private static let list = (0..<1_300).map(Remark.node)
+
+    /// The segments of the collection.
+    private func segments(_ cache: NormalizedCache) throws -> [Handle] {
+        let record = try #require(try cache.record(present(cache.handle("c", in: .collection))))
+        return try SegmentList(record).segments.map(\.handle)
+    }
+
+    /// What becomes of an edit, and on the same after the whole collection was sent.
+    private func expectMended(_ edit: CollectionEdit, in cache: NormalizedCache) throws {
+        #expect(cache.result(edit, of: Self.list) == .outOfDate)
+        try cache.setCollection(Self.list, forKey: "c").wait()
+        #expect(cache.result(edit, of: Self.list) == .applied)
+    }
+
+    @Test("a damaged segment, at the place of the edit or beside it", arguments: [511, 512, 700, 1_023, 1_024])
+    func damagedSegment(place: Int) throws {
+        try withCache { cache in
+            try cache.setCollection(Self.list, forKey: "c").wait()
+            try cache.damage(segments(cache)[1])
+            try expectMended(.update(Remark.node(9_999), at: place), in: cache)
+        }
+    }
+
+    @Test("a segment that was lost")
+    func lostSegment() throws {
+        try withCache { cache in
+            try cache.setCollection(Self.list, forKey: "c").wait()
+            try cache.damage(segments(cache)[2])
+            #expect(cache.remarks() == nil)
+            try cache.set(Remark("other", id: "r:other")).wait()
+            try expectMended(.append([Remark.node(9_999)]), in: cache)
+        }
+    }
+
+    @Test("a segment with fewer elements than its collection lists")
+    func shortSegment() throws {
+        try withCache(isDamaged: true) { cache in
+            try cache.setCollection(Self.list, forKey: "c").wait()
+            let segments = try segments(cache)
+            try cache.tamper { transaction, keyspaces in
+                let record = try #require(
+                    try transaction.record(keyspaces, segments[0], by: Expander(try cache.generation) { _ in nil }) {
+                        _ in nil
+                    })
+                let content = try SegmentContent.encode(SegmentContent.decode(record).prefix(5))
+                let bytes = RecordLayout.build(
+                    handle: segments[0], nameSpace: .segment, shape: .none, children: content.children,
+                    identifier: "", values: content.values)
+                try transaction.put(keyspaces.nodes, segments[0].rawValue, bytes)
+            }
+            for index in [3, 5, 100, 511] {
+                for edit: CollectionEdit in [
+                    .update(Remark.node(1), at: index), .remove(at: index), .insert([], at: index),
+                ] {
+                    #expect(cache.result(edit, of: Self.list) == .outOfDate)
+                }
+            }
+            #expect(code(cache.update(Remark.node(1), at: 500, inCollection: "c")) == .notFound)
+        }
+    }
+
+    @Test("the collection's own record")
+    func damagedCollection() throws {
+        try withCache { cache in
+            try cache.setCollection(Self.list, forKey: "c").wait()
+            try cache.damage("c", in: .collection)
+            try expectMended(.remove(at: 3), in: cache)
+        }
+    }
+
+    @Test("a neighbour whose record was lost; written anew by the edit itself, it is there")
+    func lostNeighbour() throws {
+        try withCache { cache in
+            try cache.setCollection(Self.list, forKey: "c").wait()
+            try cache.damage("r:5")
+            #expect(cache.remarks() == nil)
+            try cache.set(Remark("other", id: "r:other")).wait()
+            #expect(try cache.state("r:5").flags.contains(.lost))
+            #expect(cache.result(.update(Remark.node(5), at: 5), of: Self.list) == .applied)
+            #expect(cache.remarks() == Self.list)
+            try cache.damage("r:5")
+            #expect(cache.remarks() == nil)
+            try cache.set(Remark("another", id: "r:other")).wait()
+            try expectMended(.insert([Remark.node(9_999)], at: 5), in: cache)
+        }
+    }
+
+    @Test("a neighbour whose name leads to nothing, or to another's record")
+    func damagedName() throws {
+        try withCache(isDamaged: true) { cache in
+            try cache.setCollection(Self.list, forKey: "c").wait()
+            let other = try present(cache.handle("r:6"))
+            try cache.tamper { try $0.delete($1.index, IndexKey.bytes(.node, "r:5")) }
+            try expectMended(.update(Remark.node(9_999), at: 4), in: cache)
+            try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, "r:3"), other.storedBytes) }
+            try expectMended(.update(Remark.node(9_998), at: 4), in: cache)
+        }
+    }
+
+    @Test("a collection that was evicted")
+    func evicted() throws {
+        try withCache { cache in
+            try cache.setCollection(Self.list, forKey: "c").wait()
+            try cache.submit { _ in .evict([.init(nameSpace: .collection, identifier: "c")]) }.wait()
+            try expectMended(.append([Remark.node(9_999)]), in: cache)
+        }
+    }
+}

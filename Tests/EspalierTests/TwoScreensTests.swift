@@ -1,0 +1,149 @@
+import Espalier
+import Foundation
+import Testing
+
+/// Two screens over the engine on disk. After every step all screens, what they have drawn, and the cache say the same.
+@MainActor @Suite("two screens and the cache")
+final class TwoScreensTests {
+    private let directory = NSTemporaryDirectory() + "espalier-screens-" + UUID().uuidString
+    private var cache: NormalizedCache
+    private var manager: DataModelManager
+    private let ada = Person(id: 1, name: "Ada")
+    private let ben = Person(id: 2, name: "Ben")
+
+    init() throws {
+        cache = try NormalizedCache(directory: directory)
+        manager = DataModelManager(cache: cache)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    private func message(_ id: Int, _ sender: Person) -> Message {
+        Message(id: id, text: "Message \(id)", sender: sender)
+    }
+
+    private func start(_ feed: FeedScreen, _ profile: ProfileScreen) async {
+        let messages = [message(10, ada), message(11, ben), message(12, ada)]
+        feed.show(messages)
+        profile.profile.setData(Profile(person: ada, pinned: messages[2], friends: [ben]))
+        await manager.flush()
+    }
+
+    /// What `feed` and `profile` show is what is drawn and what the cache has.
+    private func agree(
+        _ feed: FeedScreen, _ profile: ProfileScreen, _ sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        await manager.flush()
+        let stored = await cache.collection(of: Message.self, forKey: "feed")
+        #expect(feed.messages.data == stored ?? [], sourceLocation: sourceLocation)
+        #expect(feed.drawn == feed.messages.data, sourceLocation: sourceLocation)
+        let storedProfile = await cache.read(Profile.self, "Profile:1")
+        #expect(profile.profile.data == storedProfile, sourceLocation: sourceLocation)
+        for message in feed.messages.data {
+            let stored = await cache.read(Message.self, message.modelIdentifier ?? "")
+            #expect(message == stored, sourceLocation: sourceLocation)
+        }
+        #expect(try cache.verify().problems.isEmpty, sourceLocation: sourceLocation)
+    }
+
+    @Test("agree after a push, a deletion, edits from a closed screen, and a relaunch")
+    func agree() async throws {
+        var feed = FeedScreen(manager)
+        var profile = ProfileScreen(manager)
+        await start(feed, profile)
+        try await agree(feed, profile)
+
+        // A push: Ada is called Ada Lovelace now.
+        manager.updateModel(Person(id: 1, name: "Ada Lovelace"), context: "push")
+        try await agree(feed, profile)
+        #expect(feed.messages.data[0].sender.name == "Ada Lovelace")
+        #expect(profile.profile.data?.pinned?.sender.name == "Ada Lovelace")
+        #expect(feed.calls == 1 && profile.calls == 1)
+
+        // The pinned message is deleted: it leaves the list, and the profile goes without.
+        manager.deleteModel(feed.messages.data[2])
+        try await agree(feed, profile)
+        #expect(feed.messages.count == 2)
+        #expect(profile.profile.data != nil && profile.profile.data?.pinned == nil)
+
+        // A screen that is closed edits the list.
+        let collection = CollectionDataProvider<Message>.self
+        collection.append([message(20, ben)], cacheKey: "feed", dataModelManager: manager)
+        collection.insert([message(21, ada)], at: { _ in 1 }, cacheKey: "feed", dataModelManager: manager)
+        collection.removeAtIndex({ _ in 0 }, cacheKey: "feed", dataModelManager: manager)
+        try await agree(feed, profile)
+        #expect(feed.messages.map(\.id) == [21, 11, 20])
+
+        // The message came with an older Ada, which is the newer word.
+        #expect(profile.profile.data?.person.name == "Ada")
+
+        cache.close()
+        cache = try NormalizedCache(directory: directory)
+        manager = DataModelManager(cache: cache)
+        let shown = (feed.messages.data, profile.profile.data)
+        feed = FeedScreen(manager)
+        profile = ProfileScreen(manager)
+        try await feed.open()
+        try await profile.open("Profile:1")
+        #expect(feed.messages.data == shown.0)
+        #expect(profile.profile.data == shown.1)
+        try await agree(feed, profile)
+
+        // Ben can't be missing from his messages: they go with him.
+        manager.deleteModel(ben)
+        try await agree(feed, profile)
+        #expect(feed.messages.map(\.id) == [21])
+        #expect(profile.profile.data?.friends == [])
+    }
+
+    @Test("a collection nobody shows is edited on disk")
+    func closed() async throws {
+        let feed = FeedScreen(manager)
+        let profile = ProfileScreen(manager)
+        await start(feed, profile)
+        cache.close()
+        cache = try NormalizedCache(directory: directory)
+        manager = DataModelManager(cache: cache)
+        let collection = CollectionDataProvider<Message>.self
+        collection.append([message(30, ada)], cacheKey: "feed", dataModelManager: manager)
+        collection.append([message(31, ada)], cacheKey: "feed", dataModelManager: manager)
+        collection.update(message(32, ben), at: { _ in 0 }, cacheKey: "feed", dataModelManager: manager)
+        collection.append([message(1, ada)], cacheKey: "nothing yet", dataModelManager: manager)
+        await manager.flush()
+        #expect(await cache.collection(of: Message.self, forKey: "feed")?.map(\.id) == [32, 11, 12, 30, 31])
+        #expect(await cache.collection(of: Message.self, forKey: "nothing yet")?.map(\.id) == [1])
+    }
+
+    @Test("posting the same models again calls no delegate and writes no record")
+    func same() async throws {
+        let feed = FeedScreen(manager)
+        let profile = ProfileScreen(manager)
+        let second = FeedScreen(manager)
+        await start(feed, profile)
+        try await second.open()
+        let before = try cache.statistics().recordsWritten
+        let shown = profile.profile.data
+        manager.updateModels(feed.messages.data)
+        manager.updateModel(ada)
+        profile.profile.setData(shown)
+        feed.show(feed.messages.data)
+        await manager.flush()
+        #expect(feed.calls == 0 && profile.calls == 0 && second.calls == 0)
+        #expect(try cache.statistics().recordsWritten == before)
+        manager.updateModel(Person(id: 1, name: "Anna"))
+        await manager.flush()
+        #expect(try cache.statistics().recordsWritten == before + 1)
+    }
+
+    @Test("an edit whose neighbours the cache has lost sends the whole collection")
+    func lost() async throws {
+        let feed = FeedScreen(manager)
+        let profile = ProfileScreen(manager)
+        await start(feed, profile)
+        // Behind the providers' back, as an eviction would.
+        try await cache.remove(at: 1, fromCollection: "feed").committed
+        feed.messages.append([message(40, ada)])
+        await manager.flush()
+        #expect(await cache.collection(of: Message.self, forKey: "feed") == feed.messages.data)
+    }
+}
