@@ -87,6 +87,8 @@ open class ConsistencyManager: @unchecked Sendable {
     @MainActor
     package func register(_ listener: any ConsistencyManagerListener, since fetch: ChangeTime?) {
         let entry = board.entry(of: listener)
+        // What was gathered while it is paused was about what it showed before, if only an older version.
+        if fetch != nil, let model = entry.base?.model { entry.paused?.restart(with: model) }
         guard let base = board.base(of: entry) else { return }
         entry.isRemoved = false
         let era = board.era.load(ordering: .relaxed)

@@ -7,21 +7,18 @@ extension CollectionDataProvider {
     ) {
         if let cacheKey, cacheKey == self.cacheKey, collection.isKnown { return completion(shown, nil) }
         let target = collection(for: cacheKey)
-        if target.isKnown { return show(target, completion) }
         let fetch = ChangeTime()
-        let before = collection
+        if target.isKnown { return show(target, fetch, completion) }
         let consistencyManager = dataModelManager.consistencyManager
         consistencyManager.beginFetch(fetch)
         dataModelManager.collectionFromCache(cacheKey, context: context) { (elements: [T]?, error) in
             defer { consistencyManager.endFetch(fetch) }
-            // Set, or fetched, by a call that came later: this answer is about the past.
-            guard self.isStill(before, since: fetch) || self.collection === target else {
-                return completion(self.shown, nil)
-            }
-            if target.isKnown { return self.show(target, completion) }
+            // Set, edited or fetched by a call that came later: this answer is about the past.
+            guard fetch.after(self.lastChosen) else { return completion(self.shown, nil) }
+            if target.isKnown { return self.show(target, fetch, completion) }
             if let elements {
                 target.set(fetched: elements, at: fetch, by: self)
-                self.show(target, completion)
+                self.show(target, fetch, completion)
                 return target.tellMembers()
             }
             if !self.collection.isKnown { self.join(target) }
@@ -29,16 +26,12 @@ extension CollectionDataProvider {
         }
     }
 
-    /// Whether the provider shows what it did at `fetch`, however that has changed.
-    private func isStill(_ before: SharedCollection<T>, since fetch: ChangeTime) -> Bool {
-        collection === before && fetch.after(collection.lastChosen)
-    }
-
     private func show(
-        _ target: SharedCollection<T>, _ completion: @MainActor ([T]?, (any Error)?) -> Void
+        _ target: SharedCollection<T>, _ fetch: ChangeTime, _ completion: @MainActor ([T]?, (any Error)?) -> Void
     ) {
         let previous = shown
         join(target)
+        lastChosen = fetch
         publish(.reset, .cache, nil, previous)
         completion(shown, nil)
     }

@@ -26,6 +26,8 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     var collection: SharedCollection<T>
     /// What is shown instead of the collection, while paused.
     private(set) var paused: PausedCollection<T>?
+    /// When this provider set, edited or asked for what it shows: what it asked for before is about the past.
+    var lastChosen = ChangeTime.zero
     /// What the delegate has not been told yet.
     private var untold: [News] = []
     private let registrar = ObservationRegistrar()
@@ -76,6 +78,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         hear()
         let previous = followed
         if cacheKey == nil || cacheKey != self.cacheKey { join(collection(for: cacheKey)) }
+        lastChosen = ChangeTime()
         change {
             collection.set(data, by: self, save: shouldCache, context: context)
             if paused != nil { paused = PausedCollection(data) }
@@ -133,6 +136,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     ) {
         guard !(range.isEmpty && new.isEmpty) else { return }
         hear()
+        lastChosen = ChangeTime()
         let previous = followed
         change {
             if let paused {
@@ -145,9 +149,14 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         publish(.changes(kind.changes(CollectionSplice(range: range, count: new.count))), .own, context, previous)
         collection.tellMembers()
 
-        /// Edits the collection at the place that is shown; not at all where what is shown is not there any more.
+        /// Edits the collection at the place that is shown. Where what is shown is not there any more, the model alone is new.
         func edit(where there: Range<Int>) -> CollectionSplice {
-            if there.isEmpty, !range.isEmpty { return CollectionSplice(range: there, count: 0) }
+            if there.isEmpty, !range.isEmpty {
+                collection.post(new, context: context) {
+                    if save { for model in new { dataModelManager.save(model, context) } }
+                }
+                return CollectionSplice(range: there, count: 0)
+            }
             let kind = kind == .append && there.lowerBound < collection.elements.count ? .insert : kind
             collection.edit(there, new, kind, by: self, save: save, context: context)
             return CollectionSplice(range: there, count: new.count)

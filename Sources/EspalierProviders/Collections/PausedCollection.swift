@@ -66,8 +66,8 @@ struct PausedCollection<T: SimpleModel> {
         elements.replaceSubrange(shown, with: new)
         places.replaceSubrange(shown, with: new.map { _ in nil })
         move(splice)
-        places.replaceSubrange(
-            shown.lowerBound..<shown.lowerBound + new.count, with: splice.inserted.map { $0 })
+        // What takes the place of an element that is gone is shown only here.
+        for (offset, place) in splice.inserted.enumerated() { places[shown.lowerBound + offset] = place }
         updated = Set(
             updated.compactMap { CollectionSplice(range: shown, count: new.count).moved($0) })
     }

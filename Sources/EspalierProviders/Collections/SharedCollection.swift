@@ -14,9 +14,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private(set) var isKnown = false
     private(set) var lastUpdated = ChangeTime.zero
     /// When all of it was set or asked for.
-    private(set) var lastSet = ChangeTime.zero
-    /// When a provider last set or edited it: a fetch from before is about the past.
-    private(set) var lastChosen = ChangeTime.zero
+    private var lastSet = ChangeTime.zero
     private var revision = ChangeTime.zero
     private var log = SpliceLog()
     private var members: [WeakMember] = []
@@ -74,8 +72,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let previous = followed
         take(new, time: ChangeTime())
         consistencyManager.register(self, since: nil)
-        let post = new.map { $0 as any ConsistencyManagerModel }
-        manager.submit(BatchUpdateModel(models: post), context: context) {
+        post(new, context: context) {
             if save { saveAll(context) }
         }
         guard !isSame else { return }
@@ -96,7 +93,6 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         isKnown = true
         lastUpdated = time
         lastSet = time
-        lastChosen = time
         revision = ChangeTime()
         log.removeAll()
     }
@@ -117,8 +113,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let previous = followed
         elements.replaceSubrange(range, with: new)
         isKnown = true
-        lastChosen = ChangeTime()
-        lastUpdated = lastChosen
+        lastUpdated = ChangeTime()
         let old = revision
         let revision = ChangeTime()
         self.revision = revision
@@ -126,11 +121,16 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         consistencyManager.splice(self, range, with: new, from: old, to: revision) { [weak self] in
             self?.log.removeThrough(revision)
         }
-        let post = new.isEmpty ? nil : BatchUpdateModel(models: new.map { $0 as any ConsistencyManagerModel })
-        manager.submit(post, context: context) {
+        post(new, context: context) {
             if save { self.save(kind.edit(new, at: range.lowerBound), neighbours, context) }
         }
         forEachMember(except: author) { $0.wasEdited(splice, kind, context: context, previous) }
+    }
+
+    /// Tells everyone who shows one of the models of it, and saves in the same step.
+    func post(_ models: [T], context: (any Sendable)?, _ save: () -> Void) {
+        let batch = BatchUpdateModel(models: models.map { $0 as any ConsistencyManagerModel })
+        manager.submit(models.isEmpty ? nil : batch, context: context, save)
     }
 
     private func neighbours(of index: Int) -> CollectionNeighbours {

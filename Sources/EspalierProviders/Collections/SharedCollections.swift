@@ -12,10 +12,18 @@ final class SharedCollections {
     }
     private var collections: [Name: WeakCollection] = [:]
     private var limit = 64
-    private var turns: [Name: [Turn]] = [:]
+    private var queues: [Name: Queue] = [:]
 
     /// An edit of a collection that has to be loaded first; it says when it is done.
     typealias Turn = @MainActor (_ done: @escaping @MainActor () -> Void) -> Void
+
+    private struct Queue {
+        var waiting: ArraySlice<Turn> = []
+        /// A turn has begun and is not done.
+        var isBusy = false
+        /// `run` is at it: a turn that is done at once is followed by the next from there, and not from inside it.
+        var isRunning = false
+    }
 
     nonisolated init() {}
 
@@ -36,15 +44,21 @@ final class SharedCollections {
     /// if none is under way.
     func inTurn<T: SimpleModel>(_ key: String, of type: T.Type, _ turn: @escaping Turn) {
         let name = Name(key: key, type: ObjectIdentifier(type))
-        turns[name, default: []].append(turn)
-        if turns[name]?.count == 1 { begin(name) }
+        queues[name, default: Queue()].waiting.append(turn)
+        run(name)
     }
 
-    private func begin(_ name: Name) {
-        guard let turn = turns[name]?.first else { return turns[name] = nil }
-        turn { [self] in
-            turns[name]?.removeFirst()
-            begin(name)
+    private func run(_ name: Name) {
+        guard queues[name]?.isRunning == false else { return }
+        queues[name]?.isRunning = true
+        while queues[name]?.isBusy == false, let turn = queues[name]?.waiting.popFirst() {
+            queues[name]?.isBusy = true
+            turn { [self] in
+                queues[name]?.isBusy = false
+                run(name)
+            }
         }
+        queues[name]?.isRunning = false
+        if queues[name]?.isBusy == false { queues[name] = nil }
     }
 }

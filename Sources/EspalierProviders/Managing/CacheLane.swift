@@ -84,10 +84,10 @@ final class CacheLane: Sendable {
         _ ask: @escaping @Sendable (any CacheDelegate, @escaping @Sendable (Value?, (any Error)?) -> Void) -> Void,
         completion: @escaping @MainActor @Sendable (Value?, (any Error)?) -> Void
     ) {
+        let completion = Completion<(Value?, (any Error)?)> { completion($0.0, $0.1) }
         submit { [cache, answers] in
-            let answer = Answer<(Value?, (any Error)?)>(unless: (nil, DataProviderError.noAnswer))
+            let answer = await answers.answer(unless: (nil, DataProviderError.noAnswer), completion)
             ask(cache) { answer.give(($0, $1)) }
-            await answers.wait(for: answer.stream) { await completion($0.0, $0.1) }
         }
     }
 
@@ -96,11 +96,11 @@ final class CacheLane: Sendable {
         _ edit: CollectionEdit, forKey key: String, expecting neighbours: CollectionNeighbours,
         context: (any Sendable)?, completion: @escaping @MainActor @Sendable (CollectionEditOutcome) -> Void
     ) {
+        let completion = Completion(completion)
         submit { [cache, answers] in
             guard let cache = cache as? any CollectionCacheDelegate else { return }
-            let answer = Answer<CollectionEditOutcome>(unless: .failed(DataProviderError.noAnswer))
+            let answer = await answers.answer(unless: .failed(DataProviderError.noAnswer), completion)
             cache.editCollection(edit, forKey: key, expecting: neighbours, context: context) { answer.give($0) }
-            await answers.wait(for: answer.stream) { await completion($0) }
         }
     }
 

@@ -1,0 +1,128 @@
+import EspalierConsistency
+import EspalierModels
+import EspalierProviders
+import Testing
+
+@MainActor @Suite("a batch of providers")
+struct BatchTests {
+    let rig = Rig()
+    let batchDelegate = Delegate()
+    let delegate = Delegate()
+    let listDelegate = Delegate()
+
+    private final class Kept {
+        var batch: BatchDataProviderListener?
+    }
+    private let kept = Kept()
+
+    private func batch(
+        _ name: String = "old"
+    ) async -> (DataProvider<ParentModel>, CollectionDataProvider<ParentModel>, BatchDataProviderListener) {
+        let (single, list) = (
+            rig.single(ParentModel.self, delegate), await rig.collection(of: ParentModel.self, listDelegate)
+        )
+        let batch = BatchDataProviderListener(dataProviders: [single, list], dataModelManager: rig.manager)
+        batch.delegate = batchDelegate
+        kept.batch = batch
+        single.setData(.named(1, name))
+        list.setData([.named(1, name), .named(2, name)], cacheKey: nil)
+        return (single, list, batch)
+    }
+
+    @Test("is told of the one that changed, after its delegate") func one() async {
+        let (_, list, _) = await batch()
+        var order: [String] = []
+        listDelegate.onCall = { order.append("list") }
+        batchDelegate.onCall = { order.append("batch") }
+        rig.manager.updateModel(ParentModel.named(2, "new"), context: "context")
+        await rig.flush()
+        #expect(order == ["list", "batch"] && delegate.calls == 0)
+        #expect(batchDelegate.touched == [[ObjectIdentifier(list)]] && batchDelegate.contexts == ["context"])
+    }
+
+    @Test("is told once of both that one update touches, or a batch of updates") func both() async {
+        let (single, list, _) = await batch()
+        rig.manager.updateModel(ParentModel.named(1, "new"), context: "one")
+        rig.manager.updateModels([ParentModel.named(2, "x"), ParentModel.named(1, "y")], context: "two")
+        await rig.flush()
+        let both = [ObjectIdentifier(single), ObjectIdentifier(list)]
+        #expect(batchDelegate.touched == [both, both] && batchDelegate.contexts == ["one", "two"])
+        #expect(delegate.calls == 2 && listDelegate.calls == 2 && single.lastUpdated == list.lastUpdated)
+        #expect(listDelegate.changes.last == .changes([.update(index: 1), .update(index: 0)]))
+    }
+
+    @Test("two collections of one key in one batch are named in one call") func sameKey() async {
+        let lists = [await rig.collection("key"), await rig.collection("key")]
+        let author = await rig.collection("key")
+        let batch = BatchDataProviderListener(dataProviders: lists, dataModelManager: rig.manager)
+        batch.delegate = batchDelegate
+        author.append([.named(1, "a")], context: "edit")
+        rig.manager.updateModel(ParentModel.named(1, "new"), context: "update")
+        await rig.flush()
+        let both = lists.map { ObjectIdentifier($0) }
+        #expect(batchDelegate.touched == [both, both] && batchDelegate.contexts == ["edit", "update"])
+    }
+
+    @Test("one of its own providers edits: only the others are named") func author() async {
+        let lists = [await rig.collection("key"), await rig.collection("key")]
+        let batch = BatchDataProviderListener(dataProviders: lists, dataModelManager: rig.manager)
+        batch.delegate = batchDelegate
+        lists[0].append([.named(1, "a")])
+        #expect(batchDelegate.touched == [[ObjectIdentifier(lists[1])]])
+        await rig.flush()
+        #expect(batchDelegate.calls == 1)
+    }
+
+    @Test("providers that show something newer are not named") func stale() async {
+        let (single, list, _) = await batch()
+        await rig.flush()
+        rig.manager.updateModel(ParentModel.named(1, "update"), updateCache: false)
+        single.setData(.named(1, "newer"))
+        await rig.flush()
+        #expect(batchDelegate.touched == [[ObjectIdentifier(list)], [ObjectIdentifier(list)]])
+        #expect(single.data?.name == "newer" && list[0].name == "newer" && delegate.calls == 0)
+    }
+
+    @Test("what its providers come to show is followed", arguments: 0..<3) func newElements(_ way: Int) async {
+        let (single, list, _) = await batch()
+        switch way {
+        case 0: list.update(.named(5, "initial"), at: 0)
+        case 1: list.insert([.named(5, "initial")], at: 0)
+        default: single.setData(.named(5, "initial"))
+        }
+        rig.manager.updateModel(ParentModel.named(5, "new"), context: "context")
+        await rig.flush()
+        #expect(batchDelegate.contexts == ["context"])
+        #expect(batchDelegate.touched == [[way == 2 ? ObjectIdentifier(single) : ObjectIdentifier(list)]])
+    }
+
+    @Test("a deletion that touches both is one call") func deletion() async {
+        let (single, list, _) = await batch()
+        rig.manager.deleteModel(ParentModel(id: 1), context: "gone")
+        await rig.flush()
+        #expect(batchDelegate.touched == [[ObjectIdentifier(single), ObjectIdentifier(list)]])
+        #expect(single.data == nil && list.data.ids == [2])
+    }
+
+    @Test("a batch holds its providers, and they do not hold it") func lifetime() async {
+        var single: DataProvider<ParentModel>? = rig.single()
+        weak let reference = single
+        var batch: BatchDataProviderListener? = BatchDataProviderListener(
+            dataProviders: [rig.single()], dataModelManager: rig.manager)
+        weak let batchReference = batch
+        if let provider = single {
+            batch = BatchDataProviderListener(dataProviders: [provider], dataModelManager: rig.manager)
+        }
+        #expect(batchReference == nil)
+        single = nil
+        #expect(reference != nil && reference?.batchListener === batch)
+        batch = nil
+        await rig.flush()
+        #expect(reference == nil)
+    }
+
+    @Test("its manager is its consistency manager's") func manager() async {
+        let (_, _, batch) = await batch()
+        #expect(batch.consistencyManager === rig.manager.consistencyManager)
+    }
+}

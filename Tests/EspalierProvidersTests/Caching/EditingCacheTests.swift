@@ -1,0 +1,144 @@
+import EspalierConsistency
+import EspalierModels
+import EspalierProviders
+import Testing
+
+@MainActor @Suite("edits, sent to a cache that takes them")
+struct EditingCacheTests {
+    let rig = Rig(EditingCache())
+
+    private func row(_ ids: Int...) -> [ChildModel] { ids.map { .row($0) } }
+
+    private func list(_ ids: Int...) async -> CollectionDataProvider<ChildModel> {
+        rig.cache.put(ids.map { ChildModel.row($0) }, "key")
+        return await rig.collection("key", of: ChildModel.self)
+    }
+
+    @Test("out of date: all of the collection is sent, once, as it is by then") func outOfDate() async {
+        let provider = await list(1, 2)
+        rig.cache.put(row(7, 8, 9), "key")
+        provider.append(row(3))
+        provider.remove(at: 0)
+        provider.insert(row(4), at: 0)
+        await rig.flush()
+        #expect(rig.cache.collection("key") == provider.data && rig.cache.count("set all") == 1)
+        provider.append(row(5))
+        await rig.flush()
+        #expect(rig.cache.collection("key") == provider.data && rig.cache.count("set all") == 1)
+    }
+
+    @Test("forgotten by the cache: all of it is sent") func forgotten() async {
+        let provider = await list(1, 2)
+        rig.cache.state.withLock { $0.collections = [:] }
+        provider.update(.row(3), at: 0)
+        await rig.flush()
+        #expect(rig.cache.collection("key") == row(3, 2))
+    }
+
+    @Test("failed: the next edit that is saved takes all of it along") func failed() async {
+        let provider = await list(1, 2, 3)
+        rig.cache.answerNext(.failed(CacheFailure()))
+        provider.update(.row(7), at: 0)
+        await rig.flush()
+        #expect(rig.cache.collection("key") == row(1, 2, 3) && rig.cache.count("set all") == 0)
+        provider.update(.row(8), at: 2)
+        await rig.flush()
+        #expect(rig.cache.collection("key") == row(7, 2, 8) && rig.cache.count("set all") == 1)
+        provider.append(row(9))
+        await rig.flush()
+        #expect(rig.cache.collection("key") == row(7, 2, 8, 9) && rig.cache.count("set all") == 1)
+    }
+
+    @Test("without answer: the next edit takes all of it along") func noAnswer() async {
+        let provider = await list(1, 2)
+        rig.cache.isHolding = true
+        provider.append(row(3))
+        await until { rig.cache.state.withLock { !$0.held.isEmpty } }
+        rig.cache.state.withLock { $0.held = [] }
+        rig.cache.isHolding = false
+        await rig.flush()
+        provider.append(row(4))
+        await rig.flush()
+        #expect(rig.cache.collection("key") == provider.data && rig.cache.count("set all") == 1)
+    }
+
+    //  main                        cache
+    //  append 3, append 4
+    //                              both out of date; the answers are held
+    //  append 5
+    //                              out of date
+    //                              answers, in either order
+    //                              gets all of it: 1 2 3 4 5, once
+    @Test("out of date, answered late and after more edits: all of it is sent once", arguments: [false, true])
+    func answeredLate(reversed: Bool) async {
+        let provider = await list(1, 2)
+        rig.cache.put(row(9), "key")
+        rig.cache.isHolding = true
+        provider.append(row(3))
+        provider.append(row(4))
+        provider.append(row(5))
+        await until { rig.cache.state.withLock { $0.held.count == 3 } }
+        rig.cache.isHolding = false
+        rig.cache.release(reversed: reversed)
+        await rig.flush()
+        #expect(rig.cache.collection("key") == row(1, 2, 3, 4, 5) && rig.cache.count("set all") == 1)
+    }
+
+    //  main                        cache
+    //  append 3
+    //                              out of date; the answer is held
+    //  set 7
+    //                              gets 7
+    //                              answers: the past does not matter any more
+    @Test("out of date, answered after the collection was set: it is not sent again") func answeredAfterSet() async {
+        let provider = await list(1, 2)
+        rig.cache.answerNext(.outOfDate)
+        rig.cache.isHolding = true
+        provider.append(row(3))
+        await until { rig.cache.state.withLock { $0.held.count == 1 } }
+        provider.setData(row(7), cacheKey: "key")
+        rig.cache.isHolding = false
+        rig.cache.release()
+        await rig.flush()
+        #expect(rig.cache.collection("key") == row(7) && rig.cache.count("set all") == 1)
+    }
+
+    //  main                        cache                           consistency manager
+    //  delete 1
+    //  append 3, with 1 expected
+    //                              1 is gone: out of date
+    //                                                              takes 1 out of the list
+    //                              gets all of it: 2 3
+    @Test("an edit that a deletion overtakes does not store what was deleted") func deletedMeanwhile() async {
+        let provider = await list(1, 2)
+        for round in 0..<20 {
+            rig.manager.deleteModel(ChildModel.row(provider.data[0].id ?? 0))
+            provider.append(row(3 + round))
+            await rig.flush()
+            #expect(rig.cache.collection("key") == provider.data && provider.count == 2)
+        }
+    }
+
+    @Test("a provider that has died leaves its last edits, also when they are out of date") func diedMeanwhile() async {
+        var provider: CollectionDataProvider<ChildModel>? = await list(1, 2)
+        rig.cache.answerNext(.outOfDate)
+        provider?.append(row(3))
+        weak let reference = provider
+        provider = nil
+        #expect(reference == nil)
+        await rig.flush()
+        #expect(rig.cache.collection("key") == row(1, 2, 3))
+    }
+
+    @Test("appending makes a collection that is not there; edits that are not to be saved are not sent") func making()
+        async
+    {
+        let provider = await rig.collection("new", of: ChildModel.self)
+        provider.append(row(1), shouldCache: false)
+        await rig.flush()
+        #expect(rig.cache.calls.filter { $0 != "flush" } == [])
+        provider.append(row(2))
+        await rig.flush()
+        #expect(rig.cache.collection("new") == row(1, 2) && rig.cache.count("set all") == 1)
+    }
+}

@@ -1,0 +1,245 @@
+import EspalierConsistency
+import EspalierModels
+import EspalierProviders
+import Testing
+
+/// What happens on the main actor without an `await` between comes before what the consistency manager delivers for it.
+@MainActor @Suite("races of collections")
+struct CollectionRaceTests {
+    let rig = Rig()
+    let delegate = Delegate()
+
+    private func list(_ ids: Int...) async -> CollectionDataProvider<ChildModel> {
+        rig.cache.put(ids.map { ChildModel.row($0, "old") }, "key")
+        return await rig.collection("key", of: ChildModel.self, delegate)
+    }
+
+    //  main                        consistency manager
+    //  post 2 "new"
+    //  insert 9 at 0
+    //                              2 is new: it stands at 2 by now
+    @Test("an update in flight while the collection is edited finds its row") func updateWhileEdited() async {
+        let provider = await list(1, 2, 3)
+        rig.manager.updateModel(ChildModel.row(2, "new"), context: "update")
+        provider.insert([.row(9)], at: 0)
+        provider.remove(at: 1)
+        await rig.flush()
+        #expect(provider.data == [.row(9), .row(2, "new"), .row(3, "old")])
+        #expect(delegate.changes == [.changes([.update(index: 1)])] && delegate.contexts == ["update"])
+    }
+
+    //  main                        consistency manager
+    //  post 2 "older"
+    //  append 2 "newer"
+    //                              2 is older: the row before, not what was appended
+    //                              2 is newer: both
+    @Test("an older update does not overwrite a newer element") func newerElement() async {
+        let provider = await list(1, 2)
+        rig.manager.updateModel(ChildModel.row(2, "older"), updateCache: false)
+        provider.append([.row(2, "newer")])
+        var seen: [[String?]] = []
+        delegate.onCall = { seen.append(provider.data.map(\.name)) }
+        await rig.flush()
+        #expect(seen == [["old", "older", "newer"], ["old", "newer", "newer"]])
+    }
+
+    //  main                        consistency manager
+    //  post 1 "older"
+    //  delete 2
+    //  append 1 "newer"
+    //  post 3 "new"
+    //                              the older updates of 1 and the deletion of 2 concern the rows before
+    @Test("a deletion in flight moves what was appended since, which stays protected") func deletionMoves() async {
+        let provider = await list(2, 1, 3)
+        rig.manager.deleteModel(ChildModel.row(2))
+        rig.manager.updateModel(ChildModel.row(1, "older"))
+        provider.append([.row(1, "newer")])
+        var seen: [[String?]] = []
+        delegate.onCall = { seen.append(provider.data.map(\.name)) }
+        await rig.flush()
+        #expect(
+            seen == [["old", "old", "newer"], ["older", "old", "newer"], ["newer", "old", "newer"]])
+        rig.manager.updateModel(ChildModel.row(3, "new"))
+        await rig.flush()
+        #expect(provider.data.map(\.name) == ["newer", "new", "newer"])
+    }
+
+    //  main                        consistency manager
+    //  delete 2
+    //  append 2
+    //                              the deletion concerns the row before
+    @Test("what is appended after its deletion stays") func appendedAfterDeletion() async {
+        let provider = await list(1, 2)
+        rig.manager.deleteModel(ChildModel.row(2))
+        provider.append([.row(2, "anew")])
+        await rig.flush()
+        #expect(provider.data == [.row(1, "old"), .row(2, "anew")])
+        #expect(rig.cache.collection("key") == provider.data)
+    }
+
+    //  main                        consistency manager
+    //  post 1 "older"
+    //  set 1 "set"
+    //                              1 is older than the collection
+    @Test("an update in flight while the collection is set is dropped") func updateWhileSet() async {
+        let provider = await list(1)
+        rig.manager.updateModel(ChildModel.row(1, "older"))
+        provider.setData([.row(2, "set"), .row(1, "set")], cacheKey: "key")
+        await rig.flush()
+        #expect(provider.data.map(\.name) == ["set", "set"] && delegate.calls == 0)
+    }
+
+    //  main                        cache
+    //  fetch
+    //                              reads 1 "old"
+    //  set 1 "set" by a sibling
+    //                              answers
+    @Test("a fetch that a sibling's data overtakes takes the sibling's") func siblingSets() async {
+        let rig = Rig(HeldCache())
+        let (a, b) = (await rig.collection(of: ChildModel.self, delegate), await rig.collection(of: ChildModel.self))
+        var result: [ChildModel]?
+        a.fetchDataFromCache(withCacheKey: "key") { elements, _ in result = elements }
+        await rig.cache.asked(1)
+        b.setData([.row(1, "set")], cacheKey: "key")
+        b.append([.row(2, "appended")])
+        rig.cache.answer("key", all: [ChildModel.row(1, "old")])
+        await rig.flush()
+        #expect(result == b.data && a.data == b.data && a.data.count == 2 && delegate.calls == 0)
+    }
+
+    @Test("a fetch whose sibling sets data and dies before the answer takes the sibling's") func siblingDies() async {
+        let rig = Rig(HeldCache())
+        let a = await rig.collection(of: ChildModel.self)
+        a.fetchDataFromCache(withCacheKey: "key") { _, _ in }
+        await rig.cache.asked(1)
+        CollectionDataProvider.setData([ChildModel.row(1, "set")], cacheKey: "key", dataModelManager: rig.manager)
+        rig.cache.answer("key", all: [ChildModel.row(1, "old")])
+        await rig.flush()
+        #expect(a.data.map(\.name) == ["set"])
+    }
+
+    @Test("a fetch whose sibling dies without a word shows what the cache has") func siblingDiesUnknown() async {
+        let rig = Rig(HeldCache())
+        let a = await rig.collection(of: ChildModel.self)
+        var b: CollectionDataProvider<ChildModel>? = await rig.collection(of: ChildModel.self)
+        a.fetchDataFromCache(withCacheKey: "key") { _, _ in }
+        b?.fetchDataFromCache(withCacheKey: "key") { _, _ in }
+        await rig.cache.asked(2)
+        b = nil
+        rig.cache.answer("key", all: [ChildModel.row(1, "first")])
+        rig.cache.answer("key", all: [ChildModel.row(1, "second")])
+        await rig.flush()
+        #expect(a.data.map(\.name) == ["first"] && b == nil)
+        let c = await rig.collection(of: ChildModel.self)
+        var result: [ChildModel]?
+        c.fetchDataFromCache(withCacheKey: "key") { elements, _ in result = elements }
+        #expect(result == a.data)
+    }
+
+    //  main                        cache
+    //  shows A, fetches B
+    //  A is edited by a sibling
+    //                              answers B
+    @Test("a sibling's edit of what is shown does not keep a fetch from showing something else")
+    func siblingEdits() async {
+        let rig = Rig(HeldCache())
+        let (a, b) = (await rig.collection(of: ChildModel.self), await rig.collection(of: ChildModel.self))
+        a.setData([.row(1)], cacheKey: "A")
+        b.setData([.row(1)], cacheKey: "A")
+        a.fetchDataFromCache(withCacheKey: "B") { _, _ in }
+        await rig.cache.asked(1)
+        b.append([.row(2)])
+        rig.cache.answer("B", all: [ChildModel.row(5)])
+        await rig.flush()
+        #expect(a.data.map(\.id) == [5] && a.cacheKey == "B")
+    }
+
+    //  main                        cache
+    //  fetch
+    //  post 1 "new", delete 2
+    //                              reads 1 "old", 2
+    //                              answers
+    @Test("what is posted and deleted while the cache reads is caught up with") func caughtUp() async {
+        let rig = Rig(HeldCache())
+        let a = await rig.collection(of: ChildModel.self, delegate)
+        a.fetchDataFromCache(withCacheKey: "key") { _, _ in }
+        await rig.cache.asked(1)
+        rig.manager.updateModel(ChildModel.row(1, "new"))
+        rig.manager.deleteModel(ChildModel.row(2))
+        await rig.manager.consistencyManager.flush()
+        rig.cache.answer("key", all: [ChildModel.row(1, "old"), .row(2, "old"), .row(3, "old")])
+        await rig.flush()
+        #expect(a.data == [.row(1, "new"), .row(3, "old")])
+        rig.manager.updateModel(ChildModel.row(3, "new"))
+        await rig.flush()
+        #expect(a.data.map(\.name) == ["new", "new"])
+    }
+
+    //  main                        cache
+    //  fetch A
+    //  fetch B
+    //                              answers B
+    //                              answers A: the past
+    @Test("of two fetches the later one counts, in whatever order they are answered", arguments: [false, true])
+    func twoFetches(reversed: Bool) async {
+        let rig = Rig(HeldCache())
+        let provider = await rig.collection(of: ChildModel.self)
+        var results: [[Int?]?] = []
+        for key in ["A", "B"] {
+            provider.fetchDataFromCache(withCacheKey: key) { elements, _ in results.append(elements?.map(\.id)) }
+        }
+        await rig.cache.asked(2)
+        for key in reversed ? ["B", "A"] : ["A", "B"] {
+            rig.cache.answer(key, all: [ChildModel.row(key == "A" ? 1 : 2)])
+            let count = results.count
+            await until { results.count > count }
+        }
+        await rig.flush()
+        #expect(provider.data == [.row(2)] && provider.cacheKey == "B")
+        #expect(results == (reversed ? [[2], [2]] : [[1], [2]]))
+    }
+
+    @Test("set to another key while fetching, it stays there") func movedWhileFetching() async {
+        let rig = Rig(HeldCache())
+        let provider = await rig.collection(of: ChildModel.self)
+        var result: [ChildModel]?
+        provider.fetchDataFromCache(withCacheKey: "A") { elements, _ in result = elements }
+        await rig.cache.asked(1)
+        provider.setData([.row(5)], cacheKey: "B")
+        rig.cache.answer("A", all: [ChildModel.row(1)])
+        await rig.flush()
+        #expect(provider.data == [.row(5)] && provider.cacheKey == "B" && result == [.row(5)])
+    }
+
+    //  main                        cache
+    //  append 1, append 2, ...
+    //                              answers: nothing there
+    //  1 makes it; 2 finds it made
+    @Test("appends to what is not there yet take their turns, however many", arguments: [2, 2_000])
+    func appendsWhileMissing(count: Int) async {
+        let rig = Rig(HeldCache())
+        var done: [Int] = []
+        for id in 1...count {
+            CollectionDataProvider.append([ChildModel.row(id)], cacheKey: "key", dataModelManager: rig.manager) { _ in
+                done.append(id)
+            }
+        }
+        await rig.cache.asked(1)
+        #expect(done == [])
+        rig.cache.answer("key", all: nil)
+        await rig.flush()
+        #expect(done == Array(1...count) && rig.cache.calls.count == count)
+        if count == 2 { #expect(rig.cache.calls.last == "set all key [\"ChildModel:1\", \"ChildModel:2\"]") }
+    }
+
+    @Test("an edit in a completion of an edit comes after those that wait") func editInCompletion() async {
+        let rig = Rig()
+        typealias Provider = CollectionDataProvider<ChildModel>
+        Provider.append([ChildModel.row(1)], cacheKey: "key", dataModelManager: rig.manager) { _ in
+            Provider.append([ChildModel.row(3)], cacheKey: "key", dataModelManager: rig.manager)
+        }
+        Provider.append([ChildModel.row(2)], cacheKey: "key", dataModelManager: rig.manager)
+        await rig.flush()
+        #expect(rig.cache.collection("key", ChildModel.self)?.map(\.id) == [1, 2, 3])
+    }
+}

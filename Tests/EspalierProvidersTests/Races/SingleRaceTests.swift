@@ -1,0 +1,142 @@
+import EspalierConsistency
+import EspalierModels
+import EspalierProviders
+import Testing
+
+@MainActor @Suite("races of single providers")
+struct SingleRaceTests {
+    let rig = Rig(HeldCache())
+    let delegate = Delegate()
+
+    //  main                        cache
+    //  fetch 1
+    //                              reads 1 "old"
+    //  set 1 "newer"
+    //                              answers
+    @Test("a fetch that is answered after a newer set shows what was set", arguments: [false, true])
+    func setWhileFetching(toNil: Bool) async {
+        let provider = rig.single(ParentModel.self, delegate)
+        var results: [ParentModel?] = []
+        provider.fetchDataFromCache(withCacheKey: "ParentModel:1") { model, _ in results.append(model) }
+        await rig.cache.asked(1)
+        provider.setData(toNil ? nil : .named(1, "newer"))
+        rig.cache.answer("ParentModel:1", ParentModel.named(1, "old"))
+        await rig.flush()
+        #expect(results.count == 1 && results[0]?.name == (toNil ? nil : "newer"))
+        #expect(provider.data?.name == (toNil ? nil : "newer") && delegate.calls == 0)
+    }
+
+    @Test("an error that is answered after a newer set is no error any more") func errorAfterSet() async {
+        let provider = rig.single()
+        var result: (ParentModel?, (any Error)?)
+        provider.fetchDataFromCache(withCacheKey: "ParentModel:1") { result = ($0, $1) }
+        await rig.cache.asked(1)
+        provider.setData(.named(1, "set"))
+        rig.cache.answer("ParentModel:1", nil, error: CacheFailure())
+        await rig.flush()
+        #expect(result.0?.name == "set" && result.1 == nil)
+    }
+
+    //  main                        cache
+    //  fetch 1, fetch 2
+    //                              answers 2
+    //                              answers 1: the past
+    @Test("of two fetches the later one counts, in whatever order they are answered", arguments: [false, true])
+    func twoFetches(reversed: Bool) async {
+        let provider = rig.single()
+        var results: [Int?] = []
+        for id in 1...2 {
+            provider.fetchDataFromCache(withCacheKey: "ParentModel:\(id)") { model, _ in results.append(model?.id) }
+        }
+        await rig.cache.asked(2)
+        for id in reversed ? [2, 1] : [1, 2] {
+            rig.cache.answer("ParentModel:\(id)", ParentModel.named(id, ""))
+            let count = results.count
+            await until { results.count > count }
+        }
+        await rig.flush()
+        #expect(provider.data?.id == 2 && results == (reversed ? [2, 2] : [1, 2]))
+    }
+
+    //  main                        cache
+    //  fetch 1
+    //                              reads 1 with child 3 "old"
+    //  post child 3 "new"
+    //                              answers
+    @Test("an update posted while the cache reads an older tree is caught up with", arguments: [false, true])
+    func caughtUp(delivered: Bool) async {
+        let provider = rig.single(ParentModel.self, delegate)
+        provider.fetchDataFromCache(withCacheKey: "ParentModel:1") { _, _ in }
+        await rig.cache.asked(1)
+        rig.manager.updateModel(ChildModel.row(3, "newer"), context: "older")
+        rig.manager.updateModel(ChildModel.row(3, "newest"), context: "context")
+        if delivered { await rig.manager.consistencyManager.flush() }
+        rig.cache.answer("ParentModel:1", ParentModel(id: 1, requiredChild: .row(3, "old")))
+        await rig.flush()
+        #expect(provider.data?.requiredChild.name == "newest" && delegate.contexts.last == "context")
+    }
+
+    //  main                        cache
+    //  fetch 1
+    //                              reads 1
+    //  delete 1, or its child
+    //                              answers
+    @Test("what is deleted while it is fetched is not shown for long", arguments: [false, true])
+    func deletedWhileFetching(byChild: Bool) async {
+        let provider = rig.single(ParentModel.self, delegate)
+        provider.fetchDataFromCache(withCacheKey: "ParentModel:1") { _, _ in }
+        await rig.cache.asked(1)
+        if byChild { rig.manager.deleteModel(ChildModel.row(3)) } else { rig.manager.deleteModel(ParentModel(id: 1)) }
+        await rig.manager.consistencyManager.flush()
+        rig.cache.answer("ParentModel:1", ParentModel(id: 1, requiredChild: .row(3)))
+        await rig.flush()
+        #expect(provider.data == nil)
+    }
+
+    //  main                        consistency manager
+    //  shows 1 with child 3
+    //  post child 3 "new"
+    //                              asks what is shown: child 3 "old"
+    //  another version of 1 comes from the cache
+    //                              has made the first version anew: it is not that which is shown
+    @Test("an update that was made for another version does not bring that back", arguments: 0..<20)
+    func otherVersion(_ round: Int) async {
+        let provider = rig.single(ParentModel.self, delegate)
+        provider.setData(ParentModel(id: 1, name: "first", requiredChild: .row(3, "old")))
+        await rig.manager.consistencyManager.flush()
+        provider.fetchDataFromCache(withCacheKey: "front page") { _, _ in }
+        await rig.cache.asked(1)
+        rig.manager.updateModel(ChildModel.row(3, "new"))
+        for _ in 0..<round { await Task.yield() }
+        rig.cache.answer("front page", ParentModel(id: 1, name: "second", requiredChild: .row(3, "old")))
+        await rig.flush()
+        #expect(provider.data == ParentModel(id: 1, name: "second", requiredChild: .row(3, "new")))
+    }
+
+    //  any thread                  main
+    //  post, post, ...             set, delete, ...
+    //                              all of it delivered: memory is what the cache is
+    @Test("updates from many threads leave memory and cache equal") func manyThreads() async {
+        let rig = Rig()
+        let (provider, list) = (rig.single(ChildModel.self), await rig.collection("key", of: ChildModel.self))
+        list.setData((0..<5).map { .row($0) }, cacheKey: "key")
+        provider.setData(.row(0))
+        let manager = rig.manager
+        let posting = (0..<4).map { thread in
+            Task.detached {
+                for number in 0..<200 {
+                    manager.updateModel(ChildModel.row(number % 5, "\(thread) \(number)"))
+                    if number % 50 == 0 { await Task.yield() }
+                }
+            }
+        }
+        for number in 0..<50 {
+            provider.setData(.row(0, "own \(number)"))
+            await Task.yield()
+        }
+        for task in posting { await task.value }
+        await rig.flush()
+        for model in list.data { #expect(rig.cache.model(model.modelIdentifier ?? "") == model) }
+        #expect(provider.data == list.data[0])
+    }
+}
