@@ -11,7 +11,7 @@ RELEASE_FLAGS = --configuration release --disable-default-traits --product espal
 SWIFT_SOURCES = $(wildcard Package.swift Sources Tests Benchmarks Examples Fuzz Plugins Snippets)
 
 .DEFAULT_GOAL = help
-.PHONY: help all setup build test fuzz release demo docs format lint clean
+.PHONY: help all setup build test races fuzz release demo docs format lint clean
 
 help: ## tells what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,16 @@ test: setup ## installs what is missing, builds and runs all tests
 	$(SWIFT) build --build-tests $(FLAGS)
 	@echo 'test: running all tests'
 	SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build --disable-xctest --no-parallel $(FLAGS)
+
+# A report of the sanitizer ends the tests with an error. Without macros, and without all that has no threads of its own above
+# the cache: ESPALIER_RACES tells the manifest.
+RACES = ESPALIER_RACES=1 TSAN_OPTIONS='halt_on_error=1 exitcode=66' SWIFT_BACKTRACE=enable=no
+RACES_FLAGS = --sanitize=thread --disable-default-traits --scratch-path .build/races $(FLAGS)
+races: setup ## runs the tests of consistency and providers with the thread sanitizer
+	@echo 'races: building what they need with the thread sanitizer'
+	$(RACES) $(SWIFT) build --product EspalierPackageTests $(RACES_FLAGS)
+	@echo 'races: running them'
+	$(RACES) $(SWIFT) test --skip-build --disable-xctest --no-parallel $(RACES_FLAGS)
 
 fuzz: setup ## hands made-up bytes to what reads stored ones, a minute each for records, models and dictionaries
 	@for target in records codable dictionaries; do Scripts/fuzz $$target 60 || exit; done

@@ -11,7 +11,8 @@ import Synchronization
 ///
 /// All work on trees is done off the main actor, in the order in which it was submitted; listeners are called on the main
 /// actor. Listeners are held weakly. An update costs the ways from what it changes up to the roots of the trees that show
-/// it, whatever else is in those trees, and a walk over what is posted; a node listened to costs less than 100 bytes.
+/// it, whatever else is in those trees, and a walk over what is posted; of a listener that shows a value, or another object than
+/// it was given, a comparison with what it showed before. A node listened to costs less than 100 bytes.
 ///
 /// Updates and deletions may be submitted on any thread; everything about listeners belongs to the main actor.
 ///

@@ -70,22 +70,29 @@ struct PostedChanges: Sendable {
 
     private mutating func settle() {
         let raw = self
+        var room = Self.room + Self.roomPerNode * raw.byIdentifier.count
         for (identifier, change) in raw.byIdentifier {
             guard case .updated(let models) = change else { continue }
             byIdentifier[identifier] = .updated(
-                models.map { raw.settled(raw.counting($0, identifier), above: [identifier]) })
+                models.map { raw.settled(raw.counting($0, identifier), above: [identifier], &room) })
         }
     }
 
+    /// How many nodes settling may visit. What counts may hold what counts twice, and that again: a small tree can stand for
+    /// one that no memory holds. Then the rest stays as it was posted.
+    private static let (room, roomPerNode) = (100_000, 100)
+
     /// The model with its children as they count. A node inside itself is left: it has no last occurrence.
     private func settled(
-        _ model: any ConsistencyManagerModel, above: Set<NodeIdentifier>
+        _ model: any ConsistencyManagerModel, above: Set<NodeIdentifier>, _ room: inout Int
     ) -> any ConsistencyManagerModel {
+        room -= 1
+        guard room > 0 else { return model }
         let mapped = model.map { child in
-            guard let text = child.modelIdentifier else { return settled(child, above: above) }
+            guard let text = child.modelIdentifier else { return settled(child, above: above, &room) }
             let identifier = NodeIdentifier(text)
             guard !above.contains(identifier) else { return child }
-            return settled(counting(child, identifier), above: above.union([identifier]))
+            return settled(counting(child, identifier), above: above.union([identifier]), &room)
         }
         guard let mapped, type(of: mapped) == type(of: model) else { return model }
         return mapped

@@ -40,6 +40,14 @@ final class ModelIndex {
     private(set) var count = 0
     private(set) var firstOccurrences: [UInt64: Slot] = [:]
 
+    /// What all of it takes in memory: slots, and a hash table that is at most three quarters full, of a power of two of places.
+    var bytes: Int {
+        var places = 1
+        while places * 3 / 4 < firstOccurrences.capacity { places *= 2 }
+        let place = MemoryLayout<UInt64>.stride + MemoryLayout<Slot>.stride
+        return entries.capacity * MemoryLayout<Entry>.stride + places * place + places / 8
+    }
+
     // MARK: Looking up
 
     subscript(_ slot: Slot) -> Entry {

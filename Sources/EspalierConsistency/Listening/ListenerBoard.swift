@@ -20,6 +20,7 @@ final class ListenerBoard {
     struct News: Sendable {
         let model: any ConsistencyManagerModel
         let changes: [String: ModelChange]
+        let context: (any Sendable)?
         let time: ChangeTime
     }
 
@@ -123,22 +124,28 @@ final class ListenerBoard {
         DeliveryRound.run {
             for delivery in deliveries where isCurrent(era) { hand(over: delivery) }
             guard let news else { return }
-            for updatesListener in updatesListeners where isCurrent(era) {
-                if let waiting = updatesListener.listener as? any WaitingListener {
-                    guard waiting.take(news.changes, context: context, time: news.time) else { continue }
-                    let entry = entry(of: waiting)
-                    // What came before, if it came and went again while it is paused, was about another one.
-                    if let model = waiting.base?.model { entry.paused?.restart(with: model) }
-                    guard let base = base(of: entry) else { continue }
-                    entry.isRemoved = false
-                    newListeners.append(NewListener(listener: entry, base: base))
+            for listener in updatesListeners.compactMap(\.listener) {
+                // The one before may have removed it.
+                guard isCurrent(era), updatesListeners.contains(where: { $0.listener === listener }) else { continue }
+                if let waiting = listener as? any WaitingListener {
+                    if let new = tell(waiting, news) { newListeners.append(new) }
                 } else {
-                    updatesListener.listener?.consistencyManager(
+                    listener.consistencyManager(
                         manager, updatedModel: news.model, changes: news.changes, context: context)
                 }
             }
         }
         return newListeners
+    }
+
+    private func tell(_ waiting: any WaitingListener, _ news: News) -> NewListener? {
+        guard waiting.take(news.changes, context: news.context, time: news.time) else { return nil }
+        let entry = entry(of: waiting)
+        // What came before, if it came and went again while it is paused, was about another one.
+        if let model = waiting.base?.model { entry.paused?.restart(with: model) }
+        guard let base = base(of: entry) else { return nil }
+        entry.isRemoved = false
+        return NewListener(listener: entry, base: base)
     }
 
     func deliverGathered(_ deliveries: [Delivery], era: Int) {

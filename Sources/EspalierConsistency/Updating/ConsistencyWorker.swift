@@ -18,6 +18,8 @@ actor ConsistencyWorker {
     /// Nodes in the index, of all listeners.
     var nodeCount: Int { index.count }
     var listenerCount: Int { registrations.count }
+    /// What the index takes in memory, with the room it has to grow.
+    var indexBytes: Int { index.bytes }
 
     // MARK: Listening
 
@@ -64,7 +66,11 @@ actor ConsistencyWorker {
         if let registration = registrations[ObjectIdentifier(listener)] { remove(registration) }
     }
 
-    func remove(_ listeners: [WeakListener]) { listeners.forEach(unregister) }
+    func remove(_ listeners: [WeakListener]) {
+        listeners.forEach(unregister)
+        // Its tables never get smaller otherwise.
+        if index.count == 0 { index.removeAll() }
+    }
 
     func removeAll() {
         registrations = [:]
@@ -174,7 +180,8 @@ actor ConsistencyWorker {
         let news = round.posting.flatMap { posting in
             board.hasUpdatesListeners
                 ? ListenerBoard.News(
-                    model: posting.model, changes: round.changes.changes, time: posting.time) : nil
+                    model: posting.model, changes: round.changes.changes, context: posting.context,
+                    time: posting.time) : nil
         }
         guard !deliveries.isEmpty || news != nil else { return }
         let newListeners = await board.deliver(

@@ -83,13 +83,13 @@ struct TreeUpdate {
     ) throws(OutOfStep) {
         var childSlot = index[slot].firstChild
         var failure: OutOfStep?
-        model.forEach { child in
+        model.forEachChild { child in
             guard failure == nil else { return }
             guard childSlot != ModelIndex.none else { return failure = OutOfStep() }
             let current = childSlot
             childSlot = index[current].nextSibling
             guard index.isOnPath(current) else { return }
-            do throws(OutOfStep) { try body(&self, child, current) } catch { failure = error }
+            do throws(OutOfStep) { try body(&self, child(), current) } catch { failure = error }
         }
         if let failure { throw failure }
         if childSlot != ModelIndex.none { throw OutOfStep() }
@@ -164,25 +164,26 @@ struct TreeUpdate {
         var childUpdates: [Int: Delivery.ChildUpdate] = [:]
         var gone: Set<ModelIndex.Slot> = []
         var failure: OutOfStep?
-        let mapped = model.map { child in
+        let mapped = model.mapChildren { child in
             guard failure == nil, childSlot != ModelIndex.none else {
                 failure = OutOfStep()
-                return child
+                return .kept
             }
             let current = childSlot
             childSlot = index[current].nextSibling
             ordinal += 1
-            guard index.isChanged(current) else { return child }
+            guard index.isChanged(current) else { return .kept }
             do throws(OutOfStep) {
+                let child = child()
                 guard matches(child, current) else { throw OutOfStep() }
                 let part = try rebuild(child, at: current)
                 updates.formUnion(part.updates)
                 childUpdates[ordinal] = .init(updates: part.updates, isDeleted: part.model == nil)
                 if part.model == nil { gone.insert(current) }
-                return part.model
+                return .replaced(part.model)
             } catch {
                 failure = error
-                return child
+                return .kept
             }
         }
         if let failure { throw failure }

@@ -7,8 +7,16 @@ struct PlainListener {
         var model: Child?
         var updates = ModelUpdates()
         var isChanged = false
+        var isResuming = false
     }
 
+    /// What stands in the queue.
+    private enum Work {
+        case update(PlainUpdate)
+        case resume
+    }
+
+    private var queue: [Work] = []
     private(set) var model: Child?
     private var pause: Pause?
     private(set) var expected: [PlainUpdate.Result] = []
@@ -20,7 +28,20 @@ struct PlainListener {
         return expected
     }
 
-    mutating func apply(_ update: PlainUpdate) {
+    mutating func post(_ update: PlainUpdate) { queue.append(.update(update)) }
+
+    /// Does all that stands in the queue.
+    mutating func flush() {
+        for work in queue {
+            switch work {
+            case .update(let update): apply(update)
+            case .resume: if pause?.isResuming == true { endPause() }
+            }
+        }
+        queue = []
+    }
+
+    private mutating func apply(_ update: PlainUpdate) {
         guard let base = pause == nil ? model : pause?.model else { return }
         let result = update.apply(to: base)
         guard result.updates != ModelUpdates() || result.model == nil else { return }
@@ -37,9 +58,16 @@ struct PlainListener {
 
     mutating func beginPause() {
         if pause == nil { pause = Pause(model: model) }
+        pause?.isResuming = false
     }
 
-    mutating func endPause() {
+    mutating func resume() {
+        guard pause?.isResuming == false else { return }
+        pause?.isResuming = true
+        queue.append(.resume)
+    }
+
+    private mutating func endPause() {
         defer { pause = nil }
         guard let pause, pause.isChanged, let shown = model else { return }
         if let new = pause.model, new.isEqualToModel(shown) { return }
@@ -49,6 +77,7 @@ struct PlainListener {
         model = pause.model
     }
 
+    /// With nothing in the queue.
     mutating func show(_ new: Child) {
         let isOther = model?.modelIdentifier != new.modelIdentifier
         model = new

@@ -71,6 +71,20 @@ struct ObserverTests {
         #expect(recorder.calls.isEmpty && gone == nil)
     }
 
+    @Test("one that another one removes when it is told is not told any more")
+    func removedByOther() async {
+        let manager = manager
+        let other = ChangeRecorder()
+        recorder.whenTold = { manager.removeModelUpdatesListener(other) }
+        other.whenTold = { [recorder] in manager.removeModelUpdatesListener(recorder) }
+        manager.addModelUpdatesListener(recorder)
+        manager.addModelUpdatesListener(other)
+        manager.updateModel(page)
+        manager.updateModel(page)
+        await manager.flush()
+        #expect([recorder.calls.count, other.calls.count].sorted() == [0, 2])
+    }
+
     @Test("one that stays hears of what is posted after a clearing")
     func clearing() async {
         manager.addModelUpdatesListener(recorder)

@@ -98,45 +98,4 @@ struct ProjectionTests {
         #expect(screen.updates == [.changed(["1"]), .changed(["1", "2"]), .changed(["1"], deleted: ["2"])])
         #expect(screen.model as? Profile == Profile(.both, "1", data: 5, otherData: 1))
     }
-
-    @Test("of one projection the first in pre-order counts, everywhere, also inside of what is posted")
-    func firstCounts() async {
-        let screens: [Screen] = [
-            manager.screen(Leaf("x", 0)), manager.screen(Shelf("s", 0, [Leaf("x", 0)])),
-            manager.screen(Shelf("p", 0)), manager.screen(Shelf("q", 0)),
-        ]
-        manager.updateModel(Shelf("p", 1, [Leaf("x", 1), Shelf("q", 1, [Leaf("x", 2)])]))
-        await manager.flush()
-        #expect(screens[0].model as? Leaf == Leaf("x", 1))
-        #expect(isSame(screens[1].model, Shelf("s", 0, [Leaf("x", 1)])))
-        #expect(isSame(screens[2].model, Shelf("p", 1, [Leaf("x", 1), Shelf("q", 1, [Leaf("x", 1)])])))
-        #expect(isSame(screens[3].model, Shelf("q", 1, [Leaf("x", 1)])))
-    }
-
-    @Test("a parent comes before its children in this order, the child inside it included")
-    func preOrder() async {
-        let screen = manager.screen(Shelf("q", 0))
-        manager.updateModel(Shelf("p", 0, [Shelf(nil, 0, [Shelf("q", 1, [Shelf("q", 2)])]), Shelf("q", 3)]))
-        await manager.flush()
-        #expect((screen.model as? Shelf)?.value == 1)
-    }
-
-    @Test("nodes inside themselves are posted, shown and deleted without end")
-    func insideThemselves() async {
-        let loop = Shelf("x", 1, [Shelf("y", 1, [Shelf("x", 2, [Shelf("y", 3)])])])
-        let screens: [Screen] = [
-            manager.screen(loop), manager.screen(Shelf("y", 0, [Shelf("x", 0)])), manager.screen(Shelf("x", 0)),
-        ]
-        manager.updateModel(loop)
-        manager.updateModel(Shelf("y", 7))
-        manager.updateModel(Shelf("x", 8, [Shelf("x", 9)]))
-        await manager.flush()
-        #expect((screens[2].model as? Shelf)?.value == 8)
-        manager.deleteModel(Leaf("y"))
-        await manager.flush()
-        #expect(screens[1].model == nil)
-        manager.deleteModel(Leaf("x"))
-        await manager.flush()
-        #expect(screens.map { $0.model == nil } == [true, true, true])
-    }
 }
