@@ -7,12 +7,11 @@ extension CollectionDataProvider {
     ) {
         if let cacheKey, cacheKey == self.cacheKey, collection.isKnown { return completion(shown, nil) }
         let target = collection(for: cacheKey)
-        let fetch = ChangeTime()
-        if target.isKnown { return show(target, fetch, completion) }
-        let consistencyManager = dataModelManager.consistencyManager
-        consistencyManager.beginFetch(fetch)
-        dataModelManager.collectionFromCache(cacheKey, context: context) { (elements: [T]?, error) in
-            defer { consistencyManager.endFetch(fetch) }
+        if target.isKnown { return show(target, ChangeTime(), completion) }
+        let manager = dataModelManager
+        let fetch = manager.beginFetch()
+        manager.collectionFromCache(cacheKey, context: context) { (elements: [T]?, error) in
+            defer { manager.endFetch(fetch) }
             // Set, edited or fetched by a call that came later: this answer is about the past.
             guard fetch.after(self.lastChosen) else { return completion(self.shown, nil) }
             if target.isKnown { return self.show(target, fetch, completion) }

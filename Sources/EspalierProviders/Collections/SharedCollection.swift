@@ -15,6 +15,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private(set) var lastUpdated = ChangeTime.zero
     /// When all of it was set or asked for.
     private var lastSet = ChangeTime.zero
+    /// When it was asked of the cache, if it was.
+    private var lastFetched: ChangeTime?
     private var revision = ChangeTime.zero
     private var log = SpliceLog()
     private var members: [WeakMember] = []
@@ -83,6 +85,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     func set(fetched new: [T], at fetch: ChangeTime, by author: CollectionDataProvider<T>) {
         let previous = followed
         take(new, time: fetch)
+        lastFetched = fetch
         consistencyManager.register(self, since: fetch)
         guard !new.isEmpty else { return }
         forEachMember(except: author) { $0.wasReset(.cache, context: nil, previous) }
@@ -177,7 +180,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private func saveDeletion(at time: ChangeTime, _ context: (any Sendable)?) {
         guard let key else { return }
         if !manager.lane.takesEdits {
-            manager.lane.save(elements, forKey: key, afterDeletionAt: time, context: context)
+            let fetch = lastUpdated == lastFetched ? lastFetched : nil
+            manager.lane.save(elements, forKey: key, afterDeletionAt: time, since: fetch, context: context)
         } else if lastSent.after(time) {
             // All of it was sent after the cache had taken the model out and before this collection had.
             saveAll(context)
@@ -210,8 +214,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let isAsDelivered = base == revision && log.isEmpty
         revision = isAsDelivered ? delivery.revision : ChangeTime()
         for change in changes where change.element == nil { log.noteDeletion(at: change.place, revision) }
-        lastUpdated = max(lastUpdated, delivery.time)
         note(changes, delivery, previous)
+        lastUpdated = max(lastUpdated, delivery.time)
         tellMembers()
     }
 

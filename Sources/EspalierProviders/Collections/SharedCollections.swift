@@ -40,6 +40,9 @@ final class SharedCollections {
         return collection
     }
 
+    /// Whether edits wait for their collections, or for others to be done.
+    var isEditing: Bool { !queues.isEmpty }
+
     /// Edits of one collection one after the other, in the order of the calls: each finds what the one before has left. At once,
     /// if none is under way.
     func inTurn<T: SimpleModel>(_ key: String, of type: T.Type, _ turn: @escaping Turn) {

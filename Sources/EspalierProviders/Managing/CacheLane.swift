@@ -66,13 +66,14 @@ final class CacheLane: Sendable {
         submit { [cache] in cache.setCollection(collection, forKey: key, context: context) }
     }
 
-    /// A collection that the deletion at `time` took elements from, if that deletion went to the cache.
+    /// A collection that the deletion at `time` took elements from, if that deletion went to the cache; `fetch` if it is the first
+    /// that is heard of since, together with all others since.
     func save<T: SimpleModel>(
-        _ collection: [T], forKey key: String, afterDeletionAt time: ChangeTime, context: (any Sendable)?
+        _ collection: [T], forKey key: String, afterDeletionAt time: ChangeTime, since fetch: ChangeTime?,
+        context: (any Sendable)?
     ) {
-        guard !takesEdits else { return }
         submit { [cache, deletions] in
-            guard await deletions.went(time) else { return }
+            guard await deletions.went(time, since: fetch) else { return }
             cache.setCollection(collection, forKey: key, context: context)
         }
     }

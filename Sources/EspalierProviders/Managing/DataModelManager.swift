@@ -84,6 +84,18 @@ open class DataModelManager: @unchecked Sendable {
         }
     }
 
+    /// What is asked of the cache after this is caught up with all that is submitted after this, until `endFetch`: no change may be
+    /// in one of the queues already and not yet in the other.
+    func beginFetch() -> ChangeTime {
+        order.withLock { _ in
+            let fetch = ChangeTime()
+            consistencyManager.beginFetch(fetch)
+            return fetch
+        }
+    }
+
+    func endFetch(_ fetch: ChangeTime) { consistencyManager.endFetch(fetch) }
+
     func save(_ model: any SimpleModel, _ context: (any Sendable)?) {
         if let key = model.modelIdentifier { cacheModel(model, forKey: key, context: context) }
     }
@@ -139,12 +151,13 @@ open class DataModelManager: @unchecked Sendable {
     public func flush() async {
         // What was submitted may submit in turn: a deletion what it takes along, an answer an edit. Others may, too, without
         // end: those are not waited for.
-        for _ in 0..<8 {
+        for round in 1... {
             let calls = lane.callCount
             await consistencyManager.flush()
             await lane.flush()
             await consistencyManager.flush()
             if calls == lane.callCount { break }
+            if round >= 8, await !sharedCollections.isEditing { break }
         }
         await lane.flushCache()
     }

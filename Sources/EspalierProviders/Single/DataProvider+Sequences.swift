@@ -8,7 +8,7 @@ extension DataProvider {
     /// for await person in provider.values { title = person?.name }
     /// ```
     public var values: AsyncStream<T?> {
-        subscribers.subscribe(first: data, buffering: .bufferingNewest(1)) { $0.data }
+        subscribers.subscribe(first: model, buffering: .bufferingNewest(1)) { $0.data }
     }
 
     /// Each change from now on, the provider's own included. None is left out, however slowly they are taken.

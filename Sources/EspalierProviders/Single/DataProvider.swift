@@ -22,7 +22,8 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
     /// The batch that this provider is part of. Set by the batch.
     public weak var batchListener: BatchDataProviderListener?
 
-    private var model: T?
+    /// As `data`, without being observed.
+    private(set) var model: T?
     /// When the model was set, or updated by whoever did.
     public private(set) var lastUpdated = ChangeTime.zero
     /// When it was set or asked for: what was asked for before is about the past.
@@ -63,6 +64,7 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
         get { model == nil ? awaited : model?.modelIdentifier }
         set {
             guard model == nil else { return }
+            if newValue != awaited { arrived = nil }
             awaited = newValue
             if newValue == nil {
                 consistencyManager.removeModelUpdatesListener(self)
@@ -94,6 +96,7 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
     /// A model of an age that counts from `time`.
     private func take(_ data: T?, time: ChangeTime, revision: ChangeTime?) {
         registrar.withMutation(of: self, keyPath: \.data) { model = data }
+        arrived = nil
         lastUpdated = time
         self.revision = revision ?? ChangeTime()
     }
@@ -126,11 +129,10 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
         if let cacheKey, let model, model.modelIdentifier == cacheKey { return completion(model, nil) }
         // From now on: it may be made while the cache looks for it.
         if listenToModelIdentifier, model == nil { modelIdentifier = cacheKey }
-        let fetch = ChangeTime()
-        let consistencyManager = consistencyManager
-        consistencyManager.beginFetch(fetch)
-        dataModelManager.modelFromCache(cacheKey, context: context) { (model: T?, error) in
-            defer { consistencyManager.endFetch(fetch) }
+        let manager = dataModelManager
+        let fetch = manager.beginFetch()
+        manager.modelFromCache(cacheKey, context: context) { (model: T?, error) in
+            defer { manager.endFetch(fetch) }
             // Set, or fetched, by a call that came later: this answer is about the past.
             guard fetch.after(self.lastSet) else { return completion(self.model, nil) }
             if let model { self.take(fetched: model, at: fetch) }
@@ -197,7 +199,6 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
     private func stopWaiting() {
         guard awaited != nil, awaited != model?.modelIdentifier else { return }
         awaited = nil
-        arrived = nil
         consistencyManager.removeModelUpdatesListener(self)
     }
 }
@@ -244,7 +245,6 @@ extension DataProvider: WaitingListener {
     }
 
     private func take(_ arrival: Arrival) {
-        arrived = nil
         lastSet = arrival.time
         changed(to: arrival.model, context: arrival.context, time: arrival.time, revision: ChangeTime())
     }

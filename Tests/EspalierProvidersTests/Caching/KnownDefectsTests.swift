@@ -144,6 +144,28 @@ struct KnownDefectsTests {
         #expect(a.data?.name == "anew" && rig.cache.model("ParentModel:1") == a.data)
     }
 
+    @Test("cascading deletes, of many at once: all collections are saved") func manyCascades() async {
+        let list = await rig.collection("key")
+        list.setData([.named(0, "a"), .named(500, "stays"), .named(1, "b")], cacheKey: "key")
+        for id in 0..<200 { rig.manager.deleteModel(ParentModel(id: id)) }
+        await rig.flush()
+        #expect(list.data.ids == [500] && rig.cache.collection("key") == list.data)
+    }
+
+    @Test("cascading deletes reach a collection that was being fetched, also behind later updates")
+    func cascadeWhileFetching() async {
+        let rig = Rig(HeldCache())
+        let list = await rig.collection()
+        list.fetchDataFromCache(withCacheKey: "key") { _, _ in }
+        await rig.cache.asked(1)
+        rig.manager.deleteModel(ParentModel(id: 1))
+        rig.manager.updateModel(ParentModel.named(2, "new"))
+        rig.cache.answer("key", all: [ParentModel(id: 1), ParentModel(id: 2)])
+        await rig.flush()
+        #expect(list.data.names == ["new"])
+        #expect(rig.cache.calls.last == "set all key [\"ParentModel:2\"]")
+    }
+
     @Test("a deletion that leaves the cache alone leaves its cascade alone, too") func cascadeWithoutCache() async {
         let (a, list) = (rig.single(), await rig.collection("key"))
         a.setData(ParentModel(id: 1, requiredChild: .row(3)))

@@ -77,6 +77,17 @@ struct ClosedScreenTests {
         #expect(stored == (isThere ? [1, 2, 3, 4] : [2, 3, 4]))
     }
 
+    @Test("a flush waits for all edits, however many find nothing") func manyMisses() async {
+        var errors = 0
+        for _ in 0..<50 {
+            Provider.removeAtIndex({ _ in 0 }, cacheKey: "key", dataModelManager: rig.manager) {
+                if $0 != nil { errors += 1 }
+            }
+        }
+        await rig.flush()
+        #expect(errors == 50)
+    }
+
     @Test("a missing collection is told by its completion once, also without one") func withoutCompletion() async {
         Provider.removeAtIndex({ _ in 0 }, cacheKey: "key", dataModelManager: rig.manager)
         await rig.flush()

@@ -215,7 +215,7 @@ struct CollectionRaceTests {
     //  append 1, append 2, ...
     //                              answers: nothing there
     //  1 makes it; 2 finds it made
-    @Test("appends to what is not there yet take their turns, however many", arguments: [2, 2_000])
+    @Test("appends to what is not there yet take their turns, however many", arguments: [2, 500])
     func appendsWhileMissing(count: Int) async {
         let rig = Rig(HeldCache())
         var done: [Int] = []

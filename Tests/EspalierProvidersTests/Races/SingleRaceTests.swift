@@ -113,6 +113,25 @@ struct SingleRaceTests {
         #expect(provider.data == ParentModel(id: 1, name: "second", requiredChild: .row(3, "new")))
     }
 
+    //  any thread                  main                        cache
+    //  post 1, save 1 ...
+    //                              fetch: between the two of one of them
+    //                                                          reads 1 before it is saved, or after
+    //                              catches up, or need not
+    @Test("a fetch in the midst of updates from another thread misses none") func fetchAmidUpdates() async throws {
+        let rig = Rig()
+        let manager = rig.manager
+        manager.updateModel(ChildModel.row(1, "first"))
+        for _ in 0..<50 {
+            let posting = Task.detached { for number in 0..<20 { manager.updateModel(ChildModel.row(1, "\(number)")) } }
+            let provider = rig.single(ChildModel.self)
+            _ = try await provider.fetch("ChildModel:1")
+            await posting.value
+            await rig.flush()
+            #expect(provider.data?.name == "19")
+        }
+    }
+
     //  any thread                  main
     //  post, post, ...             set, delete, ...
     //                              all of it delivered: memory is what the cache is

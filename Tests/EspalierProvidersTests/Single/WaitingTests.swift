@@ -166,6 +166,24 @@ struct WaitingTests {
         #expect(provider.data?.name == "b" && delegate.contexts == ["b"])
     }
 
+    @Test("paused, what came is forgotten when something is set, or something else waited for") func forgotten() async {
+        let (set, moved) = (waiting(), waiting())
+        for provider in [set, moved] { provider.isPaused = true }
+        rig.manager.updateModel(ParentModel.named(1, "came"))
+        await rig.flush()
+        set.setData(.named(1, "set"))
+        moved.modelIdentifier = "ParentModel:2"
+        rig.manager.deleteModel(ParentModel(id: 1))
+        await rig.flush()
+        for provider in [set, moved] { provider.isPaused = false }
+        await rig.flush()
+        #expect(set.data == nil && moved.data == nil && delegate.calls == 1)
+        for provider in [set, moved] { provider.isPaused = true }
+        for provider in [set, moved] { provider.isPaused = false }
+        await rig.flush()
+        #expect(set.data == nil && moved.data == nil && delegate.calls == 1)
+    }
+
     @Test("in a batch, the batch is told when the model comes") func inBatch() async {
         let provider = waiting()
         let batch = BatchDataProviderListener(dataProviders: [provider], dataModelManager: rig.manager)
