@@ -67,6 +67,7 @@ open class ConsistencyManager: @unchecked Sendable {
     @preconcurrency @MainActor
     open func addListener(_ listener: any ConsistencyManagerListener, to model: any ConsistencyManagerModel) {
         let entry = board.entry(of: listener)
+        board.follow(entry, isFetched: false)
         entry.isRemoved = false
         submit { await $0.worker.register(entry, part: model) }
     }
@@ -87,8 +88,7 @@ open class ConsistencyManager: @unchecked Sendable {
     @MainActor
     package func register(_ listener: any ConsistencyManagerListener, since fetch: ChangeTime?) {
         let entry = board.entry(of: listener)
-        // What was gathered while it is paused was about what it showed before, if only an older version.
-        if fetch != nil, let model = entry.base?.model { entry.paused?.restart(with: model) }
+        board.follow(entry, isFetched: fetch != nil)
         guard let base = board.base(of: entry) else { return }
         entry.isRemoved = false
         let era = board.era.load(ordering: .relaxed)

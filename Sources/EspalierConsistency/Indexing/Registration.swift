@@ -59,11 +59,11 @@ enum Snapshot {
     private func isTree(_ model: any ConsistencyManagerModel) -> Bool {
         switch self {
         case .revision: return false
-        case .value(let known): return Self.areEqual(known, model)
+        case .value(let known): return ListenerBase.areSame(known, model)
         case .object(let weak):
             guard let object = weak.object, type(of: model) is AnyClass else { return false }
             if model as AnyObject === object { return true }
-            return (object as? any ConsistencyManagerModel).map { Self.areEqual($0, model) } ?? false
+            return (object as? any ConsistencyManagerModel).map { ListenerBase.areSame($0, model) } ?? false
         case .batch(let snapshots):
             guard let batch = model as? BatchUpdateModel, batch.models.count == snapshots.count else { return false }
             return zip(snapshots, batch.models).allSatisfy { snapshot, model in
@@ -72,10 +72,6 @@ enum Snapshot {
             }
         }
     }
-
-    private static func areEqual(_ a: any ConsistencyManagerModel, _ b: any ConsistencyManagerModel) -> Bool {
-        type(of: a) == type(of: b) && a.isEqualToModel(b)
-    }
 }
 
 /// What a listener shows, as the update that is to change it finds it.
@@ -83,9 +79,28 @@ package struct ListenerBase: Sendable {
     package let model: any ConsistencyManagerModel
     /// Set by listeners that number their trees.
     package let revision: ChangeTime?
+    /// Which beginning of gathering it is a later version of; nil unless the listener is paused.
+    let gathering: ChangeTime?
 
     package init(model: any ConsistencyManagerModel, revision: ChangeTime?) {
+        self.init(model: model, revision: revision, gathering: nil)
+    }
+
+    init(model: any ConsistencyManagerModel, revision: ChangeTime?, gathering: ChangeTime?) {
         self.model = model
         self.revision = revision
+        self.gathering = gathering
+    }
+
+    /// Whether the listener has gone on showing what it did: the same numbers where it numbers its trees, else an equal tree.
+    func isTree(of other: ListenerBase) -> Bool {
+        if let revision, let other = other.revision { return revision == other }
+        return Self.areSame(model, other.model)
+    }
+
+    static func areSame(_ a: any ConsistencyManagerModel, _ b: any ConsistencyManagerModel) -> Bool {
+        guard type(of: a) == type(of: b) else { return false }
+        if type(of: a) is AnyClass, a as AnyObject === b as AnyObject { return true }
+        return a.isEqualToModel(b)
     }
 }

@@ -105,8 +105,15 @@ final class ListenerBoard {
     func base(of entry: WeakListener) -> ListenerBase? {
         let base = entry.base
         guard entry.paused != nil else { return base }
-        entry.paused?.follow(base?.model)
-        return entry.paused?.updatedModel.map { ListenerBase(model: $0, revision: nil) }
+        entry.paused?.follow(base)
+        return entry.paused?.base
+    }
+
+    /// The listener says that it shows another model, or the same again; what it shows was fetched if `isFetched`.
+    func follow(_ entry: WeakListener, isFetched: Bool) {
+        guard entry.paused != nil, let base = entry.base else { return }
+        // What was gathered was about what it showed before, if only an older version.
+        if isFetched { entry.paused?.restart(with: base) } else { entry.paused?.follow(told: base) }
     }
 
     /// Returns those who waited for a model and have it now.
@@ -142,7 +149,7 @@ final class ListenerBoard {
         guard waiting.take(news.changes, context: news.context, time: news.time) else { return nil }
         let entry = entry(of: waiting)
         // What came before, if it came and went again while it is paused, was about another one.
-        if let model = waiting.base?.model { entry.paused?.restart(with: model) }
+        follow(entry, isFetched: true)
         guard let base = base(of: entry) else { return nil }
         entry.isRemoved = false
         return NewListener(listener: entry, base: base)
@@ -159,13 +166,13 @@ final class ListenerBoard {
     private func hand(over delivery: Delivery) {
         let entry = delivery.listener
         guard !entry.isRemoved else { return }
-        let shown = entry.base?.model
+        let shown = entry.base
         if entry.paused != nil {
             entry.paused?.take(delivery, shown: shown)
             return
         }
         // What is shown now is another model: the next update is the first that is about it.
-        guard let shown, isSameModel(shown, delivery.base.model) else { return }
+        guard let shown, isSameModel(shown.model, delivery.base.model) else { return }
         entry.tell(delivery)
     }
 
@@ -207,7 +214,7 @@ final class ListenerBoard {
             // Paused anew before the news came: they go on being gathered.
             entry.paused?.isResuming = false
         } else {
-            entry.paused = PausedListener(showing: entry.base?.model)
+            entry.paused = PausedListener(showing: entry.base)
         }
     }
 
@@ -221,12 +228,12 @@ final class ListenerBoard {
     /// What a listener that resumes has gathered; nil if it was paused again.
     func gathered(by entry: WeakListener) -> GatheredChange? {
         guard entry.paused?.isResuming == true, entry.listener != nil else { return nil }
-        let shown = entry.base?.model
+        let shown = entry.base
         entry.paused?.follow(shown)
         defer { entry.paused = nil }
         guard let shown, let gathered = entry.paused, gathered.isChanged else { return nil }
         return GatheredChange(
-            listener: entry, shown: shown, model: gathered.updatedModel, updates: gathered.updates,
+            listener: entry, shown: shown.model, model: gathered.updatedModel, updates: gathered.updates,
             context: gathered.context, time: gathered.time)
     }
 

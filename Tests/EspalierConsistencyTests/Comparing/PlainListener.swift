@@ -79,8 +79,9 @@ struct PlainListener {
 
     /// With nothing in the queue.
     mutating func show(_ new: Child) {
-        let isOther = model?.modelIdentifier != new.modelIdentifier
+        // Nothing shown changes while it is paused, but by this.
+        let isSameTree = isSame(model, new)
         model = new
-        if let pause, !pause.isChanged || isOther { self.pause = Pause(model: new) }
+        if let pause, !pause.isChanged || !isSameTree { self.pause = Pause(model: new) }
     }
 }

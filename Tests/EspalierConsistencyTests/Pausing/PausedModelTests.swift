@@ -152,4 +152,110 @@ struct PausedModelTests {
         await manager.flush()
         #expect(screen.model as? Page == Page("0", 0, [Page("1", 1, [Page("2", 5)])]))
     }
+
+    @Test("another tree whose root has no identifier starts anew, too, and what is in it is listened to")
+    func otherUnnamed() async {
+        let screen = manager.screen(Shelf(nil, 1, [Leaf("1", 0)]))
+        manager.pauseListener(screen)
+        manager.updateModel(Leaf("1", 1))
+        await manager.flush()
+        screen.model = Shelf(nil, 2, [Leaf("1", 0), Leaf("2", 0)])
+        manager.addListener(screen)
+        manager.updateModel(Leaf("2", 5))
+        manager.resumeListener(screen)
+        await manager.flush()
+        #expect(isSame(screen.model, Shelf(nil, 2, [Leaf("1", 0), Leaf("2", 5)])))
+        #expect(screen.updates == [.changed(["2"])])
+    }
+
+    @Test("nothing of what was gathered comes to another tree without identifier")
+    func nothingForOtherUnnamed() async {
+        let screen = manager.screen(Page(nil, 1, [Page("1", 0)]))
+        manager.pauseListener(screen)
+        manager.updateModel(Page("1", 1))
+        await manager.flush()
+        screen.model = Page(nil, 2, [Page("1", 0)])
+        manager.addListener(screen)
+        manager.resumeListener(screen)
+        await manager.flush()
+        #expect(screen.calls.isEmpty && screen.model as? Page == Page(nil, 2, [Page("1", 0)]))
+    }
+
+    @Test("the tree it was paused with, added again, goes on", arguments: [true, false])
+    func sameUnnamed(isSameObject: Bool) async {
+        let page = Page(nil, 1, [Page("1", 0)])
+        let screen = manager.screen(page)
+        manager.pauseListener(screen)
+        manager.updateModel(Page("1", 1, [Page("2", 0)]))
+        await manager.flush()
+        screen.model = isSameObject ? page : Page(nil, 1, [Page("1", 0)])
+        manager.addListener(screen)
+        manager.updateModel(Page("2", 1))
+        manager.resumeListener(screen)
+        await manager.flush()
+        #expect(screen.model as? Page == Page(nil, 1, [Page("1", 1, [Page("2", 1)])]))
+        #expect(screen.calls.count == 1)
+    }
+
+    @Test("an edit that it is told of after changes were gathered is kept")
+    func laterEdit() async {
+        let screen = manager.screen(Shelf("0", 0, [Leaf("1", 0)]))
+        manager.pauseListener(screen)
+        manager.updateModel(Leaf("1", 1))
+        await manager.flush()
+        screen.model = Shelf("0", 7, [Leaf("1", 0), Leaf("2", 0)])
+        manager.addListener(screen)
+        manager.updateModel(Leaf("2", 1))
+        manager.resumeListener(screen)
+        await manager.flush()
+        #expect(isSame(screen.model, Shelf("0", 7, [Leaf("1", 0), Leaf("2", 1)])))
+    }
+
+    //  manager                          listener, paused, with something gathered
+    //  asks what would be shown         page 1, as gathered
+    //                                   shows page 2, and adds itself
+    //  makes page 1 anew
+    //  (nothing)
+    @Test("another tree chosen while the one before is made anew is kept", arguments: [true, false])
+    func chosenBetween(isGathered: Bool) async {
+        let manager = manager
+        let screen = manager.screen(Shelf(nil, 1, [Leaf("1", 0)]))
+        manager.pauseListener(screen)
+        if isGathered { manager.updateModel(Leaf("1", 1)) }
+        await manager.flush()
+        screen.whenAsked = {
+            screen.whenAsked = nil
+            // Once it has answered, and before the manager is back.
+            Task {
+                screen.model = Shelf(nil, 2, [Leaf("1", 0)])
+                manager.addListener(screen)
+            }
+        }
+        manager.updateModel(Leaf("1", 2))
+        await manager.flush()
+        manager.resumeListener(screen)
+        await manager.flush()
+        #expect((screen.model as? Shelf)?.value == 2)
+    }
+}
+
+@MainActor @Suite("A paused batch follows each of its listeners")
+struct PausedPlacesTests {
+    private let manager = ConsistencyManager()
+
+    @Test("one that shows another tree without identifier starts anew, the others go on", arguments: ["1", nil])
+    func otherPlace(identifier: String?) async {
+        let screens = [Screen(Shelf(identifier, 1, [Leaf("a", 0)])), Screen(Shelf(nil, 1, [Leaf("a", 0)]))]
+        let batch = BatchListener(listeners: screens, consistencyManager: manager)
+        manager.pauseListener(batch)
+        manager.updateModel(Leaf("a", 1))
+        await manager.flush()
+        screens[0].model = Shelf(identifier, 2, [Leaf("b", 0)])
+        batch.listenerHasUpdatedModel(screens[0], consistencyManager: manager)
+        manager.updateModel(Leaf("b", 1))
+        manager.resumeListener(batch)
+        await manager.flush()
+        #expect(isSame(screens[0].model, Shelf(identifier, 2, [Leaf("b", 1)])))
+        #expect(isSame(screens[1].model, Shelf(nil, 1, [Leaf("a", 1)])))
+    }
 }
