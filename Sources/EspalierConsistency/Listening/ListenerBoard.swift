@@ -17,7 +17,7 @@ final class ListenerBoard {
 
     nonisolated init() {}
 
-    struct News: Sendable {
+    struct Announcement: Sendable {
         let model: any ConsistencyManagerModel
         let changes: [String: ModelChange]
         let context: (any Sendable)?
@@ -118,7 +118,8 @@ final class ListenerBoard {
 
     /// Returns those who waited for a model and have it now.
     func deliver(
-        _ deliveries: [Delivery], replacements: [Replacement], _ news: News?, context: (any Sendable)?, era: Int
+        _ deliveries: [Delivery], replacements: [Replacement], _ announcement: Announcement?, context: (any Sendable)?,
+        era: Int
     ) -> [NewListener] {
         guard isCurrent(era), let manager else { return [] }
         var newListeners: [NewListener] = []
@@ -130,23 +131,25 @@ final class ListenerBoard {
         }
         DeliveryRound.run {
             for delivery in deliveries where isCurrent(era) { hand(over: delivery) }
-            guard let news else { return }
+            guard let announcement else { return }
             for listener in updatesListeners.compactMap(\.listener) {
                 // The one before may have removed it.
                 guard isCurrent(era), updatesListeners.contains(where: { $0.listener === listener }) else { continue }
                 if let waiting = listener as? any WaitingListener {
-                    if let new = tell(waiting, news) { newListeners.append(new) }
+                    if let new = tell(waiting, announcement) { newListeners.append(new) }
                 } else {
                     listener.consistencyManager(
-                        manager, updatedModel: news.model, changes: news.changes, context: context)
+                        manager, updatedModel: announcement.model, changes: announcement.changes, context: context)
                 }
             }
         }
         return newListeners
     }
 
-    private func tell(_ waiting: any WaitingListener, _ news: News) -> NewListener? {
-        guard waiting.take(news.changes, context: news.context, time: news.time) else { return nil }
+    private func tell(_ waiting: any WaitingListener, _ announcement: Announcement) -> NewListener? {
+        guard waiting.take(announcement.changes, context: announcement.context, time: announcement.time) else {
+            return nil
+        }
         let entry = entry(of: waiting)
         // What came before, if it came and went again while it is paused, was about another one.
         follow(entry, isFetched: true)

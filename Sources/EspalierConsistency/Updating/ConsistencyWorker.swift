@@ -36,7 +36,8 @@ actor ConsistencyWorker {
             guard !targets.isEmpty else { continue }
             await deliver(
                 targets,
-                Round(changes: missed.changes, context: missed.context, time: missed.time, era: era, posting: nil))
+                ChangesUnderWay(
+                    changes: missed.changes, context: missed.context, time: missed.time, era: era, posting: nil))
         }
     }
 
@@ -124,7 +125,7 @@ actor ConsistencyWorker {
     // MARK: Updating
 
     /// Changes on their way to listeners.
-    private struct Round {
+    private struct ChangesUnderWay {
         let changes: PostedChanges
         let context: (any Sendable)?
         let time: ChangeTime
@@ -138,7 +139,7 @@ actor ConsistencyWorker {
         recent.note(changes, posting)
         await deliver(
             targets(of: changes),
-            Round(
+            ChangesUnderWay(
                 changes: changes, context: posting.context, time: posting.time, era: posting.era, posting: posting))
     }
 
@@ -158,7 +159,7 @@ actor ConsistencyWorker {
 
     /// Asks the listeners for what they show, makes it anew and hands it to them: each in one go on the main actor, so that all
     /// of them change at once.
-    private func deliver(_ targets: [ModelIndex.Owner: [ModelIndex.Slot]], _ round: Round) async {
+    private func deliver(_ targets: [ModelIndex.Owner: [ModelIndex.Slot]], _ underWay: ChangesUnderWay) async {
         let affected = targets.keys.sorted().compactMap { owners[$0] }
         var deliveries: [Delivery] = []
         var outcome = TreeChange()
@@ -167,26 +168,26 @@ actor ConsistencyWorker {
             for (registration, answer) in zip(affected, answers) {
                 if case .isGone = answer { remove(registration) }
                 guard case .shows(let base) = answer else { continue }
-                guard let change = update(registration, base, targets[registration.owner] ?? [], round.changes)
+                guard let change = update(registration, base, targets[registration.owner] ?? [], underWay.changes)
                 else { continue }
                 outcome.replacements += change.replacements
                 outcome.cascaded += change.cascaded
                 outcome.hasWrongMapClass = outcome.hasWrongMapClass || change.hasWrongMapClass
-                if change.isChange { deliveries.append(delivery(to: registration, base, change, round)) }
+                if change.isChange { deliveries.append(delivery(to: registration, base, change, underWay)) }
             }
         }
         if outcome.hasWrongMapClass { await board.report(.WrongMapClass) }
-        if let onCascade = round.posting?.onCascade { await onCascade(outcome.cascaded) }
-        let news = round.posting.flatMap { posting in
+        if let onCascade = underWay.posting?.onCascade { await onCascade(outcome.cascaded) }
+        let announcement = underWay.posting.flatMap { posting in
             board.hasUpdatesListeners
-                ? ListenerBoard.News(
-                    model: posting.model, changes: round.changes.changes, context: posting.context,
+                ? ListenerBoard.Announcement(
+                    model: posting.model, changes: underWay.changes.changes, context: posting.context,
                     time: posting.time) : nil
         }
-        guard !deliveries.isEmpty || news != nil else { return }
+        guard !deliveries.isEmpty || announcement != nil else { return }
         let newListeners = await board.deliver(
-            deliveries, replacements: outcome.replacements.map { .init(old: $0.old, new: $0.new) }, news,
-            context: round.context, era: round.era)
+            deliveries, replacements: outcome.replacements.map { .init(old: $0.old, new: $0.new) }, announcement,
+            context: underWay.context, era: underWay.era)
         for new in newListeners { register(new.listener, new.base) }
     }
 
@@ -217,7 +218,7 @@ actor ConsistencyWorker {
     }
 
     private func delivery(
-        to registration: Registration, _ base: ListenerBase, _ change: TreeChange, _ round: Round
+        to registration: Registration, _ base: ListenerBase, _ change: TreeChange, _ underWay: ChangesUnderWay
     ) -> Delivery {
         let revision = ChangeTime()
         if let model = change.model {
@@ -232,7 +233,7 @@ actor ConsistencyWorker {
         }
         return Delivery(
             listener: registration.listener, base: base, model: change.model, updates: change.updates,
-            childUpdates: change.childUpdates, context: round.context, time: round.time, revision: revision)
+            childUpdates: change.childUpdates, context: underWay.context, time: underWay.time, revision: revision)
     }
 
     // MARK: Invariants
