@@ -25,14 +25,14 @@ open class ConsistencyManager: @unchecked Sendable {
 
     /// Told of mistakes and replacements. Weak.
     @preconcurrency @MainActor
-    public var delegate: (any ConsistencyManagerDelegate)? {
+    open var delegate: (any ConsistencyManagerDelegate)? {
         get { board.delegate }
         set { board.delegate = newValue }
     }
 
-    /// Seconds between two cleanings, 300 unless set otherwise; 0 for never.
+    /// Seconds between two cleanings, 300 unless set otherwise; 0 or less, or infinity, for never.
     @preconcurrency @MainActor
-    public var garbageCollectionInterval: Double {
+    open var garbageCollectionInterval: Double {
         get { board.cleaningInterval }
         set {
             board.cleaningInterval = newValue
@@ -117,6 +117,49 @@ open class ConsistencyManager: @unchecked Sendable {
     @MainActor
     package func afterDelivery(_ completion: @escaping @MainActor @Sendable () -> Void) {
         submit { _ in await completion() }
+    }
+
+    /// Hears of every change, in addition to what the listeners hear. Weak.
+    @preconcurrency @MainActor
+    open func addModelUpdatesListener(_ updatesListener: any ConsistencyManagerUpdatesListener) {
+        board.add(updatesListener)
+    }
+
+    @preconcurrency @MainActor
+    open func removeModelUpdatesListener(_ updatesListener: any ConsistencyManagerUpdatesListener) {
+        board.remove(updatesListener)
+    }
+
+    // MARK: Pausing
+
+    /// What the listener would show goes on being kept; it is not told until it is resumed. Nothing if it is paused already.
+    ///
+    /// A listener that is added again while it is paused, with another tree than it was paused with, begins anew: what was
+    /// kept for it was about the tree before.
+    @preconcurrency @MainActor
+    open func pauseListener(_ listener: any ConsistencyManagerListener) { board.pause(listener) }
+
+    /// The listener gets one call with all that changed since, with the context of the last change; none if nothing did, or if
+    /// it cancelled out.
+    @preconcurrency @MainActor
+    open func resumeListener(_ listener: any ConsistencyManagerListener) { resume([listener]) }
+
+    @preconcurrency @MainActor
+    open func isListenerPaused(_ listener: any ConsistencyManagerListener) -> Bool { board.isPaused(listener) }
+
+    // MARK: Cleaning
+
+    /// Forgets listeners that are gone. Done by itself every `garbageCollectionInterval` seconds.
+    open func cleanMemory() { removeDead() }
+
+    /// Forgets all listeners, paused ones and what they missed, too, and drops what was submitted and not delivered yet.
+    ///
+    /// Nobody is paused afterwards. Listeners of everything stay.
+    ///
+    /// - Parameter completion: called on the main actor when nothing of it can come any more.
+    @preconcurrency @MainActor
+    open func clearListenersAndCancelAllTasks(_ completion: (@MainActor @Sendable () -> Void)? = nil) {
+        clear(completion)
     }
 
     // MARK: Updating

@@ -87,11 +87,8 @@ extension BatchListener: TreeListener {
             old.models.count == listeners.count, new.models.count == listeners.count, latestTime != delivery.time
         else { return }
         latestTime = delivery.time
-        var ordinal = -1
         var changed: [Change] = []
-        for (place, model) in old.models.enumerated() {
-            guard let model else { continue }
-            ordinal += 1
+        for (ordinal, (place, model)) in old.children.enumerated() {
             // A listener that shows another model by now is not overwritten.
             guard let change = delivery.childUpdates[ordinal],
                 ShownIdentity(listeners[place].currentModel()) == ShownIdentity(model)

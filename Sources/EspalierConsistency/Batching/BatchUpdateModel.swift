@@ -23,6 +23,11 @@ public final class BatchUpdateModel: ConsistencyManagerModel {
         self.modelIdentifier = modelIdentifier
     }
 
+    /// What is at the places that are not empty, in the order of `forEach`.
+    var children: [(place: Int, model: any ConsistencyManagerModel)] {
+        models.enumerated().compactMap { place, model in model.map { (place, $0) } }
+    }
+
     public func map(
         _ transform: (any ConsistencyManagerModel) -> (any ConsistencyManagerModel)?
     ) -> (any ConsistencyManagerModel)? {

@@ -2,18 +2,6 @@ import EspalierModels
 import Synchronization
 
 extension ConsistencyManager {
-    /// What the listener would show goes on being kept; it is not told until it is resumed. Nothing if it is paused already.
-    @preconcurrency @MainActor
-    public func pauseListener(_ listener: any ConsistencyManagerListener) { board.pause(listener) }
-
-    /// The listener gets one call with all that changed since, with the context of the last change; none if nothing did, or if
-    /// it cancelled out.
-    @preconcurrency @MainActor
-    public func resumeListener(_ listener: any ConsistencyManagerListener) { resume([listener]) }
-
-    @preconcurrency @MainActor
-    public func isListenerPaused(_ listener: any ConsistencyManagerListener) -> Bool { board.isPaused(listener) }
-
     /// Resumes several in one go.
     @MainActor
     package func resume(_ listeners: [any ConsistencyManagerListener]) {
@@ -45,10 +33,8 @@ extension GatheredChange {
             old.models.count == new.models.count
         else { return [:] }
         var result: [Int: Delivery.ChildUpdate] = [:]
-        var ordinal = -1
-        for (old, new) in zip(old.models, new.models) {
-            guard let old else { continue }
-            ordinal += 1
+        for (ordinal, (place, old)) in old.children.enumerated() {
+            let new = new.models[place]
             if let new, new.isEqualToModel(old) { continue }
             result[ordinal] = Delivery.ChildUpdate(
                 updates: NetChange.updates(from: old, to: new, updates), isDeleted: new == nil)

@@ -26,6 +26,13 @@ struct ClearingTests {
         #expect(screens.map(\.calls.count) == [0, 0])
     }
 
+    @Test("whoever keeps the number of clearings finds out")
+    func counted() async {
+        let before = manager.clearings
+        await clear()
+        #expect(manager.clearings == before + 1)
+    }
+
     @Test("what was submitted is dropped")
     func pending() async {
         let screen = manager.screen(Leaf("0"))
@@ -132,6 +139,18 @@ struct CleaningTests {
             for _ in 0..<2_000 where await manager.worker.nodeCount > 0 { try? await Task.sleep(for: .milliseconds(1)) }
             #expect(await manager.worker.nodeCount == 0)
         }
+    }
+
+    @Test(
+        "never, at what is no time to wait",
+        arguments: [-1, -.infinity, .infinity, .nan, .greatestFiniteMagnitude, 1e19, 1e9, 1e9.nextUp])
+    func odd(interval: Double) async {
+        addAndLetGo()
+        manager.garbageCollectionInterval = interval
+        await manager.flush()
+        try? await Task.sleep(for: .milliseconds(5))
+        #expect(await manager.worker.nodeCount == 4)
+        #expect(manager.garbageCollectionInterval == interval || interval.isNaN)
     }
 
     @Test("300 seconds unless set")

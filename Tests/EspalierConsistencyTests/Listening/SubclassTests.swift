@@ -1,0 +1,72 @@
+import EspalierConsistency
+import EspalierModels
+import Testing
+
+/// Writes down what it is asked for.
+private final class ObservedManager: ConsistencyManager, @unchecked Sendable {
+    @MainActor var heard: [String] = []
+    @MainActor private var kept: Double = 0
+
+    override var delegate: (any ConsistencyManagerDelegate)? {
+        didSet { heard.append("delegate") }
+    }
+    override var garbageCollectionInterval: Double {
+        get { kept }
+        set { kept = newValue }
+    }
+
+    override func pauseListener(_ listener: any ConsistencyManagerListener) {
+        heard.append("pause")
+        super.pauseListener(listener)
+    }
+    override func resumeListener(_ listener: any ConsistencyManagerListener) {
+        heard.append("resume")
+        super.resumeListener(listener)
+    }
+    override func isListenerPaused(_ listener: any ConsistencyManagerListener) -> Bool {
+        heard.append("isPaused")
+        return super.isListenerPaused(listener)
+    }
+    override func clearListenersAndCancelAllTasks(_ completion: (@MainActor @Sendable () -> Void)? = nil) {
+        heard.append("clear")
+        super.clearListenersAndCancelAllTasks(completion)
+    }
+    override func addModelUpdatesListener(_ updatesListener: any ConsistencyManagerUpdatesListener) {
+        heard.append("add")
+        super.addModelUpdatesListener(updatesListener)
+    }
+    override func removeModelUpdatesListener(_ updatesListener: any ConsistencyManagerUpdatesListener) {
+        heard.append("remove")
+        super.removeModelUpdatesListener(updatesListener)
+    }
+    override func cleanMemory() {
+        super.cleanMemory()
+        Task { @MainActor in heard.append("clean") }
+    }
+}
+
+@MainActor @Suite("A manager may be subclassed")
+struct SubclassTests {
+    @Test("what it does about listeners, pauses and memory can be overridden")
+    func overridden() async {
+        let manager = ObservedManager()
+        let (recorder, delegate) = (ChangeRecorder(), DelegateRecorder())
+        let screen = manager.screen(Leaf("0", 0))
+        manager.delegate = delegate
+        manager.garbageCollectionInterval = 7
+        manager.addModelUpdatesListener(recorder)
+        manager.pauseListener(screen)
+        manager.updateModel(Leaf("0", 1))
+        #expect(manager.isListenerPaused(screen))
+        manager.resumeListener(screen)
+        await manager.flush()
+        manager.removeModelUpdatesListener(recorder)
+        manager.clearListenersAndCancelAllTasks()
+        #expect(manager.heard == ["delegate", "add", "pause", "isPaused", "resume", "remove", "clear"])
+        #expect(manager.garbageCollectionInterval == 7)
+        #expect(screen.model as? Leaf == Leaf("0", 1) && recorder.calls.count == 1)
+        manager.cleanMemory()
+        for _ in 0..<100 where manager.heard.last != "clean" { await Task.yield() }
+        #expect(manager.heard.last == "clean")
+    }
+}
