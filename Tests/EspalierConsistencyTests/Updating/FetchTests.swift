@@ -68,6 +68,52 @@ struct FetchTests {
         #expect(posted == nil)
     }
 
+    @Test("of more than is kept the latest is kept, and nothing where nothing is asked for")
+    func limit() {
+        var recent = RecentChanges(nodeLimit: 100)
+        let fetch = ChangeTime()
+        func note(_ count: Int) {
+            let posting = Posting(
+                model: BatchUpdateModel(models: (0..<count).map { Leaf("\($0)") }), isDeletion: false, context: nil,
+                time: ChangeTime(), era: 0, onCascade: nil)
+            recent.note(PostedChanges(posting: posting.model), posting)
+        }
+        func kept() -> [Int] { recent.changes(since: fetch).map(\.changes.byIdentifier.count) }
+        note(1)
+        #expect(kept() == [])
+        recent.begin(fetch)
+        for _ in 0..<1_000 {
+            note(1)
+            #expect(kept().count <= 100)
+        }
+        #expect(kept().count >= 75)
+        note(1_000)
+        #expect(kept() == [1_000])
+        note(80)
+        #expect(kept() == [80])
+        for _ in 0..<500 { note(0) }
+        #expect((75...100).contains(kept().count))
+        recent.end(fetch)
+        #expect(kept() == [])
+    }
+
+    @Test("a cache that never answers has no more than the latest kept; whoever asks later misses nothing")
+    func neverAnswered() async {
+        manager.beginFetch(ChangeTime())
+        let count = RecentChanges.usualNodeLimit + 10
+        weak var first: Page?
+        do {
+            let page = Page("p")
+            first = page
+            manager.updateModel(page)
+        }
+        for value in 0..<count { manager.updateModel(Leaf("a", value)) }
+        await manager.flush()
+        #expect(first == nil)
+        let screen = await catchUp(Leaf("a", 0)) { manager.updateModel(Leaf("a", -1)) }
+        #expect(screen.model as? Leaf == Leaf("a", -1))
+    }
+
     @Test("others hear nothing of it")
     func others() async {
         let other = manager.screen(Leaf("a", 0))
