@@ -92,6 +92,7 @@ open class ConsistencyManager: @unchecked Sendable {
         guard let base = board.base(of: entry) else { return }
         entry.isRemoved = false
         let era = board.era.load(ordering: .relaxed)
+        if fetch != nil { entry.catchUps += 1 }
         submit { manager in
             guard let fetch else { return await manager.worker.register(entry, base) }
             await manager.worker.register(entry, base, since: fetch, era: era)

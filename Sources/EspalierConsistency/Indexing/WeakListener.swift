@@ -12,6 +12,9 @@ final class WeakListener {
     /// What is gathered for it while it is paused.
     var paused: PausedListener?
     /// Removed, and not added since; the index hears of it in the order of work.
+    /// How often it has to catch up, as it stands in the queue. Until it has, updates pass it by: it gets them then, each after
+    /// the ones that it missed.
+    var catchUps = 0
     var isRemoved = false
 
     init(_ listener: any ConsistencyManagerListener) {

@@ -96,7 +96,7 @@ final class ListenerBoard {
     func answers(of entries: [WeakListener]) -> [Answer] {
         entries.map { entry in
             guard entry.listener != nil else { return .isGone }
-            guard !entry.isRemoved else { return .nothing }
+            guard !entry.isRemoved, entry.catchUps == 0 else { return .nothing }
             return base(of: entry).map(Answer.shows) ?? .nothing
         }
     }
@@ -138,6 +138,12 @@ final class ListenerBoard {
                 if let waiting = listener as? any WaitingListener {
                     if let new = tell(waiting, announcement) { newListeners.append(new) }
                 } else {
+    /// False if the listener shows by now what was fetched later, which it catches up with later.
+    func beginCatchUp(of entry: WeakListener) -> Bool {
+        entry.catchUps -= 1
+        return entry.catchUps == 0
+    }
+
                     listener.consistencyManager(
                         manager, updatedModel: announcement.model, changes: announcement.changes, context: context)
                 }
@@ -168,7 +174,7 @@ final class ListenerBoard {
 
     private func hand(over delivery: Delivery) {
         let entry = delivery.listener
-        guard !entry.isRemoved else { return }
+        guard !entry.isRemoved, entry.catchUps == 0 else { return }
         let shown = entry.base
         if entry.paused != nil {
             entry.paused?.take(delivery, shown: shown)

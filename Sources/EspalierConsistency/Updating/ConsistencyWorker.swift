@@ -27,9 +27,11 @@ actor ConsistencyWorker {
         reindex(registration(for: listener), base)
     }
 
-    /// For what is shown was asked for at `fetch`: what was posted since is delivered now, one update after the other.
+    /// For what is shown was asked for at `fetch`: what was posted since is delivered now, one update after the other. From
+    /// when this was submitted nothing else was: where two updates name one node, the later one comes last.
     func register(_ listener: WeakListener, _ base: ListenerBase, since fetch: ChangeTime, era: Int) async {
         register(listener, base)
+        guard await board.beginCatchUp(of: listener) else { return }
         for missed in recent.changes(since: fetch) {
             guard let registration = registrations[ObjectIdentifier(listener)] else { return }
             let targets = targets(of: missed.changes).filter { $0.key == registration.owner }
