@@ -1,4 +1,5 @@
 import EspalierModels
+import Synchronization
 
 /// A listener as the main actor knows it: held weakly, perhaps paused. One for each, as long as it is known.
 ///
@@ -11,17 +12,24 @@ final class WeakListener {
     nonisolated let identity: ObjectIdentifier
     /// What is gathered for it while it is paused.
     var paused: PausedListener?
-    /// Removed, and not added since; the index hears of it in the order of work.
     /// How often it has to catch up, as it stands in the queue. Until it has, updates pass it by: it gets them then, each after
     /// the ones that it missed.
     var catchUps = 0
+    /// Removed, and not added since; the index hears of it in the order of work.
     var isRemoved = false
+
+    private nonisolated let forgotten = Atomic<Bool>(false)
+
+    /// The listener is gone, and so is what it took: work for it that stands in the queue is in vain.
+    nonisolated var isForgotten: Bool { forgotten.load(ordering: .relaxed) }
 
     init(_ listener: any ConsistencyManagerListener) {
         self.listener = listener
         tree = listener as? any TreeListener
         identity = ObjectIdentifier(listener)
     }
+
+    func forget() { forgotten.store(true, ordering: .relaxed) }
 
     /// What the listener shows.
     var base: ListenerBase? {

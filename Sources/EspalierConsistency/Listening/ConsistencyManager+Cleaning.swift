@@ -7,6 +7,15 @@ extension ConsistencyManager {
         }
     }
 
+    /// Gives back at once what a listener took that is gone: to be called from its `deinit`, wherever that runs, with its address
+    /// alone. Another object that has got the address, and listens, is left alone.
+    package func forget(_ identity: ObjectIdentifier) {
+        submit { manager in
+            let dead = await manager.board.dropDead(at: identity)
+            if !dead.isEmpty { await manager.worker.remove(dead) }
+        }
+    }
+
     @MainActor
     func clear(_ completion: (@MainActor @Sendable () -> Void)?) {
         board.clear()

@@ -10,6 +10,8 @@ final class ListenerBoard {
     var cleaningInterval: Double = 300
     var cleaning: Task<Void, Never>?
     private var listeners: [ObjectIdentifier: WeakListener] = [:]
+    /// Of listeners that are gone, and whose address another one has got. The index still has what they showed.
+    private var displaced: [ObjectIdentifier: [WeakListener]] = [:]
     private var updatesListeners: [WeakUpdatesListener] = []
     private nonisolated let updatesListenerCount = Atomic<Int>(0)
     /// Grows with each clearing: what was submitted before it is not delivered after it.
@@ -52,7 +54,9 @@ final class ListenerBoard {
     func entry(of listener: any ConsistencyManagerListener) -> WeakListener {
         if let known = known(listener) { return known }
         let entry = WeakListener(listener)
-        listeners[entry.identity] = entry
+        if let gone = listeners.updateValue(entry, forKey: entry.identity) {
+            displaced[entry.identity, default: []].append(gone)
+        }
         return entry
     }
 
@@ -72,21 +76,39 @@ final class ListenerBoard {
 
     /// The index has heard that the listener was removed.
     func drop(_ entry: WeakListener) {
-        if entry.isRemoved, listeners[entry.identity] === entry { listeners[entry.identity] = nil }
+        guard entry.isRemoved else { return }
+        if listeners[entry.identity] === entry { listeners[entry.identity] = nil }
+        displaced[entry.identity]?.removeAll { $0 === entry }
     }
 
     /// Forgets the listeners that are gone, and says which.
     func dropDead() -> [WeakListener] {
         updatesListeners.removeAll { $0.listener == nil }
         updatesListenerCount.store(updatesListeners.count, ordering: .relaxed)
-        let dead = listeners.values.filter { $0.listener == nil }
-        for entry in dead { listeners[entry.identity] = nil }
+        let dead = listeners.values.filter { $0.listener == nil } + displaced.values.joined()
+        for entry in dead {
+            entry.forget()
+            if listeners[entry.identity] === entry { listeners[entry.identity] = nil }
+        }
+        displaced = [:]
+        return dead
+    }
+
+    /// Forgets the listeners that were at this address and are gone, and says which. There may be another one by now, which stays.
+    func dropDead(at identity: ObjectIdentifier) -> [WeakListener] {
+        var dead = displaced.removeValue(forKey: identity) ?? []
+        if let entry = listeners[identity], entry.listener == nil {
+            listeners[identity] = nil
+            dead.append(entry)
+        }
+        for entry in dead { entry.forget() }
         return dead
     }
 
     func clear() {
         for entry in listeners.values { entry.paused = nil }
         listeners = [:]
+        displaced = [:]
         era.add(1, ordering: .relaxed)
     }
 
@@ -116,6 +138,12 @@ final class ListenerBoard {
         if isFetched { entry.paused?.restart(with: base) } else { entry.paused?.follow(told: base) }
     }
 
+    /// False if the listener shows by now what was fetched later, which it catches up with later.
+    func beginCatchUp(of entry: WeakListener) -> Bool {
+        entry.catchUps -= 1
+        return entry.catchUps == 0
+    }
+
     /// Returns those who waited for a model and have it now.
     func deliver(
         _ deliveries: [Delivery], replacements: [Replacement], _ announcement: Announcement?, context: (any Sendable)?,
@@ -138,12 +166,6 @@ final class ListenerBoard {
                 if let waiting = listener as? any WaitingListener {
                     if let new = tell(waiting, announcement) { newListeners.append(new) }
                 } else {
-    /// False if the listener shows by now what was fetched later, which it catches up with later.
-    func beginCatchUp(of entry: WeakListener) -> Bool {
-        entry.catchUps -= 1
-        return entry.catchUps == 0
-    }
-
                     listener.consistencyManager(
                         manager, updatedModel: announcement.model, changes: announcement.changes, context: context)
                 }
@@ -247,5 +269,5 @@ final class ListenerBoard {
     }
 
     var pausedCount: Int { listeners.values.count { $0.paused != nil && $0.listener != nil } }
-    var listenerCount: Int { listeners.count }
+    var listenerCount: Int { listeners.count + displaced.values.joined().count }
 }

@@ -24,7 +24,7 @@ actor ConsistencyWorker {
     // MARK: Listening
 
     func register(_ listener: WeakListener, _ base: ListenerBase) {
-        reindex(registration(for: listener), base)
+        if !listener.isForgotten { reindex(registration(for: listener), base) }
     }
 
     /// For what is shown was asked for at `fetch`: what was posted since is delivered now, one update after the other. From
@@ -44,6 +44,7 @@ actor ConsistencyWorker {
     }
 
     func register(_ listener: WeakListener, part: any ConsistencyManagerModel) async {
+        guard !listener.isForgotten else { return }
         let registration = registration(for: listener)
         registration.parts.append(index.insert(part, owner: registration.owner))
         // Whoever adds part after part would have them all kept, those that are gone again, too.
@@ -56,6 +57,7 @@ actor ConsistencyWorker {
         _ listener: WeakListener, _ range: Range<Int>, with models: [any ConsistencyManagerModel], from old: ChangeTime,
         to new: ChangeTime
     ) async {
+        guard !listener.isForgotten else { return }
         let registration = registration(for: listener)
         if registration.root != ModelIndex.none, case .revision(old)? = registration.snapshot {
             index.replaceChildren(of: registration.root, in: range, by: models)

@@ -122,6 +122,93 @@ struct LifetimeTests {
         }
         #expect(hasSeenAgain)
     }
+
+    @Test("a cleaning finds those that are gone, also where another one has got their address")
+    func cleanedAtSameAddress() async {
+        for round in 0..<200 { manager.addListener(Screen(Leaf("\(round)"))) }
+        manager.cleanMemory()
+        await manager.flush()
+        #expect(await manager.worker.nodeCount == 0)
+        #expect(manager.board.listenerCount == 0)
+    }
+}
+
+@MainActor @Suite("A listener may have itself forgotten when it goes")
+struct ForgettingTests {
+    private let manager = ConsistencyManager()
+
+    /// Its `deinit` runs on whichever thread lets go of it.
+    private final class Passing: ConsistencyManagerListener {
+        private let manager: ConsistencyManager
+        private(set) var model: Leaf?
+
+        init(_ manager: ConsistencyManager, _ model: Leaf) {
+            self.manager = manager
+            self.model = model
+            manager.addListener(self)
+        }
+
+        deinit { manager.forget(ObjectIdentifier(self)) }
+
+        func currentModel() -> Child? { model }
+        func modelUpdated(_ model: Child?, updates: ModelUpdates, context: Any?) { self.model = model as? Leaf }
+    }
+
+    @Test("then its nodes leave the index without a cleaning", arguments: [true, false])
+    func forgotten(isPaused: Bool) async {
+        for _ in 0..<200 {
+            let passing = Passing(manager, Leaf("a", 0))
+            if isPaused { manager.pauseListener(passing) }
+        }
+        await manager.flush()
+        #expect(await manager.worker.nodeCount == 0)
+        #expect(manager.board.listenerCount == 0)
+    }
+
+    @Test("whoever has got its address goes on listening")
+    func sameAddress() async {
+        var addresses: Set<ObjectIdentifier> = []
+        var hasSeenAgain = false
+        var latest: Passing?
+        for round in 1...300 {
+            latest = nil
+            let passing = Passing(manager, Leaf("a", 0))
+            hasSeenAgain = hasSeenAgain || !addresses.insert(ObjectIdentifier(passing)).inserted
+            latest = passing
+            if round % 10 == 0 { await manager.flush() }
+        }
+        manager.updateModel(Leaf("a", 1))
+        await manager.flush()
+        #expect(hasSeenAgain && latest?.model == Leaf("a", 1))
+        #expect(await manager.worker.listenerCount == 1)
+        #expect(manager.board.listenerCount == 1)
+    }
+
+    @Test("whichever thread lets go of it")
+    func anyThread() async {
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<100 {
+                let passing = Passing(manager, Leaf("a", 0))
+                group.addTask {
+                    await Task.yield(); _ = passing
+                }
+            }
+        }
+        await manager.flush()
+        await manager.flush()
+        #expect(await manager.worker.nodeCount == 0)
+        #expect(manager.board.listenerCount == 0)
+    }
+
+    @Test("forgetting whom nobody knows, or who is there, does nothing")
+    func unknown() async {
+        let screen = manager.screen(Leaf("a", 0))
+        manager.forget(ObjectIdentifier(screen))
+        manager.forget(ObjectIdentifier(manager))
+        manager.updateModel(Leaf("a", 1))
+        await manager.flush()
+        #expect(screen.calls.count == 1)
+    }
 }
 
 @MainActor @Suite("A listener may be removed")
