@@ -117,7 +117,10 @@ final class ListenerBoard {
     /// What each listener shows, all asked at the same moment. Of a paused one: what it would show.
     func answers(of entries: [WeakListener]) -> [Answer] {
         entries.map { entry in
-            guard entry.listener != nil else { return .isGone }
+            guard entry.listener != nil else {
+                entry.paused = nil
+                return .isGone
+            }
             guard !entry.isRemoved, entry.catchUps == 0 else { return .nothing }
             return base(of: entry).map(Answer.shows) ?? .nothing
         }

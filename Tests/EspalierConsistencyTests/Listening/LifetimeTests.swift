@@ -75,6 +75,40 @@ struct LifetimeTests {
         #expect(await manager.worker.nodeCount == 0)
     }
 
+    @Test(
+        "of a paused listener what it showed and would show is let go with the pause, or by a cleaning",
+        arguments: 0..<3)
+    func pausedTrees(ending: Int) async {
+        weak var shown: Page?
+        weak var wouldShow: Page?
+        var screen: Screen?
+        do {
+            let (old, new) = (Page("a", 0), Page("a", 1))
+            (shown, wouldShow) = (old, new)
+            let paused = manager.screen(old)
+            manager.pauseListener(paused)
+            manager.updateModel(new)
+            await manager.flush()
+            screen = paused
+        }
+        #expect(shown != nil && wouldShow != nil)
+        switch ending {
+        case 0:
+            if let screen { manager.resumeListener(screen) }
+            await manager.flush()
+            #expect(shown == nil && wouldShow != nil)
+        case 1:
+            if let screen { manager.removeListener(screen) }
+            #expect(shown != nil && wouldShow == nil)
+        default:
+            screen = nil
+            manager.cleanMemory()
+        }
+        screen = nil
+        await manager.flush()
+        #expect(shown == nil && wouldShow == nil)
+    }
+
     @Test("the manager itself is let go, with its queue and its cleaning")
     func managerItself() async {
         var manager: ConsistencyManager? = ConsistencyManager()
