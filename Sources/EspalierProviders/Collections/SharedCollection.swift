@@ -177,14 +177,17 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         }
     }
 
-    private func saveDeletion(at time: ChangeTime, _ context: (any Sendable)?) {
+    /// What an update leaves to be saved: the update itself was by whoever made it.
+    private func save(after delivery: Delivery, takingOut: Bool) {
         guard let key else { return }
-        if !manager.lane.takesEdits {
+        if manager.lane.takesEdits {
+            // All of it was sent after the cache had the update and before this collection did: it has put older models in place
+            // of newer ones.
+            if lastSent.after(delivery.time) { saveAll(delivery.context) }
+        } else if takingOut {
             let fetch = lastUpdated == lastFetched ? lastFetched : nil
-            manager.lane.save(elements, forKey: key, afterDeletionAt: time, since: fetch, context: context)
-        } else if lastSent.after(time) {
-            // All of it was sent after the cache had taken the model out and before this collection had.
-            saveAll(context)
+            manager.lane.save(
+                elements, forKey: key, afterDeletionAt: delivery.time, since: fetch, context: delivery.context)
         }
     }
 
@@ -238,7 +241,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             change.element == nil
                 ? CollectionChangeInformation.delete(index: change.place) : .update(index: change.place)
         }
-        if steps.numberOfDeletedElements() > 0 { saveDeletion(at: delivery.time, delivery.context) }
+        save(after: delivery, takingOut: steps.numberOfDeletedElements() > 0)
         forEachMember { $0.wasChanged(steps, context: delivery.context, previous) }
     }
 }
