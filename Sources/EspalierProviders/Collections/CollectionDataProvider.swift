@@ -110,32 +110,33 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
 
     /// Inserts before the element at `index`; at `count`, behind the last one.
     open func insert(_ newData: [T], at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil) {
-        precondition(index >= 0 && index <= shown.count, "Index out of range: insert at 0 ... count.")
         edit(index..<index, newData, .insert, shouldCache, context)
     }
 
     /// Inserts behind the last element.
     open func append(_ newData: [T], shouldCache: Bool = true, context: (any Sendable)? = nil) {
+        hear()
         edit(shown.count..<shown.count, newData, .append, shouldCache, context)
     }
 
     /// Puts `element` in place of the one at `index`; it may be another model.
     open func update(_ element: T, at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil) {
-        precondition(shown.indices.contains(index), "Index out of range: update an element that is there.")
         edit(index..<index + 1, [element], .update, shouldCache, context)
     }
 
     /// Takes the element at `index` out of the collection. The model is not deleted.
     open func remove(at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil) {
-        precondition(shown.indices.contains(index), "Index out of range: remove an element that is there.")
         edit(index..<index + 1, [], .remove, shouldCache, context)
     }
 
     private func edit(
         _ range: Range<Int>, _ new: [T], _ kind: EditKind, _ save: Bool, _ context: (any Sendable)?
     ) {
-        guard !(range.isEmpty && new.isEmpty) else { return }
         hear()
+        precondition(
+            range.lowerBound >= 0 && range.upperBound <= shown.count,
+            "Index out of range: insert at 0 ... count; update or remove an element that is there.")
+        guard !(range.isEmpty && new.isEmpty) else { return }
         lastChosen = ChangeTime()
         let previous = followed
         change {
