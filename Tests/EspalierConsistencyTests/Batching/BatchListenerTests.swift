@@ -112,28 +112,38 @@ struct BatchListenerTests {
 
     @Test("an update costs no walk over the trees of a batch, though the batch makes its model anew each time")
     func cost() async {
-        let tally = Tally()
+        let (tally, walks) = (Tally(), Tally())
         let tree = Counted(
             name: "root", id: "0",
-            items: (1...50).map { Counted(name: "item", id: "\($0)", tally: tally) }, tally: tally)
+            items: (1...50).map { Counted(name: "item", id: "\($0)", tally: tally, walks: walks) }, tally: tally)
         let screens = [Screen(tree), Screen(Page("p", 0, leaf: Leaf("1")))]
         let batch = batch(screens)
         for value in 1...3 {
             manager.updateModel(Counted(name: "item", id: "7", value: value, tally: tally))
             await manager.flush()
             #expect(tally.take() == ["root": 1])
+            // All of them when they are indexed at first, then no more than the one that is replaced.
+            let walked = walks.take()["item"] ?? 0
+            #expect(value == 1 || walked <= 1)
         }
         #expect(screens.map(\.calls.count) == [3, 0])
         _ = batch
     }
 
-    @Test("a batch inside a batch tells each listener once, and each delegate")
-    func nested() async {
+    @Test("a batch inside a batch tells each listener once, and each delegate", arguments: [false, true])
+    func nested(isOuterFirst: Bool) async {
         let inner = BatchRecorder()
         let screens = [Screen(Leaf("0", 0)), Screen(Shelf("1", 0, [Leaf("0", 0)]))]
         let innerBatch = BatchListener(listeners: screens, consistencyManager: manager)
         innerBatch.delegate = inner
         let outer = batch([innerBatch, Screen(Leaf("9", 0))])
+        let other = Screen(Leaf("other"))
+        if isOuterFirst {
+            // Listeners are told in the order of their places in the index, which the other one takes.
+            manager.removeListener(innerBatch)
+            manager.addListener(other)
+            manager.addListener(innerBatch)
+        }
         for value in 1...3 {
             manager.updateModel(Leaf("0", value))
             await manager.flush()

@@ -65,13 +65,14 @@ final class Tally: @unchecked Sendable {
     }
 }
 
-/// Counts the calls of its `map`, under `name`.
+/// Counts the calls of its `map`, under `name`, and those of its `forEach` if there is a tally for them.
 struct Counted: ConsistencyManagerModel {
     let name: String
     let id: String?
     var value = 0
     var items: [Child] = []
     let tally: Tally
+    var walks: Tally?
 
     var modelIdentifier: String? { id }
     func map(_ transform: (Child) -> Child?) -> Child? {
@@ -80,7 +81,10 @@ struct Counted: ConsistencyManagerModel {
         copy.items = items.compactMap(transform)
         return copy
     }
-    func forEach(_ visit: (Child) -> Void) { items.forEach(visit) }
+    func forEach(_ visit: (Child) -> Void) {
+        walks?.add(name)
+        items.forEach(visit)
+    }
     func isEqualToModel(_ other: Child) -> Bool {
         guard let other = other as? Counted else { return false }
         return id == other.id && value == other.value && items.elementsEqual(other.items) { $0.isEqualToModel($1) }

@@ -114,6 +114,19 @@ struct ReplacingTests {
         #expect(screen.updates == [.changed(["a", "y", "b"])])
     }
 
+    @Test("the same where that tree has a node twice that the one before had once", arguments: [true, false])
+    func untoldTwice(isBatched: Bool) async {
+        let screen = Screen(Shelf("s", 0, [Leaf("a", 0), Leaf("b", 0)]))
+        let batch = isBatched ? BatchListener(listeners: [screen], consistencyManager: manager) : nil
+        if !isBatched { manager.addListener(screen) }
+        await manager.flush()
+        screen.model = Shelf("s", 0, [Leaf("b", 0), Leaf("b", 0)])
+        manager.updateModel(Leaf("b", 1))
+        await manager.flush()
+        #expect(isSame(screen.model, Shelf("s", 0, [Leaf("b", 1), Leaf("b", 1)])))
+        _ = batch
+    }
+
     @Test("a listener that computes an equal model whenever it is asked is updated like others")
     func computed() async {
         let manager = manager
