@@ -49,6 +49,16 @@ struct EditingCacheTests {
         #expect(rig.cache.collection("key") == row(7, 2, 8, 9) && rig.cache.count("set all") == 1)
     }
 
+    @Test("an edit that was not to be saved comes with the next one that is") func unsaved() async {
+        let provider = await list(1, 2, 3)
+        provider.update(.row(7), at: 0, shouldCache: false)
+        await rig.flush()
+        #expect(rig.cache.collection("key") == row(1, 2, 3))
+        provider.append(row(4))
+        await rig.flush()
+        #expect(rig.cache.collection("key") == row(7, 2, 3, 4) && rig.cache.count("set all") == 1)
+    }
+
     @Test("without answer: the next edit takes all of it along") func noAnswer() async {
         let provider = await list(1, 2)
         rig.cache.isHolding = true

@@ -184,7 +184,9 @@ private final class CountingProxy: DataModelManager, @unchecked Sendable {
         super.cacheModel(model, forKey: cacheKey, context: context)
     }
 
-    override func cacheCollection(_ collection: [any SimpleModel], forKey cacheKey: String, context: (any Sendable)?) {
+    override func cacheCollection<T: SimpleModel>(
+        _ collection: [T], forKey cacheKey: String, context: (any Sendable)?
+    ) {
         counts.withLock { $0.append("collection") }
         super.cacheCollection(collection, forKey: cacheKey, context: context)
     }
