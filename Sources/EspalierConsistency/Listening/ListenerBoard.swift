@@ -189,9 +189,10 @@ final class ListenerBoard {
         return NewListener(listener: entry, base: base)
     }
 
-    func deliverGathered(_ deliveries: [Delivery], era: Int) {
+    func deliverGathered(_ deliveries: [Delivery], era: Int, _ alongside: (@MainActor @Sendable () -> Void)?) {
         DeliveryRound.run {
             for delivery in deliveries where isCurrent(era) { hand(over: delivery) }
+            alongside?()
         }
     }
 

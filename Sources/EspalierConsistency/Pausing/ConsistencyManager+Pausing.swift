@@ -2,18 +2,20 @@ import EspalierModels
 import Synchronization
 
 extension ConsistencyManager {
-    /// Resumes several in one go.
+    /// Resumes several in one go, in which `alongside` is called last, whether they have missed something or not.
     @MainActor
-    package func resume(_ listeners: [any ConsistencyManagerListener]) {
+    package func resume(
+        _ listeners: [any ConsistencyManagerListener], alongside: (@MainActor @Sendable () -> Void)? = nil
+    ) {
         let resuming = listeners.compactMap { board.beginResuming($0) }
-        guard !resuming.isEmpty else { return }
+        guard !resuming.isEmpty || alongside != nil else { return }
         let era = board.era.load(ordering: .relaxed)
         submit { manager in
             let board = manager.board
             let gathered = await MainActor.run { resuming.compactMap { board.gathered(by: $0) } }
             let deliveries = gathered.compactMap { $0.delivery }
-            guard !deliveries.isEmpty else { return }
-            await board.deliverGathered(deliveries, era: era)
+            guard !deliveries.isEmpty || alongside != nil else { return }
+            await board.deliverGathered(deliveries, era: era, alongside)
         }
     }
 }

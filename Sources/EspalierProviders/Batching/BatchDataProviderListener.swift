@@ -11,7 +11,7 @@ public import EspalierConsistency
 /// given to.
 @preconcurrency @MainActor
 open class BatchDataProviderListener {
-    public weak var delegate: (any BatchDataProviderListenerDelegate)?
+    open weak var delegate: (any BatchDataProviderListenerDelegate)?
     public let consistencyManager: ConsistencyManager
     private let dataProviders: [any BatchListenable]
     private var isPausing = false
@@ -30,14 +30,22 @@ open class BatchDataProviderListener {
     open var isPaused: Bool {
         get { isPausing }
         set {
-            guard newValue != isPausing else { return }
             isPausing = newValue
             let providers = dataProviders.compactMap { $0 as? any PausableProvider }
-            guard !newValue else { return providers.forEach { $0.pause() } }
-            DeliveryRound.run {
-                consistencyManager.resume(providers.compactMap(\.resumingListener))
-                for provider in providers { provider.didResume() }
-            }
+            if newValue { providers.forEach { $0.pause() } } else { resume(providers) }
+        }
+    }
+
+    /// In one go, that the delegate is called once: where all of it can be told at once, at once; otherwise with what the consistency
+    /// manager has gathered. Only what siblings have edited never waits.
+    private func resume(_ providers: [any PausableProvider]) {
+        let listeners = providers.compactMap(\.resumingListener)
+        let atOnce = listeners.isEmpty ? providers : providers.filter(\.resumesAtOnce)
+        DeliveryRound.run { for provider in atOnce { provider.showMissed() } }
+        guard !listeners.isEmpty else { return }
+        consistencyManager.resume(listeners) { [weak self] in
+            guard let self, !isPausing else { return }
+            for provider in providers { provider.showMissed() }
         }
     }
 
@@ -78,6 +86,8 @@ protocol PausableProvider: BatchListenable {
     func pause()
     /// Who resumes with the consistency manager, in one go with the others of a batch.
     var resumingListener: (any ConsistencyManagerListener)? { get }
-    /// The rest of resuming, at once.
-    func didResume()
+    /// Whether it resumes without waiting for the others of a batch.
+    var resumesAtOnce: Bool { get }
+    /// The rest of resuming: shows what the provider itself has kept back.
+    func showMissed()
 }

@@ -20,6 +20,7 @@ extension CollectionDataProvider {
                 self.show(target, fetch, completion)
                 return target.tellMembers()
             }
+            self.lastChosen = fetch
             if !self.collection.isKnown { self.join(target) }
             completion(nil, error)
         }

@@ -18,10 +18,10 @@ public import Observation
 @preconcurrency @MainActor
 open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, BatchListenable {
     /// Told when the collection has changed through somebody else. Weak.
-    public weak var delegate: (any CollectionDataProviderDelegate)?
+    open weak var delegate: (any CollectionDataProviderDelegate)?
     public let dataModelManager: DataModelManager
     /// The batch that this provider is part of. Set by the batch.
-    public weak var batchListener: BatchDataProviderListener?
+    open weak var batchListener: BatchDataProviderListener?
 
     var collection: SharedCollection<T>
     /// What is shown instead of the collection, while paused.
@@ -36,6 +36,15 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     private struct News {
         let change: CollectionChange
         let context: (any Sendable)?
+
+        /// Both in one call: what is shown is after both.
+        static func merged(_ earlier: News?, _ later: News) -> News? {
+            guard let earlier else { return later }
+            guard case .changes(let steps) = earlier.change, case .changes(let more) = later.change else {
+                return News(change: .reset, context: later.context)
+            }
+            return News(change: .changes(steps + more), context: later.context)
+        }
     }
 
     public init(dataModelManager: DataModelManager) {
@@ -55,9 +64,9 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     /// As `data`, without being observed.
     var shown: [T] { paused?.elements ?? collection.elements }
 
-    public var count: Int { data.count }
+    open var count: Int { data.count }
 
-    public subscript(index: Int) -> T { data[index] }
+    open subscript(index: Int) -> T { data[index] }
 
     /// The key of the collection; nil for one that is not saved.
     public var cacheKey: String? { collection.key }
@@ -77,7 +86,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     open func setData(_ data: [T], cacheKey: String?, shouldCache: Bool = true, context: (any Sendable)? = nil) {
         hear()
         let previous = followed
-        if cacheKey == nil || cacheKey != self.cacheKey { join(collection(for: cacheKey)) }
+        if cacheKey != self.cacheKey { join(collection(for: cacheKey)) }
         lastChosen = ChangeTime()
         change {
             collection.set(data, by: self, save: shouldCache, context: context)
@@ -110,32 +119,33 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
 
     /// Inserts before the element at `index`; at `count`, behind the last one.
     open func insert(_ newData: [T], at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil) {
-        precondition(index >= 0 && index <= shown.count, "Index out of range: insert at 0 ... count.")
         edit(index..<index, newData, .insert, shouldCache, context)
     }
 
     /// Inserts behind the last element.
     open func append(_ newData: [T], shouldCache: Bool = true, context: (any Sendable)? = nil) {
+        hear()
         edit(shown.count..<shown.count, newData, .append, shouldCache, context)
     }
 
     /// Puts `element` in place of the one at `index`; it may be another model.
     open func update(_ element: T, at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil) {
-        precondition(shown.indices.contains(index), "Index out of range: update an element that is there.")
         edit(index..<index + 1, [element], .update, shouldCache, context)
     }
 
     /// Takes the element at `index` out of the collection. The model is not deleted.
     open func remove(at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil) {
-        precondition(shown.indices.contains(index), "Index out of range: remove an element that is there.")
         edit(index..<index + 1, [], .remove, shouldCache, context)
     }
 
     private func edit(
         _ range: Range<Int>, _ new: [T], _ kind: EditKind, _ save: Bool, _ context: (any Sendable)?
     ) {
-        guard !(range.isEmpty && new.isEmpty) else { return }
         hear()
+        precondition(
+            range.lowerBound >= 0 && range.upperBound <= shown.count,
+            "Index out of range: insert at 0 ... count; update or remove an element that is there.")
+        guard !(range.isEmpty && new.isEmpty) else { return }
         lastChosen = ChangeTime()
         let previous = followed
         change {
@@ -212,8 +222,8 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     func hear() {
         guard !untold.isEmpty else { return }
         DeliveryRound.run {
-            while !untold.isEmpty {
-                let news = untold.removeFirst()
+            while let news = untold.reduce(nil, News.merged) {
+                untold = []
                 change {}
                 delegate?.collectionDataProviderHasUpdatedData(
                     self, collectionChanges: news.change, context: news.context)
@@ -239,10 +249,10 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     /// While true, what is shown only changes by this provider's own functions. Set to false, the collection as the others have
     /// left it is shown at once, with one call of the delegate. The state of the batch, for a provider that is part of one.
     open var isPaused: Bool {
-        get { batchListener?.isPaused ?? (paused != nil) }
+        get { paused != nil }
         set {
             if let batchListener { return batchListener.isPaused = newValue }
-            if newValue { pause() } else { didResume() }
+            if newValue { pause() } else { showMissed() }
         }
     }
 
@@ -265,7 +275,10 @@ extension CollectionDataProvider: PausableProvider {
 
     var resumingListener: (any ConsistencyManagerListener)? { nil }
 
-    func didResume() {
+    /// What siblings edited is shown at once, as they show it.
+    var resumesAtOnce: Bool { paused?.isEdited ?? false }
+
+    func showMissed() {
         guard let paused else { return }
         self.paused = nil
         guard paused.isTouched, let change = paused.change(to: collection.elements) else { return }

@@ -18,7 +18,12 @@ struct CollectionModel<T: SimpleModel>: ConsistencyManagerModel {
 
     func isEqualToModel(_ other: any ConsistencyManagerModel) -> Bool {
         guard let other = other as? CollectionModel else { return false }
-        return elements.count == other.elements.count
-            && zip(elements, other.elements).allSatisfy { $0.isEqualToModel($1) }
+        return areEqual(elements, other.elements)
     }
+}
+
+/// Whether two lists show the same: a comparison of all their trees.
+func areEqual<T: SimpleModel>(_ a: [T], _ b: [T]) -> Bool {
+    guard a.count == b.count else { return false }
+    return zip(a, b).allSatisfy { $0.isEqualToModel($1) }
 }

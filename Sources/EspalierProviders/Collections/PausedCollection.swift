@@ -33,10 +33,13 @@ struct PausedCollection<T: SimpleModel> {
 
     mutating func changed(_ changes: [CollectionChangeInformation], context: (any Sendable)?) {
         touch(context)
+        // Of places before the first deletion, which is what the steps are about from the last to the first.
+        var positions: [Int: Int] = [:]
+        for (position, place) in places.enumerated() { if let place { positions[place] = position } }
         for change in changes {
             switch change {
             case .update(let index):
-                if let position = places.firstIndex(of: index) { updated.insert(position) }
+                if let position = positions[index] { updated.insert(position) }
             case .delete(let index): move(CollectionSplice(range: index..<index + 1, count: 0))
             case .insert: break
             }
@@ -77,9 +80,7 @@ struct PausedCollection<T: SimpleModel> {
     /// What it takes to show `new`; nil if that is the same.
     func change(to new: [T]) -> CollectionChange? {
         guard !isEdited else {
-            let isSame =
-                elements.count == new.count && zip(elements, new).allSatisfy { $0.isEqualToModel($1) }
-            return isSame ? nil : .reset
+            return areEqual(elements, new) ? nil : .reset
         }
         let changes = elements.indices.reversed().compactMap { position -> CollectionChangeInformation? in
             guard let place = places[position] else { return .delete(index: position) }

@@ -22,7 +22,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private var members: [WeakMember] = []
     /// When the cache was last sent all of it.
     private var lastSent = ChangeTime.zero
-    /// Whether an edit got lost in the cache: then the next one that is saved takes all of the collection along.
+    /// Whether the cache has not got an edit, or lost it: then the next one that is saved takes all of the collection along.
     private var isCacheBehind = false
 
     private struct WeakMember {
@@ -61,6 +61,10 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         }
     }
 
+    private func hasMembers(except author: CollectionDataProvider<T>) -> Bool {
+        members.contains { $0.provider != nil && $0.provider !== author }
+    }
+
     /// Calls the delegates with what has been noted.
     func tellMembers() {
         DeliveryRound.run { forEachMember { $0.hear() } }
@@ -70,12 +74,13 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     /// New elements in place of all, by `author`, who is not told. The others are by `tellMembers`, as of all that follows.
     func set(_ new: [T], by author: CollectionDataProvider<T>, save: Bool, context: (any Sendable)?) {
-        let isSame = isKnown && Self.areEqual(elements, new)
+        // Only others have to be told, or not.
+        let isSame = !hasMembers(except: author) || isKnown && areEqual(elements, new)
         let previous = followed
         take(new, time: ChangeTime())
         consistencyManager.register(self, since: nil)
         post(new, context: context) {
-            if save { saveAll(context) }
+            if save { saveAll(context) } else { isCacheBehind = true }
         }
         guard !isSame else { return }
         forEachMember(except: author) { $0.wasReset(.sibling, context: context, previous) }
@@ -100,10 +105,6 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         log.removeAll()
     }
 
-    static func areEqual(_ a: [T], _ b: [T]) -> Bool {
-        a.count == b.count && zip(a, b).allSatisfy { $0.isEqualToModel($1) }
-    }
-
     // MARK: Edits
 
     /// An edit by `author`, who is not told.
@@ -125,7 +126,11 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             self?.log.removeThrough(revision)
         }
         post(new, context: context) {
-            if save { self.save(kind.edit(new, at: range.lowerBound), neighbours, context) }
+            if save {
+                self.save(kind.edit(new, at: range.lowerBound), neighbours, context)
+            } else {
+                isCacheBehind = true
+            }
         }
         forEachMember(except: author) { $0.wasEdited(splice, kind, context: context, previous) }
     }
@@ -151,7 +156,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         guard let key else { return }
         lastSent = ChangeTime()
         isCacheBehind = false
-        manager.save(collection: elements, forKey: key, context: context)
+        manager.cacheCollection(elements, forKey: key, context: context)
     }
 
     /// The edit, to a cache that takes edits and has kept up; all of it to others.
@@ -177,14 +182,17 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         }
     }
 
-    private func saveDeletion(at time: ChangeTime, _ context: (any Sendable)?) {
+    /// What an update leaves to be saved: the update itself was by whoever made it.
+    private func save(after delivery: Delivery, takingOut: Bool) {
         guard let key else { return }
-        if !manager.lane.takesEdits {
+        if manager.lane.takesEdits {
+            // All of it was sent after the cache had the update and before this collection did: it has put older models in place
+            // of newer ones.
+            if lastSent.after(delivery.time) { saveAll(delivery.context) }
+        } else if takingOut {
             let fetch = lastUpdated == lastFetched ? lastFetched : nil
-            manager.lane.save(elements, forKey: key, afterDeletionAt: time, since: fetch, context: context)
-        } else if lastSent.after(time) {
-            // All of it was sent after the cache had taken the model out and before this collection had.
-            saveAll(context)
+            manager.lane.save(
+                elements, forKey: key, afterDeletionAt: delivery.time, since: fetch, context: delivery.context)
         }
     }
 
@@ -205,12 +213,11 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let changes = changes(delivery.childUpdates, new.elements, base)
         guard !changes.isEmpty else { return }
         let previous = followed
+        var gone: Set<Int> = []
         for change in changes {
-            switch change.element {
-            case let element?: elements[change.place] = element
-            case nil: elements.remove(at: change.place)
-            }
+            if let element = change.element { elements[change.place] = element } else { gone.insert(change.place) }
         }
+        if !gone.isEmpty { elements = elements.indices.filter { !gone.contains($0) }.map { elements[$0] } }
         let isAsDelivered = base == revision && log.isEmpty
         revision = isAsDelivered ? delivery.revision : ChangeTime()
         for change in changes where change.element == nil { log.noteDeletion(at: change.place, revision) }
@@ -225,10 +232,11 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     ) -> [(place: Int, element: T?)] {
         var deleted = 0
         var changes: [(place: Int, element: T?)] = []
+        let places = log.places(inListOf: base)
         for (ordinal, update) in updates.sorted(by: { $0.key < $1.key }) {
             let element = update.isDeleted ? nil : new[ordinal - deleted]
             if update.isDeleted { deleted += 1 }
-            if let place = log.place(of: ordinal, inListOf: base) { changes.append((place, element)) }
+            if let place = places.now(ordinal) { changes.append((place, element)) }
         }
         return changes.sorted { $0.place > $1.place }
     }
@@ -238,7 +246,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             change.element == nil
                 ? CollectionChangeInformation.delete(index: change.place) : .update(index: change.place)
         }
-        if steps.numberOfDeletedElements() > 0 { saveDeletion(at: delivery.time, delivery.context) }
+        save(after: delivery, takingOut: steps.numberOfDeletedElements() > 0)
         forEachMember { $0.wasChanged(steps, context: delivery.context, previous) }
     }
 }

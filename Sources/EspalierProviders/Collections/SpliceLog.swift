@@ -34,18 +34,29 @@ struct SpliceLog {
 
     mutating func removeAll() { entries = [] }
 
-    /// Where what stood at `index` in the list of `base` is now; nil if it is gone, or newer than what is said of it.
-    func place(of index: Int, inListOf base: ChangeTime) -> Int? {
-        var exempt: [Int] = []
+    /// Where the elements of the list of `base` are now.
+    func places(inListOf base: ChangeTime) -> Places {
+        var exempt: Set<Int> = []
         for entry in entries where entry.revision <= base {
-            exempt = exempt.compactMap(entry.splice.moved) + Array(entry.splice.inserted)
+            exempt = Set(exempt.compactMap(entry.splice.moved)).union(entry.splice.inserted)
         }
-        guard !exempt.contains(index) else { return nil }
-        var index = index
-        for entry in entries where entry.revision > base {
-            guard let moved = entry.splice.moved(index) else { return nil }
-            index = moved
+        return Places(exempt: exempt, moves: entries.filter { $0.revision > base }.map(\.splice))
+    }
+
+    struct Places {
+        /// What came in after the update was submitted.
+        let exempt: Set<Int>
+        let moves: [CollectionSplice]
+
+        /// Nil for what is gone, and for what is newer than what is said of it.
+        func now(_ index: Int) -> Int? {
+            guard !exempt.contains(index) else { return nil }
+            var index = index
+            for move in moves {
+                guard let moved = move.moved(index) else { return nil }
+                index = moved
+            }
+            return index
         }
-        return index
     }
 }

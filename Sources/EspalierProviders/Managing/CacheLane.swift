@@ -62,10 +62,6 @@ final class CacheLane: Sendable {
         submit { [cache] in cache.setCollection(collection, forKey: key, context: context) }
     }
 
-    func save(collection: [any SimpleModel], forKey key: String, context: (any Sendable)?) {
-        submit { [cache] in cache.setCollection(collection, forKey: key, context: context) }
-    }
-
     /// A collection that the deletion at `time` took elements from, if that deletion went to the cache; `fetch` if it is the first
     /// that is heard of since, together with all others since.
     func save<T: SimpleModel>(

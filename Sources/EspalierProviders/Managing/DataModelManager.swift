@@ -100,15 +100,6 @@ open class DataModelManager: @unchecked Sendable {
         if let key = model.modelIdentifier { cacheModel(model, forKey: key, context: context) }
     }
 
-    /// Off the main actor, where it takes a box for each element; but through what a subclass has overridden.
-    func save<T: SimpleModel>(collection: [T], forKey key: String, context: (any Sendable)?) {
-        if type(of: self) == DataModelManager.self {
-            lane.save(collection: collection, forKey: key, context: context)
-        } else {
-            cacheCollection(collection.map { $0 as any SimpleModel }, forKey: key, context: context)
-        }
-    }
-
     // MARK: The cache
 
     /// Hands a model to the cache, and to nobody else.
@@ -131,7 +122,9 @@ open class DataModelManager: @unchecked Sendable {
 
     /// Hands a collection to the cache, and to nobody else.
     @preconcurrency
-    open func cacheCollection(_ collection: [any SimpleModel], forKey cacheKey: String, context: (any Sendable)?) {
+    open func cacheCollection<T: SimpleModel>(
+        _ collection: [T], forKey cacheKey: String, context: (any Sendable)?
+    ) {
         lane.save(collection: collection, forKey: cacheKey, context: context)
     }
 

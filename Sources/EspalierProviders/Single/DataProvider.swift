@@ -17,10 +17,10 @@ public import Observation
 open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, ConsistencyManagerUpdatesListener, BatchListenable
 {
     /// Told when the model has changed through somebody else. Weak.
-    public weak var delegate: (any DataProviderDelegate)?
+    open weak var delegate: (any DataProviderDelegate)?
     public let dataModelManager: DataModelManager
     /// The batch that this provider is part of. Set by the batch.
-    public weak var batchListener: BatchDataProviderListener?
+    open weak var batchListener: BatchDataProviderListener?
 
     /// As `data`, without being observed.
     private(set) var model: T?
@@ -28,6 +28,8 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
     public private(set) var lastUpdated = ChangeTime.zero
     /// When it was set or asked for: what was asked for before is about the past.
     private var lastSet = ChangeTime.zero
+    /// When it was set, or the cache last answered what was asked: an answer to what was asked before is about the past.
+    private var lastAsked = ChangeTime.zero
     private var revision = ChangeTime.zero
     /// The identifier of a model that does not exist yet, to be taken when it does.
     private var awaited: String?
@@ -83,6 +85,7 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
     ///   - context: handed to delegates and to the cache.
     open func setData(_ data: T?, updateCache: Bool = true, context: (any Sendable)? = nil) {
         lastSet = ChangeTime()
+        lastAsked = lastSet
         take(data, time: lastSet, revision: nil)
         stopWaiting()
         publish(.own, context)
@@ -134,7 +137,8 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
         manager.modelFromCache(cacheKey, context: context) { (model: T?, error) in
             defer { manager.endFetch(fetch) }
             // Set, or fetched, by a call that came later: this answer is about the past.
-            guard fetch.after(self.lastSet) else { return completion(self.model, nil) }
+            guard fetch.after(self.lastAsked) else { return completion(self.model, nil) }
+            self.lastAsked = fetch
             if let model { self.take(fetched: model, at: fetch) }
             completion(model, error)
         }
@@ -220,7 +224,7 @@ extension DataProvider: TreeListener {
             return
         }
         // What is shown is newer, or was fetched since: then it catches up by itself.
-        guard delivery.time.after(lastUpdated), delivery.base.revision == nil || delivery.base.revision == revision
+        guard delivery.time.after(lastSet), delivery.base.revision == nil || delivery.base.revision == revision
         else { return }
         changed(to: new, context: delivery.context, time: delivery.time, revision: delivery.revision)
     }
@@ -246,6 +250,7 @@ extension DataProvider: WaitingListener {
 
     private func take(_ arrival: Arrival) {
         lastSet = arrival.time
+        lastAsked = arrival.time
         changed(to: arrival.model, context: arrival.context, time: arrival.time, revision: ChangeTime())
     }
 }
@@ -254,18 +259,15 @@ extension DataProvider: PausableProvider {
     func pause() { consistencyManager.pauseListener(self) }
 
     var resumingListener: (any ConsistencyManagerListener)? { self }
+    var resumesAtOnce: Bool { false }
 
     func resume() {
-        consistencyManager.resumeListener(self)
-        didResume()
+        consistencyManager.resume([self]) { [weak self] in self?.showMissed() }
     }
 
     /// What has arrived is shown when the consistency manager has said, if need be, what became of it.
-    func didResume() {
-        guard arrived != nil else { return }
-        consistencyManager.afterDelivery {
-            guard let arrived = self.arrived, self.model == nil, !self.isPaused else { return }
-            DeliveryRound.run { self.take(arrived) }
-        }
+    func showMissed() {
+        guard let arrived, model == nil, !isPaused else { return }
+        DeliveryRound.run { take(arrived) }
     }
 }

@@ -125,4 +125,46 @@ struct BatchTests {
         let (_, _, batch) = await batch()
         #expect(batch.consistencyManager === rig.manager.consistencyManager)
     }
+
+    @Test("resumed, a single model and a list that have both changed are named in one call, when both show it")
+    func resumedOnce() async {
+        let (single, list, batch) = await batch()
+        batch.isPaused = true
+        rig.manager.updateModel(ParentModel.named(1, "new"), context: "missed")
+        await rig.flush()
+        #expect(single.data?.name == "old" && list[0].name == "old")
+        batchDelegate.onCall = { #expect(single.data?.name == "new" && list[0].name == "new") }
+        batch.isPaused = false
+        await rig.flush()
+        #expect(batchDelegate.touched == [[ObjectIdentifier(single), ObjectIdentifier(list)]])
+        #expect(delegate.calls == 1 && listDelegate.calls == 1 && batchDelegate.contexts == ["missed"])
+    }
+
+    @Test("paused again before it has resumed, nothing of it changes") func pausedAgain() async {
+        let (single, list, batch) = await batch()
+        batch.isPaused = true
+        rig.manager.updateModel(ParentModel.named(1, "new"))
+        await rig.flush()
+        batch.isPaused = false
+        batch.isPaused = true
+        await rig.flush()
+        #expect(single.data?.name == "old" && list[0].name == "old" && batchDelegate.calls == 0)
+        batch.isPaused = false
+        await rig.flush()
+        #expect(single.data?.name == "new" && list[0].name == "new" && batchDelegate.calls == 1)
+    }
+
+    @Test("a provider that was paused before it joined is resumed by its batch") func pausedBefore() async {
+        let (single, list) = (rig.single(), await rig.collection())
+        single.setData(.named(1, "old"))
+        list.setData([.named(1, "old")], cacheKey: nil)
+        single.isPaused = true
+        list.isPaused = true
+        let batch = BatchDataProviderListener(dataProviders: [single, list], dataModelManager: rig.manager)
+        #expect(single.isPaused && list.isPaused)
+        rig.manager.updateModel(ParentModel.named(1, "new"))
+        list.isPaused = false
+        await rig.flush()
+        #expect(single.data?.name == "new" && list[0].name == "new" && !batch.isPaused && !list.isPaused)
+    }
 }

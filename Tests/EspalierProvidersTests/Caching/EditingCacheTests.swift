@@ -49,6 +49,16 @@ struct EditingCacheTests {
         #expect(rig.cache.collection("key") == row(7, 2, 8, 9) && rig.cache.count("set all") == 1)
     }
 
+    @Test("an edit that was not to be saved comes with the next one that is") func unsaved() async {
+        let provider = await list(1, 2, 3)
+        provider.update(.row(7), at: 0, shouldCache: false)
+        await rig.flush()
+        #expect(rig.cache.collection("key") == row(1, 2, 3))
+        provider.append(row(4))
+        await rig.flush()
+        #expect(rig.cache.collection("key") == row(7, 2, 3, 4) && rig.cache.count("set all") == 1)
+    }
+
     @Test("without answer: the next edit takes all of it along") func noAnswer() async {
         let provider = await list(1, 2)
         rig.cache.isHolding = true
@@ -117,6 +127,26 @@ struct EditingCacheTests {
             await rig.flush()
             #expect(rig.cache.collection("key") == provider.data && provider.count == 2)
         }
+    }
+
+    //  main                        cache                           consistency manager
+    //  post 1 "new", save it
+    //  append 3, with all of it
+    //                              has 1 "new"
+    //                              gets all of it, with 1 "old"
+    //                                                              1 "new" comes to the list
+    //                              gets all of it, with 1 "new"
+    @Test("all of a collection, sent while an update is in flight, does not bring the older model back")
+    func updatedMeanwhile() async {
+        let provider = await list(1, 2)
+        rig.cache.answerNext(.failed(CacheFailure()))
+        provider.append(row(4))
+        await rig.flush()
+        rig.manager.updateModel(ChildModel.row(1, "new"))
+        provider.append(row(3))
+        await rig.flush()
+        #expect(rig.cache.model("ChildModel:1") == ChildModel.row(1, "new"))
+        #expect(rig.cache.collection("key") == provider.data && provider.count == 4)
     }
 
     @Test("a provider that has died leaves its last edits, also when they are out of date") func diedMeanwhile() async {

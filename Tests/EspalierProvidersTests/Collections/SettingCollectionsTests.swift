@@ -152,6 +152,13 @@ struct SettingCollectionsTests {
         #expect(provider.data.names == ["new"] && delegate.contexts == ["context"])
     }
 
+    @Test("indexes outside are mistakes of the caller") func outside() async {
+        await #expect(processExitsWith: .failure) { await MainActor.run { twoRows().insert([.row(3)], at: 3) } }
+        await #expect(processExitsWith: .failure) { await MainActor.run { twoRows().update(.row(3), at: 2) } }
+        await #expect(processExitsWith: .failure) { await MainActor.run { twoRows().remove(at: -1) } }
+        await #expect(processExitsWith: .success) { await MainActor.run { twoRows().insert([.row(3)], at: 2) } }
+    }
+
     @Test("an override of what saves and fetches is called") func overriding() async throws {
         let manager = CountingProxy(cacheDelegate: rig.cache)
         let single = DataProvider<ParentModel>(dataModelManager: manager)
@@ -177,7 +184,9 @@ private final class CountingProxy: DataModelManager, @unchecked Sendable {
         super.cacheModel(model, forKey: cacheKey, context: context)
     }
 
-    override func cacheCollection(_ collection: [any SimpleModel], forKey cacheKey: String, context: (any Sendable)?) {
+    override func cacheCollection<T: SimpleModel>(
+        _ collection: [T], forKey cacheKey: String, context: (any Sendable)?
+    ) {
         counts.withLock { $0.append("collection") }
         super.cacheCollection(collection, forKey: cacheKey, context: context)
     }
@@ -197,4 +206,11 @@ private final class CountingProxy: DataModelManager, @unchecked Sendable {
         counts.withLock { $0.append("from all") }
         super.collectionFromCache(cacheKey, context: context, completion: completion)
     }
+}
+
+@MainActor
+private func twoRows() -> CollectionDataProvider<ChildModel> {
+    let provider = CollectionDataProvider<ChildModel>(dataModelManager: DataModelManager(cacheDelegate: MemoryCache()))
+    provider.setData([.row(1), .row(2)], cacheKey: nil)
+    return provider
 }

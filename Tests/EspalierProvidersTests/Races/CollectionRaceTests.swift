@@ -242,4 +242,45 @@ struct CollectionRaceTests {
         await rig.flush()
         #expect(rig.cache.collection("key", ChildModel.self)?.map(\.id) == [1, 2, 3])
     }
+
+    //  any thread                  main                            cache
+    //  post, save, post ...
+    //                              append, update, remove ...
+    //                                                              now and then out of date, or failed
+    //                              sends all of it, with models older than what has been saved meanwhile
+    //                              hears of those, and sends it again
+    @Test("updates from many threads, amid edits that get lost, leave memory and cache equal", arguments: 0..<10)
+    func manyThreads(_ round: Int) async {
+        let rig = Rig(EditingCache())
+        let list = await rig.collection("key", of: ChildModel.self)
+        list.setData((0..<6).map { .row($0) }, cacheKey: "key")
+        let manager = rig.manager
+        let posting = (0..<3).map { thread in
+            Task.detached {
+                for number in 0..<100 {
+                    manager.updateModel(ChildModel.row(number % 6, "\(thread) \(number)"))
+                    if number % 10 == 0 { await Task.yield() }
+                }
+            }
+        }
+        for number in 0..<60 {
+            switch number % 4 {
+            case 0: rig.cache.answerNext(number % 8 == 0 ? .outOfDate : .failed(CacheFailure()))
+            case 1: list.insert([.row(number % 6, "inserted \(number)")], at: number % list.count)
+            case 2: list.update(.row((number + 1) % 6, "updated \(number)"), at: (number * 7) % list.count)
+            default: list.remove(at: (number * 5) % list.count)
+            }
+            await Task.yield()
+        }
+        for task in posting { await task.value }
+        await rig.flush()
+        rig.cache.state.withLock { $0.outcomes = [] }
+        // The first takes along what got lost.
+        for id in 6...7 {
+            list.append([.row(id)])
+            await rig.flush()
+        }
+        #expect(rig.cache.collection("key", ChildModel.self)?.map(\.id) == list.data.map(\.id))
+        for model in list.data { #expect(rig.cache.model(model.modelIdentifier ?? "") == model) }
+    }
 }

@@ -11,6 +11,11 @@ final class EditingCache: CollectionCacheDelegate {
         var outcomes: [CollectionEditOutcome] = []
         var isHolding = false
         var held: [@Sendable () -> Void] = []
+
+        /// Each node once, as the engine does: of several versions in one write the first counts.
+        mutating func store(_ new: [any SimpleModel]) {
+            for model in new.reversed() { if let key = model.modelIdentifier { models[key] = model } }
+        }
     }
     let state = Guarded(State())
 
@@ -20,6 +25,7 @@ final class EditingCache: CollectionCacheDelegate {
         set { state.withLock { $0.isHolding = newValue } }
     }
 
+    func model<T>(_ key: String, _: T.Type = T.self) -> T? { state.withLock { $0.models[key] as? T } }
     func count(_ prefix: String) -> Int { calls.count { $0.hasPrefix(prefix) } }
     func collection<T>(_ key: String, _: T.Type = T.self) -> [T]? { state.withLock { $0.collections[key] as? [T] } }
     func put(_ collection: [any SimpleModel], _ key: String) { state.withLock { $0.collections[key] = collection } }
@@ -43,6 +49,7 @@ final class EditingCache: CollectionCacheDelegate {
             let outcome =
                 state.outcomes.isEmpty
                 ? Self.apply(edit, to: &state.collections[cacheKey], neighbours) : state.outcomes.removeFirst()
+            if case .applied = outcome { state.store(edit.models) }
             if state.isHolding { state.held.append { completion(outcome) } }
             return (outcome, state.isHolding)
         }
@@ -102,6 +109,7 @@ final class EditingCache: CollectionCacheDelegate {
         state.withLock { state in
             state.calls.append("set all \(cacheKey)")
             state.collections[cacheKey] = collection
+            state.store(collection)
         }
     }
 
@@ -113,6 +121,17 @@ final class EditingCache: CollectionCacheDelegate {
             for (name, list) in state.collections {
                 state.collections[name] = list.filter { $0.modelIdentifier != key }
             }
+        }
+    }
+}
+
+extension CollectionEdit {
+    /// What it puts in.
+    fileprivate var models: [any SimpleModel] {
+        switch self {
+        case .insert(let models, _), .append(let models): models
+        case .update(let model, _): [model]
+        case .remove: []
         }
     }
 }
