@@ -34,6 +34,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         self.manager = manager
     }
 
+    deinit { manager.consistencyManager.forget(ObjectIdentifier(self)) }
+
     private var consistencyManager: ConsistencyManager { manager.consistencyManager }
 
     // MARK: Members

@@ -48,6 +48,8 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
         self.dataModelManager = dataModelManager
     }
 
+    deinit { dataModelManager.consistencyManager.forget(ObjectIdentifier(self)) }
+
     private var consistencyManager: ConsistencyManager { dataModelManager.consistencyManager }
 
     // MARK: Data

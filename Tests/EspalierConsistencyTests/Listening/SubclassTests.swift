@@ -3,7 +3,7 @@ import EspalierModels
 import Testing
 
 /// Writes down what it is asked for.
-private final class ObservedManager: ConsistencyManager, @unchecked Sendable {
+private final class ObservedConsistency: ConsistencyManager, @unchecked Sendable {
     @MainActor var heard: [String] = []
     @MainActor private var kept: Double = 0
 
@@ -49,7 +49,7 @@ private final class ObservedManager: ConsistencyManager, @unchecked Sendable {
 struct SubclassTests {
     @Test("what it does about listeners, pauses and memory can be overridden")
     func overridden() async {
-        let manager = ObservedManager()
+        let manager = ObservedConsistency()
         let (recorder, delegate) = (ChangeRecorder(), DelegateRecorder())
         let screen = manager.screen(Leaf("0", 0))
         manager.delegate = delegate

@@ -1,7 +1,8 @@
-import EspalierConsistency
 import EspalierModels
 import EspalierProviders
 import Testing
+
+@testable import EspalierConsistency
 
 @MainActor @Suite("what providers show, as sequences")
 struct SequenceTests {
@@ -149,6 +150,21 @@ struct LifetimeTests {
         #expect(singleReference == nil && listReference == nil)
         rig.manager.updateModel(ParentModel.named(2, "newer"))
         await rig.flush()
+    }
+
+    @Test("the index gives back at once what a provider took that is gone") func givenBack() async {
+        let rig = Rig()
+        let worker = rig.manager.consistencyManager.worker
+        do {
+            let (single, list) = (rig.single(), await rig.collection(of: ParentModel.self))
+            single.setData(.named(1, "a"))
+            for _ in 0..<3 { list.setData([.named(1, "a"), .named(2, "b")], cacheKey: nil) }
+            await rig.flush()
+            // A model and its child, twice more in the list, and the list itself.
+            #expect(await worker.nodeCount == 7)
+        }
+        await rig.flush()
+        #expect(await worker.nodeCount == 0)
     }
 
     @Test("a fetch under way does, until it is answered") func underWay() async {
