@@ -99,17 +99,16 @@ open class ConsistencyManager: @unchecked Sendable {
         }
     }
 
-    /// The root's children in `range` gave way to `models` in what the listener shows. `completion` is called on the main actor
-    /// when all that was submitted before has been delivered.
+    /// What the listener shows was edited. `completion` is called on the main actor when all that was submitted before has been
+    /// delivered.
     @MainActor
     package func splice(
-        _ listener: any TreeListener, _ range: Range<Int>, with models: [any ConsistencyManagerModel],
-        from old: ChangeTime, to new: ChangeTime, completion: @escaping @MainActor @Sendable () -> Void
+        _ listener: any TreeListener, _ splice: TreeSplice, completion: @escaping @MainActor @Sendable () -> Void
     ) {
         let entry = board.entry(of: listener)
         entry.isRemoved = false
         submit { manager in
-            await manager.worker.splice(entry, range, with: models, from: old, to: new)
+            await manager.worker.splice(entry, splice)
             await completion()
         }
     }

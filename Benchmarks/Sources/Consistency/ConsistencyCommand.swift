@@ -5,7 +5,7 @@ import ArgumentParser
 struct ConsistencyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Consistency", abstract: "Measures the consistency manager and data providers.",
-        subcommands: [Updating.self, Registering.self, Watching.self, Everything.self],
+        subcommands: [Updating.self, Editing.self, Registering.self, Watching.self, Everything.self],
         defaultSubcommand: Everything.self)
 }
 
@@ -14,6 +14,7 @@ struct Everything: AsyncParsableCommand {
 
     func run() async throws {
         try await Updating.parse([]).run()
+        try await Editing.parse([]).run()
         try await Registering.parse([]).run()
         try await Watching.parse([]).run()
     }

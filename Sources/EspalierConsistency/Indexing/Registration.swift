@@ -10,6 +10,8 @@ final class Registration {
     var parts: [ModelIndex.Slot] = []
     /// Nil when the index may not be what the listener shows.
     var snapshot: Snapshot?
+    /// The latest of the listener's own versions that the index has in it.
+    var latestRevision = ChangeTime.zero
 
     init(listener: WeakListener, owner: ModelIndex.Owner) {
         self.listener = listener
@@ -82,14 +84,20 @@ package struct ListenerBase: Sendable {
     /// Which beginning of gathering it is a later version of; nil unless the listener is paused.
     let gathering: ChangeTime?
 
-    package init(model: any ConsistencyManagerModel, revision: ChangeTime?) {
-        self.init(model: model, revision: revision, gathering: nil)
+    /// The latest edits that led to it, which the index may not know yet.
+    let splices: [TreeSplice]
+
+    package init(model: any ConsistencyManagerModel, revision: ChangeTime?, splices: [TreeSplice] = []) {
+        self.init(model: model, revision: revision, gathering: nil, splices: splices)
     }
 
-    init(model: any ConsistencyManagerModel, revision: ChangeTime?, gathering: ChangeTime?) {
+    init(
+        model: any ConsistencyManagerModel, revision: ChangeTime?, gathering: ChangeTime?, splices: [TreeSplice] = []
+    ) {
         self.model = model
         self.revision = revision
         self.gathering = gathering
+        self.splices = splices
     }
 
     /// Whether the listener has gone on showing what it did: the same numbers where it numbers its trees, else an equal tree.

@@ -52,19 +52,31 @@ actor ConsistencyWorker {
         if case .shows(let base)? = await board.answers(of: [listener]).first { reindex(registration, base) }
     }
 
-    /// The root's children in `range` gave way to `models`: the tree `old` became the tree `new`.
-    func splice(
-        _ listener: WeakListener, _ range: Range<Int>, with models: [any ConsistencyManagerModel], from old: ChangeTime,
-        to new: ChangeTime
-    ) async {
+    /// To be called for each edit in its place in the order; an update before it may have made it already.
+    func splice(_ listener: WeakListener, _ splice: TreeSplice) async {
         guard !listener.isForgotten else { return }
         let registration = registration(for: listener)
-        if registration.root != ModelIndex.none, case .revision(old)? = registration.snapshot {
-            index.replaceChildren(of: registration.root, in: range, by: models)
-            registration.snapshot = .revision(new)
-        } else {
-            for model in models { await register(listener, part: model) }
+        guard registration.latestRevision < splice.new, !apply(splice, to: registration) else { return }
+        for model in splice.models { await register(listener, part: model) }
+    }
+
+    /// Whether the edit is one of the tree that is indexed.
+    private func apply(_ splice: TreeSplice, to registration: Registration) -> Bool {
+        guard registration.root != ModelIndex.none, case .revision(splice.old)? = registration.snapshot else {
+            return false
         }
+        index.replaceChildren(of: registration.root, in: splice.range, by: splice.models)
+        registration.snapshot = .revision(splice.new)
+        registration.latestRevision = splice.new
+        return true
+    }
+
+    /// The edits between the tree that is indexed and the one that is shown; whether there were any.
+    private func applyAll(of splices: [TreeSplice], to registration: Registration) -> Bool {
+        guard registration.parts.isEmpty else { return false }
+        var areSome = false
+        for splice in splices where apply(splice, to: registration) { areSome = true }
+        return areSome
     }
 
     func unregister(_ listener: WeakListener) {
@@ -119,6 +131,7 @@ actor ConsistencyWorker {
             if let identifier { visit(identifier, slot) }
         }
         registration.snapshot = Snapshot(base)
+        registration.latestRevision = base.revision ?? .zero
     }
 
     // MARK: Fetches
@@ -199,6 +212,9 @@ actor ConsistencyWorker {
         _ registration: Registration, _ base: ListenerBase, _ targets: [ModelIndex.Slot], _ changes: PostedChanges
     ) -> TreeChange? {
         var targets = targets
+        if applyAll(of: base.splices, to: registration) {
+            targets = self.targets(of: changes)[registration.owner] ?? []
+        }
         if registration.parts.isEmpty, let snapshot = registration.snapshot, snapshot.isTree(of: base) {
             // The slots found are those of this tree.
         } else {
@@ -229,8 +245,10 @@ actor ConsistencyWorker {
             let next = ListenerBase(model: model, revision: base.revision == nil ? nil : revision)
             if registration.snapshot == nil {
                 reindex(registration, next)
+                registration.latestRevision = base.revision ?? .zero
             } else {
                 registration.snapshot = Snapshot(next)
+                registration.latestRevision = base.revision ?? .zero
             }
         } else {
             removeTrees(of: registration)

@@ -81,6 +81,11 @@ struct TreeUpdate {
         of model: any ConsistencyManagerModel, at slot: ModelIndex.Slot,
         _ body: (inout TreeUpdate, any ConsistencyManagerModel, ModelIndex.Slot) throws(OutOfStep) -> Void
     ) throws(OutOfStep) {
+        if index[slot].parent == ModelIndex.none, let list = model as? any ListModel {
+            return try forEachPlace(of: list, at: slot) { (update, place, childSlot) throws(OutOfStep) in
+                if update.index.isOnPath(childSlot) { try body(&update, list.child(at: place), childSlot) }
+            }
+        }
         var childSlot = index[slot].firstChild
         var failure: OutOfStep?
         model.forEachChild { child in
@@ -93,6 +98,23 @@ struct TreeUpdate {
         }
         if let failure { throw failure }
         if childSlot != ModelIndex.none { throw OutOfStep() }
+    }
+
+    private mutating func forEachPlace(
+        of list: any ListModel, at slot: ModelIndex.Slot,
+        _ body: (inout TreeUpdate, Int, ModelIndex.Slot) throws(OutOfStep) -> Void
+    ) throws(OutOfStep) {
+        let count = list.childCount
+        var place = 0
+        var childSlot = index[slot].firstChild
+        while childSlot != ModelIndex.none {
+            guard place < count else { throw OutOfStep() }
+            let current = childSlot
+            childSlot = index[current].nextSibling
+            try body(&self, place, current)
+            place += 1
+        }
+        if place != count { throw OutOfStep() }
     }
 
     // MARK: Making it anew
@@ -158,6 +180,9 @@ struct TreeUpdate {
     private mutating func mapChildren(
         of model: any ConsistencyManagerModel, at slot: ModelIndex.Slot
     ) throws(OutOfStep) -> TreeChange.Part {
+        if index[slot].parent == ModelIndex.none, let list = model as? any ListModel {
+            return try mapPlaces(of: list, at: slot)
+        }
         var childSlot = index[slot].firstChild
         var ordinal = -1
         var updates = ModelUpdates()
@@ -196,6 +221,24 @@ struct TreeUpdate {
             }
         }
         return finish(model, mapped, updates, childUpdates, gone, at: slot)
+    }
+
+    private mutating func mapPlaces(
+        of list: any ListModel, at slot: ModelIndex.Slot
+    ) throws(OutOfStep) -> TreeChange.Part {
+        var updates = ModelUpdates()
+        var childUpdates: [Int: Delivery.ChildUpdate] = [:]
+        var gone: Set<ModelIndex.Slot> = []
+        var children: [Int: (any ConsistencyManagerModel)?] = [:]
+        try forEachPlace(of: list, at: slot) { (update, place, childSlot) throws(OutOfStep) in
+            guard update.index.isChanged(childSlot) else { return }
+            let part = try update.rebuild(list.child(at: place), at: childSlot)
+            updates.formUnion(part.updates)
+            childUpdates[place] = .init(updates: part.updates, isDeleted: part.model == nil)
+            if part.model == nil { gone.insert(childSlot) }
+            children.updateValue(part.model, forKey: place)
+        }
+        return finish(list, list.replacing(children), updates, childUpdates, gone, at: slot)
     }
 
     private mutating func finish(

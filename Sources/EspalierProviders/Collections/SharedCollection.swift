@@ -19,6 +19,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private var lastFetched: ChangeTime?
     private var revision = ChangeTime.zero
     private var log = SpliceLog()
+    /// The edits that the index may not have heard of.
+    private var splices: [TreeSplice] = []
     private var members: [WeakMember] = []
     /// When the cache was last sent all of it.
     private var lastSent = ChangeTime.zero
@@ -105,6 +107,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         lastSet = time
         revision = ChangeTime()
         log.removeAll()
+        splices = []
     }
 
     // MARK: Edits
@@ -124,8 +127,11 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let revision = ChangeTime()
         self.revision = revision
         log.append(splice, revision)
-        consistencyManager.splice(self, range, with: new, from: old, to: revision) { [weak self] in
+        let treeSplice = TreeSplice(range, new, from: old, to: revision)
+        splices.append(treeSplice)
+        consistencyManager.splice(self, treeSplice) { [weak self] in
             self?.log.removeThrough(revision)
+            self?.splices.removeAll { $0.new <= revision }
         }
         post(new, context: context) {
             if save {
@@ -201,7 +207,9 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     // MARK: Updates of models
 
     var base: ListenerBase? {
-        isKnown ? ListenerBase(model: CollectionModel(elements: elements), revision: revision) : nil
+        isKnown
+            ? ListenerBase(model: CollectionModel(elements: elements), revision: revision, splices: splices)
+            : nil
     }
 
     func currentModel() -> (any ConsistencyManagerModel)? { base?.model }
