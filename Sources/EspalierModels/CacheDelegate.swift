@@ -2,7 +2,8 @@
 ///
 /// The cache of this package conforms; any other store can. Functions are called on any thread, several at a time,
 /// and in the order in which a cache has to apply them; each completion is called exactly once, on any thread. A miss
-/// completes with `(nil, nil)`, or with an error, which is passed on to whoever asked.
+/// completes with `(nil, nil)`. An error is passed on to whoever asked, and says that something may be there that could not be
+/// read: an append then makes no new collection.
 ///
 /// ```swift
 /// final class MemoryCache: CacheDelegate {

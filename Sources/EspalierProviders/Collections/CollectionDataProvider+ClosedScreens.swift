@@ -28,14 +28,15 @@ extension CollectionDataProvider {
         }
     }
 
-    /// Appends to the collection under a key; makes it where there is none.
+    /// Appends to the collection under a key; makes it where there is none. Where the cache reports an error, nothing is appended:
+    /// what it could not read may be there.
     public static func append(
         _ newData: [T], cacheKey: String, dataModelManager: DataModelManager, context: (any Sendable)? = nil,
         completion: (@MainActor ((any Error)?) -> Void)? = nil
     ) {
-        load(cacheKey, dataModelManager, context) { provider, _, _ in
-            provider.append(newData, context: context)
-            completion?(nil)
+        load(cacheKey, dataModelManager, context) { provider, _, error in
+            if error == nil { provider.append(newData, context: context) }
+            completion?(error)
         }
     }
 

@@ -21,7 +21,8 @@ extension CollectionDataProvider {
                 return target.tellMembers()
             }
             self.lastChosen = fetch
-            if !self.collection.isKnown { self.join(target) }
+            // What could not be read may be there: nothing is to be saved in its place.
+            if error == nil, !self.collection.isKnown { self.join(target) }
             completion(nil, error)
         }
     }

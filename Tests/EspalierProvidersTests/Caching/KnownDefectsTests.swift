@@ -115,7 +115,7 @@ struct KnownDefectsTests {
             answers.sorted()
                 == (again
                     ? ["all 1 -", "append true", "one a -", "remove false"]
-                    : ["all -1 true", "append true", "one - true", "remove false"]))
+                    : ["all -1 true", "append false", "one - true", "remove false"]))
     }
 
     @Test("cascading deletes in memory only") func cascadingDeletes() async {
