@@ -18,7 +18,8 @@ extension CollectionDataProvider {
 }
 
 nonisolated final class ClientCache: CacheDelegate {
-    func modelForKey<T: SimpleModel>(_ cacheKey: String?, context: Any?, completion: @escaping (T?, (any Error)?) -> ()) {
+    func modelForKey<T: SimpleModel>(_ cacheKey: String?, context: Any?, completion: @escaping (T?, (any Error)?) -> ())
+    {
         completion(nil, nil)
     }
 
@@ -144,7 +145,8 @@ class MessagesViewController: CollectionDataProviderDelegate, DataProviderDelega
     }
 
     func batchDataProviderListener(
-        _ batchListener: BatchDataProviderListener, hasUpdatedDataProviders dataProviders: [any ConsistencyManagerListener],
+        _ batchListener: BatchDataProviderListener,
+        hasUpdatedDataProviders dataProviders: [any ConsistencyManagerListener],
         context: Any?
     ) {
         title = "batch"
@@ -168,7 +170,9 @@ class SimpleListener: ConsistencyManagerListener, ConsistencyManagerUpdatesListe
         batch.listenerHasUpdatedModel(self, consistencyManager: manager)
     }
     func currentModel() -> (any ConsistencyManagerModel)? { return model }
-    func modelUpdated(_ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?) { self.model = model }
+    func modelUpdated(_ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?) {
+        self.model = model
+    }
     func consistencyManager(
         _ consistencyManager: ConsistencyManager, updatedModel model: any ConsistencyManagerModel,
         changes: [String: ModelChange], context: Any?
