@@ -13,7 +13,7 @@ final class Checkout {
         folder = FileManager.default.temporaryDirectory.appending(path: "espalier-checkout-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let root = SimulatedSystem.script.deletingLastPathComponent().deletingLastPathComponent()
-        for name in ["Package.swift", "Snippets", "Sources", "Tests"] {
+        for name in ["Package.swift", "Examples", "Snippets", "Sources", "Tests"] {
             try FileManager.default.copyItem(at: root.appending(path: name), to: folder.appending(path: name))
         }
     }
