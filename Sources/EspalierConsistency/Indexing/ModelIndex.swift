@@ -68,14 +68,14 @@ final class ModelIndex {
 
     // MARK: Trees
 
-    /// The root's slot. `visit` is told of each node and its slot.
+    /// The root's slot. `visit` is told of each node with an identifier, and its slot.
     func insert(
         _ model: any ConsistencyManagerModel, owner: Owner,
-        _ visit: (any ConsistencyManagerModel, NodeIdentifier?, Slot) -> Void = { _, _, _ in }
+        _ visit: (NodeIdentifier, Slot) -> Void = { _, _ in }
     ) -> Slot {
         let identifier = model.modelIdentifier.map(NodeIdentifier.init)
         let root = take(for: identifier, owner)
-        visit(model, identifier, root)
+        if let identifier { visit(identifier, root) }
         insertChildren(of: model, under: root, owner, visit)
         return root
     }
@@ -83,44 +83,48 @@ final class ModelIndex {
     /// Takes the children of `slot` away and puts those of `model` in their place.
     func replaceChildren(of slot: Slot, by model: any ConsistencyManagerModel) {
         removeChildren(of: slot)
-        insertChildren(of: model, under: slot, owner(of: slot)) { _, _, _ in }
+        insertChildren(of: model, under: slot, owner(of: slot)) { _, _ in }
     }
 
     private func insertChildren(
         of model: any ConsistencyManagerModel, under parent: Slot, _ owner: Owner,
-        _ visit: (any ConsistencyManagerModel, NodeIdentifier?, Slot) -> Void
+        _ visit: (NodeIdentifier, Slot) -> Void
     ) {
         var last = Self.none
         model.forEach { child in
-            let identifier = child.modelIdentifier.map(NodeIdentifier.init)
-            let slot = take(for: identifier, owner)
+            let slot = insert(child, owner: owner, visit)
             self[slot].parent = parent
-            if last == Self.none { self[parent].firstChild = slot } else { self[last].nextSibling = slot }
+            link(slot, after: last, under: parent)
             last = slot
-            visit(child, identifier, slot)
-            insertChildren(of: child, under: slot, owner, visit)
         }
+    }
+
+    /// Makes `slot` the one that comes after `sibling`, the first child if there is none.
+    private func link(_ slot: Slot, after sibling: Slot, under parent: Slot) {
+        if sibling == Self.none { self[parent].firstChild = slot } else { self[sibling].nextSibling = slot }
+    }
+
+    private func next(after sibling: Slot, under parent: Slot) -> Slot {
+        sibling == Self.none ? self[parent].firstChild : self[sibling].nextSibling
     }
 
     /// Takes the children of `parent` in `range` away and puts `models` in their place.
     func replaceChildren(of parent: Slot, in range: Range<Int>, by models: [any ConsistencyManagerModel]) {
         var before = Self.none
-        for _ in 0..<range.lowerBound {
-            before = before == Self.none ? self[parent].firstChild : self[before].nextSibling
-        }
-        var next = before == Self.none ? self[parent].firstChild : self[before].nextSibling
-        for _ in range where next != Self.none {
-            let gone = next
-            next = self[gone].nextSibling
+        for _ in 0..<range.lowerBound { before = next(after: before, under: parent) }
+        var after = next(after: before, under: parent)
+        for _ in range where after != Self.none {
+            let gone = after
+            after = self[gone].nextSibling
             removeTree(at: gone)
         }
         for model in models {
             let slot = insert(model, owner: owner(of: parent))
             self[slot].parent = parent
-            if before == Self.none { self[parent].firstChild = slot } else { self[before].nextSibling = slot }
+            link(slot, after: before, under: parent)
             before = slot
         }
-        if before == Self.none { self[parent].firstChild = next } else { self[before].nextSibling = next }
+        link(after, after: before, under: parent)
     }
 
     /// Takes a whole tree away; its root must not be among the children of a slot that stays.
@@ -146,7 +150,7 @@ final class ModelIndex {
         while slot != Self.none {
             let next = self[slot].nextSibling
             if isGone(slot) {
-                if kept == Self.none { self[parent].firstChild = next } else { self[kept].nextSibling = next }
+                link(next, after: kept, under: parent)
                 removeTree(at: slot)
             } else {
                 kept = slot

@@ -127,9 +127,7 @@ actor ConsistencyWorker {
         _ visit: (NodeIdentifier, ModelIndex.Slot) -> Void = { _, _ in }
     ) {
         removeTrees(of: registration)
-        registration.root = index.insert(base.model, owner: registration.owner) { _, identifier, slot in
-            if let identifier { visit(identifier, slot) }
-        }
+        registration.root = index.insert(base.model, owner: registration.owner, visit)
         registration.snapshot = Snapshot(base)
         registration.latestRevision = base.revision ?? .zero
     }
@@ -215,9 +213,8 @@ actor ConsistencyWorker {
         if applyAll(of: base.splices, to: registration) {
             targets = self.targets(of: changes)[registration.owner] ?? []
         }
-        if registration.parts.isEmpty, let snapshot = registration.snapshot, snapshot.isTree(of: base) {
-            // The slots found are those of this tree.
-        } else {
+        // Otherwise the slots found are not those of this tree.
+        if !registration.parts.isEmpty || registration.snapshot?.isTree(of: base) != true {
             targets = []
             reindex(registration, base) { identifier, slot in
                 if changes[identifier] != nil { targets.append(slot) }
@@ -245,11 +242,10 @@ actor ConsistencyWorker {
             let next = ListenerBase(model: model, revision: base.revision == nil ? nil : revision)
             if registration.snapshot == nil {
                 reindex(registration, next)
-                registration.latestRevision = base.revision ?? .zero
             } else {
                 registration.snapshot = Snapshot(next)
-                registration.latestRevision = base.revision ?? .zero
             }
+            registration.latestRevision = base.revision ?? .zero
         } else {
             removeTrees(of: registration)
         }
