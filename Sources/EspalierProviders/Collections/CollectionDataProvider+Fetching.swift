@@ -40,14 +40,6 @@ extension CollectionDataProvider {
     /// Shows the collection under a key: see `fetchDataFromCache`. Returns what is shown then, nil for a miss; throws what the
     /// cache reports.
     public func fetch(_ cacheKey: String?, context: (any Sendable)? = nil) async throws -> [T]? {
-        try await withCheckedThrowingContinuation { continuation in
-            fetchDataFromCache(withCacheKey: cacheKey, context: context) { elements, error in
-                if let error, elements == nil {
-                    continuation.resume(throwing: error)
-                } else {
-                    continuation.resume(returning: elements)
-                }
-            }
-        }
+        try await awaitAnswer { fetchDataFromCache(withCacheKey: cacheKey, context: context, completion: $0) }
     }
 }

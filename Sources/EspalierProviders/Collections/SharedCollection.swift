@@ -19,8 +19,6 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private var lastFetched: ChangeTime?
     private var revision = ChangeTime.zero
     private var log = SpliceLog()
-    /// The edits that the index may not have heard of.
-    private var splices: [TreeSplice] = []
     private var members: [WeakMember] = []
     /// When the cache was last sent all of it.
     private var lastSent = ChangeTime.zero
@@ -107,7 +105,6 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         lastSet = time
         revision = ChangeTime()
         log.removeAll()
-        splices = []
     }
 
     // MARK: Edits
@@ -126,12 +123,10 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let old = revision
         let revision = ChangeTime()
         self.revision = revision
-        log.append(splice, revision)
-        let treeSplice = TreeSplice(range, new, from: old, to: revision)
-        splices.append(treeSplice)
-        consistencyManager.splice(self, treeSplice) { [weak self] in
+        let edit = TreeSplice(range, new, from: old, to: revision)
+        log.append(splice, edit)
+        consistencyManager.splice(self, edit) { [weak self] in
             self?.log.removeThrough(revision)
-            self?.splices.removeAll { $0.new <= revision }
         }
         post(new, context: context) {
             if save {
@@ -208,7 +203,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     var base: ListenerBase? {
         isKnown
-            ? ListenerBase(model: CollectionModel(elements: elements), revision: revision, splices: splices)
+            ? ListenerBase(model: CollectionModel(elements: elements), revision: revision, splices: log.edits)
             : nil
     }
 

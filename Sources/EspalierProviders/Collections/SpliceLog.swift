@@ -9,27 +9,30 @@ struct SpliceLog {
     private struct Entry {
         let revision: ChangeTime
         let splice: CollectionSplice
-        /// Made by an update, and kept only for what it moves.
-        var isDeletion = false
+        /// The edit, for the index; nil for what an update took out, which is kept only for what it moves.
+        let edit: TreeSplice?
     }
     private var entries: [Entry] = []
 
     var isEmpty: Bool { entries.isEmpty }
 
-    mutating func append(_ splice: CollectionSplice, _ revision: ChangeTime) {
-        entries.append(Entry(revision: revision, splice: splice))
+    /// The edits that the index may not have heard of.
+    var edits: [TreeSplice] { entries.compactMap(\.edit) }
+
+    mutating func append(_ splice: CollectionSplice, _ edit: TreeSplice) {
+        entries.append(Entry(revision: edit.new, splice: splice, edit: edit))
     }
 
     /// An update took an element out of the list: what the edits before have put in has moved.
     mutating func noteDeletion(at index: Int, _ revision: ChangeTime) {
         guard !entries.isEmpty else { return }
         let splice = CollectionSplice(range: index..<index + 1, count: 0)
-        entries.append(Entry(revision: revision, splice: splice, isDeletion: true))
+        entries.append(Entry(revision: revision, splice: splice, edit: nil))
     }
 
     mutating func removeThrough(_ revision: ChangeTime) {
         entries.removeAll { $0.revision <= revision }
-        entries.removeFirst(entries.prefix(while: \.isDeletion).count)
+        entries.removeFirst(entries.prefix { $0.edit == nil }.count)
     }
 
     mutating func removeAll() { entries = [] }
