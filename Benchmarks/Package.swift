@@ -5,18 +5,35 @@ import PackageDescription
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
+    products: [.executable(name: "compare", targets: ["compare"])],
     dependencies: [
         .package(name: "Espalier", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
         .systemLibrary(
             name: "CLMDBRaw", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+        .systemLibrary(
+            name: "CRocksDB", pkgConfig: "rocksdb", providers: [.apt(["librocksdb-dev"]), .brew(["rocksdb"])]),
         .target(name: "CAllocations"),
+        .target(name: "Feeds", dependencies: [.product(name: "Espalier", package: "Espalier")]),
+        .target(
+            name: "Comparison",
+            dependencies: [
+                "Feeds", "CLMDBRaw", "CRocksDB",
+                .product(name: "Espalier", package: "Espalier"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .executableTarget(name: "compare", dependencies: ["Comparison"]),
+        .testTarget(name: "ComparisonTests", dependencies: ["Comparison"]),
         .executableTarget(
             name: "Models",
             dependencies: [
-                "CLMDBRaw", "CAllocations",
+                "Feeds", "CLMDBRaw", "CAllocations",
                 .product(name: "Espalier", package: "Espalier"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CAllocations
 import Espalier
+import Feeds
 import Foundation
 
 struct Allocations: ParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Espalier
+import Feeds
 import Foundation
 
 struct Reading: ParsableCommand {

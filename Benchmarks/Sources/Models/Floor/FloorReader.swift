@@ -1,4 +1,5 @@
 import CLMDBRaw
+import Feeds
 
 /// The floor: what reading a tree costs when nothing is general. Raw `mdb_get` by handle and the engine's own record bytes,
 /// decoded by hand into the same structs, with no check, no shapes, no limits, no cycles and no index.

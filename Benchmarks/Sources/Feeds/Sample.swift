@@ -1,7 +1,7 @@
 /// Makes trees from a seed: the same in every run.
-struct Sample {
-    static let postsPerFeed = 100
-    static let commentsPerPost = 2
+package struct Sample {
+    package static let postsPerFeed = 100
+    package static let commentsPerPost = 2
 
     private var random: SplitMix64
     private let seed: UInt64
@@ -9,7 +9,7 @@ struct Sample {
     private var nextPost: UInt64
     private var date = 700_000_000.0
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         self.seed = seed
         random = SplitMix64(state: seed)
         nextPerson = seed * 1_000_000
@@ -17,7 +17,7 @@ struct Sample {
     }
 
     /// Six nodes a post, one a feed, and the root.
-    mutating func timeline(posts: Int) -> Timeline {
+    package mutating func timeline(posts: Int) -> Timeline {
         var feeds: [Feed] = []
         var left = posts
         while left > 0 {
@@ -27,26 +27,31 @@ struct Sample {
         return Timeline(id: "\(seed)", feeds: feeds)
     }
 
-    mutating func feed(number: Int = 0, posts: Int) -> Feed {
-        Feed(id: "\(seed)-\(number)", title: "Feed \(seed)", posts: (0..<posts).map { post($0) })
+    /// A feed whose people are in no other.
+    package mutating func feed(number: Int = 0, posts: Int) -> Feed {
+        feed(number: number, posts: posts) { $0.person() }
     }
 
-    private mutating func post(_ number: Int) -> Post {
-        nextPost += 1
-        date += 61.5
-        return Post(
-            id: "\(nextPost)", text: words(18), createdAt: date, likesCount: Int(random.next() % 500),
-            repliesCount: Self.commentsPerPost, isPinned: number == 0, author: person(),
-            comments: (0..<Self.commentsPerPost).map { comment($0) })
+    package mutating func feed(number: Int, posts: Int, person: (inout Sample) -> Person) -> Feed {
+        Feed(
+            id: "\(seed)-\(number)", title: "Feed \(seed)",
+            posts: (0..<posts).map { index in
+                nextPost += 1
+                date += 61.5
+                return Post(
+                    id: "\(nextPost)", text: words(18), createdAt: date, likesCount: Int(random.next() % 500),
+                    repliesCount: Self.commentsPerPost, isPinned: index == 0, author: person(&self),
+                    comments: (0..<Self.commentsPerPost).map { comment($0, person(&self)) })
+            })
     }
 
-    private mutating func comment(_ number: Int) -> Comment {
+    private mutating func comment(_ number: Int, _ author: Person) -> Comment {
         Comment(
             id: "\(nextPost * 10 + UInt64(number))", text: words(9), createdAt: date + Double(number),
-            likesCount: Int(random.next() % 50), isEdited: random.next() % 10 == 0, author: person())
+            likesCount: Int(random.next() % 50), isEdited: random.next() % 10 == 0, author: author)
     }
 
-    private mutating func person() -> Person {
+    package mutating func person() -> Person {
         nextPerson += 1
         return Person(
             id: "\(nextPerson)", name: "\(pick(Self.given)) \(pick(Self.family))", handle: "user_\(nextPerson)",
@@ -67,17 +72,4 @@ struct Sample {
         "cache", "tree", "record", "graph", "feed", "swift", "page", "cursor", "budget", "evict", "stale", "fresh",
         "under", "over", "quick", "brown", "normal", "form", "wall", "branch", "leaf", "root", "trained", "flat",
     ]
-}
-
-/// Sebastiano Vigna's SplitMix64.
-struct SplitMix64 {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
 }

@@ -1,0 +1,69 @@
+import Espalier
+import Feeds
+
+/// This library, with feeds declared by the macro or as Codable alone.
+final class EngineContender<Shown: FeedModel>: Contender {
+    private let directory: String
+    private let configuration: Configuration
+    private var opened: NormalizedCache?
+    /// What is written next, made before the time is taken.
+    private var prepared: Shown?
+
+    init(directory: String, durability: Durability, compression: Compression) {
+        self.directory = directory
+        configuration = Configuration(
+            budget: .gibibytes(4), durability: durability == .process ? .noSync : .noMetaSync,
+            compression: compression)
+    }
+
+    func open() throws { opened = try NormalizedCache(directory: directory, configuration: configuration) }
+
+    func close() throws {
+        opened?.close()
+        opened = nil
+    }
+
+    var cache: NormalizedCache {
+        get throws {
+            guard let opened else { throw ComparisonError.missing("an open cache") }
+            return opened
+        }
+    }
+
+    func prepare(_ feed: Feed) { prepared = Shown(feed) }
+
+    func write(_ feed: Feed) throws {
+        let model = prepared ?? Shown(feed)
+        prepared = nil
+        try cache.set(model).wait()
+    }
+
+    func read(_ feed: String) throws -> FeedRead? {
+        try cache.read(Shown.self, Self.identifier(feed: feed)).map { shown in FeedRead(shown.plain) }
+    }
+
+    func person(_ id: String, shownIn feed: String) throws -> Person? {
+        try cache.read(Shown.PersonModel.self, Self.identifier(person: id)).map(Shown.plain)
+    }
+
+    func update(_ person: Person, shownIn feeds: [String]) throws { try cache.set(Shown.model(of: person)).wait() }
+
+    func delete(person id: String, shownIn feeds: [String]) throws {
+        try cache.delete(Self.identifier(person: id)).wait()
+    }
+
+    func setCollection(_ people: [Person], forKey key: String) throws {
+        try cache.setCollection(people.map(Shown.model), forKey: key).wait()
+    }
+
+    func append(_ page: [Person], to current: [Person], forKey key: String) throws {
+        try cache.append(page.map(Shown.model), toCollection: key).wait()
+    }
+
+    func collection(forKey key: String) throws -> [Person]? {
+        try cache.collection(of: Shown.PersonModel.self, forKey: key)?.map(Shown.plain)
+    }
+
+    private static func identifier(feed: String) -> String { "Feed:\(feed)" }
+    private static func identifier(person: String) -> String { "Person:\(person)" }
+}

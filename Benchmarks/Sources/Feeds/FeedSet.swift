@@ -1,0 +1,99 @@
+/// What all contenders keep: feeds of 601 nodes, of which 300 are people drawn by Zipf from those that there are.
+package struct FeedSet: Sendable {
+    package let people: [Person]
+    package private(set) var feeds: [Feed]
+
+    package init(seed: UInt64 = 1, feeds count: Int = 100, people peopleCount: Int = 2_000, posts: Int = 100) {
+        var sample = Sample(seed: seed)
+        let people = (0..<peopleCount).map { _ in sample.person() }
+        let table = ZipfTable(count: peopleCount)
+        var random = SplitMix64(state: seed ^ 0x5EED)
+        self.people = people
+        feeds = (0..<count).map { number in
+            sample.feed(number: number, posts: posts) { _ in people[table.draw(&random)] }
+        }
+    }
+
+    /// Feeds by the people they show.
+    package func feedsByPerson() -> [String: [String]] {
+        var shown: [String: [String]] = [:]
+        for feed in feeds { for id in feed.peopleIdentifiers { shown[id, default: []].append(feed.id) } }
+        return shown
+    }
+}
+
+extension Feed {
+    /// Of authors of posts and comments, each once.
+    package var peopleIdentifiers: Set<String> {
+        var found: Set<String> = []
+        for post in posts {
+            found.insert(post.author.id)
+            for comment in post.comments { found.insert(comment.author.id) }
+        }
+        return found
+    }
+
+    /// The same with one node in a hundred changed: the likes of as many posts as comments.
+    package func edited(_ number: Int) -> Feed {
+        let nodes = posts.count * (2 + 2 * Sample.commentsPerPost) + 1
+        let count = max(1, nodes / 200)
+        let step = max(1, posts.count / count)
+        return copy { feed in
+            for index in 0..<min(count, posts.count) {
+                feed.posts[(index * step + number) % posts.count].like(number)
+            }
+        }
+    }
+
+    /// The same without what a person wrote: neither posts nor comments can be without their author.
+    package func without(person id: String) -> Feed {
+        copy { feed in
+            feed.posts = posts.filter { $0.author.id != id }.map { post in
+                guard post.comments.contains(where: { $0.author.id == id }) else { return post }
+                return post.copy { $0.comments = post.comments.filter { $0.author.id != id } }
+            }
+        }
+    }
+
+    /// The same with another state of a person, wherever the person is shown.
+    package func showing(_ person: Person) -> Feed {
+        func shown(_ old: Person) -> Person { old.id == person.id ? person : old }
+        return Feed(
+            id: id, title: title,
+            posts: posts.map { post in
+                Post(
+                    id: post.id, text: post.text, createdAt: post.createdAt, likesCount: post.likesCount,
+                    repliesCount: post.repliesCount, isPinned: post.isPinned, author: shown(post.author),
+                    comments: post.comments.map { comment in
+                        Comment(
+                            id: comment.id, text: comment.text, createdAt: comment.createdAt,
+                            likesCount: comment.likesCount, isEdited: comment.isEdited, author: shown(comment.author))
+                    })
+            })
+    }
+}
+
+extension Post {
+    /// A like more for it and for its first comment.
+    fileprivate mutating func like(_ number: Int) {
+        self = copy { post in
+            post.likesCount = number
+            if let first = post.comments.first { post.comments[0] = first.copy { $0.likesCount = number } }
+        }
+    }
+}
+
+extension Person {
+    /// The same with another headline.
+    package func edited(_ number: Int) -> Person { copy { $0.headline = "headline number \(number)" } }
+}
+
+extension Feed {
+    package func person(_ id: String) -> Person? {
+        for post in posts {
+            if post.author.id == id { return post.author }
+            for comment in post.comments where comment.author.id == id { return comment.author }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,3 @@
+import Comparison
+
+CompareCommand.main()

@@ -1,0 +1,14 @@
+import Feeds
+import Testing
+
+@testable import Comparison
+
+@Suite struct FeedSetTests {
+    @Test("the same seed makes the same feeds of 601 nodes")
+    func seeded() {
+        let first = FeedSet(feeds: 3)
+        #expect(first.feeds == FeedSet(feeds: 3).feeds)
+        #expect(first.feeds != FeedSet(seed: 2, feeds: 3).feeds)
+        for feed in first.feeds { #expect(1 + feed.posts.count + feed.posts.reduce(0) { $0 + $1.comments.count * 2 + 1 } == 601) }
+    }
+}
