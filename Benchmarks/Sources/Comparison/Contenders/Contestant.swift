@@ -38,6 +38,16 @@ struct Contestant: Sendable {
         Contestant(name: "dictionary in memory", role: .ceiling) { _, _ in MemoryContender() },
     ]
 
+    /// The engine with reads that never wait for a writer; those of `all` see what was submitted before.
+    static let snapshots = [
+        Contestant(name: "Espalier, .snapshot", role: .engine) {
+            EngineContender<Feed>(directory: $0, durability: $1, compression: .none, consistency: .snapshot)
+        },
+        Contestant(name: "Espalier, compressed, .snapshot", role: .engine) {
+            EngineContender<Feed>(directory: $0, durability: $1, compression: .standard, consistency: .snapshot)
+        },
+    ]
+
     private static func engine<Shown: FeedModel>(
         _ name: String, _ type: Shown.Type, _ compression: Compression
     ) -> Contestant {

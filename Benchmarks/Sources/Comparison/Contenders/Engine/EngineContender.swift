@@ -5,15 +5,20 @@ import Feeds
 final class EngineContender<Shown: FeedModel>: Contender {
     private let directory: String
     private let configuration: Configuration
+    private let consistency: Consistency
     private var opened: NormalizedCache?
     /// What is written next, made before the time is taken.
     private var prepared: Shown?
 
-    init(directory: String, durability: Durability, compression: Compression) {
+    init(
+        directory: String, durability: Durability, compression: Compression, budget: ByteCount = .gibibytes(8),
+        consistency: Consistency = .latest
+    ) {
         self.directory = directory
+        self.consistency = consistency
+        // `noMetaSync` waits for the disk once a commit, as the others do where power may go: it is the default, too.
         configuration = Configuration(
-            budget: .gibibytes(4), durability: durability == .process ? .noSync : .noMetaSync,
-            compression: compression)
+            budget: budget, durability: durability == .process ? .noSync : .noMetaSync, compression: compression)
     }
 
     func open() throws { opened = try NormalizedCache(directory: directory, configuration: configuration) }
@@ -39,7 +44,7 @@ final class EngineContender<Shown: FeedModel>: Contender {
     }
 
     func read(_ feed: String) throws -> FeedRead? {
-        try cache.read(Shown.self, Self.identifier(feed: feed)).map { shown in FeedRead(shown.plain) }
+        try cache.read(Shown.self, Self.identifier(feed: feed), consistency: consistency).map { FeedRead($0.plain) }
     }
 
     func person(_ id: String, shownIn feed: String) throws -> Person? {

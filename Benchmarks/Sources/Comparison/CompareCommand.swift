@@ -1,0 +1,75 @@
+public import ArgumentParser
+import Feeds
+import Foundation
+
+/// `compare`: every contender on the same data in one process.
+public struct CompareCommand: ParsableCommand {
+    public static let configuration = CommandConfiguration(
+        commandName: "compare",
+        abstract: "Measures Espalier beside what is used today, in one run.",
+        subcommands: [CompareRun.self, CompareMemory.self],
+        defaultSubcommand: CompareRun.self)
+
+    public init() {}
+}
+
+struct CompareRun: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Measures everything and writes a report.",
+        discussion: """
+            All contenders keep the same feeds and do the same in turns. Writes report.json, report.md and plots. Only a release \
+            build means something, on a machine that does nothing else.
+            """)
+
+    @Flag(help: "Tiny sizes, everything once: shows that all of it works.")
+    var smoke = false
+
+    @Option(help: ArgumentHelp("Where the report goes.", valueName: "directory"))
+    var report = "report"
+
+    @Option(
+        help: ArgumentHelp(
+            "Where contenders keep their files: on the disk that is to be measured.", valueName: "directory"))
+    var scratch = NSTemporaryDirectory()
+
+    @Option(
+        help: ArgumentHelp(
+            "A document whose tables between markers are replaced by those of the report.", valueName: "file"))
+    var update: [String] = []
+
+    func run() throws {
+        let scale = smoke ? Scale.smoke : Scale.full
+        let start = ContinuousClock.now
+        let comparison = Comparison(scale: scale, directory: scratch) { what in
+            let seconds = Int((ContinuousClock.now - start).microseconds / 1e6)
+            FileHandle.standardError.write(Data("\(seconds) s: \(what)\n".utf8))
+        }
+        let report = try comparison.run()
+        let files = try ReportFiles(report).write(to: self.report)
+        for document in update { try MarkedDocument.update(document, with: MarkdownReport(report: report)) }
+        print(
+            "\(report.outcomes.count) workloads in \(Int((ContinuousClock.now - start).microseconds / 1e6)) s; wrote:")
+        for file in files { print("    " + file) }
+    }
+}
+
+struct CompareMemory: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "memory", abstract: "What this process takes to read all feeds of a contender.",
+        shouldDisplay: false)
+
+    @Option var contender: String
+    @Option var directory: String
+    @Option var feeds: Int
+    @Option var people: Int
+    @Option var posts: Int
+
+    func run() throws {
+        guard let contestant = Contestant.all.first(where: { $0.name == contender }) else {
+            throw ValidationError("There is no contender '\(contender)'.")
+        }
+        let set = FeedSet(feeds: feeds, people: people, posts: posts)
+        let result = try ResidentMemory.measureHere(contestant, in: directory, set)
+        print(String(decoding: try JSONEncoder().encode(result), as: UTF8.self))
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+
+/// The system's memory of files.
+enum PageCache {
+    /// Makes the system forget the files below a directory, which nobody has open, and says whether it did: pages that are
+    /// dirty, or on a file system that is memory itself, stay.
+    static func forget(_ directory: String) throws -> Bool {
+        var isForgotten = true
+        for path in try DirectorySize.files(directory) {
+            let descriptor = Foundation.open(path, O_RDONLY)
+            guard descriptor >= 0 else { throw ComparisonError.system("open", errno) }
+            defer { close(descriptor) }
+            guard fsync(descriptor) == 0 else { throw ComparisonError.system("fsync", errno) }
+            posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+            isForgotten = isForgotten && residentPages(descriptor) == 0
+        }
+        return isForgotten
+    }
+
+    private static func residentPages(_ descriptor: Int32) -> Int {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_size > 0 else { return 0 }
+        let size = Int(status.st_size)
+        guard let map = mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0), map != MAP_FAILED else { return 0 }
+        defer { munmap(map, size) }
+        let page = Int(getpagesize())
+        var resident = [UInt8](repeating: 0, count: (size + page - 1) / page)
+        guard mincore(map, size, &resident) == 0 else { return 0 }
+        return resident.count { $0 & 1 == 1 }
+    }
+}

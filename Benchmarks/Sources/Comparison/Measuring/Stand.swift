@@ -1,0 +1,22 @@
+/// A contender in a directory of its own.
+final class Stand {
+    let contestant: Contestant
+    let directory: String
+    let contender: any Contender
+
+    init(_ contestant: Contestant, in directory: String, durability: Durability) throws {
+        self.contestant = contestant
+        self.directory = directory + "/" + contestant.fileName
+        contender = try contestant.make(self.directory, durability)
+        try contender.open()
+    }
+
+    /// What is in its directory, as the system allocated it.
+    func bytesOnDisk() throws -> Int { try DirectorySize.allocated(directory) }
+}
+
+extension Contestant {
+    var fileName: String {
+        String(name.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "-" })
+    }
+}

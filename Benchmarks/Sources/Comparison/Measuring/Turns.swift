@@ -1,0 +1,48 @@
+/// Contenders that do the same in turns, so that all of them meet the same machine: what else it does falls on all.
+///
+/// A turn is a few operations of one contender, as an app would not change its cache with each; who begins moves on from round to
+/// round, so that nobody always follows the same one.
+struct Turns {
+    var warmUp: Int
+    var rounds: Int
+    /// Operations of a turn.
+    var batch: Int
+
+    /// Microseconds of each operation, by stand. `number` counts the operations of a stand, with those that warm up.
+    func measure(
+        _ stands: [Stand], prepare: (_ stand: Stand, _ number: Int) throws -> Void = { _, _ in },
+        _ body: (_ stand: Stand, _ number: Int) throws -> Void
+    ) throws -> [[Double]] {
+        var times = stands.map { _ in [Double]() }
+        let clock = ContinuousClock()
+        for round in 0..<warmUp + rounds {
+            for place in stands.indices {
+                let index = (place + round) % stands.count
+                let stand = stands[index]
+                for operation in 0..<batch {
+                    let number = round * batch + operation
+                    try prepare(stand, number)
+                    let start = clock.now
+                    try body(stand, number)
+                    let time = clock.now - start
+                    if round >= warmUp { times[index].append(time.microseconds) }
+                }
+            }
+        }
+        return times
+    }
+
+    func figures(
+        _ stands: [Stand], prepare: (_ stand: Stand, _ number: Int) throws -> Void = { _, _ in },
+        _ body: (_ stand: Stand, _ number: Int) throws -> Void
+    ) throws -> [Figure] {
+        let times = try measure(stands, prepare: prepare, body)
+        return zip(stands, times).map { Figure($0.contestant, unit: .microseconds, values: $1) }
+    }
+
+    var operations: Int { (warmUp + rounds) * batch }
+}
+
+extension Duration {
+    var microseconds: Double { Double(components.attoseconds) / 1e12 + Double(components.seconds) * 1e6 }
+}

@@ -1,0 +1,157 @@
+/// The report as tables, each of which can stand in a document by itself.
+struct MarkdownReport {
+    let report: Report
+
+    static let engine = "Espalier"
+
+    /// Tables by the names that documents ask for.
+    var sections: [(name: String, title: String, text: String)] {
+        var sections = [
+            ("feeds", "Feeds, nothing waits for the disk: median microseconds", table(of: .process)),
+            ("ratios", "The same, times as long as Espalier", ratios(of: .process)),
+            ("power", "Writing, each write waits for the disk once: median microseconds", table(of: .power)),
+            ("threads", "Feeds read a second, by threads", threads),
+            ("latency", "Reading beside a writer, microseconds", latency),
+            ("eviction", "Eviction under pressure", eviction),
+            ("space", "Space", space),
+        ]
+        for (name, title, value) in Self.growing {
+            sections.append(("growth-\(name)", title, growth(value)))
+        }
+        return sections.filter { !$0.2.isEmpty }
+    }
+
+    var text: String {
+        let surroundings = report.surroundings
+        let head = """
+            # What one run measured
+
+            \(surroundings.date), \(surroundings.processors) × \(surroundings.processor), \
+            \(Format.bytes(Double(surroundings.memoryBytes))) of memory, \(surroundings.system); \
+            LMDB \(surroundings.lmdb), SQLite \(surroundings.sqlite)\
+            \(surroundings.isOptimised ? "" : "; a debug build, whose figures mean nothing").
+
+            Medians; in brackets what a tenth of the values is below and a tenth above.
+
+            """
+        return sections.reduce(head) { $0 + "\n## \($1.title)\n\n\($1.text)" } + "\n## What was done\n\n" + meanings
+    }
+
+    private var meanings: String {
+        var seen: Set<String> = []
+        return report.outcomes.filter { seen.insert($0.workload).inserted }
+            .map { "- **\($0.title)**: \($0.meaning)\n" }.joined()
+    }
+
+    // MARK: Feeds
+
+    private func outcomes(_ durability: Durability) -> [Outcome] {
+        report.outcomes.filter { outcome in
+            outcome.durability == durability && outcome.figures.allSatisfy { $0.unit == .microseconds }
+        }
+    }
+
+    private func table(of durability: Durability) -> String {
+        byContender(outcomes(durability)) { outcome, figure in
+            let value = Format.value(figure.median, figure.unit)
+            return "\(value) (\(Format.value(figure.low, figure.unit))–\(Format.value(figure.high, figure.unit)))"
+        }
+    }
+
+    private func ratios(of durability: Durability) -> String {
+        byContender(outcomes(durability)) { outcome, figure in
+            outcome.ratio(of: figure.contender, to: Self.engine).map(Format.ratio) ?? "–"
+        }
+    }
+
+    private func byContender(_ outcomes: [Outcome], _ cell: (Outcome, Figure) -> String) -> String {
+        guard let names = outcomes.max(by: { $0.figures.count < $1.figures.count })?.figures.map(\.contender) else {
+            return ""
+        }
+        // Contenders are the columns where there are fewer of them: workloads have long names.
+        var table = MarkdownTable([""] + outcomes.map(\.title))
+        for name in names {
+            table.append(
+                [name] + outcomes.map { outcome in outcome.figure(of: name).map { cell(outcome, $0) } ?? "–" })
+        }
+        return table.text
+    }
+
+    private var threads: String {
+        byContender(report.outcomes.filter { $0.workload.hasPrefix("threads") }) { Format.value($1.median, $1.unit) }
+    }
+
+    // MARK: The rest
+
+    private var latency: String {
+        guard !report.latencies.isEmpty else { return "" }
+        var table = MarkdownTable(
+            [
+                "", "p50", "p99", "p99.9", "max", "with writer: p50", "p99", "p99.9", "max", "p99 to without",
+                "commits a second",
+            ])
+        for alone in report.latencies where !alone.hasWriter {
+            guard let beside = report.latencies.first(where: { $0.hasWriter && $0.contender == alone.contender }) else {
+                continue
+            }
+            let figures = [alone, beside].flatMap { [$0.p50, $0.p99, $0.p999, $0.most] }.map(Format.microseconds)
+            table.append(
+                [alone.contender] + figures + [Format.ratio(beside.p99 / alone.p99), Format.ratio(beside.commits)])
+        }
+        return table.text
+    }
+
+    private var eviction: String {
+        guard !report.evictions.isEmpty else { return "" }
+        var table = MarkdownTable([
+            "", "budget", "most on disk", "feeds held", "hit rate", "exact LRU", "offline optimal", "us a read",
+        ])
+        for result in report.evictions {
+            table.append([
+                result.contender, Format.bytes(Double(result.budget)), Format.bytes(Double(result.mostBytes)),
+                Format.count(result.feedsHeld), Format.percent(result.hitRate),
+                Format.percent(result.leastRecentlyUsed), Format.percent(result.offlineOptimal),
+                Format.microseconds(result.microsecondsPerRead),
+            ])
+        }
+        return table.text
+    }
+
+    private var space: String {
+        guard !report.memory.isEmpty else { return "" }
+        var table = MarkdownTable(["", "on disk", "memory of its own", "mapped file in memory"])
+        for result in report.memory {
+            let disk = report.outcome("size")?.figure(of: result.contender)
+            table.append([
+                result.contender, disk.map { Format.bytes($0.median) } ?? "–", Format.bytes(Double(result.ownBytes)),
+                Format.bytes(Double(result.fileBytes)),
+            ])
+        }
+        return table.text
+    }
+
+    static let growing: [(name: String, title: String, value: @Sendable (Growth.Point) -> Double)] = [
+        ("read", "Reading a feed as caches grow, microseconds by records", { $0.read.median }),
+        ("node", "Reading one node as caches grow, microseconds by records", { $0.node.median }),
+        ("write", "Writing a new feed as caches grow, microseconds by records", { $0.write.median }),
+        ("rewrite", "Rewriting with 1 % changed as caches grow, microseconds by records", { $0.rewrite.median }),
+        ("open", "Opening as caches grow, microseconds by records", { $0.open.median }),
+    ]
+
+    private func growth(_ value: (Growth.Point) -> Double) -> String {
+        let sizes = Set(report.growth.map(\.records)).sorted()
+        guard !sizes.isEmpty else { return "" }
+        var table = MarkdownTable([""] + sizes.map(Format.count))
+        var names: [String] = []
+        for point in report.growth where !names.contains(point.contender) { names.append(point.contender) }
+        for name in names {
+            table.append(
+                [name]
+                    + sizes.map { size in
+                        report.growth.first { $0.contender == name && $0.records == size }
+                            .map { Format.microseconds(value($0)) } ?? "–"
+                    })
+        }
+        return table.text
+    }
+}

@@ -1,0 +1,19 @@
+import Espalier
+import Foundation
+
+/// Everything that one run measured: what `report.json` holds.
+struct Report: Codable, Sendable {
+    var surroundings = Surroundings()
+    let scale: Scale
+    var outcomes: [Outcome] = []
+    var latencies: [ReadingBesideWriter.Latency] = []
+    var evictions: [EvictionUnderPressure.Result] = []
+    var memory: [ResidentMemory.Result] = []
+    var growth: [Growth.Point] = []
+
+    init(scale: Scale) { self.scale = scale }
+
+    func outcome(_ workload: String, _ durability: Durability = .process) -> Outcome? {
+        outcomes.first { $0.workload == workload && $0.durability == durability }
+    }
+}

@@ -1,0 +1,24 @@
+import Foundation
+
+/// The report as files.
+struct ReportFiles {
+    private let report: Report
+
+    init(_ report: Report) { self.report = report }
+
+    /// Returns the paths of what it wrote.
+    func write(to directory: String) throws -> [String] {
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        var files = [("report.json", try encoder.encode(report))]
+        files.append(("report.md", Data(MarkdownReport(report: report).text.utf8)))
+        return try files.map { name, data in
+            let path = directory + "/" + name
+            try data.write(to: URL(fileURLWithPath: path), options: .atomic)
+            return path
+        }
+    }
+}

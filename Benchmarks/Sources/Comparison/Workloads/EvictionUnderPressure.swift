@@ -1,0 +1,86 @@
+import Espalier
+import Feeds
+import Foundation
+
+/// Feeds read by Zipf and written where they are missing, in caches too small for all of them.
+struct EvictionUnderPressure {
+    let comparison: Comparison
+
+    struct Result: Codable, Sendable {
+        let contender: String
+        let budget, reads, hits: Int
+        /// Feeds it held, on average: what the other two rules are given.
+        let feedsHeld: Int
+        /// Shares of the reads, of which the last two are those of simulations that hold `feedsHeld` feeds: the least recently
+        /// used goes, and the one that is needed last goes, which takes knowing the future (Belady 1966).
+        let hitRate, leastRecentlyUsed, offlineOptimal: Double
+        /// Of a read with what follows a miss.
+        let microsecondsPerRead: Double
+        let mostBytes: Int
+    }
+
+    /// What it takes of a contender here.
+    private struct Limited {
+        let name: String
+        let contender: any Contender
+        let directory: String
+        let isHeld: (Feed) throws -> Bool
+    }
+
+    func run() throws -> [Result] {
+        comparison.announce("evicting under pressure")
+        let scale = comparison.scale
+        let set = FeedSet(seed: 4, feeds: scale.evictionFeeds, people: scale.people, posts: scale.posts)
+        let table = ZipfTable(count: set.feeds.count)
+        var random = SplitMix64(state: 11)
+        let accesses = (0..<scale.evictionReads).map { _ in table.draw(&random) }
+        let scratch = try Scratch(in: comparison.directory)
+        return try limited(scratch.path).map { contender in
+            try contender.contender.open()
+            defer { try? contender.contender.close() }
+            return try run(contender, set.feeds, accesses)
+        }
+    }
+
+    private func limited(_ directory: String) throws -> [Limited] {
+        let budget = comparison.scale.evictionBudget
+        let engines = [("Espalier", Compression.none), ("Espalier, compressed", .standard)].map { name, compression in
+            let path = directory + "/" + name
+            let contender = EngineContender<Feed>(
+                directory: path, durability: .process, compression: compression, budget: ByteCount(budget))
+            return Limited(name: name, contender: contender, directory: path) { feed in
+                try contender.cache.peek(Feed.self, "Feed:\(feed.id)") != nil
+            }
+        }
+        let path = directory + "/files"
+        let files = try FilesContender(directory: path, durability: .process, limit: budget)
+        return engines + [
+            Limited(name: "JSON files", contender: files, directory: path) { try files.holds($0.id) }
+        ]
+    }
+
+    private func run(_ limited: Limited, _ feeds: [Feed], _ accesses: [Int]) throws -> Result {
+        let clock = ContinuousClock()
+        var hits = 0
+        var time = Duration.zero
+        var held: [Int] = []
+        var mostBytes = 0
+        for (number, access) in accesses.enumerated() {
+            let feed = feeds[access]
+            time += try clock.measure {
+                if try limited.contender.read(feed.id) != nil { hits += 1 } else { try limited.contender.write(feed) }
+            }
+            // After it is full, and not too often: looking takes a read of each.
+            guard (number + 1) % max(1, accesses.count / 10) == 0 else { continue }
+            mostBytes = max(mostBytes, try DirectorySize.allocated(limited.directory))
+            if number > accesses.count / 3 { held.append(try feeds.count(where: limited.isHeld)) }
+        }
+        let capacity = max(1, held.reduce(0, +) / max(1, held.count))
+        return Result(
+            contender: limited.name, budget: comparison.scale.evictionBudget, reads: accesses.count, hits: hits,
+            feedsHeld: capacity, hitRate: Double(hits) / Double(accesses.count),
+            leastRecentlyUsed: ExactLRU.hitRate(of: accesses, capacity: capacity),
+            offlineOptimal: OfflineOptimal.hitRate(of: accesses, capacity: capacity),
+            microsecondsPerRead: time.microseconds / Double(accesses.count), mostBytes: mostBytes)
+    }
+}

@@ -1,0 +1,62 @@
+import Dispatch
+import Feeds
+import Synchronization
+
+/// Feeds read by one, two and four threads at a time.
+struct ReadingThreads {
+    let comparison: Comparison
+    static let threads = [1, 2, 4]
+
+    func run() throws -> [Outcome] {
+        let set = FeedSet(feeds: comparison.scale.feeds, people: comparison.scale.people, posts: comparison.scale.posts)
+        let scratch = try Scratch(in: comparison.directory)
+        let stands = try comparison.contestants.map { try Stand($0, in: scratch.path, durability: .process) }
+        for stand in stands { for feed in set.feeds { try stand.contender.write(feed) } }
+        let outcomes = try Self.threads.map { count in
+            comparison.announce("reading by \(count) \(count == 1 ? "thread" : "threads")")
+            var rates = stands.map { _ in [Double]() }
+            for _ in 0..<3 {
+                for (index, stand) in stands.enumerated() {
+                    rates[index].append(try rate(of: stand, set.feeds.map(\.id), threads: count))
+                }
+            }
+            return Outcome(
+                workload: "threads-\(count)",
+                title: "feeds read a second, \(count) \(count == 1 ? "thread" : "threads")",
+                meaning: "Feeds of 601 nodes, drawn by Zipf; how many all threads together read in a second.",
+                durability: .process,
+                figures: zip(stands, rates).map { Figure($0.contestant, unit: .perSecond, values: $1) })
+        }
+        for stand in stands { try stand.contender.close() }
+        return outcomes
+    }
+
+    private func rate(of stand: Stand, _ identifiers: [String], threads: Int) throws -> Double {
+        let reads = Atomic(0)
+        let failure = Mutex<(any Error)?>(nil)
+        let clock = ContinuousClock()
+        let start = clock.now
+        let end = start + .seconds(comparison.scale.seconds / 4)
+        let table = ZipfTable(count: identifiers.count)
+        let lent = Lent(stand.contender)
+        let name = stand.contestant.name
+        DispatchQueue.concurrentPerform(iterations: threads) { thread in
+            var random = SplitMix64(state: UInt64(thread + 1))
+            var count = 0
+            do {
+                while clock.now < end {
+                    guard try lent.value.read(identifiers[table.draw(&random)]) != nil else {
+                        throw ComparisonError.missing("\(name): a feed")
+                    }
+                    count += 1
+                }
+            } catch {
+                failure.withLock { $0 = error }
+            }
+            reads.add(count, ordering: .relaxed)
+        }
+        if let error = failure.withLock({ $0 }) { throw error }
+        let time = (clock.now - start).microseconds / 1e6
+        return Double(reads.load(ordering: .relaxed)) / time
+    }
+}
