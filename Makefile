@@ -11,10 +11,10 @@ RELEASE_FLAGS = --configuration release --disable-default-traits --product espal
 SWIFT_SOURCES = $(wildcard Package.swift Sources Tests Benchmarks Examples Fuzz Plugins Snippets)
 
 .DEFAULT_GOAL = help
-.PHONY: help all setup build test races fuzz release demo docs format lint clean
+.PHONY: help all setup setup-bench build test races fuzz bench bench-smoke release demo docs format lint clean
 
 help: ## tells what there is to make
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 all: build
 
@@ -45,6 +45,26 @@ races: setup ## runs the tests of consistency and providers with the thread sani
 
 fuzz: setup ## hands made-up bytes to what reads stored ones, a minute each for records, models and dictionaries
 	@for target in records codable dictionaries; do Scripts/fuzz $$target 60 || exit; done
+
+# What is compared with has system packages of its own.
+BENCH_REPORT = Benchmarks/report
+BENCH_BUILD = $(SWIFT) build --package-path Benchmarks
+setup-bench: ## installs what the benchmarks need beyond that: RocksDB and SQLite
+	@SWIFT='$(SWIFT)' Scripts/setup bench
+
+bench: setup-bench ## measures Espalier beside what is used today; half an hour; leaves a report in Benchmarks/report
+	@echo 'bench: building the benchmarks, optimised; ten minutes the first time'
+	$(BENCH_BUILD) --configuration release --product compare
+	@echo 'bench: measuring; leave the machine alone meanwhile'
+	Benchmarks/.build/release/compare --report '$(BENCH_REPORT)' $(BENCH_FLAGS)
+
+# Built for debugging, as the tests beside it: its figures mean nothing.
+bench-smoke: setup-bench ## runs the benchmarks with tiny sizes, and their tests: they still work
+	@echo 'bench-smoke: building the benchmarks for debugging'
+	$(BENCH_BUILD) --build-tests
+	@echo 'bench-smoke: running everything once'
+	Benchmarks/.build/debug/compare --smoke --report Benchmarks/.build/smoke
+	SWIFT_BACKTRACE=enable=no $(SWIFT) test --package-path Benchmarks --skip-build --disable-xctest --no-parallel
 
 release: setup ## builds the command line, optimised: .build/release/espalier
 	@echo 'release: building .build/release/espalier, optimised; minutes the first time'
