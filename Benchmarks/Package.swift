@@ -25,11 +25,12 @@ let package = Package(
                 "Feeds", "CLMDBRaw", "CRocksDB",
                 .product(name: "Espalier", package: "Espalier"),
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "_EspalierCharts", package: "Espalier"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(name: "compare", dependencies: ["Comparison"]),
-        .testTarget(name: "ComparisonTests", dependencies: ["Comparison"]),
+        .testTarget(name: "ComparisonTests", dependencies: ["Comparison", "Feeds"]),
         .executableTarget(
             name: "Models",
             dependencies: [

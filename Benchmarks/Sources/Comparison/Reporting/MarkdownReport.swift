@@ -16,7 +16,7 @@ struct MarkdownReport {
             ("space", "Space", space),
         ]
         for (name, title, value) in Self.growing {
-            sections.append(("growth-\(name)", title, growth(value)))
+            sections.append(("growth-\(name)", title + ": microseconds by records", growth(value)))
         }
         return sections.filter { !$0.2.isEmpty }
     }
@@ -131,11 +131,11 @@ struct MarkdownReport {
     }
 
     static let growing: [(name: String, title: String, value: @Sendable (Growth.Point) -> Double)] = [
-        ("read", "Reading a feed as caches grow, microseconds by records", { $0.read.median }),
-        ("node", "Reading one node as caches grow, microseconds by records", { $0.node.median }),
-        ("write", "Writing a new feed as caches grow, microseconds by records", { $0.write.median }),
-        ("rewrite", "Rewriting with 1 % changed as caches grow, microseconds by records", { $0.rewrite.median }),
-        ("open", "Opening as caches grow, microseconds by records", { $0.open.median }),
+        ("read", "Reading a feed as caches grow", { $0.read.median }),
+        ("node", "Reading one node as caches grow", { $0.node.median }),
+        ("write", "Writing a new feed as caches grow", { $0.write.median }),
+        ("rewrite", "Rewriting with 1 % changed as caches grow", { $0.rewrite.median }),
+        ("open", "Opening as caches grow", { $0.open.median }),
     ]
 
     private func growth(_ value: (Growth.Point) -> Double) -> String {

@@ -15,6 +15,7 @@ struct ReportFiles {
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
         var files = [("report.json", try encoder.encode(report))]
         files.append(("report.md", Data(MarkdownReport(report: report).text.utf8)))
+        files += ReportCharts(report: report).all.map { ($0.name, Data($0.svg.utf8)) }
         return try files.map { name, data in
             let path = directory + "/" + name
             try data.write(to: URL(fileURLWithPath: path), options: .atomic)

@@ -1,0 +1,117 @@
+import EspalierCharts
+
+/// The report as plots, each an SVG document.
+struct ReportCharts {
+    let report: Report
+
+    var all: [(name: String, svg: String)] {
+        var charts: [(String, String)] = []
+        let groups: [(name: String, title: String, workloads: [String])] = [
+            ("reading", "Reading", ["read-warm", "read-cold", "read-node"]),
+            ("writing", "Writing", ["write-new", "rewrite-same", "rewrite-edited"]),
+            ("changing", "Changing", ["update-person", "append", "delete"]),
+        ]
+        for group in groups {
+            charts.append((group.name, bars(group.title, group.workloads)))
+        }
+        charts.append(("threads", threads))
+        charts.append(("latency", latency))
+        charts.append(("eviction", eviction))
+        for (name, title, value) in MarkdownReport.growing {
+            charts.append(("growth-\(name)", growth(title, value)))
+        }
+        return charts.map { ($0.0 + ".svg", $0.1) }
+    }
+
+    private var note: String {
+        let surroundings = report.surroundings
+        return "\(surroundings.processors) × \(surroundings.processor), one run, medians"
+    }
+
+    // The ceiling is no contender on disk: it would stretch every axis.
+    private func bars(_ title: String, _ workloads: [String]) -> String {
+        let sections = workloads.compactMap { report.outcome($0) }.map { outcome in
+            BarChart.Section(
+                outcome.title,
+                bars: outcome.figures.filter { $0.role != .ceiling }.map { figure in
+                    BarChart.Bar(
+                        figure.contender, figure.median,
+                        detail: outcome.ratio(of: figure.contender, to: MarkdownReport.engine)
+                            .map { Format.ratio($0) + "×" },
+                        isEmphasised: figure.contender == MarkdownReport.engine)
+                })
+        }
+        return BarChart(
+            title: title, subtitle: "nothing waits for the disk; shorter is better, on a logarithmic scale",
+            unit: .microseconds, scale: .logarithmic, sections: sections, note: note
+        ).svg
+    }
+
+    private var threads: String {
+        let sections = ReadingThreads.threads.compactMap { report.outcome("threads-\($0)") }.map { outcome in
+            BarChart.Section(
+                outcome.title,
+                bars: outcome.figures.filter { $0.role != .ceiling }.map {
+                    BarChart.Bar($0.contender, $0.median, isEmphasised: $0.contender == MarkdownReport.engine)
+                })
+        }
+        return BarChart(
+            title: "Feeds read a second", subtitle: "longer is better", unit: .named("feeds/s"), sections: sections,
+            note: note
+        ).svg
+    }
+
+    private var latency: String {
+        let shown = [
+            "Espalier, .snapshot", "Espalier", "floor: LMDB by hand", "JSON blobs in SQLite", "RocksDB by hand",
+        ]
+        let series = report.latencies.filter { shown.contains($0.contender) }.flatMap { latency in
+            // Alone only where it is the yardstick: more lines than this nobody can tell apart.
+            latency.hasWriter || latency.contender == shown[0]
+                ? [
+                    PercentileChart.Series(
+                        latency.contender + (latency.hasWriter ? "" : ", no writer"),
+                        points: [
+                            .init(50, latency.p50), .init(90, latency.p90), .init(99, latency.p99),
+                            .init(99.9, latency.p999), .init(100, latency.most),
+                        ], isEmphasised: latency.contender == shown[0] && latency.hasWriter)
+                ] : []
+        }
+        return PercentileChart(
+            title: "Reading a feed while a writer commits 100 times a second", series: series, note: note
+        ).svg
+    }
+
+    private var eviction: String {
+        let sections = report.evictions.map { result in
+            BarChart.Section(
+                "\(result.contender), which holds \(result.feedsHeld) feeds",
+                bars: [
+                    .init("hit rate", result.hitRate, isEmphasised: true),
+                    .init("exact LRU of as many", result.leastRecentlyUsed),
+                    .init("offline optimal of as many", result.offlineOptimal),
+                ])
+        }
+        return BarChart(
+            title: "Eviction: feeds read by Zipf from a cache too small for them",
+            subtitle: "budget \(Format.bytes(Double(report.scale.evictionBudget))); longer is better", unit: .share,
+            sections: sections, note: note
+        ).svg
+    }
+
+    private func growth(_ title: String, _ value: (Growth.Point) -> Double) -> String {
+        var names: [String] = []
+        for point in report.growth where !names.contains(point.contender) { names.append(point.contender) }
+        return LineChart(
+            title: title, x: .init("records", unit: .count, scale: .logarithmic),
+            y: .init("median", unit: .microseconds, scale: .logarithmic),
+            series: names.map { name in
+                LineChart.Series(
+                    name,
+                    points: report.growth.filter { $0.contender == name }.map {
+                        LineChart.Point(Double($0.records), value($0))
+                    }, isEmphasised: name == MarkdownReport.engine)
+            }, note: note
+        ).svg
+    }
+}

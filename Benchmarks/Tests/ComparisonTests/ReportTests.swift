@@ -1,0 +1,37 @@
+import Testing
+
+@testable import Comparison
+
+@Suite("The report")
+struct ReportTests {
+    @Test("a figure has the median and what a tenth is below and above, whatever the order")
+    func figures() throws {
+        let contestant = try #require(Contestant.all.first)
+        let figure = Figure(contestant, unit: .microseconds, values: (1...101).map(Double.init).shuffled())
+        #expect((figure.count, figure.low, figure.median, figure.high) == (101, 11, 51, 91))
+        #expect(Figure(contestant, unit: .microseconds, values: [7]).median == 7)
+    }
+
+    @Test("numbers have three figures that count, and thousands are told apart")
+    func format() {
+        #expect(Format.microseconds(0.1234) == "0.12")
+        #expect(Format.microseconds(12.34) == "12.3")
+        #expect(Format.microseconds(999.4) == "999")
+        #expect(Format.microseconds(1_234_567) == "1,234,567")
+        #expect(Format.microseconds(.nan) == "–")
+        #expect(Format.bytes(2_500_000_000) == "2.50 GB")
+        #expect(Format.percent(0.5) == "50.0 %")
+    }
+
+    @Test("tables in a document are replaced between their markers, and nothing else")
+    func documents() throws {
+        let document = "a\n<!-- table one -->\nold\nolder\n<!-- end -->\nb\n"
+        let updated = try MarkedDocument.replaced(document, with: ["one": "| new |\n"])
+        #expect(updated == "a\n<!-- table one -->\n| new |\n<!-- end -->\nb\n")
+        #expect(try MarkedDocument.replaced(updated, with: ["one": "| new |\n"]) == updated)
+        #expect(throws: ComparisonError.self) { try MarkedDocument.replaced(document, with: [:]) }
+        #expect(throws: ComparisonError.self) {
+            try MarkedDocument.replaced("<!-- table one -->\nno end", with: ["one": ""])
+        }
+    }
+}
