@@ -1,21 +1,29 @@
 /// What the bridge remembers during one read.
 final class DecodingBridge {
-    private var strategies = TypeTable<Strategy>()
+    /// Of the type that was met first: most reads meet no other, as models by the macro know the types of their members.
+    private var first: (type: ObjectIdentifier, strategy: Strategy)?
+    private var strategies: TypeTable<Strategy>?
     /// The frame inside of which a value is being decoded; says where a new frame stands.
     var enclosing: DecodingFrame?
 
     @inline(__always)
     func strategy<Value>(for type: Value.Type) -> DecodingStrategy<Value> {
-        if let known = strategies[ObjectIdentifier(type)] {
-            // Entered below under its own type. Unchecked, this saves 2 % of reading a feed: not worth unsafe code.
-            return known as! DecodingStrategy<Value>
-        }
+        let key = ObjectIdentifier(type)
+        // Entered below under its own type. Unchecked, this saves 2 % of reading a feed: not worth unsafe code.
+        if let first, first.type == key { return first.strategy as! DecodingStrategy<Value> }
+        if let known = strategies?[key] { return known as! DecodingStrategy<Value> }
         return found(type)
     }
 
     private func found<Value>(_ type: Value.Type) -> DecodingStrategy<Value> {
         let strategy = DecodingStrategy.of(type)
-        strategies.insert(strategy, for: ObjectIdentifier(type))
+        if first == nil {
+            first = (ObjectIdentifier(type), strategy)
+        } else {
+            var known = strategies.take() ?? TypeTable()
+            known.insert(strategy, for: ObjectIdentifier(type))
+            strategies = known
+        }
         return strategy
     }
 }
