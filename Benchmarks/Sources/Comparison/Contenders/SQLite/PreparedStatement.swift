@@ -2,13 +2,13 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// A prepared statement that the connection keeps, bound and read through SQLite's own calls: no value is boxed on its way.
+/// A prepared statement, which the connection keeps unless it is for once, bound and read through SQLite's own calls: no value is boxed on its way.
 struct PreparedStatement {
     private let statement: Statement
     private let pointer: OpaquePointer
 
-    init(_ db: Database, _ sql: String) throws {
-        statement = try db.cachedStatement(sql: sql)
+    init(_ db: Database, _ sql: String, isKept: Bool = true) throws {
+        statement = try isKept ? db.cachedStatement(sql: sql) : db.makeStatement(sql: sql)
         pointer = statement.sqliteStatement
         sqlite3_reset(pointer)
     }

@@ -13,8 +13,9 @@ struct SQLiteFile {
         var configuration = Configuration()
         configuration.maximumReaderCount = 8
         configuration.prepareDatabase { db in
-            // Larger pages than those of 4 KiB made no difference, also for whole feeds. Pages are read from the map instead of being copied. What is deleted need not be overwritten with zeros, as
-            // Debian's SQLite does unless told. Foreign keys are enforced by GRDB unless told.
+            // Pages are read from the map instead of being copied; larger ones than those of 4 KiB made no difference, also
+            // for whole feeds. What is deleted need not be overwritten with zeros, as Debian's SQLite does unless told. GRDB
+            // enforces foreign keys by itself.
             try db.execute(
                 sql: """
                     PRAGMA mmap_size = \(1 << 30);
