@@ -1,0 +1,127 @@
+import Feeds
+import Foundation
+import GRDB
+
+/// The design of Apollo iOS's cache: each node one row of JSON under its key, children as references, read level by level.
+final class RowsContender: Contender {
+    private let file: SQLiteFile
+    private let encoder = JSONEncoder()
+    private let decoder = JSONDecoder()
+    private var opened: DatabasePool?
+
+    init(directory: String, durability: Durability) throws {
+        // Rows are small: a table that is its own index saves each lookup a second walk.
+        file = SQLiteFile(
+            directory: directory, durability: durability,
+            schema: """
+                CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY NOT NULL, record BLOB NOT NULL) WITHOUT ROWID
+                """)
+        encoder.outputFormatting = .withoutEscapingSlashes
+    }
+
+    func open() throws { opened = try file.open() }
+
+    func close() throws {
+        try opened?.close()
+        opened = nil
+    }
+
+    private var pool: DatabasePool {
+        get throws {
+            guard let opened else { throw ComparisonError.missing("an open database") }
+            return opened
+        }
+    }
+
+    private func reading<Result>(_ body: (RowReading) throws -> Result) throws -> Result {
+        try pool.read { db in try body(RowReading(db: db, decoder: decoder)) }
+    }
+
+    func write(_ feed: Feed) throws {
+        var rows = EncodedRows(encoder)
+        try rows.add(feed)
+        try put(rows)
+    }
+
+    func read(_ feed: String) throws -> FeedRead? {
+        try reading { rows in try rows.feed(feed) }.map { feed in FeedRead(feed) }
+    }
+
+    func person(_ id: String, shownIn feed: String) throws -> Person? { try reading { rows in try rows.person(id) } }
+
+    func update(_ person: Person, shownIn feeds: [String]) throws {
+        var rows = EncodedRows(encoder)
+        try rows.add(person)
+        try put(rows)
+    }
+
+    func delete(person id: String, shownIn feeds: [String]) throws {
+        try pool.write { db in
+            let statement = try PreparedStatement(db, "DELETE FROM record WHERE key = ?")
+            statement.bind(RowKey.person(id), at: 1)
+            try statement.run()
+        }
+    }
+
+    func setCollection(_ people: [Person], forKey key: String) throws {
+        try append(people, to: [], forKey: key)
+    }
+
+    /// The list's row has all references, and is written whole.
+    func append(_ page: [Person], to current: [Person], forKey key: String) throws {
+        var rows = EncodedRows(encoder)
+        for person in page { try rows.add(person) }
+        try rows.add(ListRow(current + page), RowKey.list(key))
+        try put(rows)
+    }
+
+    func collection(forKey key: String) throws -> [Person]? { try reading { rows in try rows.list(key) } }
+
+    /// Rows replace those that are there, where they differ, which SQLite finds out without decoding. Apollo loads and decodes
+    /// those first, to merge: a write would take nearly as long again.
+    private func put(_ rows: EncodedRows) throws {
+        try pool.write { db in
+            let statement = try PreparedStatement(db, Self.upsert)
+            for row in rows.rows {
+                statement.bind(row.key, at: 1)
+                try row.json.withUnsafeBytes { json in
+                    statement.bind(json, at: 2)
+                    try statement.run()
+                }
+            }
+        }
+    }
+
+    private static let upsert = """
+        INSERT INTO record (key, record) VALUES (?, ?)
+        ON CONFLICT DO UPDATE SET record = excluded.record WHERE record != excluded.record
+        """
+}
+
+/// The rows of what is written, encoded before the transaction begins. A person is encoded once.
+private struct EncodedRows {
+    private(set) var rows: [(key: String, json: Data)] = []
+    private var people: Set<String> = []
+    private let encoder: JSONEncoder
+
+    init(_ encoder: JSONEncoder) { self.encoder = encoder }
+
+    mutating func add(_ row: some Encodable, _ key: String) throws { rows.append((key, try encoder.encode(row))) }
+
+    mutating func add(_ person: Person) throws {
+        guard people.insert(person.id).inserted else { return }
+        try add(person, RowKey.person(person.id))
+    }
+
+    mutating func add(_ feed: Feed) throws {
+        try add(FeedRow(feed), RowKey.feed(feed.id))
+        for post in feed.posts {
+            try add(PostRow(post), RowKey.post(post.id))
+            try add(post.author)
+            for comment in post.comments {
+                try add(CommentRow(comment), RowKey.comment(comment.id))
+                try add(comment.author)
+            }
+        }
+    }
+}
