@@ -1,7 +1,9 @@
+import Feeds
+
 /// Contenders that do the same in turns, so that all of them meet the same machine: what else it does falls on all.
 ///
-/// A turn is a few operations of one contender, as an app would not change its cache with each; who begins moves on from round to
-/// round, so that nobody always follows the same one.
+/// A turn is a few operations of one contender, as an app would not change its cache with each. Their order is drawn anew for each
+/// round, so that nobody always finds the processor's caches as the same one left them.
 struct Turns {
     var warmUp: Int
     var rounds: Int
@@ -15,9 +17,9 @@ struct Turns {
     ) throws -> [[Double]] {
         var times = stands.map { _ in [Double]() }
         let clock = ContinuousClock()
+        var random = SplitMix64(state: 1)
         for round in 0..<warmUp + rounds {
-            for place in stands.indices {
-                let index = (place + round) % stands.count
+            for index in stands.indices.shuffled(using: &random) {
                 let stand = stands[index]
                 for operation in 0..<batch {
                     let number = round * batch + operation
