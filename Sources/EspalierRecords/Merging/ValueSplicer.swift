@@ -4,7 +4,9 @@
 package struct ValueSplicer {
     package private(set) var writer = ByteWriter()
     package private(set) var children: [Handle] = []
-    private var ordinals: [Handle: Int] = [:]
+    /// Made for the first child that is not later than all before it: what was appended in the order of handles, as new nodes
+    /// are, names none twice.
+    private var ordinals: [Handle: Int]?
 
     package init() {}
 
@@ -34,6 +36,9 @@ package struct ValueSplicer {
         reader.copy(copied..<range.upperBound, into: &writer)
     }
 
+    /// Appends a value that is a reference.
+    package mutating func append(reference handle: Handle) { writer.append(child: ordinal(of: handle)) }
+
     /// Appends a whole value that has `children`.
     package mutating func append(_ value: [UInt8], children: [Handle]) throws {
         try ByteReader.reading(value) { reader in
@@ -45,10 +50,17 @@ package struct ValueSplicer {
     }
 
     private mutating func ordinal(of child: Handle) -> Int {
-        if let ordinal = ordinals[child] { return ordinal }
         let ordinal = children.count
+        if ordinals == nil {
+            guard let last = children.last, child <= last else {
+                children.append(child)
+                return ordinal
+            }
+            ordinals = Dictionary(uniqueKeysWithValues: zip(children, 0...))
+        }
+        if let known = ordinals?[child] { return known }
         children.append(child)
-        ordinals[child] = ordinal
+        ordinals?[child] = ordinal
         return ordinal
     }
 }

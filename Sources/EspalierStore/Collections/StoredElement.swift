@@ -1,12 +1,32 @@
 import EspalierRecords
 
-/// One element of a collection: a value with its children, a reference or an inline model.
-struct StoredElement: Sendable, Equatable {
-    let bytes: [UInt8]
-    let children: [Handle]
+/// One element of a collection: a value with its children.
+///
+/// Nearly all are references, and a segment has hundreds of them: those hold nothing but the handle.
+enum StoredElement: Sendable, Equatable {
+    case reference(Handle)
+    case inline(bytes: [UInt8], children: [Handle])
+
+    init(bytes: [UInt8], children: [Handle]) {
+        if children.count == 1, bytes.first == Wire.fixext1 {
+            self = .reference(children[0])
+        } else {
+            self = .inline(bytes: bytes, children: children)
+        }
+    }
+
+    var children: [Handle] {
+        switch self {
+        case .reference(let handle): [handle]
+        case .inline(_, let children): children
+        }
+    }
 
     /// The record an element refers to, if it is a reference.
-    var target: Handle? { children.count == 1 && bytes.first == Wire.fixext1 ? children[0] : nil }
+    var target: Handle? {
+        guard case .reference(let handle) = self else { return nil }
+        return handle
+    }
 }
 
 /// A run of elements as its record has them.
@@ -14,20 +34,22 @@ struct StoredElement: Sendable, Equatable {
 ///     values = array of elements
 enum SegmentContent {
     static func decode(_ record: Record) throws -> [StoredElement] {
-        try ByteReader.reading(record.values) { reader in
+        func child(_ ordinal: Int) throws -> Handle {
+            guard ordinal < record.children.count else {
+                throw FormatError.malformed("a child that is not in the record")
+            }
+            return record.children[ordinal]
+        }
+        return try ByteReader.reading(record.values) { reader in
             guard let count = try reader.takeArrayCount() else {
                 throw FormatError.malformed("a segment without elements")
             }
             return try (0..<count).map { _ in
+                if let ordinal = try reader.takeChild() { return .reference(try child(ordinal)) }
                 let start = reader.position
                 try reader.skipValue()
                 var splicer = ValueSplicer()
-                try splicer.append(start..<reader.position, of: reader) { ordinal in
-                    guard ordinal < record.children.count else {
-                        throw FormatError.malformed("a child that is not in the record")
-                    }
-                    return record.children[ordinal]
-                }
+                try splicer.append(start..<reader.position, of: reader, child: child)
                 return StoredElement(bytes: splicer.values, children: splicer.children)
             }
         }
@@ -36,8 +58,22 @@ enum SegmentContent {
     static func encode(_ elements: some Collection<StoredElement>) throws -> (children: [Handle], values: [UInt8]) {
         var splicer = ValueSplicer()
         splicer.append(arrayOf: elements.count)
-        for element in elements { try splicer.append(element.bytes, children: element.children) }
+        for element in elements { try append(element, to: &splicer) }
         return (splicer.children, splicer.values)
+    }
+
+    /// One element by itself.
+    static func encoded(_ element: StoredElement) throws -> (children: [Handle], values: [UInt8]) {
+        var splicer = ValueSplicer()
+        try append(element, to: &splicer)
+        return (splicer.children, splicer.values)
+    }
+
+    private static func append(_ element: StoredElement, to splicer: inout ValueSplicer) throws {
+        switch element {
+        case .reference(let handle): splicer.append(reference: handle)
+        case .inline(let bytes, let children): try splicer.append(bytes, children: children)
+        }
     }
 }
 

@@ -48,10 +48,11 @@ extension Record {
     /// The elements of a segment, in order.
     package func elements() throws -> [ShownValue] {
         try SegmentContent.decode(self).map { element in
-            let value = try ByteReader.reading(element.bytes) {
+            let content = try SegmentContent.encoded(element)
+            let value = try ByteReader.reading(content.values) {
                 try RecordValue(reading: &$0, depth: Self.maximumDepth)
             }
-            return ShownValue(value: value, children: element.children)
+            return ShownValue(value: value, children: content.children)
         }
     }
 }

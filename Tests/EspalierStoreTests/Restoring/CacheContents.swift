@@ -28,8 +28,9 @@ struct CacheContents {
             return .collection(
                 try record.segments().flatMap { segment -> [RestoredValue] in
                     guard case .record(let segment) = try inspection.record(segment.handle) else { throw Missing() }
-                    return try SegmentContent.decode(segment).map {
-                        try value($0.bytes, $0.children, in: inspection)
+                    return try SegmentContent.decode(segment).map { element in
+                        let content = try SegmentContent.encoded(element)
+                        return try value(content.values, content.children, in: inspection)
                     }
                 })
         case .key: return .key(try value(record.values, record.children, in: inspection))
