@@ -2,7 +2,8 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// A prepared statement, which the connection keeps unless it is for once, bound and read through SQLite's own calls: no value is boxed on its way.
+/// A prepared statement, which the connection keeps unless it is for once, bound and read through SQLite's own calls: no value
+/// is boxed on its way.
 struct PreparedStatement {
     private let statement: Statement
     private let pointer: OpaquePointer

@@ -78,7 +78,7 @@ final class RowsContender: Contender {
     func collection(forKey key: String) throws -> [Person]? { try reading { rows in try rows.list(key) } }
 
     /// Rows replace those that are there, where they differ, which SQLite finds out without decoding. Apollo loads and decodes
-    /// those first, to merge: a write would take nearly as long again.
+    /// those first, to merge: to write a feed again would take a read of it more.
     private func put(_ rows: EncodedRows) throws {
         try pool.write { db in
             let statement = try PreparedStatement(db, Self.upsert)
