@@ -5,7 +5,7 @@ import Operations
 @main
 struct Micro: BenchmarkRunnerHooks {
     static func registerBenchmarks() {
-        for operation in Operation.all {
+        for operation in Operation.foundation + Operation.all {
             let repetition = Repetition(operation)
             Benchmark(operation.name, configuration: configuration) { benchmark in
                 try await repetition.run(benchmark)

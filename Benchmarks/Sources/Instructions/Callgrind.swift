@@ -1,10 +1,11 @@
 import Foundation
+import Synchronization
 
 /// Runs this program again inside of valgrind's callgrind.
 enum Callgrind {
     static let warmUp = 3
-    /// The least of them counts: threads that wait for each other may spin a little longer.
-    static let rounds = 3
+    /// The least of them counts: so do threads that spin for each other, and tables that grow now and then, not.
+    static let rounds = 10
 
     enum Failure: Error, CustomStringConvertible {
         case status(Int32, String)
@@ -26,32 +27,38 @@ enum Callgrind {
 
     static var isInstalled: Bool { path != nil }
 
+    /// A process for each: what one leaves behind in the background is no other's.
     static func counts(of names: [String]) throws -> Counts {
         let directory = NSTemporaryDirectory() + "espalier-instructions-\(ProcessInfo.processInfo.processIdentifier)"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        try run(names, in: directory)
-        let dumps = try (1...names.count * rounds).map { try total(of: directory + "/dump.\($0)") }
-        var counts = Counts()
-        for (index, name) in names.enumerated() {
-            counts.byName[name] = dumps[index * rounds..<(index + 1) * rounds].min()
+        let results = Mutex<[String: Result<Int, any Error>]>([:])
+        DispatchQueue.concurrentPerform(iterations: names.count) { index in
+            let name = names[index]
+            let result = Result { try count(of: name, in: directory) }
+            results.withLock { $0[name] = result }
         }
-        return counts
+        return Counts(byName: try results.withLock { try $0.mapValues { try $0.get() } })
     }
 
-    private static func run(_ names: [String], in directory: String) throws {
+    private static func count(of name: String, in directory: String) throws -> Int {
+        let dump = directory + "/" + name
+        try run(name, dump: dump, log: dump + "-log")
+        return try (1...rounds).map { try total(of: "\(dump).\($0)") }.min() ?? 0
+    }
+
+    private static func run(_ name: String, dump: String, log: String) throws {
         let process = Process()
         process.executableURL = URL(filePath: path ?? "")
         process.arguments =
             [
-                "--tool=callgrind", "--callgrind-out-file=\(directory)/dump", "--zero-before=counting_begins",
-                "--dump-before=counting_ends", Bundle.main.executablePath ?? CommandLine.arguments[0], "run",
-            ] + names
+                "--tool=callgrind", "--callgrind-out-file=\(dump)", "--zero-before=counting_begins",
+                "--dump-before=counting_ends", Bundle.main.executablePath ?? CommandLine.arguments[0], "run", name,
+            ]
         var environment = ProcessInfo.processInfo.environment
         // Seeds of hashing would be other ones in each process.
         environment["SWIFT_DETERMINISTIC_HASHING"] = "1"
         process.environment = environment
-        let log = directory + "/log"
         guard FileManager.default.createFile(atPath: log, contents: nil) else { throw Failure.noLog(log) }
         let handle = FileHandle(forWritingAtPath: log)
         process.standardOutput = handle

@@ -21,8 +21,11 @@ extension Counts {
 
 /// Counts beside what they have to be.
 struct Comparison {
-    /// A share of the threshold. Runs differ by much less.
-    static let tolerance = 0.03
+    struct Subject {
+        let name: String
+        /// A share of the threshold.
+        let tolerance: Double
+    }
 
     enum Verdict: String {
         case kept = ""
@@ -33,15 +36,15 @@ struct Comparison {
     }
 
     let counts, thresholds: Counts
-    let names: [String]
+    let subjects: [Subject]
 
-    func verdict(on name: String) -> Verdict {
-        guard let change = change(of: name) else { return .unknown }
-        if abs(change) <= Self.tolerance { return .kept }
+    func verdict(on subject: Subject) -> Verdict {
+        guard let change = change(of: subject.name) else { return .unknown }
+        if abs(change) <= subject.tolerance { return .kept }
         return change > 0 ? .worse : .better
     }
 
-    var isKept: Bool { names.allSatisfy { verdict(on: $0) == .kept } }
+    var isKept: Bool { subjects.allSatisfy { verdict(on: $0) == .kept } }
 
     private func change(of name: String) -> Double? {
         guard let count = counts.byName[name], let threshold = thresholds.byName[name], threshold > 0 else {
@@ -51,11 +54,12 @@ struct Comparison {
     }
 
     var table: String {
-        let lines = names.map { name in
+        let lines = subjects.map { subject in
+            let name = subject.name
             let count = counts.byName[name].map { String(format: "%.1f", Double($0) / 1_000) } ?? "-"
             let change = change(of: name).map { String(format: "%+.2f %%", $0 * 100) } ?? "-"
             let row = [Self.padded(name, 28), Self.padded(count, -12), Self.padded(change, -10)].joined()
-            return row + "  " + verdict(on: name).rawValue
+            return row + "  " + verdict(on: subject).rawValue
         }
         let head = Self.padded("thousand instructions", 28) + Self.padded("counted", -12) + Self.padded("change", -10)
         return ([head] + lines).joined(separator: "\n")

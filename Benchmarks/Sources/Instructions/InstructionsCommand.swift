@@ -24,8 +24,8 @@ struct Check: ParsableCommand {
         guard Callgrind.isInstalled else {
             return print("instructions: not counted, for valgrind is not installed")
         }
-        let names = Operation.all.map(\.name).filter { only.isEmpty || only.contains($0) }
-        let counts = try Callgrind.counts(of: names)
+        let operations = Operation.all.filter { only.isEmpty || only.contains($0.name) }
+        let counts = try Callgrind.counts(of: operations.map(\.name))
         var known = try Counts(contentsOf: thresholds)
         if update {
             for (name, count) in counts.byName { known.byName[name] = count }
@@ -33,7 +33,9 @@ struct Check: ParsableCommand {
         } else if known.byName.isEmpty {
             return print("instructions: there are no thresholds for \(architecture); `--update` writes them")
         }
-        let comparison = Comparison(counts: counts, thresholds: known, names: names)
+        let comparison = Comparison(
+            counts: counts, thresholds: known,
+            subjects: operations.map { Comparison.Subject(name: $0.name, tolerance: $0.tolerance) })
         print(comparison.table)
         guard comparison.isKept else { throw ExitCode.failure }
     }
@@ -43,13 +45,13 @@ struct Check: ParsableCommand {
 struct Run: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Does each operation.", shouldDisplay: false)
 
-    @Argument var names: [String]
+    @Argument var name: String
 
     // An asynchronous `main` lets the main thread end, which valgrind does not survive.
     func run() {
-        Task { [names] in
+        Task { [name] in
             do {
-                for name in names { try await Self.run(name) }
+                try await Self.run(name)
                 Self.exit()
             } catch {
                 Self.exit(withError: error)

@@ -2,20 +2,14 @@ import Feeds
 import Foundation
 
 extension Operation {
-    /// What a machine's speed is told by: the same feed by Foundation alone.
-    package static let unit = decodeJSON
-
-    static let json = [
-        decodeJSON,
-        Operation("json-encode-feed") {
-            let feed = Operation.feed(0)
-            return { _ in { _ = try JSONEncoder().encode(feed) } }
-        },
-    ]
-
-    private static let decodeJSON = Operation("json-decode-feed") {
+    static let decodeJSON = Operation("json-decode-feed") {
         let blob = try JSONEncoder().encode(Operation.feed(0))
         return { _ in { _ = try JSONDecoder().decode(Feed.self, from: blob) } }
+    }
+
+    static let encodeJSON = Operation("json-encode-feed") {
+        let feed = Operation.feed(0)
+        return { _ in { _ = try JSONEncoder().encode(feed) } }
     }
 
     /// A feed of 601 nodes, no two numbers of which share any. Identifiers of all are equally long: those of more than 15 bytes

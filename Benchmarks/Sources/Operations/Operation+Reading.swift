@@ -18,7 +18,7 @@ extension Operation {
     private static func assemble<Shown: FeedModel>(
         _ name: String, _ type: Shown.Type, compression: Compression = .none
     ) -> Operation {
-        Operation(name) {
+        Operation(name, tolerance: compression == .none ? 0.03 : trained) {
             let stage = try Stage(compression: compression, feeds: 1, as: type)
             let identifier = "Feed:\(Stage.feed(0).id)"
             guard try stage.read(type, identifier).plain == Stage.feed(0) else {

@@ -8,12 +8,24 @@ package struct Operation: Sendable {
     /// is measured; numbers ascend, and none comes twice.
     package let start: @Sendable () async throws -> @Sendable (_ number: Int) throws -> Measured
 
-    init(_ name: String, start: @escaping @Sendable () async throws -> @Sendable (_ number: Int) throws -> Measured) {
+    /// By how much of themselves counts of instructions may differ. Runs of most operations differ by a few thousandths.
+    package let tolerance: Double
+
+    init(
+        _ name: String, tolerance: Double = 0.03,
+        start: @escaping @Sendable () async throws -> @Sendable (_ number: Int) throws -> Measured
+    ) {
         self.name = name
+        self.tolerance = tolerance
         self.start = start
     }
 
-    package static let all = json + reading + writing + collections + opening + consistency
+    /// What is promised.
+    package static let all = reading + writing + collections + opening + consistency
+    /// The same feed by Foundation alone, to compare with.
+    package static let foundation = [decodeJSON, encodeJSON]
+    /// What a machine's speed is told by.
+    package static let unit = decodeJSON
 }
 
 enum OperationError: Error {

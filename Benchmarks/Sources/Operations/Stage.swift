@@ -12,6 +12,8 @@ final class Stage: Sendable {
         directory = NSTemporaryDirectory() + "espalier-micro-\(UInt64.random(in: .min ... .max))"
         cache = try NormalizedCache(directory: directory, configuration: Self.configuration(compression))
         for number in 0..<feeds { try write(Self.feed(number), as: type) }
+        // Trains dictionaries, and compresses by them.
+        if compression != .none { try cache.compact().wait() }
     }
 
     deinit {

@@ -4,11 +4,13 @@ import Testing
 
 @Suite("Counts of instructions are held against thresholds")
 struct ComparisonTests {
+    private let read = Comparison.Subject(name: "read", tolerance: 0.03)
+
     private func verdict(_ count: Int?, threshold: Int?) -> Comparison.Verdict {
         let counts = Counts(byName: count.map { ["read": $0] } ?? [:])
         let thresholds = Counts(byName: threshold.map { ["read": $0] } ?? [:])
-        let comparison = Comparison(counts: counts, thresholds: thresholds, names: ["read"])
-        let verdict = comparison.verdict(on: "read")
+        let comparison = Comparison(counts: counts, thresholds: thresholds, subjects: [read])
+        let verdict = comparison.verdict(on: read)
         #expect(comparison.isKept == (verdict == .kept))
         return verdict
     }
@@ -33,7 +35,7 @@ struct ComparisonTests {
     @Test("a line of the table says what was broken")
     func table() {
         let comparison = Comparison(
-            counts: Counts(byName: ["read": 200]), thresholds: Counts(byName: ["read": 100]), names: ["read"])
+            counts: Counts(byName: ["read": 200]), thresholds: Counts(byName: ["read": 100]), subjects: [read])
         #expect(comparison.table.contains("+100.00 %  WORSE"))
     }
 }
