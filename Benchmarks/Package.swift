@@ -11,6 +11,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+        .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
     ],
     targets: [
         .systemLibrary(
@@ -38,6 +39,21 @@ let package = Package(
                 .product(name: "Espalier", package: "Espalier"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        .target(
+            name: "Operations", dependencies: ["Feeds", .product(name: "Espalier", package: "Espalier")]),
+        .executableTarget(
+            name: "Micro",
+            dependencies: ["Operations", "CAllocations", .product(name: "Benchmark", package: "benchmark")],
+            path: "Benchmarks/Micro"),
+        .target(name: "CMarks"),
+        .executableTarget(
+            name: "Instructions",
+            dependencies: [
+                "Operations", "CMarks", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            // Older valgrinds do not understand what the compiler tells debuggers.
+            linkerSettings: [.unsafeFlags(["-Xlinker", "-S"], .when(platforms: [.linux]))]),
+        .testTarget(name: "InstructionsTests", dependencies: ["Instructions"]),
         .executableTarget(
             name: "Consistency",
             dependencies: [

@@ -1,0 +1,33 @@
+import Benchmark
+import Operations
+
+/// What the tool's plugin would write is this type: without the plugin no other build of the package needs the tool.
+@main
+struct Micro: BenchmarkRunnerHooks {
+    static func registerBenchmarks() {
+        for operation in Operation.foundation + Operation.all {
+            let repetition = Repetition(operation)
+            Benchmark(operation.name, configuration: configuration) { benchmark in
+                try await repetition.run(benchmark)
+            }
+        }
+    }
+
+    /// Times and counts of instructions are shown. What thresholds are kept for means the same on every machine.
+    private static var configuration: Benchmark.Configuration {
+        Benchmark.Configuration(
+            metrics: [.wallClock, .instructions, .relativeTime, .allocations], warmupIterations: 5,
+            maxDuration: .seconds(3), maxIterations: 120,
+            thresholds: [
+                .relativeTime: BenchmarkThresholds(relative: [.p90: 100]),
+                .allocations: BenchmarkThresholds(relative: [.p90: 2], absolute: [.p90: 3]),
+            ])
+    }
+}
+
+extension BenchmarkMetric {
+    /// A thousandth is a thousandth of the time that JSONDecoder takes for a feed.
+    static let relativeTime = BenchmarkMetric.custom("JSON-thousandths")
+    /// By all threads. Nothing where they can't be counted.
+    static let allocations = BenchmarkMetric.custom("Allocations")
+}

@@ -1,0 +1,21 @@
+import Feeds
+import Foundation
+
+extension Operation {
+    static let decodeJSON = Operation("json-decode-feed") {
+        let blob = try JSONEncoder().encode(Operation.feed(0))
+        return { _ in { _ = try JSONDecoder().decode(Feed.self, from: blob) } }
+    }
+
+    static let encodeJSON = Operation("json-encode-feed") {
+        let feed = Operation.feed(0)
+        return { _ in { _ = try JSONEncoder().encode(feed) } }
+    }
+
+    /// A feed of 601 nodes, no two numbers of which share any. Identifiers of all are equally long: those of more than 15 bytes
+    /// are allocations.
+    static func feed(_ number: Int, posts: Int = Sample.postsPerFeed) -> Feed {
+        var sample = Sample(seed: UInt64(number + 10_000))
+        return sample.feed(posts: posts)
+    }
+}

@@ -1,0 +1,41 @@
+import Espalier
+import Feeds
+
+extension Operation {
+    static let reading = [
+        assemble("assemble-feed", Feed.self),
+        assemble("assemble-feed-codable", CodableFeed.self),
+        assemble("assemble-feed-compressed", Feed.self, compression: .standard),
+        readPosts("read-posts", Feed.self, Post.self),
+        readPosts("read-posts-codable", CodableFeed.self, CodablePost.self),
+        Operation("read-people") {
+            let stage = try Stage(feeds: 1)
+            let people = Stage.feed(0).posts.map { "Person:\($0.author.id)" }
+            return { _ in { for person in people { _ = try stage.read(Person.self, person) } } }
+        },
+    ]
+
+    private static func assemble<Shown: FeedModel>(
+        _ name: String, _ type: Shown.Type, compression: Compression = .none
+    ) -> Operation {
+        Operation(name, tolerance: compression == .none ? 0.03 : trained) {
+            let stage = try Stage(compression: compression, feeds: 1, as: type)
+            let identifier = "Feed:\(Stage.feed(0).id)"
+            guard try stage.read(type, identifier).plain == Stage.feed(0) else {
+                throw OperationError.differs(name)
+            }
+            return { _ in { _ = try stage.read(type, identifier) } }
+        }
+    }
+
+    /// A hundred trees of six nodes, one at a time.
+    private static func readPosts<Shown: FeedModel, Single: NormalizedModel & Sendable>(
+        _ name: String, _ type: Shown.Type, _ single: Single.Type
+    ) -> Operation {
+        Operation(name) {
+            let stage = try Stage(feeds: 1, as: type)
+            let posts = Stage.feed(0).posts.map { "Post:\($0.id)" }
+            return { _ in { for post in posts { _ = try stage.read(single, post) } } }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Espalier
+import Feeds
+import Foundation
+
+/// A cache in a directory of its own, gone with it.
+final class Stage: Sendable {
+    let directory: String
+    let cache: NormalizedCache
+
+    /// Holds as many feeds, which are none of those that operations make.
+    init(compression: Compression = .none, feeds: Int = 0, as type: any FeedModel.Type = Feed.self) throws {
+        directory = NSTemporaryDirectory() + "espalier-micro-\(UInt64.random(in: .min ... .max))"
+        cache = try NormalizedCache(directory: directory, configuration: Self.configuration(compression))
+        for number in 0..<feeds { try write(Self.feed(number), as: type) }
+        // Trains dictionaries, and compresses by them.
+        if compression != .none { try cache.compact().wait() }
+    }
+
+    deinit {
+        cache.close()
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    /// Nothing is synchronised: the disk is not what is measured.
+    static func configuration(_ compression: Compression) -> Configuration {
+        Configuration(budget: .gibibytes(1), durability: .noSync, compression: compression)
+    }
+
+    /// One of those it holds.
+    static func feed(_ number: Int) -> Feed { Operation.feed(50_000 + number) }
+
+    private func write<Shown: FeedModel>(_ feed: Feed, as type: Shown.Type) throws {
+        try cache.set(Shown(feed)).wait()
+    }
+
+    /// The model, which has to be there.
+    func read<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String) throws -> Model {
+        switch cache.readOutcome(type, identifier, consistency: .snapshot) {
+        case .hit(let hit): return hit.value
+        case .miss(let reason): throw OperationError.miss("\(reason)")
+        }
+    }
+}
