@@ -18,6 +18,8 @@ extension Flattener {
         struct Place {
             let node: Int
             let type: Int
+            /// The shape that is expected of it.
+            let shape: Int
             /// Among the others of the node; nil for its first.
             var slot: Int?
             /// Whether nothing has been written there.
@@ -27,7 +29,9 @@ extension Flattener {
         /// The place of a projection. A new one is taken, and the innermost of the path from here on.
         mutating func place(of identifier: String, projection: String, _ limits: TreeLimits) throws -> Place {
             let found = places.place(of: identifier, in: tree.entries)
-            var place = Place(node: found.node ?? tree.count, type: lastShapes.place(of: projection))
+            let type = lastShapes.place(of: projection)
+            var place = Place(
+                node: found.node ?? tree.count, type: type, shape: lastShapes.shape(ofTypeAt: type))
             let part = FlattenedTree.Part(type: place.type)
             if let known = found.node {
                 if path.contains(known) { tree.entries[known].isOnCycle = true }
@@ -48,8 +52,10 @@ extension Flattener {
         }
 
         /// Puts what `encoder` has into its place.
-        mutating func fill(_ place: Place, from encoder: ValueEncoder, isCase: Bool, _ limits: TreeLimits) throws {
-            var part = FlattenedTree.Part(type: place.type, shape: lastShapes.shape(ofTypeAt: place.type))
+        mutating func fill(
+            _ place: Place, shape: Int, from encoder: ValueEncoder, isCase: Bool, _ limits: TreeLimits
+        ) throws {
+            var part = FlattenedTree.Part(type: place.type, shape: shape)
             part.isCase = isCase
             let (values, children) = (tree.values.count, tree.children.count)
             encoder.writer.copy(to: &tree.values)

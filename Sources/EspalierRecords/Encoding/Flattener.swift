@@ -71,12 +71,14 @@ package final class Flattener {
     ) throws {
         let encoder = takeEncoder()
         defer { state.path.removeLast() }
-        var record = RecordEncoder(node: encoder, expected: state.lastShapes[place.type])
+        var record = RecordEncoder(node: encoder, expected: state.lastShapes.expected(at: place.shape))
         try nested { try fields(&record) }
+        // What is expected by now may be another: that of a node of the type further down.
+        var shape = place.shape
         if !record.isAsExpected {
-            state.lastShapes[place.type] = try record.shape(type: projection, in: shapes)
+            shape = state.lastShapes.setShape(try record.shape(type: projection, in: shapes), ofTypeAt: place.type)
         }
-        try state.fill(place, from: encoder, isCase: record.isCase, limits)
+        try state.fill(place, shape: shape, from: encoder, isCase: record.isCase, limits)
     }
 
     /// One level down.

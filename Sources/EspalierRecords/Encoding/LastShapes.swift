@@ -39,8 +39,18 @@ struct LastShapes {
     @inline(__always)
     func shape(ofTypeAt place: Int) -> Int { last[place] }
 
+    /// A shape by where it stands; nil for none.
+    @inline(__always)
+    func expected(at index: Int) -> Shape? { index == 0 ? nil : shapes[index] }
+
+    /// Where a shape stands, which becomes the last one of the type at `place`.
+    mutating func setShape(_ shape: Shape, ofTypeAt place: Int) -> Int {
+        last[place] = index(of: shape)
+        return last[place]
+    }
+
     subscript(place: Int) -> Shape? {
-        @inline(__always) get { last[place] == 0 ? nil : shapes[last[place]] }
+        get { expected(at: last[place]) }
         set { last[place] = newValue.map { index(of: $0) } ?? 0 }
     }
 
