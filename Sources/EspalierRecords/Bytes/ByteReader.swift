@@ -213,11 +213,15 @@ package struct ByteReader {
         }
     }
 
-    /// Whether the bytes from the position to the end are just those; moves past them either way.
-    package mutating func matchesRest(_ bytes: [UInt8]) -> Bool {
+    /// Whether the bytes from the position to the end are just those of `range`; moves past them either way.
+    mutating func matchesRest(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
         defer { position = end }
-        guard remaining == bytes.count else { return false }
-        return unsafe bytes.withUnsafeBytes { unsafe memcmp(base + position, $0.baseAddress ?? base, bytes.count) == 0 }
+        guard remaining == range.count else { return false }
+        guard remaining > 0 else { return true }
+        return unsafe bytes.withUnsafeBytes { bytes in
+            let others = unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
+            return unsafe others.baseAddress.map { unsafe memcmp(base + position, $0, range.count) == 0 } ?? false
+        }
     }
 
     @inline(__always)

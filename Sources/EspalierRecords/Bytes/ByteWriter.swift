@@ -63,8 +63,10 @@ package struct ByteWriter {
         append(utf8: string)
     }
 
-    /// The bytes in an array that is theirs alone and has room for no more: the writer keeps its own to go on with.
-    package func copy() -> [UInt8] { bytes.copied() }
+    /// Puts the bytes at the end of `array`.
+    func copy(to array: inout [UInt8]) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe array.append(contentsOf: $0) }
+    }
 
     package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
@@ -82,9 +84,4 @@ package struct ByteWriter {
             unsafe XXHash64.hash(UnsafeRawBufferPointer(rebasing: bytes[start...]), seed: seed)
         }
     }
-}
-
-extension Array where Element: BitwiseCopyable {
-    /// The elements in an array of exactly their size, whatever room this one has.
-    func copied() -> [Element] { unsafe isEmpty ? [] : withUnsafeBufferPointer { unsafe Array($0) } }
 }

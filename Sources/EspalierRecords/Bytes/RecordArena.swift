@@ -43,6 +43,7 @@ package final class RecordArena {
 
     /// From here on nothing may read what was in it.
     package func removeAll() {
+        guard used > 0 else { return }
         while unsafe blocks.count > 1 || blocks.last.map({ $0.count > Self.blockSize }) == true {
             unsafe blocks.removeLast().deallocate()
         }

@@ -1,5 +1,12 @@
 // Strings as the bytes they are, which is what identifiers are compared by.
 extension String {
+    /// Whether both are one text in memory, or the same short one: then their bytes are the same. False tells nothing.
+    @inline(__always)
+    func isIdentical(to other: String) -> Bool {
+        guard MemoryLayout<String>.size == MemoryLayout<UInt128>.size else { return false }
+        return unsafe unsafeBitCast(self, to: UInt128.self) == unsafeBitCast(other, to: UInt128.self)
+    }
+
     @inline(__always)
     package func hasSameBytes(as other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }

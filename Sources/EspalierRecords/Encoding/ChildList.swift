@@ -27,13 +27,15 @@ struct ChildList {
         return nodes.count - 1
     }
 
+    /// Puts the nodes at the end of `array`.
+    func copy(to array: inout [Int]) {
+        for index in nodes.indices { array.append(nodes[index]) }
+    }
+
     mutating func removeAll() {
         guard !nodes.isEmpty else { return }
         nodes.removeAll(keepingCapacity: true)
         largest = -1
         if !ordinals.isEmpty { ordinals.removeAll(keepingCapacity: true) }
     }
-
-    /// The nodes in an array of their own: this one is gone on with.
-    func copy() -> [Int] { nodes.copied() }
 }

@@ -12,25 +12,13 @@ package final class Flattener {
     // confined to the thread that flattens; no access lasts while a model encodes itself
     private let confined = Confined(State())
 
-    private struct State {
-        var tree = FlattenedTree()
-        var places = NodeTable()
-        var path: [Int] = []
-        var depth = 0
-        var lastShapes = LastShapes()
-        var spares: [ValueEncoder] = []
-        /// Why a node could not be written: the tree has a hole where it stands, even if a model swallows the error.
-        var failure: FlattenError?
-        var stack = StackSpace()
-    }
-
     private var state: State {
         @inline(__always) _read { yield confined.value }
         @inline(__always) _modify { yield &confined.value }
     }
 
     /// The identifier of the node being written.
-    var innermostIdentifier: String? { state.path.last.map { state.tree.nodes[$0].identifier } }
+    var innermostIdentifier: String? { state.path.last.map { state.tree.entries[$0].identifier } }
 
     package init(limits: TreeLimits = TreeLimits(), shapes: ShapeInterner = ShapeInterner()) {
         self.limits = limits
@@ -44,6 +32,8 @@ package final class Flattener {
             state.places = NodeTable()
             state.failure = nil
         }
+        state.tree.types = state.lastShapes.types
+        state.tree.shapes = state.lastShapes.shapes
         return state.tree
     }
 
@@ -51,10 +41,10 @@ package final class Flattener {
     package func value(_ body: (ValueEncoder) throws -> Void) throws -> ValueDraft {
         let encoder = takeEncoder()
         // Encoders hold the flattener: kept beyond the value, they would keep each other alive for good.
-        defer { state.spares.removeAll() }
+        defer { state.encoders.removeAll() }
         try body(encoder)
         if let failure = state.failure { throw failure }
-        try count(bytes: encoder.writer.count)
+        try state.count(bytes: encoder.writer.count, limits)
         return ValueDraft(bytes: encoder.writer.bytes, children: encoder.children)
     }
 
@@ -62,55 +52,33 @@ package final class Flattener {
     func node(
         identifier: String, projection: String, _ fields: (inout RecordEncoder) throws -> Void
     ) throws -> Int {
-        let place = state.places.place(of: identifier, in: state.tree.nodes)
-        if let known = place.node {
-            if state.path.contains(known) { state.tree.nodes[known].isOnCycle = true }
-            if state.tree.nodes[known].holds(projection) { return known }
-        }
-        let type = state.lastShapes.place(of: projection)
         // Its place is taken before its fields are walked: pre-order, and known to whatever refers back to it.
-        let draft = ProjectionDraft(type: projection, shape: state.lastShapes[type] ?? Shape.none)
-        let index: Int
-        var slot: Int?
-        if let known = place.node {
-            index = known
-            slot = state.tree.nodes[known].others.count
-            state.tree.nodes[known].others.append(draft)
-            state.tree.hasProjections = true
-        } else {
-            index = state.tree.nodes.count
-            guard index < limits.maximumNodes else { throw FlattenError.tooManyNodes(limit: limits.maximumNodes) }
-            state.places.take(place, for: index)
-            state.tree.nodes.append(NodeDraft(identifier: identifier, first: draft))
-            try count(bytes: identifier.utf8.count)
-        }
+        let place = try state.place(of: identifier, projection: projection, limits)
+        guard place.isNew else { return place.node }
         do {
-            try write(fields, of: projection, type, to: index, slot)
+            try write(fields, of: projection, to: place)
         } catch {
             let reason = error as? FlattenError ?? .modelFailed(type: projection, reason: "\(error)")
             state.failure = state.failure ?? reason
             throw error
         }
-        return index
+        return place.node
     }
 
-    /// Writes the first projection of the node at `index`, or the one in `slot` of the others.
+    @inline(__always)
     private func write(
-        _ fields: (inout RecordEncoder) throws -> Void, of projection: String, _ type: Int, to index: Int, _ slot: Int?
+        _ fields: (inout RecordEncoder) throws -> Void, of projection: String, to place: State.Place
     ) throws {
         let encoder = takeEncoder()
-        defer { state.spares.append(encoder) }
-        state.path.append(index)
         defer { state.path.removeLast() }
-        let expected = state.lastShapes[type]
-        var record = RecordEncoder(node: encoder, expected: expected)
+        var record = RecordEncoder(node: encoder, expected: state.lastShapes.expected(at: place.shape))
         try nested { try fields(&record) }
-        let shape = try record.shape(type: projection, in: shapes)
-        if shape !== expected { state.lastShapes[type] = shape }
-        try count(bytes: encoder.writer.count + encoder.children.count * 2)
-        state.tree.nodes[index].fill(
-            slot, shape: shape, values: encoder.writer.copy(), children: encoder.copyOfChildren())
-        if record.isCase { state.tree.nodes[index].markCase(slot) }
+        // What is expected by now may be another: that of a node of the type further down.
+        var shape = place.shape
+        if !record.isAsExpected {
+            shape = state.lastShapes.setShape(try record.shape(type: projection, in: shapes), ofTypeAt: place.type)
+        }
+        try state.fill(place, shape: shape, from: encoder, isCase: record.isCase, limits)
     }
 
     /// One level down.
@@ -136,16 +104,10 @@ package final class Flattener {
         }
     }
 
-    private func count(bytes: Int) throws {
-        state.tree.byteCount += bytes
-        guard state.tree.byteCount <= limits.maximumBytes else {
-            throw FlattenError.treeTooLarge(limit: limits.maximumBytes)
-        }
-    }
-
     private func takeEncoder() -> ValueEncoder {
-        guard let spare = state.spares.popLast() else { return ValueEncoder(self) }
-        spare.reset()
-        return spare
+        let depth = state.path.count
+        while state.encoders.count <= depth { state.encoders.append(ValueEncoder(self)) }
+        state.encoders[depth].reset()
+        return state.encoders[depth]
     }
 }

@@ -17,7 +17,7 @@ struct NodeTable {
 
     /// The place of `identifier`; of use until another one is taken.
     @inline(__always)
-    mutating func place(of identifier: String, in nodes: [NodeDraft]) -> Place {
+    mutating func place(of identifier: String, in nodes: [FlattenedTree.Entry]) -> Place {
         if count * 2 >= slots.count { grow() }
         let hash = UInt32(truncatingIfNeeded: identifier.bytesHash >> 32)
         let mask = slots.count - 1

@@ -127,9 +127,11 @@ public struct RecordEncoder {
         return expected?.names[..<count].firstIndex { Identifier($0) == name }
     }
 
+    /// Whether the fields written are those of the expected shape.
+    var isAsExpected: Bool { names == nil && expected?.count == count }
+
     /// The shape of the fields written, for a node of type `type`.
     func shape(type: String, in table: ShapeInterner) throws -> Shape {
-        if names == nil, let expected, expected.count == count { return expected }
         let fields = names ?? expected.map { Array($0.names[..<count]) } ?? []
         return try table.shape(type: type, fields: fields)
     }

@@ -31,6 +31,9 @@ public final class ValueEncoder {
     /// The nodes referred to, each once, as indexes into the flattened tree; a child's ordinal is its place here.
     package var children: [Int] { references.value.nodes }
 
+    /// Puts the children at the end of `array`.
+    func copyChildren(to array: inout [Int]) { references.value.copy(to: &array) }
+
     init(_ flattener: Flattener, mode: Mode = .referring) {
         self.flattener = flattener
         self.mode = mode
@@ -40,9 +43,6 @@ public final class ValueEncoder {
         writer.removeAll()
         references.value.removeAll()
     }
-
-    /// The children in an array of their own, for a record that outlives what comes next.
-    func copyOfChildren() -> [Int] { references.value.copy() }
 
     // MARK: Scalars
 

@@ -73,6 +73,10 @@ package struct Record {
 
     /// The payload's first value and the rest, as `RecordLayout.build` wants it.
     package static func payload(identifier: String, values: [UInt8]) -> [UInt8] {
+        payload(identifier: identifier, values: values[...])
+    }
+
+    package static func payload(identifier: String, values: ArraySlice<UInt8>) -> [UInt8] {
         var writer = ByteWriter(capacity: identifier.utf8.count + values.count + 2)
         writer.append(value: identifier)
         writer.append(values)

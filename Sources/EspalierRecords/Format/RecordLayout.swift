@@ -143,7 +143,7 @@ extension RecordLayout {
     /// The same for a raw payload, which is not made first.
     package static func build(
         handle: Handle, nameSpace: NameSpace, shape: ShapeReference, children: [Handle], identifier: String,
-        values: [UInt8]
+        values: ArraySlice<UInt8>
     ) -> [UInt8] {
         var writer = ByteWriter(capacity: identifier.utf8.count + values.count + children.count * 3 + 24)
         append(handle, nameSpace, shape, children, dictionary: 0, to: &writer)

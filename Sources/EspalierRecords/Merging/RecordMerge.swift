@@ -7,7 +7,7 @@
 package struct RecordMerge {
     package let shape: Shape
     package let children: [Handle]
-    package let values: [UInt8]
+    package let values: ArraySlice<UInt8>
     /// Whether it refers to nodes that the tree does not: those of fields that stay.
     package let keepsChildren: Bool
 
@@ -15,14 +15,13 @@ package struct RecordMerge {
     package init(
         _ index: Int, of tree: FlattenedTree, into old: Record?, policy: WritePolicy, handles: [Handle]
     ) throws {
-        // Not the draft as a whole: a copy retains all it holds.
-        let only = tree.nodes[index].first
-        if !tree.hasProjections || tree.nodes[index].others.isEmpty, policy == .replace || old == nil,
-            old.map({ $0.shape.types == [only.type] || $0.shape.types.isEmpty }) ?? true
+        // Not the draft as a whole: it would be made for this.
+        if !tree.hasProjections || tree.others[index] == nil, policy == .replace || old == nil,
+            old.map({ $0.shape.types == [tree.type(at: index)] || $0.shape.types.isEmpty }) ?? true
         {
-            shape = only.shape
-            children = only.children.map { handles[$0] }
-            values = only.values
+            shape = tree.shape(at: index)
+            children = tree.entries[index].first.children.map { handles[tree.children[$0]] }
+            values = tree.values(at: index)
             keepsChildren = false
             return
         }
@@ -33,7 +32,8 @@ package struct RecordMerge {
             childCount += projection.children.count
             try merge.add(projection, policy: policy, children: projection.children.map { handles[$0] })
         }
-        (shape, children, values) = try merge.finish()
+        let merged = try merge.finish()
+        (shape, children, values) = (merged.shape, merged.children, merged.values[...])
         keepsChildren = children.count > childCount
     }
 }
@@ -102,7 +102,7 @@ private struct SlotMerge {
         slots.append(slot)
     }
 
-    mutating func finish() throws -> (Shape, [Handle], [UInt8]) {
+    mutating func finish() throws -> (shape: Shape, children: [Handle], values: [UInt8]) {
         limitTypes()
         let used = types.filter { type in slots.contains { $0.declarers.contains(type) } }
         let bits = Dictionary(uniqueKeysWithValues: used.enumerated().map { ($1, UInt64(1) << UInt64($0)) })

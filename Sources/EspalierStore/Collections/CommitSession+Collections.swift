@@ -79,7 +79,7 @@ extension CommitSession {
         _ list: SegmentList, _ key: String, at place: Place, in transaction: inout WriteTransaction
     ) throws {
         let content = Content(
-            nameSpace: .collection, identifier: key, children: list.segments.map(\.handle), values: list.values)
+            nameSpace: .collection, identifier: key, children: list.segments.map(\.handle), values: list.values[...])
         try put(content, at: place.handle, over: place.old, in: &transaction)
         try ledger.touch(place.handle, in: transaction)
     }

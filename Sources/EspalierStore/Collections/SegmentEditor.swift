@@ -96,7 +96,7 @@ struct SegmentEditor {
         let old = try session.repairedRecord(handle, .segment, in: &transaction)
         let content = try SegmentContent.encode(elements)
         try session.put(
-            .init(nameSpace: .segment, identifier: "", children: content.children, values: content.values),
+            .init(nameSpace: .segment, identifier: "", children: content.children, values: content.values[...]),
             at: handle, over: old, in: &transaction)
     }
 

@@ -11,7 +11,7 @@ extension CommitSession {
             let handles = try write(tree, policy: policy, in: &transaction)
             for entry in entries {
                 try ledger.touch(handles[entry], in: transaction)
-                try delete(.key, tree.nodes[entry].identifier, in: &transaction)
+                try delete(.key, tree.entries[entry].identifier, in: &transaction)
             }
             counters.writes += 1
         case .key(let key, let value, let tree, let policy):

@@ -28,7 +28,8 @@ extension CommitSession {
             children[place.handle] = handles
             if place.old?.children != handles { changed.append(place.handle) }
             let content = Content(
-                nameSpace: .node, identifier: record.identifier, shape: shape, children: handles, values: values.bytes)
+                nameSpace: .node, identifier: record.identifier, shape: shape, children: handles,
+                values: values.bytes[...])
             if try put(content, at: place.handle, over: place.old, in: &transaction) {
                 changes.written.append(record.identifier)
             }

@@ -7,85 +7,23 @@ extension CommitSession {
     func write(
         _ tree: FlattenedTree, policy: WritePolicy, in transaction: inout WriteTransaction
     ) throws -> [Handle] {
-        ledger.reserveCapacity(tree.nodes.count)
-        // By index: a draft that is passed on is copied, which retains all it holds.
-        let bound = try tree.nodes.indices.map { try bind(.node, tree.nodes[$0].identifier, in: &transaction) }
-        var handles = bound.map(\.handle)
-        let places = try places(of: tree, bound.map(\.isNew), &handles, policy: policy, in: &transaction)
+        let places = try places(of: tree, policy: policy, in: &transaction)
         var referred: Set<Handle> = []
         // Of two projections one may take another's child away: what no record of the tree refers to is touched by itself.
         let mayLoseChildren = tree.hasProjections
-        for index in tree.nodes.indices {
-            guard let place = places[index] else {
-                counters.recordsUnchanged += 1
-                continue
-            }
+        for (index, old) in places.changed {
+            let place = Place(handle: places.handles[index], old: old)
             let children = try write(
-                index, of: tree, to: place, policy: policy, handles: handles, in: &transaction)
+                index, of: tree, to: place, policy: policy, handles: places.handles, in: &transaction)
             if mayLoseChildren { referred.formUnion(children) }
         }
+        counters.recordsUnchanged += UInt64(tree.count - places.changed.count)
         if mayLoseChildren {
-            for handle in handles where !referred.contains(handle) { try ledger.touch(handle, in: transaction) }
-        }
-        return handles
-    }
-
-    /// Where each node goes, and what stands there; nil where its record says the same already, which is found without making
-    /// a `Record` of it. `handles` changes where an index entry leads to another's record.
-    private func places(
-        of tree: FlattenedTree, _ isNew: [Bool], _ handles: inout [Handle], policy: WritePolicy,
-        in transaction: inout WriteTransaction
-    ) throws -> [Place?] {
-        let mayBeUnchanged = policy == .replace && !tree.hasProjections
-        var places: [Place?] = []
-        var isRebound = false
-        places.reserveCapacity(handles.count)
-        // The records of a tree stand side by side.
-        let stored = try NearbyReader(transaction.snapshot, keyspaces.nodes)
-        for index in tree.nodes.indices {
-            if isNew[index] {
-                places.append(Place(handle: handles[index], old: nil))
-                continue
+            for handle in places.handles where !referred.contains(handle) {
+                try ledger.touch(handle, in: transaction)
             }
-            let identifier = tree.nodes[index].identifier
-            if mayBeUnchanged, !tree.nodes[index].isOnCycle {
-                if try holds(identifier, tree.nodes[index].first, at: handles[index], of: handles, by: stored) {
-                    places.append(nil)
-                    continue
-                }
-            }
-            let place = try self.place(.node, identifier, boundTo: handles[index], in: &transaction)
-            isRebound = isRebound || place.handle != handles[index]
-            handles[index] = place.handle
-            places.append(place)
         }
-        guard isRebound else { return places }
-        // What referred to the old handle has to be looked at again.
-        return try tree.nodes.indices.map { index in
-            try places[index] ?? place(.node, tree.nodes[index].identifier, boundTo: handles[index], in: &transaction)
-        }
-    }
-
-    /// Whether the record of a handle says just that already; false also where it takes a closer look to tell.
-    private func holds(
-        _ identifier: String, _ projection: ProjectionDraft, at handle: Handle, of handles: [Handle],
-        by stored: NearbyReader
-    ) throws -> Bool {
-        guard let number = shapes.number(of: projection.shape) else { return false }
-        let content = StoredContent(
-            handle: handle, nameSpace: .node, shape: projection.shape, number: number,
-            children: projection.children.map { handles[$0] }, identifier: identifier, values: projection.values)
-        var isHeld = false
-        do {
-            _ = try stored.withValue(handle.rawValue) { value in
-                let record = ByteReader(lent: value)
-                // One of several chunks is joined and read as any other that may have changed.
-                if try !Chunks.isFirst(record) { isHeld = try expanded(record) { try content.isStored(in: $0) } }
-            }
-        } catch is FormatError {
-            return false
-        }
-        return isHeld
+        return places.handles
     }
 
     private func write(
@@ -93,14 +31,14 @@ extension CommitSession {
         in transaction: inout WriteTransaction
     ) throws -> [Handle] {
         let merge = try RecordMerge(index, of: tree, into: place.old, policy: policy, handles: handles)
-        let identifier = tree.nodes[index].identifier
+        let identifier = tree.entries[index].identifier
         let content = Content(
             nameSpace: .node, identifier: identifier, shape: merge.shape, children: merge.children,
             values: merge.values)
         if try put(content, at: place.handle, over: place.old, in: &transaction) {
             changes.written.append(identifier)
         }
-        if tree.nodes[index].isOnCycle {
+        if tree.entries[index].isOnCycle {
             // Written is accessed: it stands among the roots of its time, and not before them all.
             try ledger.update(place.handle, in: transaction) { entry in
                 entry.flags.insert(.onCycle)
@@ -126,7 +64,7 @@ extension CommitSession {
         return try place(nameSpace, identifier, boundTo: bound.handle, in: &transaction)
     }
 
-    private func place(
+    func place(
         _ nameSpace: NameSpace, _ identifier: String, boundTo handle: Handle, in transaction: inout WriteTransaction
     ) throws -> Place {
         if let old = try readableRecord(handle, in: transaction) {
@@ -168,7 +106,7 @@ extension CommitSession {
     func writeKey(
         _ key: String, _ value: [UInt8], children: [Handle], at place: Place, in transaction: inout WriteTransaction
     ) throws {
-        let content = Content(nameSpace: .key, identifier: key, children: children, values: value)
+        let content = Content(nameSpace: .key, identifier: key, children: children, values: value[...])
         if try put(content, at: place.handle, over: place.old, in: &transaction) { changes.keys.append(key) }
         try ledger.touch(place.handle, in: transaction)
     }
@@ -185,7 +123,7 @@ extension CommitSession {
                 try removeOrLetDie(record, in: &transaction)
             } else {
                 // A damaged index entry: the record it leads to is another's.
-                try transaction.delete(keyspaces.index, IndexKey.bytes(nameSpace, identifier))
+                try forget(names: [IndexKey.bytes(nameSpace, identifier)], in: &transaction)
             }
         } else {
             try removeUnreadable(handle, nameSpace, identifier, in: &transaction)
@@ -207,7 +145,7 @@ extension CommitSession {
         _ handle: Handle, _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws {
         try discardUnreadable(handle, nameSpace, in: &transaction)
-        try transaction.delete(keyspaces.index, IndexKey.bytes(nameSpace, identifier))
+        try forget(names: [IndexKey.bytes(nameSpace, identifier)], in: &transaction)
         try ledger.remove(handle, in: transaction)
     }
 

@@ -15,6 +15,8 @@ final class CommitSession {
     /// What this process knows of pinned records, and what the session adds to it.
     let reach: PinnedReach
     var pinned: PinnedReach.Change
+    /// What this process knows of the index.
+    let names: KnownNames
     /// Records that may lie on cycles, or lead to some, that no flag tells of.
     var suspects: [Handle] = []
     var checkedEdits = 0
@@ -78,6 +80,7 @@ final class CommitSession {
         let reach = try tables?.reach ?? PinnedReach(loading: transaction, keyspaces, total: counters.pinnedBytes)
         self.reach = reach
         pinned = reach.start()
+        names = tables?.names ?? KnownNames()
         checkedBytes = counters.bytesWritten
         lifetime = try transaction.lifetimeCounters(keyspaces)
         highest = counters.nextHandle &- 1
@@ -153,7 +156,9 @@ final class CommitSession {
     private func named(by key: [UInt8]) -> Handle {
         edits.note(newBytes: key.count + 8)
         edits.index.append(key)
-        return makeHandle()
+        let handle = makeHandle()
+        names.insert(handle)
+        return handle
     }
 
     private func isGivenOut(_ handle: Handle) -> Bool { (1..<counters.nextHandle).contains(handle.rawValue) }
@@ -173,6 +178,7 @@ final class CommitSession {
     }
 
     private func rebind(_ key: [UInt8], in transaction: inout WriteTransaction) throws -> Handle {
+        names.removeAll()
         try transaction.put(keyspaces.index, key, Handle(counters.nextHandle).storedBytes)
         return named(by: key)
     }
@@ -213,6 +219,12 @@ final class CommitSession {
         }
     }
 
+    /// Takes names away that lead nowhere, or not where they should. Whose they were is not known.
+    func forget(names keys: [[UInt8]], in transaction: inout WriteTransaction) throws {
+        names.removeAll()
+        for key in keys { try transaction.delete(keyspaces.index, key) }
+    }
+
     /// Runs `body` with a stored record as it was before it was compressed, if it was. Good until the next one.
     func expanded<R>(_ stored: ByteReader, _ body: (ExpandedRecord) throws -> R) throws -> R {
         expander.arena.removeAll()
@@ -239,12 +251,12 @@ final class CommitSession {
         let identifier: String
         var shape: Shape = .none
         let children: [Handle]
-        let values: [UInt8]
+        let values: ArraySlice<UInt8>
 
         var payload: [UInt8] { Record.payload(identifier: identifier, values: values) }
 
         func isUnchanged(from old: Record) -> Bool {
-            shape == old.shape && children == old.children && values == old.values
+            shape == old.shape && children == old.children && values == old.values[...]
                 && Identifier(identifier) == Identifier(old.identifier)
         }
     }
@@ -344,6 +356,7 @@ final class CommitSession {
         // After damage the name may be another record's.
         let named = try? transaction.withValue(keyspaces.index, key) { try Handle(stored: $0) }
         guard named == record.handle else { return }
+        names.remove(record.handle)
         try transaction.delete(keyspaces.index, key)
         edits.index.append(key)
     }

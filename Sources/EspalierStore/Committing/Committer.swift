@@ -214,6 +214,7 @@ final class Committer: Sendable {
             settle(session, number: number, changed, flagged: flagged, eviction)
             damages.settle(losses.lookedAt, lost: losses.lost, in: generation.name)
         } catch {
+            session.names.removeAll()
             touches.putBack(taken, in: generation.name)
             damages.postpone()
             statistics.putBack(measured)
@@ -244,7 +245,8 @@ final class Committer: Sendable {
         state.withLock { state in
             session.reach.settle(session.pinned)
             state.tables = WriterTables(
-                shapes: session.shapes, dictionaries: session.dictionaries, reach: session.reach)
+                shapes: session.shapes, dictionaries: session.dictionaries, reach: session.reach,
+                names: session.names)
             state.asOf = (generation.name, number)
             state.isBehind = eviction.isBehind
             state.isExhausted = eviction.isExhausted

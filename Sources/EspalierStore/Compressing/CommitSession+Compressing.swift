@@ -62,7 +62,7 @@ extension CommitSession {
         else { return }
         let content = Content(
             nameSpace: old.nameSpace, identifier: old.identifier, shape: old.shape, children: old.children,
-            values: old.values)
+            values: old.values[...])
         let shape: RecordLayout.ShapeReference =
             old.hasOwnShape ? .own(old.shape) : old.shapeNumber == 0 ? .none : .number(old.shapeNumber, old.shape)
         let payload = content.payload

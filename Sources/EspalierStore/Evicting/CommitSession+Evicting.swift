@@ -107,7 +107,7 @@ extension CommitSession {
             names.append(try ByteReader.reading(key) { try $0.bytes(count: $0.end) })
             return true
         }
-        for name in names { try transaction.delete(keyspaces.index, name) }
+        try forget(names: names, in: &transaction)
         edits.index += names
         try ledger.forget(handle, in: transaction)
     }

@@ -17,7 +17,7 @@ extension CommitSession {
             let named = names[handle, default: []]
             // Of two names one is damaged, and nobody knows which: what is written under either must not appear under the other.
             if named.count > 1 {
-                for name in named { try transaction.delete(keyspaces.index, name) }
+                try forget(names: named, in: &transaction)
                 edits.index += named
             }
             try ledger.lose(handle, isNamed: named.count == 1, in: transaction)

@@ -74,7 +74,7 @@ struct NameRepair: Sendable {
 extension CommitSession {
     /// Takes names away that lead to nothing, gives records back theirs, and counts everything anew.
     func mend(_ repair: NameRepair, in transaction: inout WriteTransaction) throws {
-        for key in repair.stale { try transaction.delete(keyspaces.index, key) }
+        try forget(names: repair.stale, in: &transaction)
         for key in repair.loose { try transaction.delete(keyspaces.nodes, key) }
         for handle in repair.nameless {
             guard let record = try readableRecord(handle, in: transaction) else { continue }

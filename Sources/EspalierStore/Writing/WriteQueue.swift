@@ -8,6 +8,8 @@ final class WriteQueue: Sendable {
     private struct Guarded {
         var queue: QueueState
         var waiters: [(upTo: UInt64, body: @Sendable () -> Void)] = []
+        /// Whether the writer has nothing to do but wait for the next submission.
+        var isWriterWaiting = false
     }
     private let state: Mutex<Guarded>
     /// Signalled once for every submission, and at closing.
@@ -22,21 +24,25 @@ final class WriteQueue: Sendable {
         state = Mutex(Guarded(queue: QueueState(limit: limit.bytes)))
     }
 
-    /// Takes a write in. Never blocks. The submission is nil, and the ticket failed, when the queue is closed.
+    /// Takes a write in. Never blocks. The ticket has failed when the queue is closed.
+    ///
+    /// The submission is what is to be flattened by another thread than the writer's; nil where that has been waiting for it and
+    /// goes to work at once: to wake a second thread would cost both of them time.
     func submit(
         coalescingKey: CoalescingKey?, isDroppable: Bool, _ flatten: @escaping @Sendable () throws -> WriteOperation
     ) -> (ticket: WriteTicket, submission: Submission?) {
-        let added = state.withLock { state -> (Submission, QueueState.Displaced)? in
+        let added = state.withLock { state -> (Submission, QueueState.Displaced, isTaken: Bool)? in
             guard !state.queue.isClosed else { return nil }
             let submission = Submission(
                 sequence: state.queue.nextSequence(), coalescingKey: coalescingKey, isDroppable: isDroppable,
                 flatten: flatten)
-            return (submission, state.queue.add(submission))
+            defer { state.isWriterWaiting = false }
+            return (submission, state.queue.add(submission), state.isWriterWaiting)
         }
-        guard let (submission, displaced) = added else { return (WriteTicket(failed: .closed), nil) }
+        guard let (submission, displaced, isTaken) = added else { return (WriteTicket(failed: .closed), nil) }
         settle(displaced)
         work.signal()
-        return (submission.ticket, submission)
+        return (submission.ticket, isTaken ? nil : submission)
     }
 
     /// Notes what a submission came to once flattened.
@@ -62,19 +68,31 @@ final class WriteQueue: Sendable {
     func take(atMost count: Int, until deadline: ContinuousClock.Instant?) -> [Submission]? {
         var deadline = deadline
         while true {
-            let (taken, isClosed) = state.withLock { ($0.queue.take(atMost: count), $0.queue.isClosed) }
+            let (taken, isClosed) = state.withLock { state in
+                let taken = state.queue.take(atMost: count)
+                state.isWriterWaiting = taken.isEmpty
+                return (taken, state.queue.isClosed)
+            }
             if !taken.isEmpty { return taken }
             if isClosed { return nil }
-            if attention.exchange(false, ordering: .acquiringAndReleasing) { return [] }
+            if attention.exchange(false, ordering: .acquiringAndReleasing) {
+                stopWaiting()
+                return []
+            }
             guard let end = deadline else {
                 work.wait()
                 continue
             }
             let rest = max(0, (end - .now) / .nanoseconds(1))
-            if rest == 0 { return [] }
+            if rest == 0 {
+                stopWaiting()
+                return []
+            }
             deadline = work.wait(timeout: .now() + .nanoseconds(Int(rest))) == .timedOut ? .now : end
         }
     }
+
+    private func stopWaiting() { state.withLock { $0.isWriterWaiting = false } }
 
     /// Makes `take` return, so that the writer sees what else there is to do.
     func callAttention() {

@@ -53,6 +53,20 @@ struct LastShapesTests {
         }
     }
 
+    @Test("a node has the shape of its own fields, whatever nodes of its type further down have", arguments: [0, 1, 2])
+    func nested(before: Int) throws {
+        let flattener = Flattener()
+        for number in 0..<before {
+            _ = try flattener.node(identifier: "b\(number)", projection: "T") { try $0.encode(1, forKey: "outer") }
+        }
+        _ = try flattener.node(identifier: "outer", projection: "T") { record in
+            try record.encode(1, forKey: "outer")
+            _ = try flattener.node(identifier: "inner", projection: "T") { try $0.encode(1, forKey: "inner") }
+        }
+        let nodes = flattener.finish().nodes
+        #expect(nodes.map { $0.first.shape.names } == Array(repeating: ["outer"], count: before + 1) + [["inner"]])
+    }
+
     @Test("two types whose names are one string in Swift are two", arguments: [0, 20])
     func canonicalEquivalence(others: Int) throws {
         let flattener = Flattener()

@@ -7,7 +7,7 @@ struct NodeTableTests {
     /// A table with the drafts it refers to.
     private struct Nodes {
         var table = NodeTable()
-        var drafts: [NodeDraft] = []
+        var drafts: [FlattenedTree.Entry] = []
 
         func node(of identifier: String) -> Int? {
             var table = table
@@ -19,7 +19,7 @@ struct NodeTableTests {
             let place = table.place(of: identifier, in: drafts)
             if let node = place.node { return (node, false) }
             table.take(place, for: drafts.count)
-            drafts.append(NodeDraft(identifier: identifier, first: ProjectionDraft(type: "T", shape: .none)))
+            drafts.append(FlattenedTree.Entry(identifier: identifier, first: FlattenedTree.Part(type: 0)))
             return (drafts.count - 1, true)
         }
     }

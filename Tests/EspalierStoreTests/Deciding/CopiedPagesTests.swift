@@ -59,7 +59,7 @@ struct CopiedPagesTests {
             }
             session.reach.settle(session.pinned)
             tables = WriterTables(
-                shapes: session.shapes, dictionaries: session.dictionaries, reach: session.reach)
+                shapes: session.shapes, dictionaries: session.dictionaries, reach: session.reach, names: session.names)
             let (freed, used) = try lastCommit()
             // What is new to the file, and a page for each that was copied.
             cost.taken = freed + used - usedBefore

@@ -55,7 +55,7 @@ struct StaleStorageTests {
                 let content = try SegmentContent.encode(SegmentContent.decode(record).prefix(5))
                 let bytes = RecordLayout.build(
                     handle: segments[0], nameSpace: .segment, shape: .none, children: content.children,
-                    identifier: "", values: content.values)
+                    identifier: "", values: content.values[...])
                 try transaction.put(keyspaces.nodes, segments[0].rawValue, bytes)
             }
             for index in [3, 5, 100, 511] {

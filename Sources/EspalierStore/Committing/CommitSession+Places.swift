@@ -1,0 +1,163 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// Where the nodes of a tree go, and which of their records are to be written.
+struct TreePlaces {
+    /// By index in the tree.
+    var handles: [Handle] = []
+    /// What does not say the same already, in the order of the tree, with what stands there.
+    var changed: [(index: Int, old: Record?)] = []
+}
+
+// A tree that was stored before is found along itself: a record's children are, nearly always, those of the node, and where
+// their names are known to lead to them the index is not asked. What a record says is compared where it stands.
+extension CommitSession {
+    func places(
+        of tree: FlattenedTree, policy: WritePolicy, in transaction: inout WriteTransaction
+    ) throws -> TreePlaces {
+        var places = TreePlaces()
+        guard policy == .replace && !tree.hasProjections else {
+            let bound = try tree.entries.indices.map { try bind(tree, $0, in: &transaction) }
+            places.handles = bound.map(\.handle)
+            for index in tree.entries.indices {
+                places.changed.append((index, nil))
+                if !bound[index].isNew { try look(&places, places.changed.count - 1, tree, in: &transaction) }
+            }
+            return places
+        }
+        var walk = try find(tree, in: &transaction)
+        swap(&places.handles, &walk.handles)
+        for index in tree.entries.indices where !walk.likenesses[index].isContent {
+            places.changed.append((index, nil))
+            if !walk.isNew[index] { try look(&places, places.changed.count - 1, tree, in: &transaction) }
+        }
+        let certain = places.changed.count
+        for index in tree.entries.indices where walk.likenesses[index].isContent {
+            guard !walk.hasChildren(of: tree, at: index, places.handles) else { continue }
+            places.changed.append((index, nil))
+            try look(&places, places.changed.count - 1, tree, in: &transaction)
+        }
+        if places.changed.count > certain { places.changed.sort { $0.index < $1.index } }
+        return places
+    }
+
+    private func bind(
+        _ tree: FlattenedTree, _ index: Int, in transaction: inout WriteTransaction
+    ) throws -> (handle: Handle, isNew: Bool) {
+        try bind(.node, tree.entries[index].identifier, in: &transaction)
+    }
+
+    /// Looks at what stands under a handle. That changes where an index entry leads to another's record.
+    private func look(
+        _ places: inout TreePlaces, _ number: Int, _ tree: FlattenedTree, in transaction: inout WriteTransaction
+    ) throws {
+        let index = places.changed[number].index
+        let place = try place(
+            .node, tree.entries[index].identifier, boundTo: places.handles[index], in: &transaction)
+        places.handles[index] = place.handle
+        places.changed[number].old = place.old
+    }
+
+    // MARK: Finding
+
+    /// What is found of a tree on the way through it.
+    private struct Walk {
+        var handles: [Handle] = []
+        var isNew: [Bool] = []
+        var likenesses: [Likeness] = []
+        /// The children of the records found, and where those of each begin.
+        var children: [Handle] = []
+        var starts: [Int] = []
+        /// What the parent that was met first refers to in a node's place.
+        var guesses: [Handle?]
+
+        init(_ count: Int) {
+            guesses = Array(repeating: nil, count: count)
+            handles.reserveCapacity(count)
+            isNew.reserveCapacity(count)
+            likenesses.reserveCapacity(count)
+            starts.reserveCapacity(count)
+            children.reserveCapacity(count)
+        }
+
+        /// Whether a record that was found refers to just the nodes that it is to.
+        func hasChildren(of tree: FlattenedTree, at index: Int, _ handles: [Handle]) -> Bool {
+            var place = starts[index]
+            for number in tree.entries[index].first.children {
+                guard children[place] == handles[tree.children[number]] else { return false }
+                place += 1
+            }
+            return true
+        }
+
+        /// Forgets the children of the node met last.
+        mutating func cutChildren() {
+            let count = children.count - starts[starts.count - 1]
+            if count > 0 { children.removeLast(count) }
+        }
+
+        /// Takes the children of the node met last for those of its record.
+        mutating func guessChildren(of tree: FlattenedTree) {
+            let index = starts.count - 1
+            var place = starts[index]
+            for number in tree.entries[index].first.children where place < children.count {
+                let child = tree.children[number]
+                if child > index, guesses[child] == nil { guesses[child] = children[place] }
+                place += 1
+            }
+        }
+    }
+
+    /// Gives every node its handle, in the order of the tree, and compares what has a record with that.
+    private func find(_ tree: FlattenedTree, in transaction: inout WriteTransaction) throws -> Walk {
+        var walk = Walk(tree.count)
+        // The records of a tree stand side by side.
+        let stored = try NearbyReader(transaction.snapshot, keyspaces.nodes)
+        for index in tree.entries.indices {
+            walk.starts.append(walk.children.count)
+            let guess = walk.guesses[index].flatMap { names.contains($0) ? $0 : nil }
+            var likeness = Likeness.none
+            if let guess { likeness = try compare(tree, index, at: guess, &walk, by: stored) }
+            var bound = (handle: guess ?? Handle(0), isNew: false)
+            if !likeness.isContent {
+                bound = try bind(tree, index, in: &transaction)
+                if bound.isNew {
+                    likeness = .none
+                    ledger.reserveCapacity(tree.count - index)
+                } else if bound.handle != guess {
+                    likeness = try compare(tree, index, at: bound.handle, &walk, by: stored)
+                    if likeness.isContent { names.insert(bound.handle) }
+                }
+            }
+            walk.handles.append(bound.handle)
+            walk.isNew.append(bound.isNew)
+            if !likeness.isNone { walk.guessChildren(of: tree) }
+            // Its flag is to be set, and its time.
+            walk.likenesses.append(tree.entries[index].isOnCycle && likeness.isContent ? .identifier : likeness)
+        }
+        return walk
+    }
+
+    /// What the record of a handle has in common with the node met last, whose children are those of this record then.
+    private func compare(
+        _ tree: FlattenedTree, _ index: Int, at handle: Handle, _ walk: inout Walk, by stored: NearbyReader
+    ) throws -> Likeness {
+        let number = shapes.number(of: tree.shape(at: index))
+        var likeness = Likeness.none
+        walk.cutChildren()
+        do {
+            _ = try stored.withValue(handle.rawValue) { value in
+                let record = ByteReader(lent: value)
+                // One of several chunks is joined and read as any other that may have changed.
+                guard try !Chunks.isFirst(record) else { return }
+                likeness = try expanded(record) {
+                    try tree.likeness(of: $0, at: handle, to: index, shapeNumber: number, children: &walk.children)
+                }
+            }
+        } catch is FormatError {
+            likeness = .none
+        }
+        if likeness.isNone { walk.cutChildren() }
+        return likeness
+    }
+}

@@ -1,0 +1,154 @@
+import Testing
+
+@testable import EspalierStore
+
+@Suite("A tree that was stored before is written again")
+struct RewritingTests {
+    private static let people = (0..<6).map { Person("p:\($0)", "Person \($0), of some length, and of some more") }
+    private static let messages = (0..<4).map { Message("m:\($0)", from: people[$0], to: people[$0 + 1]) }
+    private static let tree = Feed("f:1", messages: messages, people: ["x": people[5]], pinned: messages[0])
+    private static let count = 11
+
+    private static let configurations = [
+        Configuration.uncompressed, .forTests(budget: .mebibytes(50), compression: .zstd(level: 3)),
+    ]
+
+    /// Writes `tree`, and then `next` in the same process and in a new one. Returns how many records the latter wrote.
+    @discardableResult
+    private func rewrite(
+        as next: Feed, _ configuration: Configuration, between: (NormalizedCache) throws -> Void = { _ in }
+    ) throws -> [Int] {
+        try [false, true].map { isReopened in
+            let scratch = try Scratch()
+            var cache = try scratch.open(configuration)
+            defer { cache.close() }
+            try cache.set(Self.tree).wait()
+            try cache.set(Self.tree).wait()
+            try between(cache)
+            if isReopened {
+                cache.close()
+                cache = try scratch.open(configuration)
+            }
+            let before = try cache.statistics()
+            try cache.set(next).wait()
+            let after = try cache.statistics()
+            #expect(cache.read(Feed.self, "f:1") == next)
+            for message in next.messages { #expect(cache.read(Message.self, message.id) == message) }
+            try expectClean(cache)
+            let written = after.recordsWritten - before.recordsWritten
+            #expect(after.recordsUnchanged - before.recordsUnchanged == Self.nodes(of: next) - written)
+            return written
+        }
+    }
+
+    private static func nodes(of feed: Feed) -> Int {
+        var names: Set<String> = [feed.id]
+        for message in feed.messages + [feed.pinned].compactMap(\.self) {
+            names.formUnion([message.id, message.sender.id] + [message.reader?.id].compactMap(\.self))
+        }
+        return names.union(feed.people.values.map(\.id)).count
+    }
+
+    @Test("the same again writes nothing", arguments: configurations)
+    func same(configuration: Configuration) throws {
+        #expect(Self.nodes(of: Self.tree) == Self.count)
+        #expect(try rewrite(as: Self.tree, configuration) == [0, 0])
+    }
+
+    @Test("a changed leaf is all that is written", arguments: configurations)
+    func leaf(configuration: Configuration) throws {
+        var next = Self.tree
+        next.messages[3].reader?.name = "Another name"
+        #expect(try rewrite(as: next, configuration) == [1, 1])
+    }
+
+    @Test("two children that change places: the parent is written, they are not", arguments: configurations)
+    func swapped(configuration: Configuration) throws {
+        var next = Self.tree
+        next.messages.swapAt(1, 2)
+        #expect(try rewrite(as: next, configuration) == [1, 1])
+        next = Self.tree
+        next.messages[3].sender = Self.people[4]
+        next.messages[3].reader = Self.people[3]
+        #expect(try rewrite(as: next, configuration) == [1, 1])
+    }
+
+    @Test("a child that moves to another parent, or gets a second one", arguments: configurations)
+    func moved(configuration: Configuration) throws {
+        var next = Self.tree
+        next.messages[0].reader = nil
+        next.messages[3].reader = Self.people[1]
+        next.pinned = next.messages[0]
+        #expect(try rewrite(as: next, configuration) == [2, 2])
+        next = Self.tree
+        for index in next.messages.indices { next.messages[index].reader = Self.people[0] }
+        // The one written twice says the same in both places.
+        next.pinned = next.messages[0]
+        try rewrite(as: next, configuration)
+    }
+
+    @Test("a child in front of the others, and one fewer at the end", arguments: configurations)
+    func inserted(configuration: Configuration) throws {
+        var next = Self.tree
+        next.messages.insert(Message("m:new", from: Person("p:new", "New"), to: Self.people[2]), at: 0)
+        next.messages.removeLast()
+        #expect(try rewrite(as: next, configuration) == [3, 3])
+    }
+
+    @Test("a child deleted meanwhile comes back as a new record", arguments: configurations, ["p:2", "m:1", "f:1"])
+    func deleted(configuration: Configuration, identifier: String) throws {
+        for writesAnother in [false, true] {
+            let written = try rewrite(as: Self.tree, configuration) { cache in
+                try cache.delete(identifier).wait()
+                // The name has a record again, which the parents do not refer to.
+                if writesAnother, identifier == "p:2" { try cache.set(Self.people[2]).wait() }
+            }
+            // Itself, unless it is there, and the records that refer to it.
+            let parents = ["p:2": 2, "m:1": 1, "f:1": 0][identifier] ?? 0
+            let isThere = writesAnother && identifier == "p:2"
+            #expect(written == Array(repeating: parents + (isThere ? 0 : 1), count: 2))
+        }
+    }
+
+    @Test("a name taken away in the same commit is not known any more")
+    func sameCommit() throws {
+        for length in [10, 200_000] {
+            try withCache(.uncompressed) { cache in
+                var tree = Self.tree
+                tree.messages[1].reader?.name = String(repeating: "n", count: length)
+                tree.messages[2].sender = try #require(tree.messages[1].reader)
+                try cache.set(tree).wait()
+                let tickets = [cache.set(tree), cache.delete("p:2"), cache.set(tree), cache.set(tree)]
+                for ticket in tickets { try ticket.wait() }
+                #expect(cache.read(Feed.self, "f:1") == tree)
+            }
+        }
+    }
+
+    @Test("names that another process gave to other records are looked up again")
+    func anotherTransaction() throws {
+        try withCache(.uncompressed) { cache in
+            try cache.set(Self.tree).wait()
+            try cache.tamper { _, _ in }
+            try cache.set(Self.tree).wait()
+            try cache.set(Self.tree).wait()
+            #expect(cache.read(Feed.self, "f:1") == Self.tree)
+        }
+    }
+
+    @Test("a commit that failed leaves nothing known")
+    func failed() throws {
+        try withCache(.forTests(budget: .mebibytes(1))) { cache in
+            try cache.set(Self.tree).wait()
+            let large = Feed(
+                "f:2", messages: Self.messages,
+                people: Dictionary(
+                    uniqueKeysWithValues: (0..<900).map {
+                        ("\($0)", Person("q:\($0)", String(repeating: "q", count: 400)))
+                    }))
+            #expect(throws: CacheError.self) { try cache.set(large).wait() }
+            try cache.set(Self.tree).wait()
+            #expect(cache.read(Feed.self, "f:1") == Self.tree)
+        }
+    }
+}
