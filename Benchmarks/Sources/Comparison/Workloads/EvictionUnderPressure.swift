@@ -24,7 +24,7 @@ struct EvictionUnderPressure {
         let name: String
         let contender: any Contender
         let directory: String
-        let isHeld: (Feed) throws -> Bool
+        let heldCount: ([Feed]) throws -> Int
     }
 
     func run() throws -> [Result] {
@@ -48,14 +48,17 @@ struct EvictionUnderPressure {
             let path = directory + "/" + name
             let contender = EngineContender<Feed>(
                 directory: path, durability: .process, compression: compression, budget: ByteCount(budget))
-            return Limited(name: name, contender: contender, directory: path) { feed in
-                try contender.cache.peek(Feed.self, "Feed:\(feed.id)") != nil
+            return Limited(name: name, contender: contender, directory: path) { feeds in
+                let cache = try contender.cache
+                return feeds.count { cache.peek(Feed.self, "Feed:\($0.id)") != nil }
             }
         }
         let path = directory + "/files"
         let files = try FilesContender(directory: path, durability: .process, limit: budget)
         return engines + [
-            Limited(name: "JSON files", contender: files, directory: path) { try files.holds($0.id) }
+            Limited(name: "JSON files", contender: files, directory: path) { _ in
+                try DirectorySize.files(path).count
+            }
         ]
     }
 
@@ -73,7 +76,7 @@ struct EvictionUnderPressure {
             // After it is full, and not too often: looking takes a read of each.
             guard (number + 1) % max(1, accesses.count / 10) == 0 else { continue }
             mostBytes = max(mostBytes, try DirectorySize.allocated(limited.directory))
-            if number > accesses.count / 3 { held.append(try feeds.count(where: limited.isHeld)) }
+            if number > accesses.count / 3 { held.append(try limited.heldCount(feeds)) }
         }
         let capacity = max(1, held.reduce(0, +) / max(1, held.count))
         return Result(
