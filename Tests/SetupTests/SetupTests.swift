@@ -90,6 +90,63 @@ struct SetupTests {
     }
 }
 
+@Suite("Scripts/setup bench sees also to what the benchmarks take")
+struct BenchSetupTests {
+    @Test("nothing missing: one line")
+    func nothing() throws {
+        let outcome = try SimulatedSystem.debian(bench: true).run("bench")
+        #expect(outcome.code == 0)
+        #expect(outcome.output == "setup: Swift 6.2, LMDB, zstd, RocksDB and SQLite are here, nothing to install\n")
+        #expect(outcome.errors == "")
+        #expect(!outcome.called("apt-get"))
+    }
+
+    @Test("only what is missing is installed", arguments: ["librocksdb-dev", "libsqlite3-dev", "libzstd-dev"])
+    func oneMissing(package: String) throws {
+        let outcome = try SimulatedSystem.debian(missing: [package], bench: true).run("bench")
+        #expect(outcome.code == 0)
+        #expect(outcome.output == "setup: installing \(package) with apt-get\nsetup: installed \(package)\n")
+        #expect(outcome.calls.last?.hasSuffix(" install -y --no-install-recommends \(package)") == true)
+    }
+
+    @Test("without the word nobody is asked for them")
+    func withoutTheWord() throws {
+        let outcome = try SimulatedSystem.debian().run()
+        #expect(outcome.code == 0)
+        #expect(!outcome.calls.contains { $0.contains("rocksdb") || $0.contains("sqlite") })
+    }
+
+    @Test("another word is not understood, and nothing is done")
+    func otherWord() throws {
+        let outcome = try SimulatedSystem.debian(missing: ["liblmdb-dev"]).run("benches")
+        #expect(outcome.code == 2)
+        #expect(outcome.errors == "setup: There is no benches to set up: Scripts/setup, or Scripts/setup bench.\n")
+        #expect(outcome.calls.isEmpty)
+    }
+
+    @Test("macOS, which has SQLite, is told of RocksDB alone")
+    func brew() throws {
+        let system = try SimulatedSystem.withoutApt("Darwin", libraries: ["lmdb", "libzstd"], commands: ["brew"])
+        #expect(try system.run().code == 0)
+        let outcome = try system.run("bench")
+        #expect(outcome.code == 1)
+        #expect(outcome.errors.hasSuffix("setup:     brew install rocksdb\n"))
+    }
+
+    @Test(
+        "other systems are told what their package manager calls them",
+        arguments: [
+            ("dnf", "sqlite-devel"), ("zypper", "sqlite3-devel"), ("pacman", "sqlite"), ("apk", "libsqlite3-dev"),
+        ])
+    func otherLinux(command: String, package: String) throws {
+        let system = try SimulatedSystem.withoutApt("Linux", libraries: ["lmdb", "libzstd"], commands: [command])
+        let outcome = try system.run("bench")
+        #expect(outcome.code == 1)
+        #expect(outcome.errors.contains(package) && outcome.errors.contains("rocksdb"))
+        #expect(!outcome.called(command))
+    }
+}
+
 @Suite("Scripts/setup on systems without apt")
 struct OtherSystemsTests {
     @Test("what is installed is found, whatever installed it", arguments: ["Linux", "Darwin"])

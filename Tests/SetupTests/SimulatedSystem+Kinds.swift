@@ -8,15 +8,21 @@ extension SimulatedSystem {
         case refused
     }
 
-    /// With Swift, LMDB and zstd, apart from the `missing` packages.
-    static func debian(missing: [String] = [], user: User = .root, aptFails: Bool = false) throws -> SimulatedSystem {
+    /// Packages that libraries are in, by what pkg-config calls those.
+    private static let libraries = ["lmdb": "liblmdb-dev", "libzstd": "libzstd-dev"]
+    private static let benchLibraries = ["rocksdb": "librocksdb-dev", "sqlite3": "libsqlite3-dev"]
+
+    /// With Swift, LMDB and zstd, and `bench` what the benchmarks take, apart from the `missing` packages.
+    static func debian(
+        missing: [String] = [], user: User = .root, aptFails: Bool = false, bench: Bool = false
+    ) throws -> SimulatedSystem {
+        let libraries = libraries.merging(bench ? benchLibraries : [:]) { $1 }.filter { !missing.contains($0.value) }
         let system = try SimulatedSystem()
         try system.addSwift("Swift version 6.2.1 (swift-6.2.1-RELEASE)")
         if !missing.contains("pkg-config") {
-            try system.addPkgConfig(
-                ["lmdb": "liblmdb-dev", "libzstd": "libzstd-dev"].filter { !missing.contains($0.value) }.map(\.key))
+            try system.addPkgConfig(libraries.keys.sorted())
         }
-        let present = ["liblmdb-dev", "libzstd-dev", "pkg-config"].filter { !missing.contains($0) }
+        let present = libraries.values.sorted() + ["pkg-config"].filter { !missing.contains($0) }
         try system.add(
             "dpkg", "case \" \(present.joined(separator: " ")) \" in *\" $2 \"*) \(Self.installed) ;; esac; exit 1")
         try system.add("apt-get", aptFails ? "echo 'E: Unable to fetch some archives' >&2; exit 100" : "exit 0")

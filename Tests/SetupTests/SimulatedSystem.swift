@@ -51,8 +51,8 @@ final class SimulatedSystem {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Scripts/setup")
 
-    func run(environment: [String: String] = [:]) throws -> Outcome {
-        try run(["/bin/sh", Self.script.path], environment)
+    func run(_ arguments: String..., environment: [String: String] = [:]) throws -> Outcome {
+        try run(["/bin/sh", Self.script.path] + arguments, environment)
     }
 
     /// With standard input closed, not only empty.
