@@ -24,6 +24,9 @@ struct CompareRun: ParsableCommand {
     @Flag(help: "Tiny sizes, everything once: shows that all of it works.")
     var smoke = false
 
+    @Option(help: "The parts to measure: feeds, power, threads, latency, eviction, memory, growth; all when left out.")
+    var only: [Comparison.Part] = []
+
     @Option(help: ArgumentHelp("Where the report goes.", valueName: "directory"))
     var report = "report"
 
@@ -44,7 +47,7 @@ struct CompareRun: ParsableCommand {
             let seconds = Int((ContinuousClock.now - start).microseconds / 1e6)
             FileHandle.standardError.write(Data("\(seconds) s: \(what)\n".utf8))
         }
-        let report = try comparison.run()
+        let report = try comparison.run(only.isEmpty ? Comparison.Part.allCases : only)
         let files = try ReportFiles(report).write(to: self.report)
         for document in update { try MarkedDocument.update(document, with: MarkdownReport(report: report)) }
         print(
@@ -73,3 +76,5 @@ struct CompareMemory: ParsableCommand {
         print(String(decoding: try JSONEncoder().encode(result), as: UTF8.self))
     }
 }
+
+extension Comparison.Part: ExpressibleByArgument {}

@@ -306,7 +306,13 @@ final class CommitSession {
         of handle: Handle, from old: [Handle], to new: [Handle], in transaction: inout WriteTransaction
     ) throws {
         guard old != new else { return }
-        // A record names each child once. Most have no children before or after: the new ones, and those that go.
+        // A record names each child once: what stands at the same end of both is in no other place. An edit of a long list leaves
+        // nearly all of it there.
+        let start = zip(old, new).prefix { $0 == $1 }.count
+        let end = zip(old[start...].reversed(), new[start...].reversed()).prefix { $0 == $1 }.count
+        let old = old[start..<old.count - end]
+        let new = new[start..<new.count - end]
+        // Most have no children before or after: the new ones, and those that go.
         let before = new.isEmpty ? [] : Set(old)
         let after = old.isEmpty ? [] : Set(new)
         // New ones first: a record that only moves within the children must not pass through zero.

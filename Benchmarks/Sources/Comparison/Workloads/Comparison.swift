@@ -1,5 +1,10 @@
 /// All workloads over all contenders: what `compare` runs.
 struct Comparison {
+    /// What can be asked for by itself.
+    enum Part: String, CaseIterable {
+        case feeds, power, threads, latency, eviction, memory, growth
+    }
+
     let scale: Scale
     /// Where contenders keep their files.
     let directory: String
@@ -7,15 +12,19 @@ struct Comparison {
     /// Told what is measured now.
     let announce: (String) -> Void
 
-    func run() throws -> Report {
+    func run(_ parts: [Part] = Part.allCases) throws -> Report {
         var report = Report(scale: scale)
-        report.outcomes += try feeds(.process)
-        report.outcomes += try feeds(.power)
-        report.outcomes += try ReadingThreads(comparison: self).run()
-        report.latencies = try ReadingBesideWriter(self).run()
-        report.evictions = try EvictionUnderPressure(comparison: self).run()
-        report.memory = try ResidentMemory(comparison: self).run()
-        report.growth = try Growth(comparison: self).run()
+        for part in parts {
+            switch part {
+            case .feeds: report.outcomes += try feeds(.process)
+            case .power: report.outcomes += try feeds(.power)
+            case .threads: report.outcomes += try ReadingThreads(comparison: self).run()
+            case .latency: report.latencies = try ReadingBesideWriter(self).run()
+            case .eviction: report.evictions = try EvictionUnderPressure(comparison: self).run()
+            case .memory: report.memory = try ResidentMemory(comparison: self).run()
+            case .growth: report.growth = try Growth(comparison: self).run()
+            }
+        }
         return report
     }
 }
