@@ -29,7 +29,12 @@ struct Contestant: Sendable {
         Contestant(name: "property-list blobs in SQLite", role: .peer) {
             try BlobContender(directory: $0, durability: $1, format: .propertyList)
         },
-        Contestant(name: "normalized rows in SQLite", role: .peer) { try RowsContender(directory: $0, durability: $1) },
+        Contestant(name: "normalized rows in SQLite, as Apollo", role: .peer) {
+            try GenericRowsContender(directory: $0, durability: $1)
+        },
+        Contestant(name: "normalized rows in SQLite, typed", role: .peer) {
+            try RowsContender(directory: $0, durability: $1)
+        },
         Contestant(name: "tables and joins in SQLite", role: .peer) {
             try TablesContender(directory: $0, durability: $1)
         },

@@ -51,16 +51,25 @@ struct RowReading {
             json.append(contentsOf: record)
             found.append(key)
         }
-        for chunk in keys.chunks(of: db.maximumStatementArgumentCount) {
-            let marks = "?" + String(repeating: ",?", count: chunk.count - 1)
-            let statement = try PreparedStatement(
-                db, "SELECT key, record FROM record WHERE key IN (\(marks))", isKept: chunk.count == 1)
-            for (index, key) in zip(Int32(1)..., chunk) { statement.bind(key, at: index) }
-            try statement.forEachRow { row in add(row.text(0), row.blob(1)) }
-        }
+        try db.forEachRecord(keys, add)
         json.append(UInt8(ascii: "]"))
         let rows = try decoder.decode([Row].self, from: json)
         return Dictionary(zip(found, rows)) { first, _ in first }
+    }
+}
+
+extension Database {
+    /// The stored records of `keys`, in no order; those that are missing are left out.
+    func forEachRecord(_ keys: [String], _ body: (_ key: String, _ record: UnsafeRawBufferPointer) throws -> Void)
+        throws
+    {
+        for chunk in keys.chunks(of: maximumStatementArgumentCount) {
+            let marks = "?" + String(repeating: ",?", count: chunk.count - 1)
+            let statement = try PreparedStatement(
+                self, "SELECT key, record FROM record WHERE key IN (\(marks))", isKept: chunk.count == 1)
+            for (index, key) in zip(Int32(1)..., chunk) { statement.bind(key, at: index) }
+            try statement.forEachRow { row in try body(row.text(0), row.blob(1)) }
+        }
     }
 }
 

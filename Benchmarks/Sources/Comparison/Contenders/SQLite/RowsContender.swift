@@ -2,7 +2,8 @@ import Feeds
 import Foundation
 import GRDB
 
-/// The design of Apollo iOS's cache: each node one row of JSON under its key, children as references, read level by level.
+/// The design of Apollo iOS's cache with rows that are decoded as what they are, where Apollo has records without types: each
+/// node one row of JSON under its key, children as references, read level by level.
 final class RowsContender: Contender {
     private let file: SQLiteFile
     private let encoder = JSONEncoder()
@@ -10,12 +11,7 @@ final class RowsContender: Contender {
     private var opened: DatabasePool?
 
     init(directory: String, durability: Durability) throws {
-        // Rows are small: a table that is its own index saves each lookup a second walk.
-        file = SQLiteFile(
-            directory: directory, durability: durability,
-            schema: """
-                CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY NOT NULL, record BLOB NOT NULL) WITHOUT ROWID
-                """)
+        file = SQLiteFile(directory: directory, durability: durability, schema: RowTable.schema)
         encoder.outputFormatting = .withoutEscapingSlashes
     }
 
@@ -56,11 +52,7 @@ final class RowsContender: Contender {
     }
 
     func delete(person id: String, shownIn feeds: [String]) throws {
-        try pool.write { db in
-            let statement = try PreparedStatement(db, "DELETE FROM record WHERE key = ?")
-            statement.bind(RowKey.person(id), at: 1)
-            try statement.run()
-        }
+        try pool.write { db in try RowTable.delete(RowKey.person(id), in: db) }
     }
 
     func setCollection(_ people: [Person], forKey key: String) throws {
@@ -80,16 +72,32 @@ final class RowsContender: Contender {
     /// Rows replace those that are there, where they differ, which SQLite finds out without decoding. Apollo loads and decodes
     /// those first, to merge: to write a feed again would take a read of it more.
     private func put(_ rows: EncodedRows) throws {
-        try pool.write { db in
-            let statement = try PreparedStatement(db, Self.upsert)
-            for row in rows.rows {
-                statement.bind(row.key, at: 1)
-                try row.json.withUnsafeBytes { json in
-                    statement.bind(json, at: 2)
-                    try statement.run()
-                }
+        try pool.write { db in try RowTable.put(rows.rows, in: db) }
+    }
+}
+
+/// The table of rows.
+enum RowTable {
+    // Rows are small: a table that is its own index saves each lookup a second walk.
+    static let schema = """
+        CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY NOT NULL, record BLOB NOT NULL) WITHOUT ROWID
+        """
+
+    static func put(_ rows: [(key: String, json: Data)], in db: Database) throws {
+        let statement = try PreparedStatement(db, upsert)
+        for row in rows {
+            statement.bind(row.key, at: 1)
+            try row.json.withUnsafeBytes { json in
+                statement.bind(json, at: 2)
+                try statement.run()
             }
         }
+    }
+
+    static func delete(_ key: String, in db: Database) throws {
+        let statement = try PreparedStatement(db, "DELETE FROM record WHERE key = ?")
+        statement.bind(key, at: 1)
+        try statement.run()
     }
 
     private static let upsert = """
