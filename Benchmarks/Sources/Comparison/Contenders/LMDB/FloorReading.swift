@@ -16,7 +16,9 @@ struct FloorReading: HandSource {
         var key = HandWriter(capacity: 64)
         key.varint(kind.rawValue)
         key.unprefixed(identifier)
-        return try transaction.get(environment.index, key.bytes).map { RecordHandle($0.loadUnaligned(as: UInt64.self)) }
+        return try key.withBytes { key in
+            try transaction.get(environment.index, key).map { RecordHandle($0.loadUnaligned(as: UInt64.self)) }
+        }
     }
 
     private func record(_ handle: RecordHandle) throws -> HandReader? {

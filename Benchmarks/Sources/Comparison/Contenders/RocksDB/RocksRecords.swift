@@ -66,20 +66,19 @@ struct RocksReading: HandSource {
     }
 
     mutating func feed(_ id: String) throws -> Feed? {
-        let key = Self.key(RocksKey(.feed, id))
-        return try feed(RocksReference(key.bytes))
+        try Self.key(RocksKey(.feed, id)).withBytes { key in try feed(RocksReference(key)) }
     }
 
     mutating func person(_ id: String) throws -> Person? {
-        let key = Self.key(RocksKey(.person, id))
-        return try freshPerson(RocksReference(key.bytes))
+        try Self.key(RocksKey(.person, id)).withBytes { key in try freshPerson(RocksReference(key)) }
     }
 
     /// How many chunks a list has; nil where there is no list.
     mutating func chunkCount(_ list: String) throws -> Int? {
-        let key = Self.key(RocksKey(.list, list))
-        guard var record = try record(RocksReference(key.bytes)) else { return nil }
-        return record.count()
+        try Self.key(RocksKey(.list, list)).withBytes { key in
+            guard var record = try record(RocksReference(key)) else { return nil }
+            return record.count()
+        }
     }
 
     mutating func list(_ name: String) throws -> [Person]? {
@@ -88,7 +87,7 @@ struct RocksReading: HandSource {
         for number in 0..<count {
             var key = HandWriter(capacity: 64)
             key.chunkKey(name, number)
-            guard var chunk = try record(RocksReference(key.bytes)) else { continue }
+            guard var chunk = try key.withBytes({ key in try record(RocksReference(key)) }) else { continue }
             for _ in 0..<chunk.count() {
                 if let person = try freshPerson(RocksReference(from: &chunk)) { people.append(person) }
             }
