@@ -41,15 +41,18 @@ final class FileStore: Sendable {
         if fstat(file, &status) != 0 { throw ComparisonError.system("fstat", errno) }
         let count = Int(status.st_size)
         let memory = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1), alignment: 16)
-        let bytes = Data(bytesNoCopy: memory, count: count, deallocator: .custom { start, _ in start.deallocate() })
         var filled = 0
         while filled < count {
             let more = pread(file, memory + filled, count - filled, off_t(filled))
             if more < 0 && errno == EINTR { continue }
-            if more <= 0 { throw ComparisonError.system("read", errno) }
+            if more <= 0 {
+                memory.deallocate()
+                throw ComparisonError.system("read", errno)
+            }
             filled += more
         }
-        return bytes
+        // Not before: of few bytes it makes a copy, and the memory is gone.
+        return Data(bytesNoCopy: memory, count: count, deallocator: .custom { start, _ in start.deallocate() })
     }
 
     /// Each file for itself: there is nothing that would make several one write.

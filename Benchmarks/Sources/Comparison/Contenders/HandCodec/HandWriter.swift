@@ -12,8 +12,13 @@ struct HandWriter: ~Copyable {
 
     deinit { memory.deallocate() }
 
-    /// What was written since `clear`, until the next is.
+    /// What was written since `clear`, until the next is: of a writer that is kept, which lives on while they are used.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: count) }
+
+    /// What was written, by a writer that need not live on.
+    borrowing func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try body(bytes)
+    }
 
     mutating func clear() { count = 0 }
 

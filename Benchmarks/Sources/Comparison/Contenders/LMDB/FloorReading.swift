@@ -1,7 +1,7 @@
 import Feeds
 
-/// The records of one transaction.
-struct FloorReading: HandSource {
+/// The records of one transaction, from the feed on down, one after the other.
+struct FloorReading {
     let environment: FloorEnvironment
     let transaction: FloorTransaction
     /// Made once in a read: half of the nodes of a feed are people, many of them the same.
@@ -16,7 +16,9 @@ struct FloorReading: HandSource {
         var key = HandWriter(capacity: 64)
         key.varint(kind.rawValue)
         key.unprefixed(identifier)
-        return try transaction.get(environment.index, key.bytes).map { RecordHandle($0.loadUnaligned(as: UInt64.self)) }
+        return try key.withBytes { key in
+            try transaction.get(environment.index, key).map { RecordHandle($0.loadUnaligned(as: UInt64.self)) }
+        }
     }
 
     private func record(_ handle: RecordHandle) throws -> HandReader? {
@@ -25,11 +27,41 @@ struct FloorReading: HandSource {
         }
     }
 
-    func feedRecord(_ handle: RecordHandle) throws -> HandReader? { try record(handle) }
-    func postRecord(_ handle: RecordHandle) throws -> HandReader? { try record(handle) }
-    func commentRecord(_ handle: RecordHandle) throws -> HandReader? { try record(handle) }
+    mutating func feed(_ handle: RecordHandle) throws -> Feed? {
+        guard var record = try record(handle) else { return nil }
+        let id = record.string()
+        let title = record.string()
+        let count = record.count()
+        var posts: [Post] = []
+        posts.reserveCapacity(count)
+        for _ in 0..<count {
+            if let post = try post(RecordHandle(from: &record)) { posts.append(post) }
+        }
+        return Feed(id: id, title: title, posts: posts)
+    }
 
-    mutating func person(_ handle: RecordHandle) throws -> Person? {
+    /// Nil also where the author is missing, without whom it can't be.
+    private mutating func post(_ handle: RecordHandle) throws -> Post? {
+        guard var record = try record(handle) else { return nil }
+        let fields = record.postFields()
+        guard let author = try person(RecordHandle(from: &record)) else { return nil }
+        let count = record.count()
+        var comments: [Comment] = []
+        comments.reserveCapacity(count)
+        for _ in 0..<count {
+            if let comment = try comment(RecordHandle(from: &record)) { comments.append(comment) }
+        }
+        return fields.post(author: author, comments: comments)
+    }
+
+    private mutating func comment(_ handle: RecordHandle) throws -> Comment? {
+        guard var record = try record(handle) else { return nil }
+        let fields = record.commentFields()
+        guard let author = try person(RecordHandle(from: &record)) else { return nil }
+        return fields.comment(author: author)
+    }
+
+    private mutating func person(_ handle: RecordHandle) throws -> Person? {
         if let made = people[handle] { return made }
         let person = try freshPerson(handle)
         people[handle] = person

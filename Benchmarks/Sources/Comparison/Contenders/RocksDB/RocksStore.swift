@@ -6,6 +6,8 @@ import Foundation
 /// Unchecked: its pointers may be used by all threads, as RocksDB has it, and are never changed.
 final class RocksStore: @unchecked Sendable {
     private let database: OpaquePointer
+    /// Of the one column family, by which many keys are got at once.
+    private let family: OpaquePointer
     private let options: OpaquePointer
     private let writeOptions: OpaquePointer
 
@@ -16,10 +18,7 @@ final class RocksStore: @unchecked Sendable {
         // The log is written in any case, and is then the operating system's; with sync each write waits for it to be on the disk.
         rocksdb_writeoptions_set_sync(writeOptions, durability == .power ? 1 : 0)
         do {
-            let options = options
-            let opened: OpaquePointer? = try Self.call { rocksdb_open(options, directory, &$0) }
-            guard let opened else { throw ComparisonError.missing("an open database") }
-            database = opened
+            (database, family) = try Self.open(directory, options)
         } catch {
             rocksdb_writeoptions_destroy(writeOptions)
             rocksdb_options_destroy(options)
@@ -28,6 +27,7 @@ final class RocksStore: @unchecked Sendable {
     }
 
     deinit {
+        rocksdb_column_family_handle_destroy(family)
         rocksdb_close(database)
         rocksdb_writeoptions_destroy(writeOptions)
         rocksdb_options_destroy(options)
@@ -51,6 +51,17 @@ final class RocksStore: @unchecked Sendable {
         return options
     }
 
+    private static func open(_ directory: String, _ options: OpaquePointer) throws -> (OpaquePointer, OpaquePointer) {
+        var family: OpaquePointer?
+        let database: OpaquePointer? = try "default".withCString { name in
+            var name: UnsafePointer<CChar>? = name
+            var options: OpaquePointer? = options
+            return try call { rocksdb_open_column_families(options, directory, 1, &name, &options, &family, &$0) }
+        }
+        guard let database, let family else { throw ComparisonError.missing("an open database") }
+        return (database, family)
+    }
+
     /// Throws what RocksDB complains of.
     static func call<Result>(_ body: (inout UnsafeMutablePointer<CChar>?) -> Result) throws -> Result {
         var complaint: UnsafeMutablePointer<CChar>?
@@ -65,7 +76,7 @@ final class RocksStore: @unchecked Sendable {
         let snapshot = rocksdb_create_snapshot(database)
         let readOptions: OpaquePointer = rocksdb_readoptions_create()
         rocksdb_readoptions_set_snapshot(readOptions, snapshot)
-        var reading = RocksReading(RocksPins(database, readOptions))
+        var reading = RocksReading(RocksPins(database, family, readOptions))
         defer {
             reading.pins.release()
             rocksdb_readoptions_destroy(readOptions)
@@ -80,29 +91,4 @@ final class RocksStore: @unchecked Sendable {
         try body(&writing)
         try Self.call { rocksdb_write(database, writeOptions, writing.batch, &$0) }
     }
-}
-
-/// Values where RocksDB has them, in its cache or its memory table: they stay there until the end of the read.
-struct RocksPins {
-    private let database: OpaquePointer
-    private let options: OpaquePointer
-    private var slices: [OpaquePointer] = []
-
-    init(_ database: OpaquePointer, _ options: OpaquePointer) {
-        self.database = database
-        self.options = options
-        slices.reserveCapacity(1_024)
-    }
-
-    mutating func get(_ key: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer? {
-        let start = key.baseAddress?.assumingMemoryBound(to: CChar.self)
-        let found: OpaquePointer? = try RocksStore.call { rocksdb_get_pinned(database, options, start, key.count, &$0) }
-        guard let found else { return nil }
-        slices.append(found)
-        var count = 0
-        let value = rocksdb_pinnableslice_value(found, &count)
-        return UnsafeRawBufferPointer(start: value, count: count)
-    }
-
-    func release() { for slice in slices { rocksdb_pinnableslice_destroy(slice) } }
 }
