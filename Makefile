@@ -11,7 +11,7 @@ RELEASE_FLAGS = --configuration release --disable-default-traits --product espal
 SWIFT_SOURCES = $(wildcard Package.swift Sources Tests Benchmarks Examples Fuzz Plugins Snippets)
 
 .DEFAULT_GOAL = help
-.PHONY: help all setup setup-bench build test races fuzz bench bench-smoke release demo docs format lint clean
+.PHONY: help all setup setup-bench build test races fuzz bench bench-micro bench-smoke release demo docs format lint clean
 
 help: ## tells what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,6 +73,16 @@ release: setup ## builds the command line, optimised: .build/release/espalier
 demo: release ## builds the command line, minutes the first time, and shows what Espalier does
 	@echo 'demo: running .build/release/espalier demo'
 	@.build/release/espalier demo
+
+# Both are done before it fails: what one says explains the other. Only macOS has a sandbox, and caches are files.
+SANDBOX = $(if $(filter Darwin,$(shell uname -s)),--disable-sandbox)
+bench-micro: setup ## measures single operations against thresholds that mean the same on every machine
+	@echo 'bench-micro: building, minutes the first time; measuring times and allocations'
+	@cd Benchmarks && status=0; \
+	$(SWIFT) package $(SANDBOX) benchmark thresholds check --target Micro --no-progress || status=1; \
+	echo 'bench-micro: counting instructions'; \
+	.build/release/Micro instructions || status=1; \
+	exit $$status
 
 docs: setup ## builds the documentation of the library into .build/docs
 	@SWIFT='$(SWIFT)' Scripts/docs

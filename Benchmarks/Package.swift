@@ -41,19 +41,21 @@ let package = Package(
             ]),
         .target(
             name: "Operations", dependencies: ["Feeds", .product(name: "Espalier", package: "Espalier")]),
-        .executableTarget(
-            name: "Micro",
-            dependencies: ["Operations", "CAllocations", .product(name: "Benchmark", package: "benchmark")],
-            path: "Benchmarks/Micro"),
         .target(name: "CMarks"),
-        .executableTarget(
-            name: "Instructions",
+        .target(
+            name: "Counting",
             dependencies: [
                 "Operations", "CMarks", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .testTarget(name: "CountingTests", dependencies: ["Counting"]),
+        .executableTarget(
+            name: "Micro",
+            dependencies: [
+                "Operations", "Counting", "CAllocations", .product(name: "Benchmark", package: "benchmark"),
             ],
+            path: "Benchmarks/Micro",
             // Older valgrinds do not understand what the compiler tells debuggers.
             linkerSettings: [.unsafeFlags(["-Xlinker", "-S"], .when(platforms: [.linux]))]),
-        .testTarget(name: "InstructionsTests", dependencies: ["Instructions"]),
         .executableTarget(
             name: "Consistency",
             dependencies: [

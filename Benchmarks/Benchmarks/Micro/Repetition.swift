@@ -5,11 +5,16 @@ import Operations
 /// Does an operation again and again, with the unit of time in between, so that both meet the same machine.
 final class Repetition {
     private static let turn = 10
+    /// Turns before which the best times are not yet known.
+    private static let leastTurns = 6
 
     private let operation: Operation
     private var next: (@Sendable (Int) throws -> Operation.Measured)?
     private var unit: Operation.Measured?
-    private var times: [Duration] = []
+    private var count = 0
+    // Whatever else a machine does makes them longer, never shorter.
+    private var best = Duration.seconds(60)
+    private var bestUnit = Duration.seconds(60)
 
     init(_ operation: Operation) { self.operation = operation }
 
@@ -23,27 +28,16 @@ final class Repetition {
         let clock = ContinuousClock()
         benchmark.startMeasurement()
         let allocations = process_allocation_count()
-        let start = clock.now
-        try await measured()
-        times.append(clock.now - start)
+        let time = try await clock.measure { try await measured() }
         let allocated = process_allocation_count() - allocations
         benchmark.stopMeasurement()
         if allocated > 0 { benchmark.measurement(.allocations, Int(allocated)) }
-        if times.count == Self.turn {
-            benchmark.measurement(.relativeTime, Int((1_000 * (times.best / (try await best(of: unit)))).rounded()))
-            times = []
-        }
-    }
 
-    private func best(of unit: Operation.Measured) async throws -> Duration {
-        let clock = ContinuousClock()
-        var times: [Duration] = []
-        for _ in 0..<3 { times.append(try await clock.measure { try await unit() }) }
-        return times.best
+        best = min(best, time)
+        count += 1
+        guard count.isMultiple(of: Self.turn) else { return }
+        for _ in 0..<3 { bestUnit = min(bestUnit, try await clock.measure { try await unit() }) }
+        guard count >= Self.leastTurns * Self.turn else { return }
+        benchmark.measurement(.relativeTime, Int((1_000 * (best / bestUnit)).rounded()))
     }
-}
-
-extension [Duration] {
-    /// Whatever else a machine does makes it longer, never shorter.
-    fileprivate var best: Duration { self.min() ?? .zero }
 }

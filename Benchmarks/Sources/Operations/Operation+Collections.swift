@@ -3,18 +3,18 @@ import Feeds
 
 extension Operation {
     static let collections = [
-        // Costs more the fuller the last segment is.
-        Operation("append-page", tolerance: 0.06) {
+        // Several, for a page costs more the fuller the last segment is.
+        Operation("append-pages", tolerance: 0.08) {
             let stage = try Stage()
-            try stage.cache.setCollection(people(seed: 1, 10_000), forKey: "list").wait()
+            try stage.cache.setCollection(people(seed: 100, 10_000), forKey: "list").wait()
             return { number in
-                let page = people(seed: UInt64(number + 2), 20)
-                return { try stage.cache.append(page, toCollection: "list").wait() }
+                let pages = (0..<10).map { people(seed: UInt64(number * 10 + $0 + 1_000), 20) }
+                return { for page in pages { try stage.cache.append(page, toCollection: "list").wait() } }
             }
         },
         Operation("read-collection") {
             let stage = try Stage()
-            try stage.cache.setCollection(people(seed: 1, 1_000), forKey: "list").wait()
+            try stage.cache.setCollection(people(seed: 100, 1_000), forKey: "list").wait()
             return { _ in
                 {
                     let read = stage.cache.collection(of: Person.self, forKey: "list", consistency: .snapshot)

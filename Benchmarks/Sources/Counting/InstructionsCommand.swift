@@ -1,15 +1,17 @@
-import ArgumentParser
+package import ArgumentParser
 import CMarks
 import Foundation
 import Operations
 
 /// Counts instructions by simulating the processor: nearly the same in every run, whatever else the machine does.
-@main
-struct InstructionsCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "Instructions",
+package struct InstructionsCommand: ParsableCommand {
+    package static let name = "instructions"
+    package static let configuration = CommandConfiguration(
+        commandName: "Micro \(name)",
         abstract: "Counts what the promised operations execute, and compares with thresholds.",
         subcommands: [Check.self, Run.self], defaultSubcommand: Check.self)
+
+    package init() {}
 }
 
 struct Check: ParsableCommand {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Instructions
+@testable import Counting
 
 @Suite("Counts of instructions are held against thresholds")
 struct ComparisonTests {

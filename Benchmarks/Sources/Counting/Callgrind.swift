@@ -53,7 +53,8 @@ enum Callgrind {
         process.arguments =
             [
                 "--tool=callgrind", "--callgrind-out-file=\(dump)", "--zero-before=counting_begins",
-                "--dump-before=counting_ends", Bundle.main.executablePath ?? CommandLine.arguments[0], "run", name,
+                "--dump-before=counting_ends", Bundle.main.executablePath ?? CommandLine.arguments[0],
+                InstructionsCommand.name, "run", name,
             ]
         var environment = ProcessInfo.processInfo.environment
         // Seeds of hashing would be other ones in each process.
