@@ -27,6 +27,8 @@ let package = Package(
         .library(name: "Espalier", targets: ["Espalier"]),
         .library(name: "Macros", targets: ["EspalierNormalized"]),
         .executable(name: "espalier", targets: ["EspalierMain"]),
+        // For this project's own package of benchmarks, and without any promise to others.
+        .library(name: "_EspalierCharts", targets: ["EspalierCharts"]),
     ],
     traits: [
         .trait(
@@ -83,6 +85,7 @@ let package = Package(
         .executableTarget(
             name: "Messages", dependencies: ["Espalier"], path: "Examples/Messages", exclude: ["output.txt"],
             swiftSettings: settings),
+        .target(name: "EspalierCharts", swiftSettings: settings),
         .executableTarget(name: "EspalierMain", dependencies: ["EspalierCLI"], swiftSettings: settings),
         .target(
             name: "EspalierCLI",
@@ -120,6 +123,7 @@ let package = Package(
             name: "EspalierCLITests",
             dependencies: ["EspalierCLI", "EspalierStore", "EspalierLMDB", "EspalierTestSupport"],
             swiftSettings: settings),
+        .testTarget(name: "EspalierChartsTests", dependencies: ["EspalierCharts"], swiftSettings: settings),
         .testTarget(
             name: "EspalierMacrosTests",
             dependencies: [

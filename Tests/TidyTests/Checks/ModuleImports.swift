@@ -18,6 +18,7 @@ enum ModuleImports {
             "EspalierRecords",
         ],
         "EspalierMain": ["EspalierCLI"],
+        "EspalierCharts": [],
         "EspalierCLI": [
             "EspalierStore", "EspalierLMDB", "EspalierCompression", "EspalierModels", "EspalierRecords",
             "ArgumentParser",

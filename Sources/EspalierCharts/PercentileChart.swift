@@ -1,0 +1,98 @@
+import Foundation
+
+/// Latencies by percentile, as SVG, drawn as HdrHistogram draws them: every further nine has as much room as the one before.
+///
+///     let chart = PercentileChart(
+///         title: "One node read while a writer commits",
+///         series: [
+///             .init("snapshot", points: [.init(50, 1.2), .init(99, 3.4), .init(99.9, 21), .init(100, 230)]),
+///             .init("latest", points: [.init(50, 1.3), .init(99, 5.1), .init(99.9, 80), .init(100, 900)]),
+///         ])
+///     print(chart.svg)
+///
+/// The largest value, at 100, stands behind the last percentile. The same chart is the same bytes.
+public struct PercentileChart: Sendable, Hashable {
+    /// What so many percent of the values do not exceed.
+    public struct Point: Sendable, Hashable {
+        /// From 0 to 100.
+        public var percentile: Double
+        public var value: Double
+
+        public init(_ percentile: Double, _ value: Double) {
+            self.percentile = percentile
+            self.value = value
+        }
+    }
+
+    /// The values of one way of doing something, and its name.
+    public struct Series: Sendable, Hashable {
+        public var name: String
+        public var points: [Point]
+        /// Drawn wider.
+        public var isEmphasised: Bool
+
+        public init(_ name: String, points: [Point], isEmphasised: Bool = false) {
+            self.name = name
+            self.points = points
+            self.isEmphasised = isEmphasised
+        }
+    }
+
+    public var title: String
+    public var subtitle: String?
+    public var unit: ChartUnit
+    public var series: [Series]
+    /// A line below the chart, as of the machine.
+    public var note: String?
+
+    public init(
+        title: String, subtitle: String? = nil, unit: ChartUnit = .microseconds, series: [Series], note: String? = nil
+    ) {
+        self.title = title
+        self.subtitle = subtitle
+        self.unit = unit
+        self.series = series
+        self.note = note
+    }
+
+    /// The chart as an SVG document, readable on light and on dark pages.
+    public var svg: String {
+        let frame = ChartFrame(title: title, subtitle: subtitle, note: note)
+        let placed = series.flatMap(\.points).filter {
+            unit.isPlaced($0.value, on: .logarithmic) && (0...100).contains($0.percentile)
+        }
+        guard !placed.isEmpty else { return frame.empty("Percentile chart") }
+        let scale = PercentileScale(placed.map(\.percentile))
+        let plot = LinePlot(
+            frame: frame, names: series.map(\.name),
+            y: LineChart.Axis("latency", unit: unit, scale: .logarithmic), values: placed.map(\.value))
+        return plot.svg(
+            xTitle: "percentile",
+            xTicks: AxisTicks.apart(scale.ticks, length: plot.width).map { (position: $0.0, label: $0.1) },
+            curves: series.map { series in
+                LinePlot.Curve(
+                    name: series.name,
+                    points: series.points.sorted { $0.percentile < $1.percentile }.map { point in
+                        scale.position(of: point.percentile).map { (x: $0, y: point.value) }
+                    },
+                    isEmphasised: series.isEmphasised)
+            },
+            description: description)
+    }
+
+    private var description: String {
+        let lines = series.map { series in
+            let points =
+                series.points.count > 12 ? [50, 90, 99, 99.9, 100].compactMap { series.last(to: $0) } : series.points
+            let texts = points.map { "\(unit.text($0.value)) at \(PercentileScale.name(of: $0.percentile))" }
+            return "\(series.name): \(texts.joined(separator: ", "))."
+        }
+        return "Percentile chart. " + lines.joined(separator: " ")
+    }
+}
+
+extension PercentileChart.Series {
+    fileprivate func last(to percentile: Double) -> PercentileChart.Point? {
+        points.filter { $0.percentile <= percentile }.max { $0.percentile < $1.percentile }
+    }
+}
