@@ -39,6 +39,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
     ] + documentation,
     targets: [
@@ -91,7 +92,9 @@ let package = Package(
             name: "EspalierCLI",
             dependencies: [
                 "EspalierStore", "EspalierModels", "EspalierRecords", "EspalierLMDB", "EspalierCompression",
+                "EspalierCharts",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             swiftSettings: settings),
 

@@ -31,7 +31,7 @@ struct ChartTests {
             #expect(chart.attributes["role"] == "img")
             #expect(chart.attributes["viewBox"]?.hasPrefix("0 0 780 ") == true)
             #expect(chart.title == texts[0])
-            for text in texts.dropFirst() { #expect(chart.description.contains(text), "\(chart.description)") }
+            for text in texts.dropFirst() { #expect(chart.summary.contains(text), "\(chart.summary)") }
             #expect(svg.contains("prefers-color-scheme:dark") && !svg.contains("<script") && !svg.contains("url("))
         }
     }
@@ -81,7 +81,7 @@ struct ChartTests {
         ] {
             let chart = try ParsedChart(svg)
             #expect(chart.texts.contains("Nothing was measured."))
-            #expect(chart.description.contains("Nothing was measured."))
+            #expect(chart.summary.contains("Nothing was measured."))
         }
     }
 

@@ -11,7 +11,7 @@ final class ParsedChart: NSObject, XMLParserDelegate {
     private(set) var elements: [String] = []
     private(set) var attributes: [String: String] = [:]
     private(set) var title = ""
-    private(set) var description = ""
+    private(set) var summary = ""
     private var text = ""
     private var isOfDocument = true
 
@@ -41,7 +41,7 @@ final class ParsedChart: NSObject, XMLParserDelegate {
     func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
         switch name {
         case "title" where isOfDocument: title = text
-        case "desc": description = text
+        case "desc": summary = text
         case "text": texts.append(text)
         default: break
         }

@@ -1,3 +1,4 @@
+/// What a suite found that makes its times worthless.
 enum BenchError: Error, CustomStringConvertible {
     case floorLacksRecord
     case miss(String)

@@ -28,6 +28,9 @@ enum Console {
     /// Something to know that is no error.
     static func note(_ text: String) { line("note: \(text)") }
 
+    /// Draws on the terminal that standard error is: no newline, no prefix.
+    static func draw(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
+
     /// One line on standard error.
     private static func line(_ text: String) {
         let text =

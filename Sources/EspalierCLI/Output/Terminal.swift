@@ -32,6 +32,9 @@ enum Terminal {
     /// Whether a person reads along.
     static var isOutput: Bool { isatty(STDOUT_FILENO) == 1 }
 
+    /// Whether a person sees what stands on standard error.
+    static var isError: Bool { isatty(STDERR_FILENO) == 1 }
+
     /// The columns that lines may take: those of the terminal, or of `COLUMNS` where that is set; nil where there is no limit,
     /// as in a pipe.
     static var width: Int? {

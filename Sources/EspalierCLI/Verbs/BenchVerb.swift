@@ -4,44 +4,54 @@ import ArgumentParser
 struct BenchVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Measures reading, eviction or compression on this machine.",
-        subcommands: [BenchReadingVerb.self, BenchEvictionVerb.self, BenchCompressionVerb.self],
-        defaultSubcommand: BenchReadingVerb.self)
-}
-
-/// `espalier bench reading`: reads one feed four ways, in one process, interleaved.
-struct BenchReadingVerb: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "reading",
-        abstract: "Reads a feed by the library, by hand-written Swift over LMDB and by JSONDecoder.",
+        abstract: "Measures reading, writing, latency, eviction, opening and compression on this machine.",
         discussion: """
-            Makes a feed of posts, comments and people in a temporary directory, reads it warm and prints medians. Only the \
-            ratios mean something, and only in a release build.
+            Each suite makes caches in a temporary directory, does its things turn by turn until its time is over, and prints how \
+            often, the percentiles of an HdrHistogram, and the ratio of each median to the suite's baseline. Caches are as \
+            durable as they are without options. Only a release build means something, and only what one run printed is to be \
+            compared.
+
+            \(Self.suites)
             """)
 
-    @Option(help: "Posts of the feed; each is six nodes with its comments and people.")
-    var posts = 100
+    private static let suites = BenchSuite.allCases.map { "\($0.rawValue): \($0.about)." }.joined(separator: "\n")
 
-    @Option(help: "Times each way reads the feed.")
-    var rounds = 500
+    private static let seconds = 0.05...3_600.0
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "What is measured; reading without. Given more than once, all of them.", valueName: "suite"))
+    var suite: [SuiteArgument] = []
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The time of each suite, what it sets up included.", valueName: "seconds"))
+    var seconds = 12.0
+
+    @Flag(help: "The same as --format json.")
+    var json = false
+
+    @Option(
+        help: ArgumentHelp("Writes a chart of each suite into a directory.", valueName: "directory"),
+        completion: .directory)
+    var svg: String?
 
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard (1...20_000).contains(posts) else { throw ValidationError("--posts is from 1 to 20000.") }
-        guard (1...1_000_000).contains(rounds) else { throw ValidationError("--rounds is from 1 to 1000000.") }
+        guard Self.seconds.contains(seconds) else { throw ValidationError("--seconds is from 0.05 to 3600.") }
+        guard svg != "" else { throw ValidationError("--svg needs a directory.") }
+        guard !json || output.format != .csv else { throw ValidationError("--json is not --format csv.") }
     }
 
     func run() throws {
         #if DEBUG
         Console.note("this is a debug build: the figures mean nothing")
         #endif
-        do {
-            let report = FeedBenchReport(result: try FeedBench(posts: posts, rounds: rounds).run())
-            try output.print(report)
-            if output.format == .table { try Console.print(report.note) }
-        } catch {
-            throw CommandFailure("\(error)")
-        }
+        try BenchRun(
+            suites: SuiteArgument.suites(named: suite), seconds: seconds, output: output,
+            format: json ? .json : output.format, charts: svg.map(ChartFolder.init)
+        ).run()
     }
 }

@@ -21,7 +21,7 @@ enum ModuleImports {
         "EspalierCharts": [],
         "EspalierCLI": [
             "EspalierStore", "EspalierLMDB", "EspalierCompression", "EspalierModels", "EspalierRecords",
-            "ArgumentParser",
+            "EspalierCharts", "ArgumentParser", "Histogram",
         ],
         "EspalierTestSupport": [
             "EspalierStore", "EspalierLMDB", "EspalierCompression", "EspalierProviders", "EspalierConsistency",

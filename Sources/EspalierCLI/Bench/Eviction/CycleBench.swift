@@ -1,21 +1,21 @@
 import EspalierModels
 import EspalierRecords
 import EspalierStore
-import Foundation
 
 /// A hot tenth that is read again and again beside nine tenths that nobody reads twice, once with back-pointers in every tree and
 /// once without: stale cycles must not outlive what is in use.
 struct CycleBench {
+    let folder: String
     var budget: ByteCount
     /// Budgets' worth of trees written.
     var turnover = 4.0
 
     /// The hit rate of reads of the hot trees.
     func hitRate(cyclic: Bool) throws -> Double {
-        let path = NSTemporaryDirectory() + "espalier-cycles-\(UInt64.random(in: .min ... .max))"
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        // Thousands of small commits, none of which has to survive.
         let configuration = Configuration(budget: budget, durability: .noSync)
-        let cache = try NormalizedCache(directory: path, configuration: configuration)
+        let cache = try NormalizedCache(
+            directory: folder + (cyclic ? "/cycles" : "/trees"), configuration: configuration)
         defer { cache.close() }
         var random = SplitMix64(state: 7)
         // As many as fill about half of the cache.

@@ -6,7 +6,6 @@ import Synchronization
 final class DirectoryWatcher: Sendable {
     private struct State {
         var most = 0
-        var looks = 0
         var isOver = false
     }
     private let state = Mutex(State())
@@ -33,16 +32,17 @@ final class DirectoryWatcher: Sendable {
             guard attributes?[.type] as? FileAttributeType == .typeRegular else { return sum }
             return sum + ((attributes?[.size] as? NSNumber)?.intValue ?? 0)
         }
-        state.withLock { state in
-            state.most = max(state.most, bytes)
-            state.looks += 1
-        }
+        state.withLock { $0.most = max($0.most, bytes) }
     }
 
-    /// Ends watching. The most bytes that were seen, and how often it looked.
-    func stop() -> (most: Int, looks: Int) {
-        state.withLock { $0.isOver = true }
-        ended.wait()
-        return state.withLock { ($0.most, $0.looks) }
+    /// Ends watching; the most bytes that were seen.
+    @discardableResult
+    func stop() -> Int {
+        let isFirst = state.withLock { state in
+            defer { state.isOver = true }
+            return !state.isOver
+        }
+        if isFirst { ended.wait() }
+        return state.withLock { $0.most }
     }
 }

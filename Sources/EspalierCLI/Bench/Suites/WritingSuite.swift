@@ -1,0 +1,69 @@
+import EspalierStore
+
+/// Writes, each until its ticket says that it is committed.
+struct WritingSuite {
+    let folder: String
+    let time: Allotment
+
+    private static let newFeed = "a new feed, 601 nodes"
+    private static let collection = "people"
+    private static let appended = 20
+
+    func run() throws -> SuiteResult {
+        let length = time.isTrial ? 500 : 10_000
+        let cache = try FeedCache.filled(folder + "/cache", compression: .standard, feeds: 1)
+        defer { cache.close() }
+        var people = FeedPeople()
+        try cache.setCollection(people.next(length), forKey: Self.collection).wait()
+        // Each round writes a feed of its own, and all ways of the round are about it.
+        var number = 1
+        var feed = FeedCache.feed(number)
+        func readAgain(posts: Int) throws {
+            let read = try cache.readOutcome(HandWrittenFeed.self, "Feed:\(feed.id)").hit()
+            guard read.posts.count == posts else { throw BenchError.differs("a feed that was written") }
+        }
+        func writeFeed() throws { try cache.set(feed).wait() }
+        var batch: [HandWrittenPerson] = []
+        var person = feed.posts[0].author
+        let timings = try Rounds(seconds: time.left).run([
+            Rounds.Way(Self.newFeed) {
+                number += 1
+                feed = FeedCache.feed(number)
+            } body: {
+                try writeFeed()
+            },
+            Rounds.Way("the same feed again", body: writeFeed),
+            Rounds.Way("6 of its nodes changed, 1 %") {
+                feed = feed.liked(posts: 6)
+            } body: {
+                try writeFeed()
+            },
+            Rounds.Way("one person changed, and the feed read again") {
+                person = feed.posts[number % FeedCache.posts].author.renamed("Somebody \(number)")
+            } body: {
+                try cache.set(person).wait()
+                try readAgain(posts: FeedCache.posts)
+            },
+            Rounds.Way("one person deleted, and the feed read without the post") {
+                person = feed.posts[0].author
+            } body: {
+                try cache.delete("Person:\(person.id)").wait()
+                try readAgain(posts: FeedCache.posts - 1)
+            },
+            Rounds.Way("\(Self.appended) appended to a collection of \(length.grouped)") {
+                // As long as before: what the last round appended goes from the front.
+                if !batch.isEmpty { try cache.remove(0..<Self.appended, fromCollection: Self.collection).wait() }
+                batch = people.next(Self.appended)
+            } body: {
+                try cache.append(batch, toCollection: Self.collection).wait()
+            },
+        ])
+        let perSecond = timings[0].median.map { Double(FeedCache.nodes) * 1e6 / $0 } ?? 0
+        return SuiteResult(
+            suite: .writing, timings: timings, baseline: Self.newFeed,
+            figures: [("recordsPerSecond", "records a second, of new feeds", .real(perSecond, decimals: 0))],
+            chart: .medians(
+                "Writing", "Median time from the call to the commit; × is to a new feed",
+                sections: [(nil, timings)], baseline: timings[0], emphasised: Self.newFeed))
+    }
+}
