@@ -16,7 +16,7 @@ struct SimulationTests {
 
     @Test("who knows the future lets go of what is needed last")
     func offlineOptimal() {
-        // 3 evicts 2, which is needed after 1; then 1 hits, and 2 evicts 1.
+        // 3 is needed last and is not kept; 1 and 2 hit.
         #expect(OfflineOptimal.hitRate(of: [1, 2, 3, 1, 2, 3], capacity: 2) == 2 / 6)
         #expect(OfflineOptimal.hitRate(of: [], capacity: 2) == 0)
     }

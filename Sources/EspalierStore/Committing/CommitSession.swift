@@ -3,7 +3,8 @@ import EspalierRecords
 
 /// One write transaction's work above LMDB: handles and shapes given out, counts kept, changes noted.
 ///
-/// Everything here is of the transaction alone: if it fails, the session is dropped and nothing in memory has changed.
+/// Everything here is of the transaction alone: if it fails, the session is dropped and nothing in memory has changed, but
+/// `names`, which the committer then empties.
 /// Confined to the writer's thread.
 final class CommitSession {
     let generation: Generation
@@ -178,7 +179,8 @@ final class CommitSession {
     }
 
     private func rebind(_ key: [UInt8], in transaction: inout WriteTransaction) throws -> Handle {
-        names.removeAll()
+        // What the key led to has lost this name; a value that is no handle was none's.
+        if let old = try? transaction.withValue(keyspaces.index, key, { try Handle(stored: $0) }) { names.remove(old) }
         try transaction.put(keyspaces.index, key, Handle(counters.nextHandle).storedBytes)
         return named(by: key)
     }

@@ -76,8 +76,9 @@ final class WriteQueue: Sendable {
             if !taken.isEmpty { return taken }
             if isClosed { return nil }
             if attention.exchange(false, ordering: .acquiringAndReleasing) {
-                stopWaiting()
-                return []
+                if stopWaiting() { return [] }
+                attention.store(true, ordering: .releasing)
+                continue
             }
             guard let end = deadline else {
                 work.wait()
@@ -85,14 +86,20 @@ final class WriteQueue: Sendable {
             }
             let rest = max(0, (end - .now) / .nanoseconds(1))
             if rest == 0 {
-                stopWaiting()
-                return []
+                if stopWaiting() { return [] }
+                continue
             }
             deadline = work.wait(timeout: .now() + .nanoseconds(Int(rest))) == .timedOut ? .now : end
         }
     }
 
-    private func stopWaiting() { state.withLock { $0.isWriterWaiting = false } }
+    /// False where a submission has come meanwhile, which counts on the writer to flatten it at once.
+    private func stopWaiting() -> Bool {
+        state.withLock { state in
+            defer { state.isWriterWaiting = false }
+            return state.isWriterWaiting
+        }
+    }
 
     /// Makes `take` return, so that the writer sees what else there is to do.
     func callAttention() {

@@ -45,7 +45,7 @@ extension Contender {
 enum Durability: String, CaseIterable, Codable {
     /// The end of the process: what was written is the operating system's. Nothing waits for the disk.
     case process
-    /// Loss of power: each write waits for the disk once, and what is kept is intact in any case.
+    /// Loss of power: each write waits for the disk, and nothing that was written is lost.
     case power
 }
 

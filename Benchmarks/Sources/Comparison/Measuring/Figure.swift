@@ -6,7 +6,7 @@ struct Figure: Codable, Sendable {
     /// How many times it was measured.
     let count: Int
     let median: Double
-    /// The spread: a tenth of the values is below and a tenth above.
+    /// The spread: the 10th and the 90th percentile; of fewer than 20 values the least and the greatest.
     let low, high: Double
 
     /// Of values in any order, of which there is at least one.
@@ -16,12 +16,13 @@ struct Figure: Codable, Sendable {
         self.unit = unit
         let sorted = values.sorted()
         count = sorted.count
-        func rank(_ share: Double) -> Double {
-            sorted.isEmpty ? .nan : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
+        // By the nearest rank.
+        func percentile(_ share: Double) -> Double {
+            sorted.isEmpty ? .nan : sorted[max(0, Int((Double(sorted.count) * share).rounded(.up)) - 1)]
         }
-        median = rank(0.5)
-        low = rank(0.1)
-        high = rank(0.9)
+        median = percentile(0.5)
+        low = percentile(sorted.count < 20 ? 0 : 0.1)
+        high = percentile(sorted.count < 20 ? 1 : 0.9)
     }
 }
 
@@ -29,10 +30,6 @@ enum Unit: String, Codable, Sendable {
     case microseconds = "us"
     case bytes
     case perSecond = "a second"
-    case share = "%"
-
-    /// Whether the better of two is the lower one.
-    var isBetterLow: Bool { self == .microseconds || self == .bytes }
 }
 
 /// What a workload came to.

@@ -12,20 +12,23 @@ enum PageCache {
             defer { close(descriptor) }
             guard fsync(descriptor) == 0 else { throw ComparisonError.system("fsync", errno) }
             posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
-            isForgotten = isForgotten && residentPages(descriptor) == 0
+            isForgotten = try residentPages(descriptor) == 0 && isForgotten
         }
         return isForgotten
     }
 
-    private static func residentPages(_ descriptor: Int32) -> Int {
+    private static func residentPages(_ descriptor: Int32) throws -> Int {
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_size > 0 else { return 0 }
+        guard fstat(descriptor, &status) == 0 else { throw ComparisonError.system("fstat", errno) }
+        guard status.st_size > 0 else { return 0 }
         let size = Int(status.st_size)
-        guard let map = mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0), map != MAP_FAILED else { return 0 }
+        guard let map = mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0), map != MAP_FAILED else {
+            throw ComparisonError.system("mmap", errno)
+        }
         defer { munmap(map, size) }
         let page = Int(getpagesize())
         var resident = [UInt8](repeating: 0, count: (size + page - 1) / page)
-        guard mincore(map, size, &resident) == 0 else { return 0 }
+        guard mincore(map, size, &resident) == 0 else { throw ComparisonError.system("mincore", errno) }
         return resident.count { $0 & 1 == 1 }
     }
 }

@@ -15,7 +15,7 @@ enum ExactLRU {
     }
 }
 
-/// A cache that knows what comes: the one needed last goes. No rule that keeps what it just read has more hits
+/// A cache that knows what comes: the one needed last goes, even if it has just come. No cache has more hits
 /// (L. A. Belady, "A study of replacement algorithms for a virtual-storage computer", 1966).
 enum OfflineOptimal {
     static func hitRate(of accesses: [Int], capacity: Int) -> Double {
@@ -28,12 +28,9 @@ enum OfflineOptimal {
         var held: [Int: Int] = [:]
         var hits = 0
         for (time, access) in accesses.enumerated() {
-            if held[access] != nil {
-                hits += 1
-            } else if held.count >= capacity, let last = held.max(by: { $0.value < $1.value }) {
-                held[last.key] = nil
-            }
+            if held[access] != nil { hits += 1 }
             held[access] = nextUse[time]
+            if held.count > capacity, let last = held.max(by: { $0.value < $1.value }) { held[last.key] = nil }
         }
         return accesses.isEmpty ? 0 : Double(hits) / Double(accesses.count)
     }

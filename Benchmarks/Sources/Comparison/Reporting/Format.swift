@@ -18,7 +18,6 @@ enum Format {
         switch unit {
         case .microseconds, .perSecond: grouped(value)
         case .bytes: bytes(value)
-        case .share: percent(value)
         }
     }
 

@@ -1,5 +1,5 @@
-import Dispatch
 import Feeds
+import Foundation
 import Synchronization
 
 /// Feeds read by one, two and four threads at a time.
@@ -15,8 +15,10 @@ struct ReadingThreads {
         let outcomes = try Self.threads.map { count in
             comparison.announce("reading by \(count) \(count == 1 ? "thread" : "threads")")
             var rates = stands.map { _ in [Double]() }
+            var random = SplitMix64(state: 1)
             for _ in 0..<3 {
-                for (index, stand) in stands.enumerated() {
+                for index in stands.indices.shuffled(using: &random) {
+                    let stand = stands[index]
                     rates[index].append(try rate(of: stand, set.feeds.map(\.id), threads: count))
                 }
             }
@@ -32,31 +34,37 @@ struct ReadingThreads {
     }
 
     private func rate(of stand: Stand, _ identifiers: [String], threads: Int) throws -> Double {
-        let reads = Atomic(0)
-        let failure = Mutex<(any Error)?>(nil)
+        let tally = Tally()
         let clock = ContinuousClock()
         let start = clock.now
         let end = start + .seconds(comparison.scale.seconds / 4)
         let table = ZipfTable(count: identifiers.count)
         let lent = Lent(stand.contender)
         let name = stand.contestant.name
-        DispatchQueue.concurrentPerform(iterations: threads) { thread in
-            var random = SplitMix64(state: UInt64(thread + 1))
-            var count = 0
-            do {
-                while clock.now < end {
-                    guard try lent.value.read(identifiers[table.draw(&random)]) != nil else {
-                        throw ComparisonError.missing("\(name): a feed")
+        let ended = DispatchSemaphore(value: 0)
+        for thread in 0..<threads {
+            Thread.detachNewThread {
+                defer { ended.signal() }
+                var random = SplitMix64(state: UInt64(thread + 1))
+                do {
+                    while clock.now < end {
+                        guard try lent.value.read(identifiers[table.draw(&random)]) != nil else {
+                            throw ComparisonError.missing("\(name): a feed")
+                        }
+                        tally.reads.add(1, ordering: .relaxed)
                     }
-                    count += 1
+                } catch {
+                    tally.failure.withLock { $0 = error }
                 }
-            } catch {
-                failure.withLock { $0 = error }
             }
-            reads.add(count, ordering: .relaxed)
         }
-        if let error = failure.withLock({ $0 }) { throw error }
-        let time = (clock.now - start).microseconds / 1e6
-        return Double(reads.load(ordering: .relaxed)) / time
+        for _ in 0..<threads { ended.wait() }
+        if let error = tally.failure.withLock({ $0 }) { throw error }
+        return Double(tally.reads.load(ordering: .relaxed)) / ((clock.now - start).microseconds / 1e6)
+    }
+
+    private final class Tally: Sendable {
+        let reads = Atomic(0)
+        let failure = Mutex<(any Error)?>(nil)
     }
 }

@@ -29,8 +29,13 @@ struct Rounds {
         let clock = ContinuousClock()
         let end = clock.now + .seconds(seconds)
         var round = 0
+        // Drawn anew for each round: nobody is always to find the processor's caches as the same one left them.
+        var order = Array(ways.indices)
+        var random = SplitMix64(state: 1)
         while round < warmUps + least || clock.now < end {
-            for (index, way) in ways.enumerated() {
+            order.shuffle(using: &random)
+            for index in order {
+                let way = ways[index]
                 try way.prepare()
                 let time = try clock.measure { try way.body() }
                 if round >= warmUps { timings[index].latencies.record(time) }

@@ -16,9 +16,8 @@ final class EngineContender<Shown: FeedModel>: Contender {
     ) {
         self.directory = directory
         self.consistency = consistency
-        // `noMetaSync` waits for the disk once a commit, as the others do where power may go: it is the default, too.
         configuration = Configuration(
-            budget: budget, durability: durability == .process ? .noSync : .noMetaSync, compression: compression)
+            budget: budget, durability: durability == .process ? .noSync : .sync, compression: compression)
     }
 
     func open() throws { opened = try NormalizedCache(directory: directory, configuration: configuration) }

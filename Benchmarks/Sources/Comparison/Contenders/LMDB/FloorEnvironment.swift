@@ -27,7 +27,7 @@ final class FloorEnvironment: @unchecked Sendable {
             try Self.check("mdb_env_set_maxdbs", mdb_env_set_maxdbs(environment, 3))
             // Without any sync a write is the operating system's when it returns; without that of the meta page alone it
             // is on the disk, one wait for each, and the file intact.
-            let durable = durability == .process ? MDB_NOSYNC : MDB_NOMETASYNC
+            let durable = durability == .process ? MDB_NOSYNC : 0
             try Self.check("mdb_env_open", mdb_env_open(environment, directory, UInt32(durable | MDB_NOTLS), 0o600))
             let start = try Self.begin(environment, flags: 0)
             nodes = try Self.keyspace("nodes", start)

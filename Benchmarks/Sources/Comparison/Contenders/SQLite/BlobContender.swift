@@ -63,7 +63,11 @@ final class BlobContender: Contender {
 
     private static func put(_ bytes: Data, _ key: String, _ db: Database) throws {
         let statement = try PreparedStatement(
-            db, "INSERT INTO blob (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value")
+            db,
+            """
+            INSERT INTO blob (key, value) VALUES (?, ?)
+            ON CONFLICT DO UPDATE SET value = excluded.value WHERE value != excluded.value
+            """)
         statement.bind(key, at: 1)
         try bytes.withUnsafeBytes { bytes in
             statement.bind(bytes, at: 2)
