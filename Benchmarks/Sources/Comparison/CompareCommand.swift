@@ -1,5 +1,4 @@
 public import ArgumentParser
-import Feeds
 import Foundation
 
 /// `compare`: every contender on the same data in one process.
@@ -63,16 +62,15 @@ struct CompareMemory: ParsableCommand {
 
     @Option var contender: String
     @Option var directory: String
-    @Option var feeds: Int
-    @Option var people: Int
-    @Option var posts: Int
 
+    /// Identifiers of feeds come by standard input, one a line.
     func run() throws {
         guard let contestant = Contestant.all.first(where: { $0.name == contender }) else {
             throw ValidationError("There is no contender '\(contender)'.")
         }
-        let set = FeedSet(feeds: feeds, people: people, posts: posts)
-        let result = try ResidentMemory.measureHere(contestant, in: directory, set)
+        var feeds: [String] = []
+        while let line = readLine() { feeds.append(line) }
+        let result = try ResidentMemory.measureHere(contestant, in: directory, feeds: feeds)
         print(String(decoding: try JSONEncoder().encode(result), as: UTF8.self))
     }
 }

@@ -94,9 +94,10 @@ struct MarkdownReport {
             guard let beside = report.latencies.first(where: { $0.hasWriter && $0.contender == alone.contender }) else {
                 continue
             }
-            let figures = [alone, beside].flatMap { [$0.p50, $0.p99, $0.p999, $0.most] }.map(Format.microseconds)
+            let figures = [alone, beside].flatMap { [$0.p50, $0.p99, $0.p999 ?? .nan, $0.most] }
+            let ratio = Format.ratio(beside.middleP99 / alone.middleP99)
             table.append(
-                [alone.contender] + figures + [Format.ratio(beside.p99 / alone.p99), Format.ratio(beside.commits)])
+                [alone.contender] + figures.map(Format.microseconds) + [ratio, Format.ratio(beside.commits)])
         }
         return table.text
     }

@@ -71,10 +71,9 @@ struct ReportCharts {
                 ? [
                     PercentileChart.Series(
                         latency.contender + (latency.hasWriter ? "" : ", no writer"),
-                        points: [
-                            .init(50, latency.p50), .init(90, latency.p90), .init(99, latency.p99),
-                            .init(99.9, latency.p999), .init(100, latency.most),
-                        ], isEmphasised: latency.contender == shown[0] && latency.hasWriter)
+                        points: [(50, latency.p50), (90, latency.p90), (99, latency.p99), (99.9, latency.p999)]
+                            .compactMap { percentile, value in value.map { .init(percentile, $0) } },
+                        isEmphasised: latency.contender == shown[0] && latency.hasWriter)
                 ] : []
         }
         return PercentileChart(

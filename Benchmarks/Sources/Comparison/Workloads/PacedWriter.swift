@@ -19,8 +19,11 @@ final class PacedWriter: Sendable {
         Thread.detachNewThread { [self] in
             let turn = Duration.seconds(1 / commitsPerSecond)
             var number = 0
+            // Each state follows from the one before it: 1 % of it changes.
+            var states = feeds
             while !state.withLock({ $0.isOver }) {
-                let feed = feeds[number % feeds.count].edited(number + 1)
+                let feed = states[number % feeds.count].edited(number + 1)
+                states[number % feeds.count] = feed
                 do {
                     contender.value.prepare(feed)
                     try contender.value.write(feed)

@@ -16,47 +16,81 @@ struct ReadingBesideWriter {
         let contender: String
         let hasWriter: Bool
         let count: Int
-        let p50, p90, p99, p999, most: Double
+        let p50, p90, p99, most: Double
+        /// Nil where there are too few reads to tell.
+        let p999: Double?
+        /// Of the turns, the 99th percentile in the middle: one hiccup of the machine must not decide what is compared.
+        let middleP99: Double
         /// How often the writer committed, a second: fewer than wanted where a write takes longer than its turn.
         let commits: Double
+    }
+
+    /// What the turns of one contender came to, with a writer or without.
+    private struct Turns {
+        private var all = ReadingBesideWriter.histogram()
+        private var p99s: [Double] = []
+        private var commits: [Double] = []
+
+        mutating func add(_ turn: Histogram<UInt64>, commits: Double) {
+            for value in turn.recordedValues() { all.record(value.value, count: value.count) }
+            p99s.append(Double(turn.valueAtPercentile(99)) / 1_000)
+            self.commits.append(commits)
+        }
+
+        func latency(of contender: String, hasWriter: Bool) -> Latency {
+            func at(_ percentile: Double) -> Double { Double(all.valueAtPercentile(percentile)) / 1_000 }
+            return Latency(
+                contender: contender, hasWriter: hasWriter, count: Int(all.totalCount), p50: at(50), p90: at(90),
+                p99: at(99), most: Double(all.max) / 1_000, p999: all.totalCount >= 10_000 ? at(99.9) : nil,
+                middleP99: p99s.sorted()[p99s.count / 2], commits: commits.reduce(0, +) / Double(commits.count))
+        }
     }
 
     func run() throws -> [Latency] {
         let scale = comparison.scale
         let set = FeedSet(feeds: scale.feeds, people: scale.people, posts: scale.posts)
-        var contestants = comparison.contestants.filter { $0.role != .ceiling }
-        contestants.insert(contentsOf: Contestant.snapshots, at: 0)
+        let contestants = Contestant.snapshots + comparison.contestants.filter { $0.role != .ceiling }
         let scratch = try Scratch(in: comparison.directory)
-        return try contestants.flatMap { contestant in
-            comparison.announce("reading beside a writer: \(contestant.name)")
-            let stand = try Stand(contestant, in: scratch.path, durability: .process)
-            for feed in set.feeds { try stand.contender.write(feed) }
-            _ = try measure(stand, set, isWriting: false, seconds: scale.seconds / 8)
-            var alone: [Latency] = []
-            var beside: [Latency] = []
-            for _ in 0..<Self.turns {
-                alone.append(try measure(stand, set, isWriting: false, seconds: scale.seconds))
-                beside.append(try measure(stand, set, isWriting: true, seconds: scale.seconds))
+        let stands = try contestants.map { try Stand($0, in: scratch.path, durability: .process) }
+        for stand in stands { for feed in set.feeds { try stand.contender.write(feed) } }
+        var alone = stands.map { _ in Turns() }
+        var beside = stands.map { _ in Turns() }
+        var random = SplitMix64(state: 5)
+        for turn in 1...Self.turns {
+            for index in stands.indices.shuffled(using: &random) {
+                let stand = stands[index]
+                comparison.announce("reading beside a writer, turn \(turn): \(stand.contestant.name)")
+                _ = try measure(stand, set, isWriting: false, seconds: scale.seconds / 10)
+                alone[index].add(try measure(stand, set, isWriting: false, seconds: scale.seconds).times, commits: 0)
+                let (times, commits) = try measure(stand, set, isWriting: true, seconds: scale.seconds)
+                beside[index].add(times, commits: commits)
             }
-            try stand.contender.close()
-            // The turn in the middle: one hiccup of the machine must not decide.
-            return [alone, beside].map { $0.sorted { $0.p99 < $1.p99 }[$0.count / 2] }
+        }
+        for stand in stands { try stand.contender.close() }
+        return stands.indices.flatMap { index in
+            let name = stands[index].contestant.name
+            return [
+                alone[index].latency(of: name, hasWriter: false), beside[index].latency(of: name, hasWriter: true),
+            ]
         }
     }
 
-    private func measure(_ stand: Stand, _ set: FeedSet, isWriting: Bool, seconds: Double) throws -> Latency {
-        let writer = isWriting ? PacedWriter(stand.contender, set.feeds, commitsPerSecond: Self.commitsPerSecond) : nil
-        let histogram = try read(stand, set.feeds.map(\.id), seconds: seconds)
-        let commits = try writer?.stop() ?? 0
-        func at(_ percentile: Double) -> Double { Double(histogram.valueAtPercentile(percentile)) / 1_000 }
-        return Latency(
-            contender: stand.contestant.name, hasWriter: isWriting, count: Int(histogram.totalCount), p50: at(50),
-            p90: at(90), p99: at(99), p999: at(99.9), most: Double(histogram.max) / 1_000, commits: commits)
+    private func measure(
+        _ stand: Stand, _ set: FeedSet, isWriting: Bool, seconds: Double
+    ) throws -> (times: Histogram<UInt64>, commits: Double) {
+        let writer =
+            isWriting ? PacedWriter(stand.contender, set.feeds, commitsPerSecond: Self.commitsPerSecond) : nil
+        let times = try read(stand, set.feeds.map(\.id), seconds: seconds)
+        return (times, try writer?.stop() ?? 0)
+    }
+
+    /// Of nanoseconds, up to a minute.
+    private static func histogram() -> Histogram<UInt64> {
+        Histogram(highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
     }
 
     private func read(_ stand: Stand, _ identifiers: [String], seconds: Double) throws -> Histogram<UInt64> {
-        // Nanoseconds, up to a minute.
-        var histogram = Histogram<UInt64>(highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
+        var histogram = Self.histogram()
         let table = ZipfTable(count: identifiers.count)
         var random = SplitMix64(state: 7)
         let clock = ContinuousClock()

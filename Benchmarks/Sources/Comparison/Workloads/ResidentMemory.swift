@@ -18,26 +18,31 @@ struct ResidentMemory {
         let set = FeedSet(feeds: scale.feeds, people: scale.people, posts: scale.posts)
         let scratch = try Scratch(in: comparison.directory)
         return try comparison.contestants.map { contestant in
-            // The ceiling has nothing on the disk: its process writes it.
+            // The ceiling has nothing on the disk: its process reads another's.
             if contestant.role != .ceiling {
                 let stand = try Stand(contestant, in: scratch.path, durability: .process)
                 for feed in set.feeds { try stand.contender.write(feed) }
                 try stand.contender.close()
             }
-            return try measureInProcess(contestant, scratch.path)
+            return try measureInProcess(contestant, scratch.path, set.feeds.map(\.id))
         }
     }
 
-    private func measureInProcess(_ contestant: Contestant, _ directory: String) throws -> Result {
+    private func measureInProcess(
+        _ contestant: Contestant, _ directory: String, _ identifiers: [String]
+    ) throws -> Result {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         process.arguments = [
-            "memory", "--contender", contestant.name, "--directory", directory, "--feeds", "\(comparison.scale.feeds)",
-            "--people", "\(comparison.scale.people)", "--posts", "\(comparison.scale.posts)",
+            "memory", "--contender", contestant.name, "--directory", directory,
         ]
+        let input = Pipe()
+        process.standardInput = input
         let output = Pipe()
         process.standardOutput = output
         try process.run()
+        input.fileHandleForWriting.write(Data(identifiers.joined(separator: "\n").utf8))
+        try input.fileHandleForWriting.close()
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
@@ -46,31 +51,40 @@ struct ResidentMemory {
         return try JSONDecoder().decode(Result.self, from: data)
     }
 
-    /// In a process of its own: what it takes to read every feed once.
-    static func measureHere(_ contestant: Contestant, in directory: String, _ set: FeedSet) throws -> Result {
-        // What a first read of anything takes, once and for all.
-        let identifiers = set.feeds.map(\.id)
+    /// In a process of its own, which has done nothing else: what it takes to read every feed once.
+    static func measureHere(_ contestant: Contestant, in directory: String, feeds identifiers: [String]) throws -> Result {
+        var held: [Feed] = []
         let before = try Memory.now()
-        let stand = try Stand(contestant, in: directory, durability: .process)
-        if contestant.role == .ceiling { for feed in copies(set.feeds) { try stand.contender.write(feed) } }
-        for id in identifiers {
-            guard try stand.contender.read(id) != nil else {
-                throw ComparisonError.missing("\(contestant.name): feed \(id)")
-            }
+        if contestant.role == .ceiling {
+            // What the models take that a read makes; what reading them takes besides counts, too.
+            held = try read(identifiers, of: Contestant.all[0], in: directory)
+        } else {
+            _ = try read(identifiers, of: contestant, in: directory, keeps: false)
         }
         let after = try Memory.now()
-        try stand.contender.close()
-        return Result(
-            contender: contestant.name, ownBytes: max(0, after.own - before.own),
-            fileBytes: max(0, after.file - before.file))
+        return withExtendedLifetime(held) {
+            Result(
+                contender: contestant.name, ownBytes: max(0, after.own - before.own),
+                fileBytes: max(0, after.file - before.file))
+        }
     }
 
-    /// With strings of their own, as models have that were decoded.
-    private static func copies(_ feeds: [Feed]) -> [Feed] {
-        let encoder = JSONEncoder()
-        let decoder = JSONDecoder()
-        return feeds.compactMap { feed in try? decoder.decode(Feed.self, from: encoder.encode(feed)) }
+    private static func read(
+        _ identifiers: [String], of contestant: Contestant, in directory: String, keeps: Bool = true
+    ) throws -> [Feed] {
+        let stand = try Stand(contestant, in: directory, durability: .process)
+        let feeds = try identifiers.compactMap { id -> Feed? in
+            guard let read = try stand.contender.read(id) else {
+                throw ComparisonError.missing("\(contestant.name): feed \(id)")
+            }
+            return keeps ? read.plain() : nil
+        }
+        if keeps { try stand.contender.close() } else { stays = stand }
+        return feeds
     }
+
+    /// Open until the process ends, so that what it takes is still there when it is counted.
+    nonisolated(unsafe) private static var stays: Stand?
 }
 
 /// What a process has in memory, as Linux counts it.
