@@ -3,9 +3,9 @@ import Synchronization
 
 /// Runs this program again inside of valgrind's callgrind.
 enum Callgrind {
-    static let warmUp = 3
+    static let warmUp = 2
     /// The least of them counts: so do threads that spin for each other, and tables that grow now and then, not.
-    static let rounds = 10
+    static let rounds = 5
 
     enum Failure: Error, CustomStringConvertible {
         case status(Int32, String)

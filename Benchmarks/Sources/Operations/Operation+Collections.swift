@@ -8,7 +8,7 @@ extension Operation {
             let stage = try Stage()
             try stage.cache.setCollection(people(seed: 100, 10_000), forKey: "list").wait()
             return { number in
-                let pages = (0..<10).map { people(seed: UInt64(number * 10 + $0 + 1_000), 20) }
+                let pages = (0..<5).map { people(seed: UInt64(number * 5 + $0 + 1_000), 20) }
                 return { for page in pages { try stage.cache.append(page, toCollection: "list").wait() } }
             }
         },

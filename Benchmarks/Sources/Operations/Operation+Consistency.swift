@@ -2,7 +2,7 @@ import Espalier
 import Feeds
 
 extension Operation {
-    /// A hundred screens of 601 nodes are up to date in memory; ten show what changes.
+    /// Fifty screens of 601 nodes are kept up to date in memory; five show what changes.
     static let consistency = [
         Operation("update-person-shown") {
             let manager = ConsistencyManager()
@@ -52,7 +52,7 @@ private final class Screens: Sendable {
     @MainActor
     init(_ manager: ConsistencyManager) async {
         let person = Operation.feed(0).posts[0].author
-        let feeds = (0..<100).map { number in
+        let feeds = (0..<50).map { number in
             let feed = Operation.feed(number)
             return number % 10 == 0 ? feed.copy { $0.posts[1] = $0.posts[1].copy { $0.author = person } } : feed
         }

@@ -10,10 +10,14 @@ final class Stage: Sendable {
     /// Holds as many feeds, which are none of those that operations make.
     init(compression: Compression = .none, feeds: Int = 0, as type: any FeedModel.Type = Feed.self) throws {
         directory = NSTemporaryDirectory() + "espalier-micro-\(UInt64.random(in: .min ... .max))"
-        cache = try NormalizedCache(directory: directory, configuration: Self.configuration(compression))
-        for number in 0..<feeds { try write(Self.feed(number), as: type) }
+        let configuration = Self.configuration(compression)
+        let filled = try NormalizedCache(directory: directory, configuration: configuration)
+        for number in 0..<feeds { try Self.write(Self.feed(number), as: type, to: filled) }
         // Trains dictionaries, and compresses by them.
-        if compression != .none { try cache.compact().wait() }
+        if compression != .none { try filled.compact().wait() }
+        // Ends what it does in the background.
+        filled.close()
+        cache = try NormalizedCache(directory: directory, configuration: configuration)
     }
 
     deinit {
@@ -29,7 +33,9 @@ final class Stage: Sendable {
     /// One of those it holds.
     static func feed(_ number: Int) -> Feed { Operation.feed(50_000 + number) }
 
-    private func write<Shown: FeedModel>(_ feed: Feed, as type: Shown.Type) throws {
+    private static func write<Shown: FeedModel>(
+        _ feed: Feed, as type: Shown.Type, to cache: NormalizedCache
+    ) throws {
         try cache.set(Shown(feed)).wait()
     }
 
