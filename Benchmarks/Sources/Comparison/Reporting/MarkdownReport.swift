@@ -7,6 +7,7 @@ struct MarkdownReport {
     /// Tables by the names that documents ask for.
     var sections: [(name: String, title: String, text: String)] {
         var sections = [
+            ("promises", "What is promised", Promises(report: report).table),
             ("feeds", "Feeds, nothing waits for the disk: median microseconds", table(of: .process)),
             ("ratios", "The same, times as long as Espalier", ratios(of: .process)),
             ("power", "Writing, each write waits for the disk once: median microseconds", table(of: .power)),
@@ -31,7 +32,7 @@ struct MarkdownReport {
             LMDB \(surroundings.lmdb), SQLite \(surroundings.sqlite)\
             \(surroundings.isOptimised ? "" : "; a debug build, whose figures mean nothing").
 
-            Medians; in brackets what a tenth of the values is below and a tenth above.
+            Medians; in brackets the 10th and the 90th percentile, or of fewer than 20 values the least and the greatest.
 
             """
         return sections.reduce(head) { $0 + "\n## \($1.title)\n\n\($1.text)" } + "\n## What was done\n\n" + meanings
@@ -150,9 +151,19 @@ struct MarkdownReport {
                 [name]
                     + sizes.map { size in
                         report.growth.first { $0.contender == name && $0.records == size }
-                            .map { Format.microseconds(value($0)) } ?? "–"
+                            .map { Format.microseconds(value($0)) + toFloor($0, value) } ?? "–"
                     })
         }
         return table.text
+    }
+
+    /// In brackets, how many times as long as the floor at the same size.
+    private func toFloor(_ point: Growth.Point, _ value: (Growth.Point) -> Double) -> String {
+        guard point.contender == Self.engine,
+            let floor = report.growth.first(where: {
+                $0.records == point.records && $0.contender == "floor: LMDB by hand"
+            })
+        else { return "" }
+        return " (\(Format.ratio(value(point) / value(floor)))× floor)"
     }
 }

@@ -52,7 +52,9 @@ struct ResidentMemory {
     }
 
     /// In a process of its own, which has done nothing else: what it takes to read every feed once.
-    static func measureHere(_ contestant: Contestant, in directory: String, feeds identifiers: [String]) throws -> Result {
+    static func measureHere(_ contestant: Contestant, in directory: String, feeds identifiers: [String]) throws
+        -> Result
+    {
         var held: [Feed] = []
         let before = try Memory.now()
         if contestant.role == .ceiling {
