@@ -11,7 +11,6 @@ final class BlobContender: Contender {
 
     private let file: SQLiteFile
     private let coder: BlobCoder
-    private var opened: DatabasePool?
 
     init(directory: String, durability: Durability, format: Format) throws {
         file = SQLiteFile(
@@ -20,19 +19,10 @@ final class BlobContender: Contender {
         coder = BlobCoder(format)
     }
 
-    func open() throws { opened = try file.open() }
+    func open() throws { try file.open() }
+    func close() throws { try file.close() }
 
-    func close() throws {
-        try opened?.close()
-        opened = nil
-    }
-
-    private var pool: DatabasePool {
-        get throws {
-            guard let opened else { throw ComparisonError.missing("an open database") }
-            return opened
-        }
-    }
+    private var pool: DatabasePool { get throws { try file.pool } }
 
     func write(_ feed: Feed) throws { try put(feed, "feed:" + feed.id) }
 

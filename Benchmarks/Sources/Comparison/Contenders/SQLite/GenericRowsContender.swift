@@ -6,25 +6,15 @@ import GRDB
 /// is merged into the records that are there.
 final class GenericRowsContender: Contender {
     private let file: SQLiteFile
-    private var opened: DatabasePool?
 
     init(directory: String, durability: Durability) throws {
         file = SQLiteFile(directory: directory, durability: durability, schema: RowTable.schema)
     }
 
-    func open() throws { opened = try file.open() }
+    func open() throws { try file.open() }
+    func close() throws { try file.close() }
 
-    func close() throws {
-        try opened?.close()
-        opened = nil
-    }
-
-    private var pool: DatabasePool {
-        get throws {
-            guard let opened else { throw ComparisonError.missing("an open database") }
-            return opened
-        }
-    }
+    private var pool: DatabasePool { get throws { try file.pool } }
 
     // MARK: Writing
 

@@ -8,26 +8,16 @@ final class RowsContender: Contender {
     private let file: SQLiteFile
     private let encoder = JSONEncoder()
     private let decoder = JSONDecoder()
-    private var opened: DatabasePool?
 
     init(directory: String, durability: Durability) throws {
         file = SQLiteFile(directory: directory, durability: durability, schema: RowTable.schema)
         encoder.outputFormatting = .withoutEscapingSlashes
     }
 
-    func open() throws { opened = try file.open() }
+    func open() throws { try file.open() }
+    func close() throws { try file.close() }
 
-    func close() throws {
-        try opened?.close()
-        opened = nil
-    }
-
-    private var pool: DatabasePool {
-        get throws {
-            guard let opened else { throw ComparisonError.missing("an open database") }
-            return opened
-        }
-    }
+    private var pool: DatabasePool { get throws { try file.pool } }
 
     private func reading<Result>(_ body: (RowReading) throws -> Result) throws -> Result {
         try pool.read { db in try body(RowReading(db: db, decoder: decoder)) }

@@ -2,13 +2,32 @@ import Foundation
 import GRDB
 
 /// How all contenders that keep things in SQLite open it: a pool, so that readers do not wait for the writer.
-struct SQLiteFile {
-    let directory: String
-    let durability: Durability
-    /// What makes the tables where there are none.
-    let schema: String
+final class SQLiteFile {
+    private let directory: String
+    private let durability: Durability
+    private let schema: String
+    private var opened: DatabasePool?
 
-    func open() throws -> DatabasePool {
+    /// `schema` makes the tables where there are none.
+    init(directory: String, durability: Durability, schema: String) {
+        self.directory = directory
+        self.durability = durability
+        self.schema = schema
+    }
+
+    var pool: DatabasePool {
+        get throws {
+            guard let opened else { throw ComparisonError.missing("an open database") }
+            return opened
+        }
+    }
+
+    func close() throws {
+        try opened?.close()
+        opened = nil
+    }
+
+    func open() throws {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         var configuration = Configuration()
         configuration.maximumReaderCount = 8
@@ -31,6 +50,6 @@ struct SQLiteFile {
             try db.execute(sql: "PRAGMA synchronous = \(durability == .process ? "OFF" : "FULL")")
             try db.execute(sql: schema)
         }
-        return pool
+        opened = pool
     }
 }

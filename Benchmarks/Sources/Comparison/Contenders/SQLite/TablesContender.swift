@@ -4,25 +4,15 @@ import GRDB
 /// Normalized tables with foreign keys, read by joins: what somebody designs who starts from SQL.
 final class TablesContender: Contender {
     private let file: SQLiteFile
-    private var opened: DatabasePool?
 
     init(directory: String, durability: Durability) throws {
         file = SQLiteFile(directory: directory, durability: durability, schema: Self.schema)
     }
 
-    func open() throws { opened = try file.open() }
+    func open() throws { try file.open() }
+    func close() throws { try file.close() }
 
-    func close() throws {
-        try opened?.close()
-        opened = nil
-    }
-
-    private var pool: DatabasePool {
-        get throws {
-            guard let opened else { throw ComparisonError.missing("an open database") }
-            return opened
-        }
-    }
+    private var pool: DatabasePool { get throws { try file.pool } }
 
     func write(_ feed: Feed) throws {
         try pool.write { db in
