@@ -49,14 +49,15 @@ fuzz: setup ## hands made-up bytes to what reads stored ones, a minute each for 
 # What is compared with has system packages of its own.
 BENCH_REPORT = Benchmarks/report
 BENCH_BUILD = $(SWIFT) build --package-path Benchmarks
-setup-bench: ## installs what the benchmarks need beyond that: RocksDB and SQLite
+setup-bench: ## installs what the benchmarks need beyond that: RocksDB, SQLite, valgrind
 	@SWIFT='$(SWIFT)' Scripts/setup bench
 
-bench: setup-bench ## measures Espalier beside what is used today; half an hour; leaves a report in Benchmarks/report
+bench: setup-bench ## measures Espalier beside what is used today, half an hour with the build; leaves Benchmarks/report
 	@echo 'bench: building the benchmarks, optimised; ten minutes the first time'
 	$(BENCH_BUILD) --configuration release --product compare
 	@echo 'bench: measuring; leave the machine alone meanwhile'
 	Benchmarks/.build/release/compare --report '$(BENCH_REPORT)' $(BENCH_FLAGS)
+	@$(MAKE) bench-micro
 
 # Built for debugging, as the tests beside it: its figures mean nothing.
 bench-smoke: setup-bench ## runs the benchmarks with tiny sizes, and their tests: they still work
@@ -76,7 +77,7 @@ demo: release ## builds the command line, minutes the first time, and shows what
 
 # Both are done before it fails: what one says explains the other. Only macOS has a sandbox, and caches are files.
 SANDBOX = $(if $(filter Darwin,$(shell uname -s)),--disable-sandbox)
-bench-micro: setup ## measures single operations against thresholds that mean the same on every machine
+bench-micro: setup-bench ## measures single operations against thresholds that mean the same on every machine
 	@echo 'bench-micro: building, minutes the first time; measuring times and allocations'
 	@cd Benchmarks && status=0; \
 	$(SWIFT) package $(SANDBOX) benchmark thresholds check --target Micro --no-progress || status=1; \

@@ -10,7 +10,9 @@ extension SimulatedSystem {
 
     /// Packages that libraries are in, by what pkg-config calls those.
     private static let libraries = ["lmdb": "liblmdb-dev", "libzstd": "libzstd-dev"]
-    private static let benchLibraries = ["rocksdb": "librocksdb-dev", "sqlite3": "libsqlite3-dev"]
+    private static let benchLibraries = [
+        "rocksdb": "librocksdb-dev", "sqlite3": "libsqlite3-dev", "valgrind": "valgrind",
+    ]
 
     /// With Swift, LMDB and zstd, and `bench` what the benchmarks take, apart from the `missing` packages.
     static func debian(
