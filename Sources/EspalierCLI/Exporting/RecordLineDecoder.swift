@@ -61,7 +61,7 @@ struct RecordLineDecoder {
 }
 
 /// Encodes values one after the other; each thing referred to is one child, by first use.
-private struct ReferringValues {
+private struct ReferringValues: ~Copyable {
     private var writer = ByteWriter()
     private var references: [RecordReference] = []
     private var ordinals: [RecordReference: Int] = [:]

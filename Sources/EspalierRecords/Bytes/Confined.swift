@@ -4,7 +4,7 @@
 /// What the checks find, the caller answers for: nothing that is called while `value` is being changed may use it again.
 @safe
 @frozen
-package struct Confined<Value>: ~Copyable {
+package struct Confined<Value: ~Copyable>: ~Copyable {
     @usableFromInline let pointer: UnsafeMutablePointer<Value>
 
     @inlinable

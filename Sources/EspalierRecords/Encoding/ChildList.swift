@@ -1,6 +1,8 @@
 /// The nodes that a record refers to, each once; a child's ordinal is its place here.
 struct ChildList {
-    private(set) var nodes: [Int] = []
+    /// Memory that is used again for the next list: of use up to `count`.
+    private var room: [Int] = []
+    private var count = 0
     private var largest = -1
     /// Of the first of many nodes; the rest is entered when one is looked for.
     private var ordinals: [Int: Int] = [:]
@@ -12,10 +14,10 @@ struct ChildList {
             largest = node
             return append(node)
         }
-        if nodes.count <= 8 {
-            if let ordinal = nodes.firstIndex(of: node) { return ordinal }
+        if count <= 8 {
+            if let ordinal = room[..<count].firstIndex(of: node) { return ordinal }
         } else {
-            for ordinal in ordinals.count..<nodes.count { ordinals[nodes[ordinal]] = ordinal }
+            for ordinal in ordinals.count..<count { ordinals[room[ordinal]] = ordinal }
             if let ordinal = ordinals[node] { return ordinal }
         }
         return append(node)
@@ -23,18 +25,22 @@ struct ChildList {
 
     @inline(__always)
     private mutating func append(_ node: Int) -> Int {
-        nodes.append(node)
-        return nodes.count - 1
+        if count < room.count { room[count] = node } else { room.append(node) }
+        count += 1
+        return count - 1
     }
+
+    var nodes: [Int] { Array(room[..<count]) }
 
     /// Puts the nodes at the end of `array`.
     func copy(to array: inout [Int]) {
-        for index in nodes.indices { array.append(nodes[index]) }
+        guard count > 0 else { return }
+        array.append(contentsOf: room[..<count])
     }
 
     mutating func removeAll() {
-        guard !nodes.isEmpty else { return }
-        nodes.removeAll(keepingCapacity: true)
+        guard count > 0 else { return }
+        count = 0
         largest = -1
         if !ordinals.isEmpty { ordinals.removeAll(keepingCapacity: true) }
     }

@@ -16,7 +16,8 @@ package struct FlattenedTree: Sendable {
     /// A projection as the tree has it: places in its arrays.
     package struct Part: Sendable {
         let type: Int
-        var shape = 0
+        /// Among the tree's `shapes`.
+        package internal(set) var shape = 0
         var values = 0..<0
         /// Of the tree's `children`.
         package internal(set) var children = 0..<0
@@ -29,7 +30,7 @@ package struct FlattenedTree: Sendable {
     /// The nodes referred to, as indexes into the tree; a child's ordinal is its place in the range of its parent.
     package internal(set) var children: [Int] = []
     var types: [String] = []
-    var shapes: [Shape] = []
+    package internal(set) var shapes: [Shape] = []
     /// In pre-order of their first occurrence, by the node's index.
     var others: [Int: [Part]] = [:]
     package internal(set) var byteCount = 0

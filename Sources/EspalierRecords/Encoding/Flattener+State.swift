@@ -26,6 +26,14 @@ extension Flattener {
             var isNew = true
         }
 
+        /// Makes room for a tree that is as large as another one was.
+        mutating func reserveCapacity(_ size: TreeSizes.Size) {
+            tree.entries.reserveCapacity(size.nodes)
+            tree.values.reserveCapacity(size.values)
+            tree.children.reserveCapacity(size.children)
+            places = NodeTable(capacity: size.nodes)
+        }
+
         /// The place of a projection. A new one is taken, and the innermost of the path from here on.
         mutating func place(of identifier: String, projection: String, _ limits: TreeLimits) throws -> Place {
             let found = places.place(of: identifier, in: tree.entries)

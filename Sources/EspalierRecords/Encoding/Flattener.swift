@@ -34,6 +34,7 @@ package final class Flattener {
         }
         state.tree.types = state.lastShapes.types
         state.tree.shapes = state.lastShapes.shapes
+        shapes.sizes.note(state.tree)
         return state.tree
     }
 
@@ -52,6 +53,7 @@ package final class Flattener {
     func node(
         identifier: String, projection: String, _ fields: (inout RecordEncoder) throws -> Void
     ) throws -> Int {
+        if state.tree.entries.isEmpty, let size = shapes.sizes.last(of: projection) { state.reserveCapacity(size) }
         // Its place is taken before its fields are walked: pre-order, and known to whatever refers back to it.
         let place = try state.place(of: identifier, projection: projection, limits)
         guard place.isNew else { return place.node }
@@ -107,7 +109,8 @@ package final class Flattener {
     private func takeEncoder() -> ValueEncoder {
         let depth = state.path.count
         while state.encoders.count <= depth { state.encoders.append(ValueEncoder(self)) }
-        state.encoders[depth].reset()
-        return state.encoders[depth]
+        let encoder = state.encoders[depth]
+        encoder.reset()
+        return encoder
     }
 }

@@ -12,8 +12,14 @@ struct NodeTable {
     }
 
     /// Hash and index + 1 in the upper and the lower half; 0 where the slot is free.
-    private var slots = [UInt64](repeating: 0, count: 64)
+    private var slots: [UInt64]
     private var count = 0
+
+    /// Has room for `capacity` nodes before it grows.
+    init(capacity: Int = 31) {
+        // A power of two; at most half of the slots are taken.
+        slots = Array(repeating: 0, count: 2 << (Int.bitWidth - max(capacity, 31).leadingZeroBitCount))
+    }
 
     /// The place of `identifier`; of use until another one is taken.
     @inline(__always)

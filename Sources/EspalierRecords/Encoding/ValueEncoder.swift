@@ -113,7 +113,7 @@ public final class ValueEncoder {
         guard count > 0 else { return }
         var head = ByteWriter()
         head.append(mapOf: count)
-        writer.replace(start..<start + 1, with: head.bytes)
+        writer.replace(start..<start + 1, with: head)
     }
 
     /// The ordinal of `node`, given out now if it is referred to for the first time.

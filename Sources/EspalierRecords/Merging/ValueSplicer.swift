@@ -1,7 +1,7 @@
 /// Joins values of several origins into one record, renumbering their children.
 ///
 /// Children get their ordinals by first use, so that the same values in the same order always make the same bytes.
-package struct ValueSplicer {
+package struct ValueSplicer: ~Copyable {
     package private(set) var writer = ByteWriter()
     package private(set) var children: [Handle] = []
     /// Made for the first child that is not later than all before it: what was appended in the order of handles, as new nodes

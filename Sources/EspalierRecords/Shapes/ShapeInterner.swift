@@ -11,6 +11,8 @@ package final class ShapeInterner: Sendable {
 
     private let shapes = Mutex<[Key: Shape]>([:])
     private let capacity: Int
+    /// What else flatteners know of the trees before theirs.
+    let sizes = TreeSizes()
 
     package init(capacity: Int = 4_096) { self.capacity = capacity }
 

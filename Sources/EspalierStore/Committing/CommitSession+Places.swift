@@ -70,8 +70,11 @@ extension CommitSession {
         var starts: [Int] = []
         /// What the parent that was met first refers to in a node's place.
         var guesses: [Handle?]
+        /// Of the tree's shapes, as far as they have one.
+        let shapeNumbers: [UInt64?]
 
-        init(_ count: Int) {
+        init(_ count: Int, shapeNumbers: [UInt64?]) {
+            self.shapeNumbers = shapeNumbers
             guesses = Array(repeating: nil, count: count)
             handles.reserveCapacity(count)
             isNew.reserveCapacity(count)
@@ -110,7 +113,7 @@ extension CommitSession {
 
     /// Gives every node its handle, in the order of the tree, and compares what has a record with that.
     private func find(_ tree: FlattenedTree, in transaction: inout WriteTransaction) throws -> Walk {
-        var walk = Walk(tree.count)
+        var walk = Walk(tree.count, shapeNumbers: tree.shapes.map { shapes.number(of: $0) })
         // The records of a tree stand side by side.
         let stored = try NearbyReader(transaction.snapshot, keyspaces.nodes)
         for index in tree.entries.indices {
@@ -142,7 +145,7 @@ extension CommitSession {
     private func compare(
         _ tree: FlattenedTree, _ index: Int, at handle: Handle, _ walk: inout Walk, by stored: NearbyReader
     ) throws -> Likeness {
-        let number = shapes.number(of: tree.shape(at: index))
+        let number = walk.shapeNumbers[tree.entries[index].first.shape]
         var likeness = Likeness.none
         walk.cutChildren()
         do {

@@ -36,7 +36,7 @@ struct StoredDictionary: Sendable {
     }
 
     /// Puts slices together again, in their order.
-    struct Joining {
+    struct Joining: ~Copyable {
         private let number: UInt64
         private var shape: UInt64 = 0
         private var byteCount = 0

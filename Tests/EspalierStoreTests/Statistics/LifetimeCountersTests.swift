@@ -14,7 +14,7 @@ struct LifetimeCountersTests {
     private func sample(_ seed: UInt64) -> LifetimeCounters {
         var random = SeededGenerator(quietly: seed)
         var counters = LifetimeCounters()
-        for field in LifetimeCounters.sums { counters[keyPath: field] = .random(in: 1..<1 << 40, using: &random) }
+        counters.forEachSum(with: counters) { sum, _ in sum = .random(in: 1..<1 << 40, using: &random) }
         counters.longestEvictionNanoseconds = .random(in: 1..<1 << 30, using: &random)
         let youngest = UInt64.random(in: 0..<1_000, using: &random)
         counters.victimAges = youngest...youngest + .random(in: 0..<1_000_000, using: &random)
@@ -37,7 +37,7 @@ struct LifetimeCountersTests {
     /// The most that each part can come to.
     private var fullest: LifetimeCounters {
         var counters = LifetimeCounters()
-        for field in LifetimeCounters.sums { counters[keyPath: field] = .max }
+        counters.forEachSum(with: counters) { sum, _ in sum = .max }
         counters.longestEvictionNanoseconds = .max
         counters.victimAges = UInt64.max - 1...(.max)
         for number in 0..<100 {
@@ -145,7 +145,7 @@ struct LifetimeCountersTests {
         expected.commits = 8
         #expect(try read(short.bytes) == expected)
 
-        let fields = LifetimeCounters.sums.count + 3
+        let fields = LifetimeCounters.sumCount + 3
         var long = ByteWriter()
         long.append(varint: UInt64(fields + 2))
         for field in 0..<fields + 2 { long.append(varint: UInt64(field)) }

@@ -30,7 +30,7 @@ extension EncodingFrame {
                 if let piece = pieces[slot] {
                     try reader.skipValue()
                     try piece.finishBuffer()
-                    values.writer.append(piece.buffer.bytes)
+                    values.writer.append(piece.buffer)
                 } else {
                     try copyValue(&reader)
                 }
@@ -58,7 +58,7 @@ extension EncodingFrame {
         } else {
             var head = ByteWriter()
             if form == .fields { head.append(mapOf: count) } else { head.append(arrayOf: count) }
-            values.writer.replace(start..<start + 1, with: head.bytes)
+            values.writer.replace(start..<start + 1, with: head)
         }
     }
 

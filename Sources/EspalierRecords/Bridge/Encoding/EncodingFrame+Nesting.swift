@@ -40,7 +40,7 @@ extension EncodingFrame {
         let bit: UInt64 = 1 << UInt64(hash & 63)
         defer { seenNames |= bit }
         guard seenNames & bit != 0 else { return nil }
-        return try? ByteReader.reading(values.writer.bytes) { reader in
+        return try? values.writer.reading { reader in
             reader.position = bodyStart
             for slot in 0..<count {
                 guard let length = try reader.takeStringLength() else { return nil }

@@ -31,7 +31,7 @@ extension LatencyHistogram {
         writer.append(varint: UInt64(coarseness))
         writer.append(varint: longest)
         writer.append(varint: entryCount)
-        writer.append(entries.bytes)
+        writer.append(entries)
         return writer.bytes
     }
 

@@ -13,13 +13,12 @@ import EspalierRecords
 extension LifetimeCounters {
     var bytes: [UInt8] {
         var writer = ByteWriter(capacity: 1_024)
-        let fields =
-            Self.sums.map { self[keyPath: $0] } + [
-                longestEvictionNanoseconds, victimAges?.lowerBound.addingClamped(1) ?? 0,
-                victimAges?.upperBound.addingClamped(1) ?? 0,
-            ]
-        writer.append(varint: UInt64(fields.count))
-        for field in fields { writer.append(varint: field) }
+        writer.append(varint: UInt64(Self.sumCount + 3))
+        var copy = self
+        copy.forEachSum(with: self) { writer.append(varint: $1) }
+        writer.append(varint: longestEvictionNanoseconds)
+        writer.append(varint: victimAges?.lowerBound.addingClamped(1) ?? 0)
+        writer.append(varint: victimAges?.upperBound.addingClamped(1) ?? 0)
         let parts: [(inout ByteWriter) -> Void] = [
             misses.append, droppedWrites.append, generationsReplaced.append, readLatency.append, commitLatency.append,
             timeline.append,
@@ -29,7 +28,7 @@ extension LifetimeCounters {
             var form = ByteWriter(capacity: 256)
             part(&form)
             writer.append(varint: UInt64(form.count))
-            writer.append(form.bytes)
+            writer.append(form)
         }
         if !missesByType.isEmpty {
             // Two bytes for its length, eight for the check.
@@ -56,8 +55,9 @@ extension LifetimeCounters {
         let count = try reader.count()
         var fields: [UInt64] = []
         for _ in 0..<count { fields.append(try reader.varint()) }
-        for (field, value) in zip(Self.sums, fields) { self[keyPath: field] = value }
-        let rest = fields.dropFirst(Self.sums.count) + [0, 0, 0]
+        var values = fields[...]
+        forEachSum(with: self) { field, _ in field = values.popFirst() ?? field }
+        let rest = fields.dropFirst(Self.sumCount) + [0, 0, 0]
         let (longest, youngest, oldest) = (rest[rest.startIndex], rest[rest.startIndex + 1], rest[rest.startIndex + 2])
         longestEvictionNanoseconds = longest
         if youngest > 0, oldest >= youngest { victimAges = youngest - 1...oldest - 1 }

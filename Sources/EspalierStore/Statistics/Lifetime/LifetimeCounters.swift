@@ -40,20 +40,35 @@ struct LifetimeCounters: Hashable, Sendable {
 
     init() {}
 
-    /// Those that are added up. New ones go to the end.
-    static var sums: [WritableKeyPath<LifetimeCounters, UInt64>] {
-        [
-            \.hits, \.commits, \.evicted.trees, \.evicted.records, \.evicted.bytes, \.explicitlyEvicted.trees,
-            \.explicitlyEvicted.records, \.explicitlyEvicted.bytes, \.evictedGroups, \.evictionRuns, \.sweeps,
-            \.sweptRecords, \.evictionNanoseconds, \.mapFullRecoveries,
-        ]
+    /// Those that are added up, each with that of `other`, in the order in which they are stored; new ones go to the end.
+    mutating func forEachSum<E>(
+        with other: LifetimeCounters, _ body: (inout UInt64, UInt64) throws(E) -> Void
+    ) throws(E) {
+        try body(&hits, other.hits)
+        try body(&commits, other.commits)
+        try body(&evicted.trees, other.evicted.trees)
+        try body(&evicted.records, other.evicted.records)
+        try body(&evicted.bytes, other.evicted.bytes)
+        try body(&explicitlyEvicted.trees, other.explicitlyEvicted.trees)
+        try body(&explicitlyEvicted.records, other.explicitlyEvicted.records)
+        try body(&explicitlyEvicted.bytes, other.explicitlyEvicted.bytes)
+        try body(&evictedGroups, other.evictedGroups)
+        try body(&evictionRuns, other.evictionRuns)
+        try body(&sweeps, other.sweeps)
+        try body(&sweptRecords, other.sweptRecords)
+        try body(&evictionNanoseconds, other.evictionNanoseconds)
+        try body(&mapFullRecoveries, other.mapFullRecoveries)
     }
+
+    static let sumCount = {
+        var (counters, count) = (LifetimeCounters(), 0)
+        counters.forEachSum(with: counters) { _, _ in count += 1 }
+        return count
+    }()
 
     /// Adds what was done meanwhile.
     static func += (counters: inout LifetimeCounters, delta: LifetimeCounters) {
-        for field in sums {
-            counters[keyPath: field] = counters[keyPath: field].addingClamped(delta[keyPath: field])
-        }
+        counters.forEachSum(with: delta) { $0 = $0.addingClamped($1) }
         counters.longestEvictionNanoseconds = max(
             counters.longestEvictionNanoseconds, delta.longestEvictionNanoseconds)
         counters.note(ages: delta.victimAges)

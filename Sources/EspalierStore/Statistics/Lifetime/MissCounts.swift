@@ -69,7 +69,7 @@ struct MissCounts: Hashable, Sendable {
             count += 1
         }
         head.append(varint: count)
-        head.append(types.bytes)
+        head.append(types)
         return head.bytes
     }
 
