@@ -124,7 +124,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EspalierCLITests",
-            dependencies: ["EspalierCLI", "EspalierStore", "EspalierLMDB", "EspalierTestSupport"],
+            dependencies: ["EspalierCLI", "EspalierCharts", "EspalierStore", "EspalierLMDB", "EspalierTestSupport"],
             swiftSettings: settings),
         .testTarget(name: "EspalierChartsTests", dependencies: ["EspalierCharts"], swiftSettings: settings),
         .testTarget(

@@ -41,6 +41,8 @@ struct BenchRun {
             return try suite.run(in: folder, for: Allotment(seconds: seconds))
         } catch let failure as CommandFailure {
             throw failure
+        } catch let error as CacheError {
+            throw CommandFailure("\(suite.rawValue): \(error.message)")
         } catch {
             throw CommandFailure("\(suite.rawValue): \(error)")
         }

@@ -9,6 +9,8 @@ struct ChartFolder {
         self.path = path
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        } catch CocoaError.fileWriteFileExists {
+            throw CommandFailure("--svg \(path): is a file. Name a directory.")
         } catch {
             throw CommandFailure("--svg \(path): \(InputFile.reason(error))")
         }

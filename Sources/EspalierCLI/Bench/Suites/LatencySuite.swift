@@ -28,7 +28,7 @@ struct LatencySuite {
         let people = FeedCache.feed(1).posts.map { "Person:\($0.author.id)" }
         var timings = Self.cases.map { Timing(name: $0.name) }
         // Turns so short that a disturbance of the machine falls on more than one.
-        let turns = time.isTrial ? 1 : 4
+        let turns = time.isTrial ? 1 : 10
         let turn = Duration.seconds(time.left / Double(turns * Self.cases.count))
         var commits = (count: 0, seconds: 0.0)
         var next = 0

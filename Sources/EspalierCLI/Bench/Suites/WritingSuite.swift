@@ -11,10 +11,13 @@ struct WritingSuite {
 
     func run() throws -> SuiteResult {
         let length = time.isTrial ? 500 : 10_000
-        let cache = try FeedCache.filled(folder + "/cache", compression: .standard, feeds: 1)
-        defer { cache.close() }
-        var people = FeedPeople()
-        try cache.setCollection(people.next(length), forKey: Self.collection).wait()
+        let cache = try FeedCache.filled(folder + "/feeds", compression: .standard, feeds: 1)
+        // In it nothing is ever deleted: where something was, an edit looks through the collection for it.
+        let untouched = try FeedCache.filled(folder + "/people", compression: .standard, feeds: 1)
+        defer {
+            cache.close()
+            untouched.close()
+        }
         // Each round writes a feed of its own, and all ways of the round are about it.
         var number = 1
         var feed = FeedCache.feed(number)
@@ -23,7 +26,6 @@ struct WritingSuite {
             guard read.posts.count == posts else { throw BenchError.differs("a feed that was written") }
         }
         func writeFeed() throws { try cache.set(feed).wait() }
-        var batch: [HandWrittenPerson] = []
         var person = feed.posts[0].author
         let timings = try Rounds(seconds: time.left).run([
             Rounds.Way(Self.newFeed) {
@@ -44,19 +46,14 @@ struct WritingSuite {
                 try cache.set(person).wait()
                 try readAgain(posts: FeedCache.posts)
             },
-            Rounds.Way("one person deleted, and the feed read without the post") {
+            Rounds.Way("one person deleted, and the feed read again") {
                 person = feed.posts[0].author
             } body: {
                 try cache.delete("Person:\(person.id)").wait()
                 try readAgain(posts: FeedCache.posts - 1)
             },
-            Rounds.Way("\(Self.appended) appended to a collection of \(length.grouped)") {
-                // As long as before: what the last round appended goes from the front.
-                if !batch.isEmpty { try cache.remove(0..<Self.appended, fromCollection: Self.collection).wait() }
-                batch = people.next(Self.appended)
-            } body: {
-                try cache.append(batch, toCollection: Self.collection).wait()
-            },
+            try append(to: untouched, length, "\(Self.appended) appended to a collection of \(length.grouped)"),
+            try append(to: cache, length, "the same where nodes were deleted"),
         ])
         let perSecond = timings[0].median.map { Double(FeedCache.nodes) * 1e6 / $0 } ?? 0
         return SuiteResult(
@@ -65,5 +62,18 @@ struct WritingSuite {
             chart: .medians(
                 "Writing", "Median time from the call to the commit; × is to a new feed",
                 sections: [(nil, timings)], baseline: timings[0], emphasised: Self.newFeed))
+    }
+
+    /// The collection is as long each time: what the last round appended goes from its front.
+    private func append(to cache: NormalizedCache, _ length: Int, _ name: String) throws -> Rounds.Way {
+        var people = FeedPeople()
+        try cache.setCollection(people.next(length), forKey: Self.collection).wait()
+        var batch: [HandWrittenPerson] = []
+        return Rounds.Way(name) {
+            if !batch.isEmpty { try cache.remove(0..<Self.appended, fromCollection: Self.collection).wait() }
+            batch = people.next(Self.appended)
+        } body: {
+            try cache.append(batch, toCollection: Self.collection).wait()
+        }
     }
 }

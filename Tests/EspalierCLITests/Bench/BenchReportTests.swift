@@ -1,0 +1,58 @@
+import EspalierCharts
+import Testing
+
+@testable import EspalierCLI
+
+@Suite("What a suite came to, as a table, as JSON and as CSV")
+struct BenchReportTests {
+    private let result: SuiteResult
+
+    init() {
+        var base = Timing(name: "base")
+        var other = Timing(name: "other, twice")
+        for _ in 0..<10 {
+            base.latencies.record(.microseconds(5))
+            other.latencies.record(.microseconds(10))
+        }
+        result = SuiteResult(
+            suite: .writing, timings: [base, other, Timing(name: "never done")], baseline: "base",
+            figures: [("recordBytes.raw", "bytes", .count(7))],
+            chart: .medians("t", "s", sections: [(nil, [base, other])], baseline: base, emphasised: "base"))
+    }
+
+    @Test("what was not done has no percentiles and no ratio")
+    func table() {
+        #expect(
+            SuiteReport(result: result).report.table.text()
+                == """
+                name          unit  count    p50    p90    p99  p99.9    max  ratio
+                base          us       10   5.00   5.00   5.00   5.00   5.00   1.00
+                other, twice  us       10  10.00  10.00  10.00  10.00  10.00   2.00
+                never done    us        0
+                """.replacing("10.00", with: " 10.0"))
+    }
+
+    @Test("for programs all is one document, and one table of rows with the suite's name")
+    func documents() throws {
+        let document = BenchDocument(
+            environment: BenchEnvironment(of: "/"), seconds: 3, results: [(result: result, chart: "a/writing.svg")])
+        guard case .array(let suites)? = document.json["suites"], case .array(let timings)? = suites[0]["timings"]
+        else {
+            Issue.record("no suites")
+            return
+        }
+        #expect(timings[1]["ratio"] == .number(.double(2)) && timings[2]["p50"] == .null)
+        #expect(suites[0]["figures"]?["recordBytes"]?["raw"] == 7)
+        #expect(suites[0]["chart"] == "a/writing.svg")
+        let lines = document.csv.split(whereSeparator: \.isNewline)
+        #expect(lines[0] == "suite,name,unit,count,p50,p90,p99,p999,max,ratio,value")
+        #expect(lines[2].hasPrefix(#"writing,"other, twice",us,10,10.0,"#))
+        #expect(lines[4] == "writing,recordBytes.raw,,,,,,,,,7")
+    }
+
+    @Test("the chart has the medians, their ratios, and what was measured on")
+    func chart() {
+        let svg = result.chart.svg(note: "on a machine")
+        for text in ["5 µs", "10 µs", ">2×<", "on a machine"] { #expect(svg.contains(text), "\(text)") }
+    }
+}

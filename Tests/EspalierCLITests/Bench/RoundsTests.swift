@@ -1,0 +1,62 @@
+import Testing
+
+@testable import EspalierCLI
+
+@Suite("Ways are measured turn by turn")
+struct RoundsTests {
+    @Test("each way takes its turn, prepared before and not timed for it; warm-ups are not counted")
+    func turns() throws {
+        var order = ""
+        let timings = try Rounds(seconds: 0, least: 2, warmUps: 1).run([
+            Rounds.Way("a") {
+                order += "("
+            } body: {
+                order += "a"
+            }, Rounds.Way("b") { order += "b" },
+        ])
+        #expect(order == "(ab(ab(ab")
+        #expect(timings.map(\.name) == ["a", "b"] && timings.allSatisfy { $0.latencies.count == 2 })
+    }
+
+    @Test("it goes on until the time is over")
+    func time() throws {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let timings = try Rounds(seconds: 0.05).run([Rounds.Way("a") {}])
+        #expect(clock.now - start >= .seconds(0.05))
+        #expect(timings[0].latencies.count > 5)
+    }
+
+    @Test("a way that fails ends it")
+    func failure() {
+        #expect(throws: BenchError.self) {
+            try Rounds(seconds: 1).run([Rounds.Way("a") { throw BenchError.floorLacksRecord }])
+        }
+    }
+
+    @Test("a slow call is felt by those that were due meanwhile")
+    func omission() throws {
+        var latencies = Latencies()
+        var calls = 0
+        PacedCalls(interval: .milliseconds(1)).run(for: .milliseconds(40), into: &latencies) {
+            calls += 1
+            guard calls == 10 else { return }
+            let clock = ContinuousClock()
+            let end = clock.now + .milliseconds(20)
+            while clock.now < end {}
+        }
+        #expect(latencies.count == 40)
+        // 20 calls were due while one took 20 ms: half of all waited, the first of them longest.
+        #expect(try #require(latencies.microseconds(at: 75)) > 5_000)
+        #expect(try #require(latencies.microseconds(at: 100)) >= 20_000)
+    }
+
+    @Test("the ratio is of medians, and there is none without a baseline")
+    func ratio() {
+        var (slow, fast) = (Timing(name: "slow"), Timing(name: "fast"))
+        slow.latencies.record(.microseconds(30))
+        fast.latencies.record(.microseconds(10))
+        #expect(slow.ratio(to: fast) == 3 && fast.ratio(to: fast) == 1)
+        #expect(slow.ratio(to: nil) == nil && slow.ratio(to: Timing(name: "none")) == nil)
+    }
+}
