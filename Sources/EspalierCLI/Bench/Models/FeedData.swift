@@ -87,7 +87,7 @@ struct FeedData {
 }
 
 /// Sebastiano Vigna's SplitMix64.
-struct SplitMix64 {
+struct SplitMix64: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {
