@@ -76,12 +76,13 @@ demo: release ## builds the command line, minutes the first time, and shows what
 	@.build/release/espalier demo
 
 # Both are done before it fails: what one says explains the other. Only macOS has a sandbox, and caches are files.
-SANDBOX = $(if $(filter Darwin,$(shell uname -s)),--disable-sandbox)
+BENCHMARK = $(SWIFT) package $(if $(filter Darwin,$(shell uname -s)),--disable-sandbox) benchmark
 bench-micro: setup-bench ## measures single operations against thresholds that mean the same on every machine
-	@echo 'bench-micro: building, minutes the first time; measuring times and allocations'
+	@echo 'bench-micro: building the benchmarks, minutes the first time'
+	@cd Benchmarks && $(BENCHMARK) list --target Micro
+	@echo 'bench-micro: measuring times and allocations, and counting instructions'
 	@cd Benchmarks && status=0; \
-	$(SWIFT) package $(SANDBOX) benchmark thresholds check --target Micro --no-progress || status=1; \
-	echo 'bench-micro: counting instructions'; \
+	$(BENCHMARK) thresholds check --target Micro --no-progress || status=1; \
 	.build/release/Micro instructions || status=1; \
 	exit $$status
 

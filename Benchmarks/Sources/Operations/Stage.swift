@@ -10,13 +10,17 @@ final class Stage: Sendable {
     /// Holds as many feeds, which are none of those that operations make.
     init(compression: Compression = .none, feeds: Int = 0, as type: any FeedModel.Type = Feed.self) throws {
         directory = NSTemporaryDirectory() + "espalier-micro-\(UInt64.random(in: .min ... .max))"
-        let configuration = Self.configuration(compression)
-        let filled = try NormalizedCache(directory: directory, configuration: configuration)
+        // Closing ends what is done in the background.
+        let filled = try NormalizedCache(directory: directory, configuration: Self.configuration(.none))
         for number in 0..<feeds { try Self.write(Self.feed(number), as: type, to: filled) }
-        // Trains dictionaries, and compresses by them.
-        if compression != .none { try filled.compact().wait() }
-        // Ends what it does in the background.
         filled.close()
+        let configuration = Self.configuration(compression)
+        if compression != .none {
+            // Trains dictionaries, and compresses by them: here and not meanwhile, which would be another time in every run.
+            let compacted = try NormalizedCache(directory: directory, configuration: configuration)
+            try compacted.compact().wait()
+            compacted.close()
+        }
         cache = try NormalizedCache(directory: directory, configuration: configuration)
     }
 
