@@ -1,3 +1,5 @@
+import EspalierLMDB
+import EspalierRecords
 import Testing
 
 @testable import EspalierStore
