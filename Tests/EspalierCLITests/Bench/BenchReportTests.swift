@@ -25,11 +25,11 @@ struct BenchReportTests {
         #expect(
             SuiteReport(result: result).report.table.text()
                 == """
-                name          unit  count    p50    p90    p99  p99.9    max  ratio
-                base          us       10   5.00   5.00   5.00   5.00   5.00   1.00
-                other, twice  us       10  10.00  10.00  10.00  10.00  10.00   2.00
+                name          unit  count   p50   p90   p99  p99.9   max  ratio
+                base          us       10  5.00  5.00  5.00   5.00  5.00   1.00
+                other, twice  us       10  10.0  10.0  10.0   10.0  10.0   2.00
                 never done    us        0
-                """.replacing("10.00", with: " 10.0"))
+                """)
     }
 
     @Test("for programs all is one document, and one table of rows with the suite's name")

@@ -9,6 +9,8 @@ struct Rounds {
     var least = 5
     /// Rounds that warm caches and are not counted.
     var warmUps = 3
+    /// Whether one thing needs what the one before it did.
+    var isInOrder = false
 
     /// One of the things.
     struct Way {
@@ -29,11 +31,11 @@ struct Rounds {
         let clock = ContinuousClock()
         let end = clock.now + .seconds(seconds)
         var round = 0
-        // Drawn anew for each round: nobody is always to find the processor's caches as the same one left them.
+        // Drawn anew for each round, if it may be: nobody is always to find the processor's caches as the same one left them.
         var order = Array(ways.indices)
         var random = SplitMix64(state: 1)
         while round < warmUps + least || clock.now < end {
-            order.shuffle(using: &random)
+            if !isInOrder { order.shuffle(using: &random) }
             for index in order {
                 let way = ways[index]
                 try way.prepare()
