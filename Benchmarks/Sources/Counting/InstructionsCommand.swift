@@ -24,7 +24,8 @@ struct Check: ParsableCommand {
 
     func run() throws {
         guard Callgrind.isInstalled else {
-            throw ValidationError("Instructions are counted by valgrind, which is missing: make setup-bench installs it.")
+            throw ValidationError(
+                "Instructions are counted by valgrind, which is missing: make setup-bench installs it.")
         }
         let operations = Operation.all.filter { only.isEmpty || only.contains($0.name) }
         let counts = try Callgrind.counts(of: operations.map(\.name))

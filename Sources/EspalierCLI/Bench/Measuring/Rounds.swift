@@ -9,8 +9,9 @@ struct Rounds {
     var least = 5
     /// Rounds that warm caches and are not counted.
     var warmUps = 3
-    /// Whether one thing needs what the one before it did.
-    var isInOrder = false
+    /// Whether the order is drawn anew for each round, so that nobody always finds the processor's caches as the same one left
+    /// them: for things that do not need what the one before did.
+    var isShuffled = false
 
     /// One of the things.
     struct Way {
@@ -31,11 +32,10 @@ struct Rounds {
         let clock = ContinuousClock()
         let end = clock.now + .seconds(seconds)
         var round = 0
-        // Drawn anew for each round, if it may be: nobody is always to find the processor's caches as the same one left them.
         var order = Array(ways.indices)
         var random = SplitMix64(state: 1)
         while round < warmUps + least || clock.now < end {
-            if !isInOrder { order.shuffle(using: &random) }
+            if isShuffled { order.shuffle(using: &random) }
             for index in order {
                 let way = ways[index]
                 try way.prepare()

@@ -25,7 +25,7 @@ struct CompressionSuite {
             guard feed.posts.count == FeedCache.posts else { throw BenchError.differs("a cache") }
         }
         // Where filling took longer than it was to, there is some time for reading all the same.
-        let timings = try Rounds(seconds: max(time.left, time.seconds * 0.2)).run([
+        let timings = try Rounds(seconds: max(time.left, time.seconds * 0.2), isShuffled: true).run([
             Rounds.Way(Self.baseline) { try read(rawCache) },
             Rounds.Way("a feed read, compressed") { try read(packedCache) },
         ])

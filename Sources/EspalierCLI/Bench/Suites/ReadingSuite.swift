@@ -24,7 +24,7 @@ struct ReadingSuite {
         let blob = try JSONEncoder().encode(codable)
         try check(floor, [raw, compressed], blob)
 
-        let trees = try Rounds(seconds: time.left * 0.85).run([
+        let trees = try Rounds(seconds: time.left * 0.85, isShuffled: true).run([
             feed(Self.floorName) { try floor.read().posts.count },
             feed("hand-written models, raw") { try Self.posts(HandWrittenFeed.self, of: raw, \.posts.count) },
             feed("hand-written models, compressed") {
@@ -34,7 +34,7 @@ struct ReadingSuite {
             feed("Codable bridge, compressed") { try Self.posts(CodableFeed.self, of: compressed, \.posts.count) },
             feed("JSONDecoder, one blob") { try JSONDecoder().decode(CodableFeed.self, from: blob).posts.count },
         ])
-        let nodes = try Rounds(seconds: time.left).run([
+        let nodes = try Rounds(seconds: time.left, isShuffled: true).run([
             Rounds.Way("one node, raw") { try Self.node(of: raw) },
             Rounds.Way("one node, compressed") { try Self.node(of: compressed) },
         ])

@@ -27,7 +27,7 @@ struct WritingSuite {
         }
         func writeFeed() throws { try cache.set(feed).wait() }
         var person = feed.posts[0].author
-        let timings = try Rounds(seconds: time.left, isInOrder: true).run([
+        let timings = try Rounds(seconds: time.left).run([
             Rounds.Way(Self.newFeed) {
                 number += 1
                 feed = FeedCache.feed(number)
