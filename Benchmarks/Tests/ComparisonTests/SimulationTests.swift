@@ -8,8 +8,8 @@ struct SimulationTests {
     @Test("the least recently used goes")
     func leastRecentlyUsed() {
         // 1 2 | 1 hits, 3 evicts 2, 1 hits, 2 misses and evicts 3, 3 misses
-        #expect(ExactLRU.hitRate(of: [1, 2, 1, 3, 1, 2, 3], capacity: 2) == 2 / 7)
-        #expect(ExactLRU.hitRate(of: [1, 1, 1, 1], capacity: 1) == 3 / 4)
+        #expect(ExactLRU.hitRate(of: [1, 2, 1, 3, 1, 2, 3], capacity: 2) == 2.0 / 7)
+        #expect(ExactLRU.hitRate(of: [1, 1, 1, 1], capacity: 1) == 3.0 / 4)
         #expect(ExactLRU.hitRate(of: [1, 2, 3, 1, 2, 3], capacity: 2) == 0)
         #expect(ExactLRU.hitRate(of: [], capacity: 2) == 0)
     }
@@ -17,7 +17,7 @@ struct SimulationTests {
     @Test("who knows the future lets go of what is needed last")
     func offlineOptimal() {
         // 3 is needed last and is not kept; 1 and 2 hit.
-        #expect(OfflineOptimal.hitRate(of: [1, 2, 3, 1, 2, 3], capacity: 2) == 2 / 6)
+        #expect(OfflineOptimal.hitRate(of: [1, 2, 3, 1, 2, 3], capacity: 2) == 2.0 / 6)
         #expect(OfflineOptimal.hitRate(of: [], capacity: 2) == 0)
     }
 

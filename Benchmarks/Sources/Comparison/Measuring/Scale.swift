@@ -14,7 +14,7 @@ struct Scale: Codable, Sendable {
     var growth = [1_000, 10_000, 100_000, 1_000_000]
     var farGrowth = [10_000_000]
     /// Of each measurement that runs by the clock.
-    var seconds = 2.0
+    var seconds = 1.0
     var evictionBudget = 8 << 20
     var evictionFeeds = 1_000
     var evictionReads = 4_000

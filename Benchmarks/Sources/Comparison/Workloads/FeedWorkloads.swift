@@ -274,9 +274,12 @@ extension Comparison {
         }
         try feeds.rewriteUnchanged()
         try feeds.rewriteEdited()
-        try feeds.updatePerson()
         try feeds.append()
-        try feeds.delete()
+        // Whole feeds rewritten by the dozen, each of which waits: minutes, and nothing that the main table does not say.
+        if durability == .process {
+            try feeds.updatePerson()
+            try feeds.delete()
+        }
         for stand in stands { try stand.contender.close() }
         return feeds.outcomes
     }
