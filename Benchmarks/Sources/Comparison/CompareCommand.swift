@@ -46,8 +46,10 @@ struct CompareRun: ParsableCommand {
             let seconds = Int((ContinuousClock.now - start).microseconds / 1e6)
             FileHandle.standardError.write(Data("\(seconds) s: \(what)\n".utf8))
         }
-        let report = try comparison.run(only.isEmpty ? Comparison.Part.allCases : only)
-        let files = try ReportFiles(report).write(to: self.report)
+        var files: [String] = []
+        let report = try comparison.run(only.isEmpty ? Comparison.Part.allCases : only) { report in
+            files = try ReportFiles(report).write(to: self.report)
+        }
         for document in update { try MarkedDocument.update(document, with: MarkdownReport(report: report)) }
         print(
             "\(report.outcomes.count) workloads in \(Int((ContinuousClock.now - start).microseconds / 1e6)) s; wrote:")

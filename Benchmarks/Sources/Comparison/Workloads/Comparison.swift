@@ -12,7 +12,8 @@ struct Comparison {
     /// Told what is measured now.
     let announce: (String) -> Void
 
-    func run(_ parts: [Part] = Part.allCases) throws -> Report {
+    /// `keep` is handed the report after each part: what is measured is not to be lost with what fails later.
+    func run(_ parts: [Part] = Part.allCases, keep: (Report) throws -> Void = { _ in }) throws -> Report {
         var report = Report(scale: scale)
         for part in parts {
             switch part {
@@ -24,6 +25,7 @@ struct Comparison {
             case .memory: report.memory = try ResidentMemory(comparison: self).run()
             case .growth: report.growth = try Growth(comparison: self).run()
             }
+            try keep(report)
         }
         return report
     }
