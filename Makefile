@@ -57,7 +57,6 @@ bench: setup-bench ## measures Espalier beside what is used today, half an hour 
 	$(BENCH_BUILD) --configuration release --product compare
 	@echo 'bench: measuring; leave the machine alone meanwhile'
 	Benchmarks/.build/release/compare --report '$(BENCH_REPORT)' $(BENCH_FLAGS)
-	@$(MAKE) bench-micro
 
 # Built for debugging, as the tests beside it: its figures mean nothing.
 bench-smoke: setup-bench ## runs the benchmarks with tiny sizes, and their tests: they still work
