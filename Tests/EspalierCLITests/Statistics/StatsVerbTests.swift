@@ -108,7 +108,10 @@ struct StatsVerbTests {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = [
-            "-c", "\"$0\" stats c --watch --interval 0.05 >out & sleep 1; kill -s TERM $!; wait $!",
+            "-c",
+            """
+            "$0" stats c --watch --interval 0.05 >out & until [ -s out ]; do sleep 0.05; done; sleep 1; kill -s TERM $!; wait $!
+            """,
             try #require(CommandLineTool.path),
         ]
         process.currentDirectoryURL = tool.folder.url
