@@ -18,9 +18,7 @@ extension Array: FieldValue where Element: FieldValue {
     @inlinable
     public func encodeValue(into encoder: ValueEncoder) throws {
         try encoder.encodeArray(count: count) {
-            // Not one by one: the loop would copy each element, with a reference to each text in it.
-            let elements = span
-            for index in elements.indices { try elements[index].encodeValue(into: encoder) }
+            for element in self { try element.encodeValue(into: encoder) }
         }
     }
 

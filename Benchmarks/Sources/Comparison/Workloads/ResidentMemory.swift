@@ -55,38 +55,25 @@ struct ResidentMemory {
     static func measureHere(_ contestant: Contestant, in directory: String, feeds identifiers: [String]) throws
         -> Result
     {
-        var held: [Feed] = []
         let before = try Memory.now()
-        if contestant.role == .ceiling {
-            // What the models take that a read makes; what reading them takes besides counts, too.
-            held = try read(identifiers, of: Contestant.all[0], in: directory)
-        } else {
-            _ = try read(identifiers, of: contestant, in: directory, keeps: false)
+        // The ceiling is what the models take that a read makes; what reading them takes besides counts, too.
+        let isCeiling = contestant.role == .ceiling
+        let stand = try Stand(isCeiling ? Contestant.all[0] : contestant, in: directory, durability: .process)
+        var held: [Feed] = []
+        for id in identifiers {
+            guard let read = try stand.contender.read(id) else {
+                throw ComparisonError.missing("\(contestant.name): feed \(id)")
+            }
+            if isCeiling { held.append(read.plain()) }
         }
+        if isCeiling { try stand.contender.close() }
         let after = try Memory.now()
-        return withExtendedLifetime(held) {
+        return withExtendedLifetime((stand, held)) {
             Result(
                 contender: contestant.name, ownBytes: max(0, after.own - before.own),
                 fileBytes: max(0, after.file - before.file))
         }
     }
-
-    private static func read(
-        _ identifiers: [String], of contestant: Contestant, in directory: String, keeps: Bool = true
-    ) throws -> [Feed] {
-        let stand = try Stand(contestant, in: directory, durability: .process)
-        let feeds = try identifiers.compactMap { id -> Feed? in
-            guard let read = try stand.contender.read(id) else {
-                throw ComparisonError.missing("\(contestant.name): feed \(id)")
-            }
-            return keeps ? read.plain() : nil
-        }
-        if keeps { try stand.contender.close() } else { stays = stand }
-        return feeds
-    }
-
-    /// Open until the process ends, so that what it takes is still there when it is counted.
-    nonisolated(unsafe) private static var stays: Stand?
 }
 
 /// What a process has in memory, as Linux counts it.
