@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 #if canImport(Glibc)
@@ -10,7 +9,7 @@ import Darwin
 /// A temporary directory that goes when `end` is called, and when a signal ends the process.
 final class ScratchDirectory {
     let path: String
-    private var signals: [any DispatchSourceSignal] = []
+    private var signals: SignalWatch?
 
     /// - Parameter name: of the verb it is for.
     init(for name: String) throws(CommandFailure) {
@@ -21,14 +20,14 @@ final class ScratchDirectory {
             try FileManager.default.createDirectory(
                 at: url, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         } catch {
-            for signal in signals { signal.cancel() }
+            signals?.cancel()
             throw CommandFailure("\(path): \(InputFile.reason(error))")
         }
     }
 
     /// Removes it.
     func end() {
-        for signal in signals { signal.cancel() }
+        signals?.cancel()
         try? FileManager.default.removeItem(atPath: path)
     }
 
@@ -49,17 +48,9 @@ final class ScratchDirectory {
     /// `defer` does not see a process end that way. A closed pipe is an error of writing instead, which it does see.
     private func removeOnSignals() {
         signal(SIGPIPE, SIG_IGN)
-        signals = [SIGINT, SIGTERM, SIGHUP].compactMap { [path] number in
-            // What was ignored before, as by nohup, stays so.
-            guard !Terminal.isIgnored(number) else { return nil }
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler {
-                try? FileManager.default.removeItem(atPath: path)
-                _exit(128 + number)
-            }
-            source.resume()
-            return source
+        signals = SignalWatch([SIGINT, SIGTERM, SIGHUP]) { [path] number in
+            try? FileManager.default.removeItem(atPath: path)
+            _exit(128 + number)
         }
     }
 }

@@ -11,7 +11,7 @@ import Darwin
 final class Ticks {
     let stream: AsyncStream<Void>
     private let timer: any DispatchSourceTimer
-    private var signals: [any DispatchSourceSignal] = []
+    private let signals: SignalWatch
 
     init(every seconds: Double) {
         // Who does not keep up gets no more ticks for it.
@@ -21,19 +21,8 @@ final class Ticks {
         timer.setEventHandler { continuation.yield() }
         timer.schedule(deadline: .now() + seconds, repeating: seconds)
         timer.resume()
-        signals = [SIGINT, SIGTERM].compactMap { number in
-            // What was ignored before, as by nohup, stays so.
-            guard !Terminal.isIgnored(number) else { return nil }
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { continuation.finish() }
-            source.resume()
-            return source
-        }
+        signals = SignalWatch([SIGINT, SIGTERM]) { _ in continuation.finish() }
     }
 
-    deinit {
-        timer.cancel()
-        for signal in signals { signal.cancel() }
-    }
+    deinit { timer.cancel() }
 }

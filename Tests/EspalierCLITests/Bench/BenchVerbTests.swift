@@ -98,6 +98,7 @@ struct BenchVerbTests {
 
     @Test("a scratch directory is gone when it ends, and one that can't be made says where")
     func scratch() throws {
+        let ignored = [SIGINT, SIGTERM, SIGHUP].map(Terminal.isIgnored)
         let scratch = try ScratchDirectory(for: "test")
         let folder = try scratch.makeDirectory("inside")
         #expect(FileManager.default.fileExists(atPath: folder))
@@ -105,5 +106,6 @@ struct BenchVerbTests {
         scratch.end()
         #expect(!FileManager.default.fileExists(atPath: scratch.path))
         #expect(throws: CommandFailure.self) { try scratch.makeDirectory("again") }
+        #expect([SIGINT, SIGTERM, SIGHUP].map(Terminal.isIgnored) == ignored)
     }
 }
