@@ -48,23 +48,24 @@ fuzz: setup ## hands made-up bytes to what reads stored ones, a minute each for 
 
 # What is compared with has system packages of its own.
 BENCH_REPORT = Benchmarks/report
-BENCH_BUILD = $(SWIFT) build --package-path Benchmarks
+BENCH_SCRATCH = Benchmarks/.build
+BENCH_PACKAGE = --package-path Benchmarks --scratch-path $(BENCH_SCRATCH)
 setup-bench: ## installs what the benchmarks need beyond that: RocksDB, SQLite, valgrind
 	@SWIFT='$(SWIFT)' Scripts/setup bench
 
 bench: setup-bench ## measures Espalier beside what is used today, half an hour with the build; leaves Benchmarks/report
 	@echo 'bench: building the benchmarks, optimised; ten minutes the first time'
-	$(BENCH_BUILD) --configuration release --product compare
+	$(SWIFT) build $(BENCH_PACKAGE) --configuration release --product compare
 	@echo 'bench: measuring; leave the machine alone meanwhile'
-	Benchmarks/.build/release/compare --report '$(BENCH_REPORT)' $(BENCH_FLAGS)
+	$(BENCH_SCRATCH)/release/compare --report '$(BENCH_REPORT)' $(BENCH_FLAGS)
 
 # Built for debugging, as the tests beside it: its figures mean nothing.
 bench-smoke: setup-bench ## runs the benchmarks with tiny sizes, and their tests: they still work
 	@echo 'bench-smoke: building the benchmarks for debugging'
-	$(BENCH_BUILD) --build-tests
+	$(SWIFT) build $(BENCH_PACKAGE) --build-tests $(FLAGS)
 	@echo 'bench-smoke: running everything once'
-	Benchmarks/.build/debug/compare --smoke --report Benchmarks/.build/smoke
-	SWIFT_BACKTRACE=enable=no $(SWIFT) test --package-path Benchmarks --skip-build --disable-xctest --no-parallel
+	$(BENCH_SCRATCH)/debug/compare --smoke --report $(BENCH_SCRATCH)/smoke
+	SWIFT_BACKTRACE=enable=no $(SWIFT) test $(BENCH_PACKAGE) --skip-build --disable-xctest --no-parallel $(FLAGS)
 
 release: setup ## builds the command line, optimised: .build/release/espalier
 	@echo 'release: building .build/release/espalier, optimised; minutes the first time'

@@ -1,4 +1,4 @@
-package import Espalier
+internal import Espalier
 
 // The same trees as types without the macro, which are stored through their Codable conformances.
 
