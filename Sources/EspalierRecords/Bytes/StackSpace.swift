@@ -25,13 +25,35 @@ package struct StackSpace {
 
     /// Whether it is safe to go deeper.
     package mutating func hasSpace() -> Bool {
-        let floor = floor ?? Self.lowestAddress()
+        let floor = floor ?? Self.floorOfThread()
         self.floor = floor
         var here: UInt8 = 0
         let address = unsafe withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
         // Outside the stack altogether: a sanitizer keeps locals elsewhere, and nothing is known.
         guard address > floor, address - floor < Self.largestStack else { return true }
         return address - floor > Self.reserve
+    }
+
+    /// Whether this thread has at least `count` bytes left.
+    package static func isLeft(_ count: Int) -> Bool {
+        var here: UInt8 = 0
+        let address = unsafe withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
+        let floor = floorOfThread()
+        return address > floor && address - floor >= UInt(count)
+    }
+
+    // Kept with the thread: for the main one Linux looks through all of the process's memory maps.
+    private static let key: pthread_key_t? = {
+        var key = pthread_key_t()
+        return unsafe pthread_key_create(&key, nil) == 0 ? key : nil
+    }()
+
+    private static func floorOfThread() -> UInt {
+        guard let key else { return lowestAddress() }
+        if let known = unsafe pthread_getspecific(key) { return UInt(bitPattern: known) }
+        let floor = lowestAddress()
+        _ = unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: floor))
+        return floor
     }
 
     private static func lowestAddress() -> UInt {

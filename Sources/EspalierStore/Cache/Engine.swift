@@ -72,15 +72,17 @@ final class Engine: Sendable {
     ) -> WriteTicket {
         let limits = writeLimits
         let interner = interner
-        let (ticket, submission) = queue.submit(coalescingKey: coalescingKey, isDroppable: isDroppable) {
+        let submission = queue.submit(coalescingKey: coalescingKey, isDroppable: isDroppable) {
             try flatten(Flattener(limits: limits, shapes: interner))
         }
-        if let submission {
+        guard let submission else { return WriteTicket(failed: .closed) }
+        submission.ticket.beforeWaiting { [writer] in writer.commit(awaited: submission) }
+        if !submission.isForWriter {
             flatteners.run { [queue] in
                 if let bytes = submission.flatten() { queue.measure(submission, bytes: bytes) }
             }
         }
-        return ticket
+        return submission.ticket
     }
 
     // MARK: Reading

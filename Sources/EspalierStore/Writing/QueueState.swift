@@ -116,6 +116,14 @@ struct QueueState {
         return taken
     }
 
+    /// Takes `submission` out if it is the next one, and all before it are finished.
+    mutating func take(next submission: Submission) -> Bool {
+        guard waiting.first === submission, finished + 1 == submission.sequence else { return false }
+        waiting.removeFirst()
+        release(submission)
+        return true
+    }
+
     /// Puts back what was taken and not committed.
     mutating func putBack(_ submissions: [Submission], bytes sizes: [Int]) {
         waiting.insert(contentsOf: submissions, at: 0)

@@ -10,6 +10,9 @@ final class Submission: Sendable {
     let coalescingKey: CoalescingKey?
     /// Whether it may be dropped when the queue is full. Deletes may not: what they delete would come back.
     let isDroppable: Bool
+    /// Whether the writer has been waiting for it and goes to work at once: to wake a second thread, to flatten it, would cost both
+    /// of them time.
+    let isForWriter: Bool
 
     private enum State {
         case submitted(@Sendable () throws -> WriteOperation)
@@ -22,12 +25,13 @@ final class Submission: Sendable {
     private let readiness = DispatchSemaphore(value: 0)
 
     init(
-        sequence: UInt64, coalescingKey: CoalescingKey?, isDroppable: Bool,
+        sequence: UInt64, coalescingKey: CoalescingKey?, isDroppable: Bool, isForWriter: Bool = false,
         flatten: @escaping @Sendable () throws -> WriteOperation
     ) {
         self.sequence = sequence
         self.coalescingKey = coalescingKey
         self.isDroppable = isDroppable
+        self.isForWriter = isForWriter
         state = Mutex(.submitted(flatten))
     }
 

@@ -24,25 +24,22 @@ final class WriteQueue: Sendable {
         state = Mutex(Guarded(queue: QueueState(limit: limit.bytes)))
     }
 
-    /// Takes a write in. Never blocks. The ticket has failed when the queue is closed.
-    ///
-    /// The submission is what is to be flattened by another thread than the writer's; nil where that has been waiting for it and
-    /// goes to work at once: to wake a second thread would cost both of them time.
+    /// Takes a write in. Never blocks. Nil when the queue is closed.
     func submit(
         coalescingKey: CoalescingKey?, isDroppable: Bool, _ flatten: @escaping @Sendable () throws -> WriteOperation
-    ) -> (ticket: WriteTicket, submission: Submission?) {
-        let added = state.withLock { state -> (Submission, QueueState.Displaced, isTaken: Bool)? in
+    ) -> Submission? {
+        let added = state.withLock { state -> (Submission, QueueState.Displaced)? in
             guard !state.queue.isClosed else { return nil }
             let submission = Submission(
                 sequence: state.queue.nextSequence(), coalescingKey: coalescingKey, isDroppable: isDroppable,
-                flatten: flatten)
-            defer { state.isWriterWaiting = false }
-            return (submission, state.queue.add(submission), state.isWriterWaiting)
+                isForWriter: state.isWriterWaiting, flatten: flatten)
+            state.isWriterWaiting = false
+            return (submission, state.queue.add(submission))
         }
-        guard let (submission, displaced, isTaken) = added else { return (WriteTicket(failed: .closed), nil) }
+        guard let (submission, displaced) = added else { return nil }
         settle(displaced)
         work.signal()
-        return (submission.ticket, isTaken ? nil : submission)
+        return submission
     }
 
     /// Notes what a submission came to once flattened.
@@ -90,6 +87,16 @@ final class WriteQueue: Sendable {
                 continue
             }
             deadline = work.wait(timeout: .now() + .nanoseconds(Int(rest))) == .timedOut ? .now : end
+        }
+    }
+
+    /// Takes `submission` out if it is the next one, and all before it are finished.
+    func take(next submission: Submission) -> Bool {
+        state.withLock { state in
+            guard state.queue.take(next: submission) else { return false }
+            // The writer, woken by it, finds nothing and waits on.
+            if submission.isForWriter { state.isWriterWaiting = true }
+            return true
         }
     }
 

@@ -11,10 +11,15 @@ import Synchronization
 /// Dropping a ticket loses nothing but the news. `Sendable`; any number of tasks and threads may wait.
 public final class WriteTicket: Sendable {
     private enum State {
-        case pending([@Sendable (Result<Void, CacheError>) -> Void])
+        case pending(Pending)
         case done(Result<Void, CacheError>)
     }
-    private let state = Mutex(State.pending([]))
+    private struct Pending {
+        var waiting: [@Sendable (Result<Void, CacheError>) -> Void] = []
+        /// What a thread that is going to be blocked does first.
+        var help: (@Sendable () -> Void)?
+    }
+    private let state = Mutex(State.pending(Pending()))
 
     init() {}
 
@@ -35,8 +40,11 @@ public final class WriteTicket: Sendable {
 
     /// The same for code that can't suspend: blocks the thread. Throws `.waitInsideRead` from a model's initialiser, where
     /// waiting would hold the snapshot, and from an observer of misses.
+    ///
+    /// Where nothing else is being written the thread commits the write itself, which takes less time than to wait for another one.
     public func wait() throws(CacheError) {
         guard !ReadScope.isInside else { throw .waitInsideRead }
+        help()
         if let result { return try result.get() }
         let semaphore = DispatchSemaphore(value: 0)
         whenDone { _ in semaphore.signal() }
@@ -56,8 +64,9 @@ public final class WriteTicket: Sendable {
     func whenDone(_ body: @escaping @Sendable (Result<Void, CacheError>) -> Void) {
         let result: Result<Void, CacheError>? = state.withLock { state in
             switch state {
-            case .pending(let waiting):
-                state = .pending(waiting + [body])
+            case .pending(var pending):
+                pending.waiting.append(body)
+                state = .pending(pending)
                 return nil
             case .done(let result): return result
             }
@@ -65,11 +74,28 @@ public final class WriteTicket: Sendable {
         if let result { body(result) }
     }
 
+    /// Has whoever waits run `body` first, which may do what is waited for.
+    func beforeWaiting(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            guard case .pending(var pending) = state else { return }
+            pending.help = body
+            state = .pending(pending)
+        }
+    }
+
+    private func help() {
+        let help = state.withLock { state -> (@Sendable () -> Void)? in
+            guard case .pending(let pending) = state else { return nil }
+            return pending.help
+        }
+        help?()
+    }
+
     func finish(_ result: Result<Void, CacheError>) {
         let waiting = state.withLock { state -> [@Sendable (Result<Void, CacheError>) -> Void] in
-            guard case .pending(let waiting) = state else { return [] }
+            guard case .pending(let pending) = state else { return [] }
             state = .done(result)
-            return waiting
+            return pending.waiting
         }
         for body in waiting { body(result) }
     }

@@ -3,10 +3,13 @@ import EspalierRecords
 import Foundation
 import Synchronization
 
-/// The one thread that writes: takes what is queued, commits it in groups, tells the tickets.
+/// Takes what is queued, commits it in groups, tells the tickets: on a thread of its own, or on one that waits for its write.
 final class Writer: Sendable {
     /// Writes of one transaction, at most: what bounds how long a ticket waits for its neighbours.
     private static let groupLimit = 64
+    /// What the stack of a thread that waits has to have left for it to write, nearly that of the writer's own: where models stop
+    /// being too deep is not to depend on who waits.
+    private static let leastStack = WorkerThreads.stackSize / 4 * 3
 
     // immutable
     private let queue: WriteQueue
@@ -14,6 +17,9 @@ final class Writer: Sendable {
     /// Told of every write that fails.
     private let onFailure: @Sendable (CacheError) -> Void
     private let ended = DispatchSemaphore(value: 0)
+
+    // held by whoever commits
+    private let turn = Mutex<Void>(())
 
     init(queue: WriteQueue, committer: Committer, onFailure: @escaping @Sendable (CacheError) -> Void) {
         self.queue = queue
@@ -38,14 +44,28 @@ final class Writer: Sendable {
         // Between writes what is left over is done: one small transaction at a time, so that a write does not wait for more.
         var isBehind = false
         while let taken = queue.take(atMost: Self.groupLimit, until: isBehind ? .now : committer.deadline) {
-            if !taken.isEmpty {
-                let (group, rest) = assemble(taken)
-                queue.putBack(rest.map(\.submission), bytes: rest.map(\.bytes))
-                commit(group)
+            isBehind = turn.withLock { _ in
+                if !taken.isEmpty {
+                    let (group, rest) = assemble(taken)
+                    queue.putBack(rest.map(\.submission), bytes: rest.map(\.bytes))
+                    commit(group)
+                }
+                return committer.maintain(isIdle: taken.isEmpty)
             }
-            isBehind = committer.maintain(isIdle: taken.isEmpty)
         }
-        committer.flushTouches()
+        turn.withLock { _ in committer.flushTouches() }
+    }
+
+    /// Commits a write on the calling thread, which waits for it, unless another one is to be committed before, or somebody commits:
+    /// to wake the writer, and be woken by it, takes longer than most commits. So does LevelDB.
+    func commit(awaited submission: Submission) {
+        guard StackSpace.isLeft(Self.leastStack) else { return }
+        turn.withLockIfAvailable { _ in
+            guard queue.take(next: submission) else { return }
+            commit(assemble([submission]).group)
+            // What is left over is the writer's.
+            if committer.maintain(isIdle: false) { queue.callAttention() }
+        }
     }
 
     private struct Flattened {

@@ -1,0 +1,114 @@
+import EspalierModels
+import EspalierRecords
+import Foundation
+import Synchronization
+import Testing
+
+@testable import EspalierStore
+
+/// Tells which thread encoded it.
+private struct Traced: NormalizedModel, Equatable {
+    static let threads = Mutex<Set<ObjectIdentifier>>([])
+
+    let name: String
+    var modelIdentifier: String? { "traced" }
+
+    init(_ name: String) { self.name = name }
+
+    init(from decoder: inout RecordDecoder) throws { name = try decoder.decode(forKey: "name") }
+
+    func encode(to encoder: inout RecordEncoder) throws {
+        Self.threads.withLock { _ = $0.insert(ObjectIdentifier(Thread.current)) }
+        try encoder.encode(name, forKey: "name")
+    }
+}
+
+@Suite("A thread that waits for its write", .serialized)
+struct WaitingTests {
+    /// Whether one of many writes was made by the thread that waited for it, with half of its stack used or hardly any.
+    private func writesItself(isDeep: Bool) throws -> Bool {
+        try withCache { cache in
+            let result = Mutex(false)
+            let ended = DispatchSemaphore(value: 0)
+            let thread = Thread {
+                Traced.threads.withLock { $0 = [] }
+                Self.atDepth(isDeep ? WorkerThreads.stackSize / 2 : .max) {
+                    // The writer's own thread may be there first.
+                    for number in 0..<2_000 where !result.withLock(\.self) {
+                        let isWritten = (try? cache.set(Traced("\(number)")).wait()) != nil
+                        #expect(isWritten)
+                        #expect(cache.read(Traced.self, "traced", consistency: .snapshot) == Traced("\(number)"))
+                        let isOwn = Traced.threads.withLock { $0.contains(ObjectIdentifier(Thread.current)) }
+                        result.withLock { $0 = isOwn }
+                    }
+                }
+                ended.signal()
+            }
+            thread.stackSize = WorkerThreads.stackSize
+            thread.start()
+            ended.wait()
+            return result.withLock(\.self)
+        }
+    }
+
+    /// Runs `body` where less than `count` bytes of the stack are left.
+    private static func atDepth(_ count: Int, _ body: () -> Void) {
+        if StackSpace.isLeft(count) { atDepth(count, body) } else { body() }
+        withExtendedLifetime(count) {}
+    }
+
+    @Test("makes it itself where nobody else writes, unless it has much less of a stack than the writer")
+    func own() throws {
+        #expect(try writesItself(isDeep: false))
+        #expect(try !writesItself(isDeep: true))
+    }
+
+    @Test("never gets ahead of what was submitted before")
+    func order() throws {
+        try withCache { cache in
+            for number in 0..<300 {
+                let isBefore = number.isMultiple(of: 2)
+                cache.set(Person("p:1", "first \(number)"))
+                if isBefore { cache.delete("p:2") }
+                try cache.set(Person("p:1", "second \(number)")).wait()
+                #expect(cache.read(Person.self, "p:1", consistency: .snapshot)?.name == "second \(number)")
+            }
+        }
+    }
+
+    @Test("leaves the queue in order, whoever else writes, waits and reads")
+    func together() throws {
+        try withCache { cache in
+            let failures = Mutex<[String]>([])
+            DispatchQueue.concurrentPerform(iterations: 4) { thread in
+                for number in 0..<250 {
+                    let person = Person("p:\(thread)", "\(number)")
+                    let early = cache.set(Person("p:\(thread)", "early"))
+                    let late = cache.set(person)
+                    do {
+                        if number.isMultiple(of: 3) { try early.wait() }
+                        try late.wait()
+                    } catch {
+                        failures.withLock { $0.append("\(error)") }
+                    }
+                    let found = cache.read(
+                        Person.self, "p:\(thread)", consistency: number.isMultiple(of: 2) ? .latest : .snapshot)
+                    if found != person { failures.withLock { $0.append("\(person): \(String(describing: found))") } }
+                }
+            }
+            #expect(failures.withLock(\.self) == [])
+            let writes = try cache.statistics().writes
+            #expect(writes == 2_000)
+        }
+    }
+
+    @Test("fails as any other, and not later than the cache is closed")
+    func failing() throws {
+        try withCache { cache in
+            #expect(throws: CacheError.self) { try cache.set(Refusing()).wait() }
+            try cache.set(Person("p:1", "after")).wait()
+            cache.close()
+            #expect(throws: CacheError.self) { try cache.set(Person("p:1", "closed")).wait() }
+        }
+    }
+}
