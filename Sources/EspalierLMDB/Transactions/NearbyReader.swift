@@ -1,33 +1,53 @@
-import Synchronization
-
-/// Looks up keys of one keyspace that stand near each other, by a cursor: the key after the last one is a step away, and one on
+/// Looks up keys of one keyspace that stand near each other: the key after one of the last ones is a step of a cursor away, and one on
 /// the same page is found without going down the tree.
+///
+/// Two cursors, so that what is read along a run of keys goes on after a look elsewhere: the records of a tree stand side by side, but
+/// for those that another tree had before.
 ///
 /// ```swift
 /// let reader = try NearbyReader(transaction.snapshot, nodes)
 /// try reader.withValue(handle) { span in ... }
 /// ```
 ///
-/// Of use while the snapshot's transaction is open; afterwards every call throws `.transactionEnded`. Not `Sendable`. Cost: one
-/// allocation by C when it is made.
+/// Of use while the snapshot's transaction is open; afterwards every call throws `.transactionEnded`. Not `Sendable`. Cost: two
+/// allocations when it is made, and one for the second cursor.
 @safe
 public final class NearbyReader {
     @usableFromInline let open: OpenTransaction
     private let epoch: UInt64
-    private let pointer: LMDBCalls.Pointer
-    /// The key the cursor was last found at. An atomic only because that spares the exclusivity checks of a `var`.
-    private let last = Atomic<UInt64>(0)
+    private let keyspace: UInt32
+    /// In memory of its own, which spares the exclusivity checks of a `var`.
+    private let cursors: UnsafeMutablePointer<Cursors>
+
+    @safe
+    private struct Place {
+        let cursor: LMDBCalls.Pointer
+        /// The key it was last found at; 0 where it was not.
+        var key: UInt64 = 0
+    }
+
+    private struct Cursors {
+        /// The one that made the last step.
+        var run: Place
+        var other: Place?
+    }
 
     public init(_ snapshot: Snapshot, _ keyspace: Keyspace) throws(LMDBError) {
         open = try snapshot.openTransaction
         epoch = open.epoch
-        unsafe pointer = try LMDBCalls.openCursor(open.pointer, open.index(of: keyspace))
+        self.keyspace = open.index(of: keyspace)
+        let run = unsafe Place(cursor: try LMDBCalls.openCursor(open.pointer, self.keyspace))
+        unsafe cursors = .allocate(capacity: 1)
+        unsafe cursors.initialize(to: Cursors(run: run))
     }
 
     deinit {
         // A write transaction frees its cursors when it ends; freeing one again would corrupt the heap.
-        guard !open.environment.isForeign, !open.isWritable || epoch == open.epoch else { return }
-        unsafe LMDBCalls.closeCursor(pointer)
+        if !open.environment.isForeign, !open.isWritable || epoch == open.epoch {
+            unsafe LMDBCalls.closeCursor(cursors.pointee.run.cursor)
+            if let other = unsafe cursors.pointee.other { unsafe LMDBCalls.closeCursor(other.cursor) }
+        }
+        unsafe cursors.deallocate()
     }
 
     /// Runs `body` with the value of `key`; nil, without it, when there is none.
@@ -49,27 +69,50 @@ public final class NearbyReader {
     }
 
     private func find(_ key: UInt64) throws(LMDBError) -> UnsafeRawBufferPointer? {
-        let previous = last.load(ordering: .relaxed)
-        last.store(key, ordering: .relaxed)
-        if previous != 0, key == previous &+ 1 {
-            let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-            if let entry = try unsafe LMDBCalls.move(pointer, .next, nothing), unsafe isKey(entry.key, key) {
-                return unsafe entry.value
-            }
+        if unsafe cursors.pointee.run.key != 0, unsafe key == cursors.pointee.run.key &+ 1 {
+            if let value = unsafe try Self.step(&cursors.pointee.run, to: key) { return unsafe value }
+        } else if let other = unsafe cursors.pointee.other, other.key != 0, key == other.key &+ 1 {
+            unsafe swap(&cursors.pointee.run, &cursors.pointee.other!)
+            if let value = unsafe try Self.step(&cursors.pointee.run, to: key) { return unsafe value }
         }
-        let pointer = unsafe self.pointer
+        return unsafe try search(key)
+    }
+
+    /// Goes down the tree, with the cursor that is not on a run; with the first one where it has not been anywhere.
+    private func search(_ key: UInt64) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        if unsafe cursors.pointee.run.key == 0 { return unsafe try Self.search(&cursors.pointee.run, for: key) }
+        if unsafe cursors.pointee.other == nil {
+            unsafe cursors.pointee.other = Place(cursor: try LMDBCalls.openCursor(open.pointer, keyspace))
+        }
+        return unsafe try Self.search(&cursors.pointee.other!, for: key)
+    }
+
+    private static func step(_ place: inout Place, to key: UInt64) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        place.key = 0
+        let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+        guard let entry = unsafe try LMDBCalls.move(place.cursor, .next, nothing), unsafe isKey(entry.key, key) else {
+            return nil
+        }
+        place.key = key
+        return unsafe entry.value
+    }
+
+    private static func search(_ place: inout Place, for key: UInt64) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        place.key = 0
+        let cursor = unsafe place.cursor
         let entry = unsafe try key.withBytes {
             (bytes: RawSpan) throws(LMDBError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? in
             try unsafe bytes.withUnsafeBytes {
                 (bytes) throws(LMDBError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? in
-                try unsafe LMDBCalls.move(pointer, .exact, bytes)
+                try unsafe LMDBCalls.move(cursor, .exact, bytes)
             }
         }
-        if unsafe entry == nil { last.store(0, ordering: .relaxed) }
-        return unsafe entry?.value
+        guard let entry = unsafe entry else { return nil }
+        place.key = key
+        return unsafe entry.value
     }
 
-    private func isKey(_ bytes: UnsafeRawBufferPointer, _ key: UInt64) -> Bool {
+    private static func isKey(_ bytes: UnsafeRawBufferPointer, _ key: UInt64) -> Bool {
         unsafe bytes.count == 8 && UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) == key
     }
 }
