@@ -34,12 +34,13 @@ package struct StackSpace {
         return address - floor > Self.reserve
     }
 
-    /// Whether this thread has at least `count` bytes left.
+    /// Whether this thread is known to have at least `count` bytes left.
     package static func isLeft(_ count: Int) -> Bool {
         var here: UInt8 = 0
         let address = unsafe withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
         let floor = floorOfThread()
-        return address > floor && address - floor >= UInt(count)
+        guard floor != 0, address > floor, address - floor < largestStack else { return false }
+        return address - floor >= UInt(count)
     }
 
     // Kept with the thread: for the main one Linux looks through all of the process's memory maps.

@@ -147,6 +147,9 @@ final class Committer: Sendable {
         return state.withLock { $0.isBehind } || isSampling
     }
 
+    /// Whether there is something that `maintain` would go on with.
+    var hasMore: Bool { state.withLock { $0.isBehind || $0.training.samples != nil } }
+
     /// Touches and counts that no commit has taken: at closing. No record is lost by it: a tool that only looks at a damaged cache
     /// leaves everything as it was.
     func flushTouches() {

@@ -21,7 +21,12 @@ final class Submission: Sendable {
     }
     private let state: Mutex<State>
     /// Tickets of earlier writes that this one made superfluous. Flat, however long the chain was.
-    private let absorbed = Mutex<[WriteTicket]>([])
+    private let absorbed = Mutex<Absorbed>(Absorbed())
+    private struct Absorbed {
+        var tickets: [WriteTicket] = []
+        /// What became of this one: that of whatever it absorbs later, too.
+        var result: Result<Void, CacheError>?
+    }
     private let readiness = DispatchSemaphore(value: 0)
 
     init(
@@ -37,20 +42,27 @@ final class Submission: Sendable {
 
     /// `old` gives way to this one: its tickets tell what becomes of this.
     func absorb(_ old: Submission) {
-        var tickets = old.absorbed.withLock { tickets in
-            defer { tickets = [] }
-            return tickets
+        var tickets = old.absorbed.withLock { absorbed in
+            defer { absorbed.tickets = [] }
+            return absorbed.tickets
         }
         tickets.append(old.ticket)
-        absorbed.withLock { own in
-            if own.isEmpty { own = tickets } else { own += tickets }
+        let result = absorbed.withLock { absorbed in
+            if absorbed.result == nil { absorbed.tickets += tickets }
+            return absorbed.result
         }
+        if let result { for ticket in tickets { ticket.finish(result) } }
     }
 
     /// Tells its ticket, and those of the writes that gave way to it.
     func finish(_ result: Result<Void, CacheError>) {
         ticket.finish(result)
-        for ticket in absorbed.withLock({ $0 }) { ticket.finish(result) }
+        let tickets = absorbed.withLock { absorbed in
+            absorbed.result = result
+            defer { absorbed.tickets = [] }
+            return absorbed.tickets
+        }
+        for ticket in tickets { ticket.finish(result) }
     }
 
     /// Bytes it holds: a guess until it is flattened.

@@ -100,6 +100,9 @@ final class WriteQueue: Sendable {
         }
     }
 
+    /// What has come since `take` returned.
+    func takeMore(atMost count: Int) -> [Submission] { state.withLock { $0.queue.take(atMost: count) } }
+
     /// False where a submission has come meanwhile, which counts on the writer to flatten it at once.
     private func stopWaiting() -> Bool {
         state.withLock { state in

@@ -41,7 +41,8 @@ public final class WriteTicket: Sendable {
     /// The same for code that can't suspend: blocks the thread. Throws `.waitInsideRead` from a model's initialiser, where
     /// waiting would hold the snapshot, and from an observer of misses.
     ///
-    /// Where nothing else is being written the thread commits the write itself, which takes less time than to wait for another one.
+    /// Where nothing else is being written the thread commits the write itself, models' encoders included, which takes less time than to
+    /// wait for another one.
     public func wait() throws(CacheError) {
         guard !ReadScope.isInside else { throw .waitInsideRead }
         help()
@@ -58,6 +59,11 @@ public final class WriteTicket: Sendable {
             guard case .done(let result) = state else { return nil }
             return result
         }
+    }
+
+    var isCommitted: Bool {
+        guard case .success? = result else { return false }
+        return true
     }
 
     /// Runs `body` once the outcome is known, at once if it is.

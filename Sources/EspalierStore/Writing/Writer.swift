@@ -45,12 +45,16 @@ final class Writer: Sendable {
         var isBehind = false
         while let taken = queue.take(atMost: Self.groupLimit, until: isBehind ? .now : committer.deadline) {
             isBehind = turn.withLock { _ in
-                if !taken.isEmpty {
-                    let (group, rest) = assemble(taken)
-                    queue.putBack(rest.map(\.submission), bytes: rest.map(\.bytes))
-                    commit(group)
+                // Nothing that a model does when it is let go of may wait for the writer here.
+                ReadScope.run {
+                    let taken = taken + queue.takeMore(atMost: Self.groupLimit - taken.count)
+                    if !taken.isEmpty {
+                        let (group, rest) = assemble(taken)
+                        queue.putBack(rest.map(\.submission), bytes: rest.map(\.bytes))
+                        commit(group)
+                    }
+                    return committer.maintain(isIdle: taken.isEmpty)
                 }
-                return committer.maintain(isIdle: taken.isEmpty)
             }
         }
         turn.withLock { _ in committer.flushTouches() }
@@ -62,9 +66,11 @@ final class Writer: Sendable {
         guard StackSpace.isLeft(Self.leastStack) else { return }
         turn.withLockIfAvailable { _ in
             guard queue.take(next: submission) else { return }
-            commit(assemble([submission]).group)
-            // What is left over is the writer's.
-            if committer.maintain(isIdle: false) { queue.callAttention() }
+            let deadline = committer.deadline
+            ReadScope.run { commit(assemble([submission]).group) }
+            // What is left over is the writer's, which may have slept since it looked last.
+            let isLater = committer.deadline.map { $0 != deadline } ?? false
+            if isLater || committer.hasMore || !submission.ticket.isCommitted { queue.callAttention() }
         }
     }
 

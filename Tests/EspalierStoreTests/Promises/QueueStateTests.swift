@@ -46,6 +46,15 @@ struct QueueStateTests {
 
         mutating func take(_ count: Int) { taken += state.take(atMost: count) }
 
+        /// The one added last, by whoever waits for it.
+        mutating func takeAwaited() {
+            guard let submission = added.last else { return }
+            let isNext = state.waiting.first === submission && finished.count == added.count - 1
+            let isTaken = state.take(next: submission)
+            #expect(isTaken == isNext)
+            if isTaken { taken.append(submission) }
+        }
+
         mutating func finishOne() {
             guard !taken.isEmpty else { return }
             let submission = taken.removeFirst()
@@ -92,17 +101,18 @@ struct QueueStateTests {
         let count = withEveryChoice { choices in
             var walk = Walk()
             for _ in 0..<5 {
-                let step = choices.choose(Walk.Kind.allCases.count + 3)
+                let step = choices.choose(Walk.Kind.allCases.count + 4)
                 switch step {
                 case 0: walk.measureNext()
                 case 1: walk.take(1)
                 case 2: walk.finishOne()
-                default: walk.add(Walk.Kind.allCases[step - 3])
+                case 3: walk.takeAwaited()
+                default: walk.add(Walk.Kind.allCases[step - 4])
                 }
                 walk.check()
             }
         }
-        #expect(count == 32_768)
+        #expect(count == 59_049)
     }
 
     @Test("what was put back is next again, and counted")

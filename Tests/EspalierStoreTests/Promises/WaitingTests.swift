@@ -53,8 +53,13 @@ struct WaitingTests {
 
     /// Runs `body` where less than `count` bytes of the stack are left.
     private static func atDepth(_ count: Int, _ body: () -> Void) {
-        if StackSpace.isLeft(count) { atDepth(count, body) } else { body() }
-        withExtendedLifetime(count) {}
+        guard StackSpace.isLeft(count) else { return body() }
+        // Of use after the call, too, which so is none at the end.
+        unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: 64) { room in
+            unsafe room.initialize(repeating: count)
+            atDepth(count, body)
+            #expect(unsafe room[63] == count)
+        }
     }
 
     @Test("makes it itself where nobody else writes, unless it has much less of a stack than the writer")
@@ -72,6 +77,7 @@ struct WaitingTests {
                 if isBefore { cache.delete("p:2") }
                 try cache.set(Person("p:1", "second \(number)")).wait()
                 #expect(cache.read(Person.self, "p:1", consistency: .snapshot)?.name == "second \(number)")
+                #expect(cache.read(Person.self, "p:1", consistency: .latest)?.name == "second \(number)")
             }
         }
     }
@@ -102,7 +108,27 @@ struct WaitingTests {
         }
     }
 
-    @Test("fails as any other, and not later than the cache is closed")
+    @Test("is told whatever becomes of it when the cache is closed meanwhile")
+    func closing() throws {
+        for _ in 0..<20 {
+            try withCache { cache in
+                let outcomes = Mutex<[CacheError.Code?]>([])
+                DispatchQueue.concurrentPerform(iterations: 4) { thread in
+                    for number in 0..<20 {
+                        if thread == 0, number == 10 { cache.close() }
+                        let ticket = cache.set(Person("p:\(thread)", "\(number)"))
+                        let outcome = code(ticket)
+                        outcomes.withLock { $0.append(outcome) }
+                    }
+                }
+                let codes = outcomes.withLock(\.self)
+                #expect(codes.count == 80)
+                #expect(codes.allSatisfy { $0 == nil || $0 == .closed })
+            }
+        }
+    }
+
+    @Test("fails as any other")
     func failing() throws {
         try withCache { cache in
             #expect(throws: CacheError.self) { try cache.set(Refusing()).wait() }
