@@ -33,16 +33,15 @@ test: setup ## installs what is missing, builds and runs all tests
 	@echo 'test: running all tests'
 	SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build --disable-xctest --no-parallel $(FLAGS)
 
-# A report of the sanitizer ends the tests with an error. Without macros, and without all that has no threads of its own:
-# ESPALIER_RACES tells the manifest. Of the store's tests, which take long, those of many threads.
+# A report of the sanitizer ends the tests with an error. Without macros, and without all that has no threads of its own above
+# the cache: ESPALIER_RACES tells the manifest.
 RACES = ESPALIER_RACES=1 TSAN_OPTIONS='halt_on_error=1 exitcode=66' SWIFT_BACKTRACE=enable=no
 RACES_FLAGS = --sanitize=thread --disable-default-traits --scratch-path .build/races $(FLAGS)
-races: setup ## runs the tests with many threads under the thread sanitizer
+races: setup ## runs the tests of consistency and providers with the thread sanitizer
 	@echo 'races: building what they need with the thread sanitizer'
 	$(RACES) $(SWIFT) build --product EspalierPackageTests $(RACES_FLAGS)
 	@echo 'races: running them'
-	$(RACES) $(SWIFT) test --skip-build --disable-xctest --no-parallel $(RACES_FLAGS) \
-	  --filter 'EspalierConsistencyTests|EspalierProvidersTests|ConcurrencyTests|WaitingTests'
+	$(RACES) $(SWIFT) test --skip-build --disable-xctest --no-parallel $(RACES_FLAGS)
 
 fuzz: setup ## hands made-up bytes to what reads stored ones, a minute each for records, models and dictionaries
 	@for target in records codable dictionaries; do Scripts/fuzz $$target 60 || exit; done

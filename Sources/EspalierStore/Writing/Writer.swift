@@ -1,7 +1,6 @@
 import EspalierLMDB
 import EspalierRecords
 import Foundation
-import Synchronization
 
 /// Takes what is queued, commits it in groups, tells the tickets: on a thread of its own, or on one that waits for its write.
 final class Writer: Sendable {
@@ -18,8 +17,8 @@ final class Writer: Sendable {
     private let onFailure: @Sendable (CacheError) -> Void
     private let ended = DispatchSemaphore(value: 0)
 
-    // held by whoever commits
-    private let turn = Mutex<Void>(())
+    // held by whoever commits; no `Mutex`, for to try that inside of itself is an error, and the thread sanitizer does not know it
+    private let turn = NSLock()
 
     init(queue: WriteQueue, committer: Committer, onFailure: @escaping @Sendable (CacheError) -> Void) {
         self.queue = queue
@@ -44,7 +43,7 @@ final class Writer: Sendable {
         // Between writes what is left over is done: one small transaction at a time, so that a write does not wait for more.
         var isBehind = false
         while let taken = queue.take(atMost: Self.groupLimit, until: isBehind ? .now : committer.deadline) {
-            isBehind = turn.withLock { _ in
+            isBehind = turn.withLock {
                 // Nothing that a model does when it is let go of may wait for the writer here.
                 ReadScope.run {
                     let taken = taken + queue.takeMore(atMost: Self.groupLimit - taken.count)
@@ -57,21 +56,21 @@ final class Writer: Sendable {
                 }
             }
         }
-        turn.withLock { _ in committer.flushTouches() }
+        turn.withLock { committer.flushTouches() }
     }
 
     /// Commits a write on the calling thread, which waits for it, unless another one is to be committed before, or somebody commits:
     /// to wake the writer, and be woken by it, takes longer than most commits. So does LevelDB.
     func commit(awaited submission: Submission) {
         guard StackSpace.isLeft(Self.leastStack) else { return }
-        turn.withLockIfAvailable { _ in
-            guard queue.take(next: submission) else { return }
-            let deadline = committer.deadline
-            ReadScope.run { commit(assemble([submission]).group) }
-            // What is left over is the writer's, which may have slept since it looked last.
-            let isLater = committer.deadline.map { $0 != deadline } ?? false
-            if isLater || committer.hasMore || !submission.ticket.isCommitted { queue.callAttention() }
-        }
+        guard turn.try() else { return }
+        defer { turn.unlock() }
+        guard queue.take(next: submission) else { return }
+        let deadline = committer.deadline
+        ReadScope.run { commit(assemble([submission]).group) }
+        // What is left over is the writer's, which may have slept since it looked last.
+        let isLater = committer.deadline.map { $0 != deadline } ?? false
+        if isLater || committer.hasMore || !submission.ticket.isCommitted { queue.callAttention() }
     }
 
     private struct Flattened {
