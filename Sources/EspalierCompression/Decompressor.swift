@@ -7,22 +7,29 @@ import Synchronization
 @safe
 package final class Decompressor: @unchecked Sendable {
     private let context: OpaquePointer
-    /// The frame under way, with the bytes that it is stored without.
-    private var frame = Frame.magic
+    /// The frame under way, with the bytes that it is stored without. In memory of its own, which spares the checks that a `var` of a
+    /// class pays for.
+    private let room: UnsafeMutablePointer<FrameRoom>
 
     package init() throws(CompressionError) {
         guard let context = unsafe ZSTD_createDCtx() else { throw .outOfMemory }
         unsafe self.context = unsafe context
+        unsafe room = .allocate(capacity: 1)
+        unsafe room.initialize(to: FrameRoom())
     }
 
-    deinit { unsafe _ = ZSTD_freeDCtx(context) }
+    deinit {
+        unsafe _ = ZSTD_freeDCtx(context)
+        unsafe room.deinitialize(count: 1)
+        unsafe room.deallocate()
+    }
 
     /// Takes a frame in and tells how many bytes it says that it expands to: no more than `limit`, and no more than frames of
     /// its length may.
     package func load(_ stored: RawSpan, limit: Int) throws(CompressionError) -> Int {
-        frame.removeLast(frame.count - Frame.magic.count)
-        unsafe stored.withUnsafeBytes { unsafe frame.append(contentsOf: $0) }
-        let claimed = unsafe frame.withUnsafeBytes { unsafe ZSTD_getFrameContentSize($0.baseAddress, $0.count) }
+        unsafe stored.withUnsafeBytes { unsafe room.pointee.take($0) }
+        let frame = unsafe room.pointee.frame
+        let claimed = unsafe ZSTD_getFrameContentSize(frame.baseAddress, frame.count)
         // ZSTD_CONTENTSIZE_UNKNOWN and ZSTD_CONTENTSIZE_ERROR, macros that are not imported, are the two highest numbers.
         guard claimed < .max - 1 else { throw claimed == .max ? .tooLarge(claimed: nil) : .corrupt("no frame header") }
         guard claimed <= min(limit, Frame.limit(ofFrame: stored.byteCount)) else { throw .tooLarge(claimed: claimed) }
@@ -34,12 +41,11 @@ package final class Decompressor: @unchecked Sendable {
         into output: inout MutableRawSpan, with dictionary: CompressionDictionary?
     ) throws(CompressionError) {
         let count = output.byteCount
+        let frame = unsafe room.pointee.frame
         let written = unsafe output.withUnsafeMutableBytes { output in
-            unsafe frame.withUnsafeBytes { frame in
-                withExtendedLifetime(dictionary) {
-                    unsafe ZSTD_decompress_usingDDict(
-                        context, output.baseAddress, output.count, frame.baseAddress, frame.count, dictionary?.digest)
-                }
+            withExtendedLifetime(dictionary) {
+                unsafe ZSTD_decompress_usingDDict(
+                    context, output.baseAddress, output.count, frame.baseAddress, frame.count, dictionary?.digest)
             }
         }
         guard ZSTD_isError(written) == 0 else { throw .corrupt(unsafe String(cString: ZSTD_getErrorName(written))) }

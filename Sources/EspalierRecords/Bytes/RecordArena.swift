@@ -6,13 +6,18 @@
 package final class RecordArena {
     private static let blockSize = 32 << 10
 
-    private var blocks: [UnsafeMutableRawBufferPointer] = unsafe []
-    /// Of the last block.
-    private var used = 0
+    @safe
+    private struct Blocks {
+        var all: [UnsafeMutableRawBufferPointer] = unsafe []
+        /// Of the last block.
+        var used = 0
+        var free = 0
+    }
+    private let blocks = Confined(Blocks())
 
     package init() {}
 
-    deinit { while unsafe !blocks.isEmpty { unsafe blocks.removeLast().deallocate() } }
+    deinit { while unsafe !blocks.value.all.isEmpty { unsafe blocks.value.all.removeLast().deallocate() } }
 
     /// A copy of `bytes` with `count` others, which `fill` writes, in place of `range`.
     func copy(
@@ -31,22 +36,26 @@ package final class RecordArena {
 
     /// Room for `count` bytes, of any content.
     private func make(_ count: Int) -> UnsafeMutableRawBufferPointer {
-        let free = unsafe blocks.last.map { $0.count - used } ?? 0
-        if count > free {
-            unsafe blocks.append(.allocate(byteCount: max(count, Self.blockSize), alignment: 8))
-            used = 0
+        if count > blocks.value.free {
+            let block = UnsafeMutableRawBufferPointer.allocate(byteCount: max(count, Self.blockSize), alignment: 8)
+            unsafe blocks.value.all.append(block)
+            blocks.value.used = 0
+            blocks.value.free = block.count
         }
-        let block = unsafe blocks[blocks.count - 1]
-        defer { used += count }
-        return unsafe UnsafeMutableRawBufferPointer(rebasing: block[used..<used + count])
+        let start = blocks.value.used
+        blocks.value.used += count
+        blocks.value.free -= count
+        let block = unsafe blocks.value.all[blocks.value.all.count - 1]
+        return unsafe UnsafeMutableRawBufferPointer(rebasing: block[start..<start + count])
     }
 
     /// From here on nothing may read what was in it.
     package func removeAll() {
-        guard used > 0 else { return }
-        while unsafe blocks.count > 1 || blocks.last.map({ $0.count > Self.blockSize }) == true {
-            unsafe blocks.removeLast().deallocate()
+        guard blocks.value.used > 0 else { return }
+        while unsafe blocks.value.all.count > 1 || blocks.value.all.last.map({ $0.count > Self.blockSize }) == true {
+            unsafe blocks.value.all.removeLast().deallocate()
         }
-        used = 0
+        blocks.value.used = 0
+        unsafe blocks.value.free = blocks.value.all.last?.count ?? 0
     }
 }

@@ -234,15 +234,14 @@ package final class Assembly {
     ) throws -> (shape: Shape, body: ByteReader, childCount: Int) {
         var reader = stored
         try take(bytes: stored.end)
-        var layout = try RecordLayout(reading: &reader)
+        let layout = try RecordLayout(reading: &reader)
+        if layout.childCount > 0 { try layout.readChildren(&reader, of: handle, into: &trail.children) }
         var dictionary: UInt64 = 0
         if layout.dictionaryNumber != 0 {
-            let expanded = try source.expand(stored)
+            let expanded = try source.expand(reader, layout)
             try take(bytes: expanded.reader.end - stored.end)
             (reader, dictionary) = (expanded.reader, expanded.dictionary)
-            layout = try RecordLayout(reading: &reader)
         }
-        if layout.childCount > 0 { try layout.readChildren(&reader, of: handle, into: &trail.children) }
         var body = try layout.payload(reader)
         let shape = try Record.shape(of: layout, &body, source.shape)
         try layout.verify(reader, handle: handle, shape: shape.fingerprint, dictionary: dictionary)
@@ -302,7 +301,7 @@ package final class Assembly {
     private func identifier(of handle: Handle) -> String? {
         guard case .found(let stored, let owner)? = try? source.record(handle) else { return nil }
         return withExtendedLifetime(owner) {
-            guard let record = try? source.expand(stored) else { return nil }
+            guard let record = try? source.expanded(stored) else { return nil }
             return try? Record(reading: record, storedAs: stored.end, handle: handle, shapes: source.shape).identifier
         }
     }

@@ -16,12 +16,18 @@ package enum RecordLookup {
 /// record took a third of reading a feed.
 package protocol RecordSource: AnyObject {
     func record(_ handle: Handle) throws -> RecordLookup
-    /// A record as it was before it was compressed, if it was: lent as long as the source lives.
-    func expand(_ stored: ByteReader) throws -> ExpandedRecord
+    /// A compressed record as it was before, for a reader that stands at its payload, as the one does that comes back: lent as long as
+    /// the source lives.
+    func expand(_ reader: ByteReader, _ layout: RecordLayout) throws -> ExpandedRecord
     func shape(_ number: UInt64) throws -> Shape?
 }
 
 extension RecordSource {
     /// For a source without compressed records.
-    package func expand(_ stored: ByteReader) -> ExpandedRecord { ExpandedRecord(reader: stored, dictionary: 0) }
+    package func expand(_ reader: ByteReader, _ layout: RecordLayout) throws -> ExpandedRecord {
+        throw FormatError.unknownDictionary(layout.dictionaryNumber)
+    }
+
+    /// A stored record, expanded if it is compressed.
+    func expanded(_ stored: ByteReader) throws -> ExpandedRecord { try RecordLayout.expand(stored, by: expand) }
 }

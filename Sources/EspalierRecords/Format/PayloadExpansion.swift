@@ -11,7 +11,7 @@ package protocol PayloadExpansion: AnyObject {
 /// A record as it was before its payload was compressed.
 package struct ExpandedRecord {
     /// Of use as long as the arena it stands in.
-    package let reader: ByteReader
+    package internal(set) var reader: ByteReader
     /// The fingerprint of the dictionary, which is in the check; 0 where there was none.
     package let dictionary: UInt64
 
@@ -29,18 +29,32 @@ extension RecordLayout {
     package static func expand(
         _ stored: ByteReader, by expansion: some PayloadExpansion, in arena: RecordArena
     ) throws -> ExpandedRecord {
+        try expand(stored) { try $1.expand($0, by: expansion, in: arena) }
+    }
+
+    /// The same, where `expand` expands what is compressed.
+    static func expand(
+        _ stored: ByteReader, by expand: (ByteReader, RecordLayout) throws -> ExpandedRecord
+    ) throws -> ExpandedRecord {
         var reader = stored
         let layout = try RecordLayout(reading: &reader)
         guard layout.dictionaryNumber != 0 else { return ExpandedRecord(reader: stored, dictionary: 0) }
         for _ in 0..<layout.childCount { _ = try reader.varint() }
-        let head = reader.position
-        guard head <= layout.end else { throw FormatError.truncated }
-        let claim = try stored.withBytes(head..<layout.end) {
-            try expansion.load($0, dictionary: layout.dictionaryNumber)
-        }
-        let expanded = try arena.copy(stored, with: claim.byteCount, inPlaceOf: head..<layout.end) {
+        var expanded = try expand(reader, layout)
+        expanded.reader.position = stored.position
+        return expanded
+    }
+
+    /// A compressed record with its payload expanded, for a reader that stands at that. So does the one that comes back.
+    package func expand(
+        _ reader: ByteReader, by expansion: some PayloadExpansion, in arena: RecordArena
+    ) throws -> ExpandedRecord {
+        let payload = reader.position..<(try self.payload(reader).end)
+        let claim = try reader.withBytes(payload) { try expansion.load($0, dictionary: dictionaryNumber) }
+        var expanded = try arena.copy(reader, with: claim.byteCount, inPlaceOf: payload) {
             try expansion.expand(into: &$0)
         }
+        expanded.position = payload.lowerBound
         return ExpandedRecord(reader: expanded, dictionary: claim.fingerprint)
     }
 }

@@ -27,8 +27,6 @@ package struct RecordLayout {
     package let shapeNumber: UInt64
     package let dictionaryNumber: UInt64
     package let childCount: Int
-    /// Where the payload ends and the check stands.
-    package let end: Int
 
     /// Reads the header and leaves `reader` at the children. Nothing is verified yet.
     @inline(__always)
@@ -46,7 +44,6 @@ package struct RecordLayout {
         shapeNumber = try reader.varint()
         dictionaryNumber = try reader.varint()
         childCount = try reader.count()
-        end = reader.end - Self.checkSize
     }
 
     /// Reads the children into `children` and leaves `reader` at the payload.
@@ -62,6 +59,7 @@ package struct RecordLayout {
     /// A reader of the payload, for one that stands at it.
     @inline(__always)
     package func payload(_ reader: ByteReader) throws(FormatError) -> ByteReader {
+        let end = reader.end - Self.checkSize
         guard reader.position <= end else { throw .truncated }
         return reader.limited(to: end)
     }

@@ -10,12 +10,21 @@ final class Expander: PayloadExpansion {
     /// Where expanded records stand.
     let arena = RecordArena()
     private let generation: Generation
-    private var known: [RecordDictionary?]?
-    /// Dictionaries that are not in the table yet.
-    private var found: [UInt64: RecordDictionary] = [:]
     private let lookUp: (UInt64) throws -> StoredDictionary?
-    private var decompressor: Decompressor?
-    private var dictionary: RecordDictionary?
+
+    private struct State {
+        /// Those in memory, by number.
+        var table: [RecordDictionary?]?
+        /// Dictionaries that are not in the table yet.
+        var found: [UInt64: RecordDictionary] = [:]
+        var decompressor: Decompressor?
+        /// That of the payload under way: in the table, or beside it.
+        var place: Int?
+        var dictionary: RecordDictionary?
+
+        var digested: CompressionDictionary? { place.map { table?[$0]?.digested } ?? dictionary?.digested }
+    }
+    private let state = Confined(State())
 
     private let limit: Int
 
@@ -40,25 +49,24 @@ final class Expander: PayloadExpansion {
         }
     }
 
-    deinit { decompressor?.giveBack() }
+    deinit { state.value.decompressor?.giveBack() }
 
     /// Takes in a dictionary that `lookUp` can't find.
-    func add(_ dictionary: RecordDictionary, number: UInt64) { found[number] = dictionary }
+    func add(_ dictionary: RecordDictionary, number: UInt64) { state.value.found[number] = dictionary }
 
     func load(_ payload: RawSpan, dictionary number: UInt64) throws -> (byteCount: Int, fingerprint: UInt64) {
-        dictionary = number == RecordLayout.noDictionary ? nil : try dictionary(number)
+        let fingerprint = try choose(number)
+        if state.value.decompressor == nil { state.value.decompressor = try Decompressor.borrow() }
         do {
-            let decompressor = try decompressor ?? Decompressor.borrow()
-            self.decompressor = decompressor
-            return (try decompressor.load(payload, limit: limit), dictionary?.fingerprint ?? 0)
-        } catch let error as CompressionError {
+            return (try state.value.decompressor?.load(payload, limit: limit) ?? 0, fingerprint)
+        } catch {
             throw Self.formatError(error)
         }
     }
 
     func expand(into output: inout MutableRawSpan) throws {
         do {
-            try decompressor?.expand(into: &output, with: dictionary?.digested)
+            try state.value.decompressor?.expand(into: &output, with: state.value.digested)
         } catch {
             throw Self.formatError(error)
         }
@@ -73,15 +81,25 @@ final class Expander: PayloadExpansion {
         }
     }
 
-    private func dictionary(_ number: UInt64) throws -> RecordDictionary {
-        let table = known ?? generation.dictionaries.all
-        known = table
-        if number < table.count, let dictionary = table[Int(number)] { return dictionary }
-        if let dictionary = found[number] { return dictionary }
+    /// Takes the dictionary of that number for the next payload. Returns its fingerprint.
+    private func choose(_ number: UInt64) throws -> UInt64 {
+        if state.value.table == nil { state.value.table = generation.dictionaries.all }
+        if let table = state.value.table, number < table.count, let dictionary = table[Int(number)] {
+            state.value.place = Int(number)
+            return dictionary.fingerprint
+        }
+        let dictionary = number == RecordLayout.noDictionary ? nil : try foundDictionary(number)
+        state.value.place = nil
+        state.value.dictionary = dictionary
+        return dictionary?.fingerprint ?? 0
+    }
+
+    private func foundDictionary(_ number: UInt64) throws -> RecordDictionary {
+        if let dictionary = state.value.found[number] { return dictionary }
         guard let stored = try lookUp(number), let dictionary = RecordDictionary(stored.bytes) else {
             throw FormatError.unknownDictionary(number)
         }
-        found[number] = dictionary
+        state.value.found[number] = dictionary
         return dictionary
     }
 }

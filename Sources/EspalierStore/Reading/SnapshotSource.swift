@@ -10,7 +10,7 @@ final class SnapshotSource: RecordSource {
     private let shapes: [Shape?]
     private let limit: Int
     /// Made for the first compressed record.
-    private var expander: Expander?
+    private let expander = Confined<Expander?>(nil)
     /// Shapes that are not in the table yet.
     private var found: [UInt64: Shape] = [:]
 
@@ -46,10 +46,11 @@ final class SnapshotSource: RecordSource {
         return .found(buffer.reader, owner: buffer)
     }
 
-    func expand(_ stored: ByteReader) throws -> ExpandedRecord {
-        let expander = expander ?? Expander(generation, snapshot, limit: limit)
-        self.expander = expander
-        return try RecordLayout.expand(stored, by: expander, in: expander.arena)
+    func expand(_ reader: ByteReader, _ layout: RecordLayout) throws -> ExpandedRecord {
+        if let expander = expander.value { return try layout.expand(reader, by: expander, in: expander.arena) }
+        let made = Expander(generation, snapshot, limit: limit)
+        expander.value = made
+        return try layout.expand(reader, by: made, in: made.arena)
     }
 
     func shape(_ number: UInt64) throws -> Shape? {
