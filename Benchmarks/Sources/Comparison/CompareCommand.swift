@@ -26,6 +26,14 @@ struct CompareRun: ParsableCommand {
     @Option(help: "The parts to measure: feeds, power, threads, latency, eviction, memory, growth; all when left out.")
     var only: [Comparison.Part] = []
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            How far caches grow, from 1000 records to 20000000; 1000000 when left out. What is beyond a million takes minutes \
+            more, and is measured of Espalier and the floor alone.
+            """, valueName: "records"))
+    var largest: Int?
+
     @Option(help: ArgumentHelp("Where the report goes.", valueName: "directory"))
     var report = "report"
 
@@ -39,8 +47,27 @@ struct CompareRun: ParsableCommand {
             "A document whose tables between markers are replaced by those of the report.", valueName: "file"))
     var update: [String] = []
 
+    func validate() throws {
+        guard let largest else { return }
+        guard Scale.largestAllowed.contains(largest) else {
+            throw ValidationError(
+                """
+                --largest is a number of records from \(Scale.largestAllowed.lowerBound) to \
+                \(Scale.largestAllowed.upperBound), not \(largest).
+                """)
+        }
+        if smoke { throw ValidationError("--smoke has sizes of its own: leave --largest out.") }
+        if !only.isEmpty && !only.contains(.growth) {
+            throw ValidationError("--largest is for the part growth, which --only leaves out.")
+        }
+    }
+
+    private var scale: Scale {
+        if smoke { return .smoke }
+        return largest.map(Scale.full.growing) ?? .full
+    }
+
     func run() throws {
-        let scale = smoke ? Scale.smoke : Scale.full
         let start = ContinuousClock.now
         let comparison = Comparison(scale: scale, directory: scratch) { what in
             let seconds = Int((ContinuousClock.now - start).microseconds / 1e6)

@@ -1,6 +1,6 @@
 import Feeds
 
-/// What operations take while caches grow from a thousand records to a million, and some of them beyond.
+/// What operations take while caches grow from a thousand records to a million, and some of them beyond where asked.
 ///
 /// All records are different: no feed shows a person of another.
 struct Growth {
@@ -31,6 +31,7 @@ struct Growth {
     }
 
     private func run(_ contestants: [Contestant], _ sizes: [Int]) throws -> [Point] {
+        guard !sizes.isEmpty else { return [] }
         let scratch = try Scratch(in: comparison.directory)
         let grown = try contestants.map { Grown(try Stand($0, in: scratch.path, durability: .process)) }
         var sample = Sample(seed: 9)
