@@ -23,14 +23,10 @@ struct MarkdownReport {
     }
 
     var text: String {
-        let surroundings = report.surroundings
         let head = """
             # What one run measured
 
-            \(surroundings.date), \(surroundings.processors) × \(surroundings.processor), \
-            \(Format.bytes(Double(surroundings.memoryBytes))) of memory, \(surroundings.system); \
-            LMDB \(surroundings.lmdb), SQLite \(surroundings.sqlite)\
-            \(surroundings.isOptimised ? "" : "; a debug build, whose figures mean nothing").
+            \(report.surroundings.text).
 
             Medians; in brackets the 10th and the 90th percentile, or of fewer than 20 values the least and the greatest.
 

@@ -3,7 +3,7 @@ import Foundation
 
 /// Everything that one run measured: what `report.json` holds.
 struct Report: Codable, Sendable {
-    var surroundings = Surroundings()
+    let surroundings: Surroundings
     let scale: Scale
     var outcomes: [Outcome] = []
     var latencies: [ReadingBesideWriter.Latency] = []
@@ -11,7 +11,11 @@ struct Report: Codable, Sendable {
     var memory: [ResidentMemory.Result] = []
     var growth: [Growth.Point] = []
 
-    init(scale: Scale) { self.scale = scale }
+    /// Of contenders whose files are in a directory.
+    init(scale: Scale, directory: String) {
+        self.scale = scale
+        surroundings = Surroundings(directory: directory)
+    }
 
     func outcome(_ workload: String, _ durability: Durability = .process) -> Outcome? {
         outcomes.first { $0.workload == workload && $0.durability == durability }

@@ -23,10 +23,7 @@ struct ReportCharts {
         return charts.map { ($0.0 + ".svg", $0.1) }
     }
 
-    private var note: String {
-        let surroundings = report.surroundings
-        return "\(surroundings.processors) × \(surroundings.processor), one run, medians"
-    }
+    private var note: String { report.surroundings.machine + ", one run, medians" }
 
     // The ceiling is no contender on disk: it would stretch every axis.
     private func bars(_ title: String, _ workloads: [String]) -> String {

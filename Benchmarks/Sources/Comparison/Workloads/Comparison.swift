@@ -14,7 +14,7 @@ struct Comparison {
 
     /// `keep` is handed the report after each part: what is measured is not to be lost with what fails later.
     func run(_ parts: [Part] = Part.allCases, keep: (Report) throws -> Void = { _ in }) throws -> Report {
-        var report = Report(scale: scale)
+        var report = Report(scale: scale, directory: directory)
         for part in parts {
             switch part {
             case .feeds: report.outcomes += try feeds(.process)
