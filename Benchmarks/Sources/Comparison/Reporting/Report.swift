@@ -17,6 +17,13 @@ struct Report: Codable, Sendable {
         surroundings = Surroundings(directory: directory)
     }
 
+    /// The contenders that grew, in the order they came in.
+    var grown: [ContenderID] {
+        var contenders: [ContenderID] = []
+        for point in growth where !contenders.contains(point.contender) { contenders.append(point.contender) }
+        return contenders
+    }
+
     func outcome(_ workload: String, _ durability: Durability = .process) -> Outcome? {
         outcomes.first { $0.workload == workload && $0.durability == durability }
     }
