@@ -1,3 +1,5 @@
+import Feeds
+
 /// How much is measured.
 struct Scale: Codable, Sendable {
     var feeds = 100
@@ -18,6 +20,9 @@ struct Scale: Codable, Sendable {
     var evictionBudget = 8 << 20
     var evictionFeeds = 1_000
     var evictionReads = 4_000
+
+    /// What contenders keep where nothing else is said.
+    var feedSet: FeedSet { FeedSet(feeds: feeds, people: people, posts: posts) }
 
     static let full = Scale()
 

@@ -1,6 +1,3 @@
-import Espalier
-import Foundation
-
 /// Everything that one run measured: what `report.json` holds.
 struct Report: Codable, Sendable {
     let surroundings: Surroundings

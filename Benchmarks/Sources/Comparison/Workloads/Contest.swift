@@ -20,7 +20,7 @@ struct Contest {
             case .feeds: report.outcomes += try feeds(.process)
             case .power: report.outcomes += try feeds(.power)
             case .threads: report.outcomes += try ReadingThreads(contest: self).run()
-            case .latency: report.latencies = try ReadingBesideWriter(self).run()
+            case .latency: report.latencies = try ReadingBesideWriter(contest: self).run()
             case .eviction: report.evictions = try EvictionUnderPressure(contest: self).run()
             case .memory: report.memory = try ResidentMemory(contest: self).run()
             case .growth: report.growth = try Growth(contest: self).run()

@@ -20,7 +20,7 @@ struct FeedWorkloads {
         self.durability = durability
         self.stands = stands
         self.announce = announce
-        set = FeedSet(feeds: scale.feeds, people: scale.people, posts: scale.posts)
+        set = scale.feedSet
         shownIn = set.feedsByPerson()
         expected = [:]
     }

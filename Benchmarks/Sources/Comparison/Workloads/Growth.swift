@@ -36,7 +36,7 @@ struct Growth {
         var sample = Sample(seed: 9)
         var number = 0
         var records = 0
-        let perFeed = contest.scale.posts * (2 + 2 * Sample.commentsPerPost) + 1
+        let perFeed = Feed.nodeCount(posts: contest.scale.posts)
         func next() -> Feed {
             defer { number += 1 }
             return sample.feed(number: number, posts: contest.scale.posts)

@@ -9,8 +9,6 @@ struct ReadingBesideWriter {
     /// Alternating, so that what else the machine does falls on both.
     private static let turns = 3
 
-    init(_ contest: Contest) { self.contest = contest }
-
     /// One contender's times, in microseconds.
     struct Latency: Codable, Sendable {
         let contender: ContenderID
@@ -48,7 +46,7 @@ struct ReadingBesideWriter {
 
     func run() throws -> [Latency] {
         let scale = contest.scale
-        let set = FeedSet(feeds: scale.feeds, people: scale.people, posts: scale.posts)
+        let set = scale.feedSet
         let contestants = Contestant.snapshots + contest.contestants.filter { $0.role != .ceiling }
         let scratch = try Scratch(in: contest.directory)
         let stands = try contestants.map { try Stand($0, in: scratch.path, durability: .process) }

@@ -8,7 +8,7 @@ struct ReadingThreads {
     static let threads = [1, 2, 4]
 
     func run() throws -> [Outcome] {
-        let set = FeedSet(feeds: contest.scale.feeds, people: contest.scale.people, posts: contest.scale.posts)
+        let set = contest.scale.feedSet
         let scratch = try Scratch(in: contest.directory)
         let stands = try contest.contestants.map { try Stand($0, in: scratch.path, durability: .process) }
         for stand in stands { for feed in set.feeds { try stand.contender.write(feed) } }

@@ -14,8 +14,7 @@ struct ResidentMemory {
 
     func run() throws -> [Result] {
         contest.announce("measuring memory")
-        let scale = contest.scale
-        let set = FeedSet(feeds: scale.feeds, people: scale.people, posts: scale.posts)
+        let set = contest.scale.feedSet
         let scratch = try Scratch(in: contest.directory)
         return try contest.contestants.map { contestant in
             // The ceiling has nothing on the disk: its process reads another's.
