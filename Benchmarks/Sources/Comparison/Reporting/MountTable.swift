@@ -4,8 +4,8 @@ import Foundation
 struct MountTable {
     private var mounts: [(path: String, type: String)] = []
 
-    /// Lines that are none of mounts are passed over: of `22 27 0:21 / /proc rw,relatime - proc proc rw` the fifth field is the path,
-    /// and the first after the dash the type.
+    /// Of `22 27 0:21 / /proc rw,relatime - proc proc rw` the fifth field is the path, and the first after the dash the type.
+    /// Other lines are passed over.
     init(_ text: String) {
         for line in text.split(separator: "\n") {
             let fields = line.split(separator: " ")
