@@ -24,7 +24,15 @@ struct CompareRun: ParsableCommand {
     var smoke = false
 
     @Option(help: "The parts to measure: feeds, power, threads, latency, eviction, memory, growth; all when left out.")
-    var only: [Comparison.Part] = []
+    var only: [Contest.Part] = []
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            How far caches grow, from 1000 records to 20000000; 1000000 when left out. What is beyond a million takes minutes \
+            more, and is measured of Espalier and the floor alone.
+            """, valueName: "records"))
+    var largest: Int?
 
     @Option(help: ArgumentHelp("Where the report goes.", valueName: "directory"))
     var report = "report"
@@ -39,15 +47,34 @@ struct CompareRun: ParsableCommand {
             "A document whose tables between markers are replaced by those of the report.", valueName: "file"))
     var update: [String] = []
 
+    func validate() throws {
+        guard let largest else { return }
+        guard Scale.largestAllowed.contains(largest) else {
+            throw ValidationError(
+                """
+                --largest is a number of records from \(Scale.largestAllowed.lowerBound) to \
+                \(Scale.largestAllowed.upperBound), not \(largest).
+                """)
+        }
+        if smoke { throw ValidationError("--smoke has sizes of its own: leave --largest out.") }
+        if !only.isEmpty && !only.contains(.growth) {
+            throw ValidationError("--largest is for the part growth, which --only leaves out.")
+        }
+    }
+
+    private var scale: Scale {
+        if smoke { return .smoke }
+        return largest.map(Scale.full.growing) ?? .full
+    }
+
     func run() throws {
-        let scale = smoke ? Scale.smoke : Scale.full
         let start = ContinuousClock.now
-        let comparison = Comparison(scale: scale, directory: scratch) { what in
+        let contest = Contest(scale: scale, directory: scratch) { what in
             let seconds = Int((ContinuousClock.now - start).microseconds / 1e6)
             FileHandle.standardError.write(Data("\(seconds) s: \(what)\n".utf8))
         }
         var files: [String] = []
-        let report = try comparison.run(only.isEmpty ? Comparison.Part.allCases : only) { report in
+        let report = try contest.run(only.isEmpty ? Contest.Part.allCases : only) { report in
             files = try ReportFiles(report).write(to: self.report)
         }
         for document in update { try MarkedDocument.update(document, with: MarkdownReport(report: report)) }
@@ -62,13 +89,13 @@ struct CompareMemory: ParsableCommand {
         commandName: "memory", abstract: "What this process takes to read all feeds of a contender.",
         shouldDisplay: false)
 
-    @Option var contender: String
+    @Option var contender: ContenderID
     @Option var directory: String
 
     /// Identifiers of feeds come by standard input, one a line.
     func run() throws {
-        guard let contestant = Contestant.all.first(where: { $0.name == contender }) else {
-            throw ValidationError("There is no contender '\(contender)'.")
+        guard let contestant = Contestant.all.first(where: { $0.id == contender }) else {
+            throw ValidationError("Nobody makes a contender '\(contender.rawValue)' by itself.")
         }
         var feeds: [String] = []
         while let line = readLine() { feeds.append(line) }
@@ -77,4 +104,5 @@ struct CompareMemory: ParsableCommand {
     }
 }
 
-extension Comparison.Part: ExpressibleByArgument {}
+extension Contest.Part: ExpressibleByArgument {}
+extension ContenderID: ExpressibleByArgument {}

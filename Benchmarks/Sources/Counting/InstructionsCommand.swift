@@ -36,11 +36,11 @@ struct Check: ParsableCommand {
         } else if known.byName.isEmpty {
             return print("instructions: there are no thresholds for \(architecture); `--update` writes them")
         }
-        let comparison = Comparison(
+        let verdicts = Verdicts(
             counts: counts, thresholds: known,
-            subjects: operations.map { Comparison.Subject(name: $0.name, tolerance: $0.tolerance) })
-        print(comparison.table)
-        guard comparison.isKept else { throw ExitCode.failure }
+            subjects: operations.map { Verdicts.Subject(name: $0.name, tolerance: $0.tolerance) })
+        print(verdicts.table)
+        guard verdicts.isKept else { throw ExitCode.failure }
     }
 }
 

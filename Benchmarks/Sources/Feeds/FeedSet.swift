@@ -23,6 +23,9 @@ package struct FeedSet: Sendable {
 }
 
 extension Feed {
+    /// Nodes of a feed whose people are all different: itself, posts and comments, and the author of each.
+    package static func nodeCount(posts: Int) -> Int { posts * (2 + 2 * Sample.commentsPerPost) + 1 }
+
     /// Of authors of posts and comments, each once.
     package var peopleIdentifiers: Set<String> {
         var found: Set<String> = []
@@ -35,8 +38,7 @@ extension Feed {
 
     /// The same with one node in a hundred changed: the likes of as many posts as comments.
     package func edited(_ number: Int) -> Feed {
-        let nodes = posts.count * (2 + 2 * Sample.commentsPerPost) + 1
-        let count = max(1, nodes / 200)
+        let count = max(1, Self.nodeCount(posts: posts.count) / 200)
         let step = max(1, posts.count / count)
         return copy { feed in
             for index in 0..<min(count, posts.count) {

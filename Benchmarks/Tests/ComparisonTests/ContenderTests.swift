@@ -6,14 +6,14 @@ import Testing
 
 @Suite("every contender keeps what it is given", .serialized)
 struct ContenderTests {
-    private static let everyone = Contestant.all.map(\.name)
+    private static let everyone = Contestant.all.map(\.id)
     private let set = FeedSet(feeds: 6, people: 40, posts: 12)
 
     /// With a contender that is open, in a directory of its own.
     private func with(
-        _ name: String, _ durability: Durability = .process, _ body: (any Contender) throws -> Void
+        _ who: ContenderID, _ durability: Durability = .process, _ body: (any Contender) throws -> Void
     ) throws {
-        let contestant = try #require(Contestant.all.first { $0.name == name })
+        let contestant = try #require(Contestant.all.first { $0.id == who })
         let directory = FileManager.default.temporaryDirectory.appending(path: "contender-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let contender = try contestant.make(directory, durability)
@@ -33,9 +33,17 @@ struct ContenderTests {
         for feed in feeds { #expect(try contender.read(feed.id)?.plain() == feed) }
     }
 
+    @Test("everyone is made in one way, and has a name of its own")
+    func everyoneOnce() {
+        let made = (Contestant.all + Contestant.snapshots).map(\.id)
+        #expect(made.count == ContenderID.allCases.count)
+        #expect(Set(made) == Set(ContenderID.allCases))
+        #expect(Set(made.map(\.name)).count == made.count)
+    }
+
     @Test("a feed written reads back, and so does another state of it", arguments: everyone, Durability.allCases)
-    func written(name: String, durability: Durability) throws {
-        try with(name, durability) { contender in
+    func written(who: ContenderID, durability: Durability) throws {
+        try with(who, durability) { contender in
             try write(set.feeds, contender)
             try expect(contender, set.feeds)
             let edited = set.feeds.map { $0.edited(7) }
@@ -46,8 +54,8 @@ struct ContenderTests {
     }
 
     @Test("a feed that has become shorter, or has other comments, is what it was given", arguments: everyone)
-    func shortened(name: String) throws {
-        try with(name) { contender in
+    func shortened(who: ContenderID) throws {
+        try with(who) { contender in
             try write(set.feeds, contender)
             let shorter = set.feeds[0].copy { feed in
                 feed.posts = feed.posts.dropFirst(2).reversed().map { post in
@@ -60,8 +68,8 @@ struct ContenderTests {
     }
 
     @Test("no feed is nil", arguments: everyone)
-    func missing(name: String) throws {
-        try with(name) { contender in
+    func missing(who: ContenderID) throws {
+        try with(who) { contender in
             #expect(try contender.read("1-0") == nil)
             #expect(try contender.collection(forKey: "followers") == nil)
             try write([set.feeds[0]], contender)
@@ -70,8 +78,8 @@ struct ContenderTests {
     }
 
     @Test("another state of a person shows in every feed", arguments: everyone)
-    func updated(name: String) throws {
-        try with(name) { contender in
+    func updated(who: ContenderID) throws {
+        try with(who) { contender in
             try write(set.feeds, contender)
             let (id, feeds) = try shownMost()
             let old = try #require(set.feeds.lazy.compactMap { $0.person(id) }.first)
@@ -84,8 +92,8 @@ struct ContenderTests {
     }
 
     @Test("who is deleted is in no feed any more, until written again", arguments: everyone)
-    func deleted(name: String) throws {
-        try with(name) { contender in
+    func deleted(who: ContenderID) throws {
+        try with(who) { contender in
             try write(set.feeds, contender)
             let (id, feeds) = try shownMost()
             try contender.delete(person: id, shownIn: feeds)
@@ -99,8 +107,8 @@ struct ContenderTests {
     }
 
     @Test("a list is as it was set, with what was appended", arguments: everyone)
-    func collections(name: String) throws {
-        try with(name) { contender in
+    func collections(who: ContenderID) throws {
+        try with(who) { contender in
             let people = set.people
             try contender.setCollection([], forKey: "followers")
             #expect(try contender.collection(forKey: "followers") == [])
@@ -116,10 +124,10 @@ struct ContenderTests {
 
     @Test(
         "what was written is there when it is opened again",
-        arguments: Contestant.all.filter { $0.role != .ceiling }.map(\.name),
+        arguments: Contestant.all.filter { $0.role != .ceiling }.map(\.id),
         Durability.allCases)
-    func reopened(name: String, durability: Durability) throws {
-        try with(name, durability) { contender in
+    func reopened(who: ContenderID, durability: Durability) throws {
+        try with(who, durability) { contender in
             try write(Array(set.feeds[..<3]), contender)
             try contender.setCollection(Array(set.people[..<5]), forKey: "followers")
             try contender.close()
@@ -136,8 +144,8 @@ struct ContenderTests {
     }
 
     @Test("two threads read one state or another while one writes", arguments: everyone)
-    func threads(name: String) throws {
-        try with(name) { contender in
+    func threads(who: ContenderID) throws {
+        try with(who) { contender in
             let states = (0..<4).map { number in set.feeds[0].edited(number) }
             try write([states[0]], contender)
             let shared = Shared(contender: contender)

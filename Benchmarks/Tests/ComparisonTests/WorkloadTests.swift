@@ -51,7 +51,7 @@ struct WorkloadTests {
         var scale = Scale.smoke
         // Few people, so that every feed shows who is updated.
         scale.people = 5
-        let contestant = Contestant(name: "one", role: .peer) { _, _ in make() }
+        let contestant = Contestant(.files) { _, _ in make() }
         let stand = try Stand(contestant, in: "", durability: .process)
         var workloads = FeedWorkloads(scale: scale, durability: .process, stands: [stand]) { _ in }
         try workloads.writeNew()

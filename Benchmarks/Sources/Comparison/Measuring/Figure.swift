@@ -1,7 +1,6 @@
 /// What one contender came to in one workload.
 struct Figure: Codable, Sendable {
-    let contender: String
-    let role: Contestant.Role
+    let contender: ContenderID
     let unit: Unit
     /// How many times it was measured.
     let count: Int
@@ -11,8 +10,7 @@ struct Figure: Codable, Sendable {
 
     /// Of values in any order, of which there is at least one.
     init(_ contestant: Contestant, unit: Unit, values: [Double]) {
-        contender = contestant.name
-        role = contestant.role
+        contender = contestant.id
         self.unit = unit
         let sorted = values.sorted()
         count = sorted.count
@@ -41,10 +39,10 @@ struct Outcome: Codable, Sendable {
     let durability: Durability
     var figures: [Figure]
 
-    func figure(of contender: String) -> Figure? { figures.first { $0.contender == contender } }
+    func figure(of contender: ContenderID) -> Figure? { figures.first { $0.contender == contender } }
 
     /// How many times as long as another one takes a contender.
-    func ratio(of contender: String, to other: String) -> Double? {
+    func ratio(of contender: ContenderID, to other: ContenderID) -> Double? {
         guard let own = figure(of: contender), let others = figure(of: other), others.median > 0 else { return nil }
         return own.median / others.median
     }

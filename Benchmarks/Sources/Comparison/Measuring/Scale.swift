@@ -1,3 +1,5 @@
+import Feeds
+
 /// How much is measured.
 struct Scale: Codable, Sendable {
     var feeds = 100
@@ -12,12 +14,15 @@ struct Scale: Codable, Sendable {
     var page = 20
     /// Records that caches grow to, for all and for those that are measured beyond.
     var growth = [1_000, 10_000, 100_000, 1_000_000]
-    var farGrowth = [10_000_000]
+    var farGrowth: [Int] = []
     /// Of each measurement that runs by the clock.
     var seconds = 1.0
     var evictionBudget = 8 << 20
     var evictionFeeds = 1_000
     var evictionReads = 4_000
+
+    /// What contenders keep where nothing else is said.
+    var feedSet: FeedSet { FeedSet(feeds: feeds, people: people, posts: posts) }
 
     static let full = Scale()
 
@@ -26,4 +31,18 @@ struct Scale: Codable, Sendable {
         feeds: 4, people: 40, posts: 6, readingRounds: 2, writingRounds: 2, coldRounds: 1, collection: 200, page: 5,
         growth: [100, 1_000], farGrowth: [2_000], seconds: 0.1, evictionBudget: 1 << 20, evictionFeeds: 30,
         evictionReads: 60)
+
+    /// Of records: less than a feed's worth is no cache, and more than some twenty millions the limits of 8 GiB, the same for
+    /// the engine and the floor, do not hold.
+    static let largestAllowed = 1_000...20_000_000
+
+    /// Caches grow by factors of ten to this many records; beyond a million only those grow that are measured there.
+    func growing(to largest: Int) -> Scale {
+        let powers = sequence(first: 1_000) { $0 * 10 }.prefix { $0 < largest }
+        let sizes = powers + [largest]
+        var scale = self
+        scale.growth = sizes.filter { $0 <= 1_000_000 }
+        scale.farGrowth = sizes.filter { $0 > 1_000_000 }
+        return scale
+    }
 }

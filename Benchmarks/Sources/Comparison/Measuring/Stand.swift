@@ -6,17 +6,11 @@ final class Stand {
 
     init(_ contestant: Contestant, in directory: String, durability: Durability) throws {
         self.contestant = contestant
-        self.directory = directory + "/" + contestant.fileName
+        self.directory = directory + "/" + contestant.id.rawValue
         contender = try contestant.make(self.directory, durability)
         try contender.open()
     }
 
     /// What is in its directory, as the system allocated it.
     func bytesOnDisk() throws -> Int { try DirectorySize.allocated(directory) }
-}
-
-extension Contestant {
-    var fileName: String {
-        String(name.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "-" })
-    }
 }

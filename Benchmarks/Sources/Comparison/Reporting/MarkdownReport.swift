@@ -2,8 +2,6 @@
 struct MarkdownReport {
     let report: Report
 
-    static let engine = "Espalier"
-
     /// Tables by the names that documents ask for.
     var sections: [(name: String, title: String, text: String)] {
         var sections = [
@@ -23,14 +21,10 @@ struct MarkdownReport {
     }
 
     var text: String {
-        let surroundings = report.surroundings
         let head = """
             # What one run measured
 
-            \(surroundings.date), \(surroundings.processors) × \(surroundings.processor), \
-            \(Format.bytes(Double(surroundings.memoryBytes))) of memory, \(surroundings.system); \
-            LMDB \(surroundings.lmdb), SQLite \(surroundings.sqlite)\
-            \(surroundings.isOptimised ? "" : "; a debug build, whose figures mean nothing").
+            \(report.surroundings.text).
 
             Medians; in brackets the 10th and the 90th percentile, or of fewer than 20 values the least and the greatest.
 
@@ -61,19 +55,19 @@ struct MarkdownReport {
 
     private func ratios(of durability: Durability) -> String {
         byContender(outcomes(durability)) { outcome, figure in
-            outcome.ratio(of: figure.contender, to: Self.engine).map(Format.ratio) ?? "–"
+            outcome.ratio(of: figure.contender, to: .engine).map(Format.ratio) ?? "–"
         }
     }
 
     private func byContender(_ outcomes: [Outcome], _ cell: (Outcome, Figure) -> String) -> String {
-        guard let names = outcomes.max(by: { $0.figures.count < $1.figures.count })?.figures.map(\.contender) else {
-            return ""
-        }
+        let most = outcomes.max { $0.figures.count < $1.figures.count }
+        guard let contenders = most?.figures.map(\.contender) else { return "" }
         // Contenders are the columns where there are fewer of them: workloads have long names.
         var table = MarkdownTable([""] + outcomes.map(\.title))
-        for name in names {
+        for contender in contenders {
             table.append(
-                [name] + outcomes.map { outcome in outcome.figure(of: name).map { cell(outcome, $0) } ?? "–" })
+                [contender.name]
+                    + outcomes.map { outcome in outcome.figure(of: contender).map { cell(outcome, $0) } ?? "–" })
         }
         return table.text
     }
@@ -98,7 +92,7 @@ struct MarkdownReport {
             let figures = [alone, beside].flatMap { [$0.p50, $0.p99, $0.p999 ?? .nan, $0.most] }
             let ratio = Format.ratio(beside.middleP99 / alone.middleP99)
             table.append(
-                [alone.contender] + figures.map(Format.microseconds) + [ratio, Format.ratio(beside.commits)])
+                [alone.contender.name] + figures.map(Format.microseconds) + [ratio, Format.ratio(beside.commits)])
         }
         return table.text
     }
@@ -110,7 +104,7 @@ struct MarkdownReport {
         ])
         for result in report.evictions {
             table.append([
-                result.contender, Format.bytes(Double(result.budget)), Format.bytes(Double(result.mostBytes)),
+                result.contender.name, Format.bytes(Double(result.budget)), Format.bytes(Double(result.mostBytes)),
                 Format.count(result.feedsHeld), Format.percent(result.hitRate),
                 Format.percent(result.leastRecentlyUsed), Format.percent(result.offlineOptimal),
                 Format.microseconds(result.microsecondsPerRead),
@@ -125,7 +119,8 @@ struct MarkdownReport {
         for result in report.memory {
             let disk = report.outcome("size")?.figure(of: result.contender)
             table.append([
-                result.contender, disk.map { Format.bytes($0.median) } ?? "–", Format.bytes(Double(result.ownBytes)),
+                result.contender.name, disk.map { Format.bytes($0.median) } ?? "–",
+                Format.bytes(Double(result.ownBytes)),
                 Format.bytes(Double(result.fileBytes)),
             ])
         }
@@ -144,13 +139,11 @@ struct MarkdownReport {
         let sizes = Set(report.growth.map(\.records)).sorted()
         guard !sizes.isEmpty else { return "" }
         var table = MarkdownTable([""] + sizes.map(Format.count))
-        var names: [String] = []
-        for point in report.growth where !names.contains(point.contender) { names.append(point.contender) }
-        for name in names {
+        for contender in report.grown {
             table.append(
-                [name]
+                [contender.name]
                     + sizes.map { size in
-                        report.growth.first { $0.contender == name && $0.records == size }
+                        report.growth.first { $0.contender == contender && $0.records == size }
                             .map { Format.microseconds(value($0)) + toFloor($0, value) } ?? "–"
                     })
         }
@@ -159,9 +152,9 @@ struct MarkdownReport {
 
     /// In brackets, how many times as long as the floor at the same size.
     private func toFloor(_ point: Growth.Point, _ value: (Growth.Point) -> Double) -> String {
-        guard point.contender == Self.engine,
+        guard point.contender == .engine,
             let floor = report.growth.first(where: {
-                $0.records == point.records && $0.contender == "floor: LMDB by hand"
+                $0.records == point.records && $0.contender == .floor
             })
         else { return "" }
         return " (\(Format.ratio(value(point) / value(floor)))× floor)"

@@ -10,26 +10,22 @@ struct Promises {
     }
 
     var rows: [Row] {
-        let engine = MarkdownReport.engine
-        let compressed = "Espalier, compressed"
-        let blob = "JSON blobs in SQLite"
-        return [
-            times("read a feed, to a JSON blob", "read-warm", blob, engine, 7),
-            times("the same, compressed", "read-warm", blob, compressed, 4),
+        [
+            times("read a feed, to a JSON blob", "read-warm", .jsonBlobs, .engine, 7),
+            times("the same, compressed", "read-warm", .jsonBlobs, .engineCompressed, 4),
             times(
-                "read a feed, to normalized rows as Apollo has them", "read-warm",
-                "normalized rows in SQLite, as Apollo", engine, 20),
+                "read a feed, to normalized rows as Apollo has them", "read-warm", .genericRows, .engine, 20),
             times(
                 "read a feed, to normalized rows that know their types", "read-warm",
-                "normalized rows in SQLite, typed", engine, 20),
-            times("rewrite with 1 % changed, to a JSON blob", "rewrite-edited", blob, engine, 5),
-            times("update a person and re-read a feed, to JSON blobs", "update-person", blob, engine, 30),
+                .typedRows, .engine, 20),
+            times("rewrite with 1 % changed, to a JSON blob", "rewrite-edited", .jsonBlobs, .engine, 5),
+            times("update a person and re-read a feed, to JSON blobs", "update-person", .jsonBlobs, .engine, 30),
         ].compactMap(\.self) + floors + opening + latency
     }
 
     /// How many times as long as one contender another one takes.
     private func times(
-        _ promise: String, _ workload: String, _ slower: String, _ faster: String, _ wanted: Double
+        _ promise: String, _ workload: String, _ slower: ContenderID, _ faster: ContenderID, _ wanted: Double
     ) -> Row? {
         guard let ratio = report.outcome(workload)?.ratio(of: slower, to: faster) else { return nil }
         return Row(
@@ -37,11 +33,13 @@ struct Promises {
             isKept: ratio >= wanted)
     }
 
-    private func points(_ contender: String) -> [Growth.Point] { report.growth.filter { $0.contender == contender } }
+    private func points(_ contender: ContenderID) -> [Growth.Point] {
+        report.growth.filter { $0.contender == contender }
+    }
 
     private var floors: [Row] {
-        points(MarkdownReport.engine).compactMap { point in
-            guard let floor = points("floor: LMDB by hand").first(where: { $0.records == point.records }) else {
+        points(.engine).compactMap { point in
+            guard let floor = points(.floor).first(where: { $0.records == point.records }) else {
                 return nil
             }
             let ratio = point.read.median / floor.read.median
@@ -52,7 +50,7 @@ struct Promises {
     }
 
     private var opening: [Row] {
-        points(MarkdownReport.engine).map { point in
+        points(.engine).map { point in
             Row(
                 promise: "open \(Format.count(point.records)) records", wanted: "< 5,000 us",
                 measured: Format.microseconds(point.open.median) + " us", isKept: point.open.median < 5_000)
@@ -60,13 +58,13 @@ struct Promises {
     }
 
     private var latency: [Row] {
-        report.latencies.filter { $0.hasWriter && $0.contender == Contestant.snapshots[0].name }.compactMap { beside in
+        report.latencies.filter { $0.hasWriter && $0.contender == .engineSnapshot }.compactMap { beside in
             guard
                 let alone = report.latencies.first(where: { !$0.hasWriter && $0.contender == beside.contender })
             else { return nil }
             let ratio = beside.middleP99 / alone.middleP99
             return Row(
-                promise: "p99 of \(beside.contender) beside a writer, to without", wanted: "≤ 1.5",
+                promise: "p99 of \(beside.contender.name) beside a writer, to without", wanted: "≤ 1.5",
                 measured: Format.ratio(ratio), isKept: ratio <= 1.5)
         }
     }

@@ -1,9 +1,6 @@
-import Espalier
-import Foundation
-
 /// Everything that one run measured: what `report.json` holds.
 struct Report: Codable, Sendable {
-    var surroundings = Surroundings()
+    let surroundings: Surroundings
     let scale: Scale
     var outcomes: [Outcome] = []
     var latencies: [ReadingBesideWriter.Latency] = []
@@ -11,7 +8,18 @@ struct Report: Codable, Sendable {
     var memory: [ResidentMemory.Result] = []
     var growth: [Growth.Point] = []
 
-    init(scale: Scale) { self.scale = scale }
+    /// Of contenders whose files are in a directory.
+    init(scale: Scale, directory: String) {
+        self.scale = scale
+        surroundings = Surroundings(directory: directory)
+    }
+
+    /// The contenders that grew, in the order they came in.
+    var grown: [ContenderID] {
+        var contenders: [ContenderID] = []
+        for point in growth where !contenders.contains(point.contender) { contenders.append(point.contender) }
+        return contenders
+    }
 
     func outcome(_ workload: String, _ durability: Durability = .process) -> Outcome? {
         outcomes.first { $0.workload == workload && $0.durability == durability }

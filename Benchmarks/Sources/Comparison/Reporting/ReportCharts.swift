@@ -23,22 +23,19 @@ struct ReportCharts {
         return charts.map { ($0.0 + ".svg", $0.1) }
     }
 
-    private var note: String {
-        let surroundings = report.surroundings
-        return "\(surroundings.processors) × \(surroundings.processor), one run, medians"
-    }
+    private var note: String { report.surroundings.machine + ", one run, medians" }
 
     // The ceiling is no contender on disk: it would stretch every axis.
     private func bars(_ title: String, _ workloads: [String]) -> String {
         let sections = workloads.compactMap { report.outcome($0) }.map { outcome in
             BarChart.Section(
                 outcome.title,
-                bars: outcome.figures.filter { $0.role != .ceiling }.map { figure in
+                bars: outcome.figures.filter { $0.contender.role != .ceiling }.map { figure in
                     BarChart.Bar(
-                        figure.contender, figure.median,
-                        detail: outcome.ratio(of: figure.contender, to: MarkdownReport.engine)
+                        figure.contender.name, figure.median,
+                        detail: outcome.ratio(of: figure.contender, to: .engine)
                             .map { Format.ratio($0) + "×" },
-                        isEmphasised: figure.contender == MarkdownReport.engine)
+                        isEmphasised: figure.contender == .engine)
                 })
         }
         return BarChart(
@@ -51,8 +48,8 @@ struct ReportCharts {
         let sections = ReadingThreads.threads.compactMap { report.outcome("threads-\($0)") }.map { outcome in
             BarChart.Section(
                 outcome.title,
-                bars: outcome.figures.filter { $0.role != .ceiling }.map {
-                    BarChart.Bar($0.contender, $0.median, isEmphasised: $0.contender == MarkdownReport.engine)
+                bars: outcome.figures.filter { $0.contender.role != .ceiling }.map {
+                    BarChart.Bar($0.contender.name, $0.median, isEmphasised: $0.contender == .engine)
                 })
         }
         return BarChart(
@@ -62,18 +59,16 @@ struct ReportCharts {
     }
 
     private var latency: String {
-        let shown = [
-            "Espalier, .snapshot", "Espalier", "floor: LMDB by hand", "JSON blobs in SQLite", "RocksDB by hand",
-        ]
+        let shown: [ContenderID] = [.engineSnapshot, .engine, .floor, .jsonBlobs, .rocksDB]
         let series = report.latencies.filter { shown.contains($0.contender) }.flatMap { latency in
             // Alone only where it is the yardstick: more lines than this nobody can tell apart.
-            latency.hasWriter || latency.contender == shown[0]
+            latency.hasWriter || latency.contender == .engineSnapshot
                 ? [
                     PercentileChart.Series(
-                        latency.contender + (latency.hasWriter ? "" : ", no writer"),
+                        latency.contender.name + (latency.hasWriter ? "" : ", no writer"),
                         points: [(50, latency.p50), (90, latency.p90), (99, latency.p99), (99.9, latency.p999)]
                             .compactMap { percentile, value in value.map { .init(percentile, $0) } },
-                        isEmphasised: latency.contender == shown[0] && latency.hasWriter)
+                        isEmphasised: latency.contender == .engineSnapshot && latency.hasWriter)
                 ] : []
         }
         return PercentileChart(
@@ -84,7 +79,7 @@ struct ReportCharts {
     private var eviction: String {
         let sections = report.evictions.map { result in
             BarChart.Section(
-                "\(result.contender), which holds \(result.feedsHeld) feeds",
+                "\(result.contender.name), which holds \(result.feedsHeld) feeds",
                 bars: [
                     .init("hit rate", result.hitRate, isEmphasised: true),
                     .init("exact LRU of as many", result.leastRecentlyUsed),
@@ -99,17 +94,15 @@ struct ReportCharts {
     }
 
     private func growth(_ title: String, _ value: (Growth.Point) -> Double) -> String {
-        var names: [String] = []
-        for point in report.growth where !names.contains(point.contender) { names.append(point.contender) }
-        return LineChart(
+        LineChart(
             title: title, x: .init("records", unit: .count, scale: .logarithmic),
             y: .init("median", unit: .microseconds, scale: .logarithmic),
-            series: names.map { name in
+            series: report.grown.map { contender in
                 LineChart.Series(
-                    name,
-                    points: report.growth.filter { $0.contender == name }.map {
+                    contender.name,
+                    points: report.growth.filter { $0.contender == contender }.map {
                         LineChart.Point(Double($0.records), value($0))
-                    }, isEmphasised: name == MarkdownReport.engine)
+                    }, isEmphasised: contender == .engine)
             }, note: note
         ).svg
     }

@@ -1,17 +1,24 @@
-import CLMDBRaw
 import Foundation
-import GRDB
 
-/// The machine and the versions that a report was made with.
+/// The machine, the system and the versions that a report was made with. What can't be told is left out.
 struct Surroundings: Codable, Sendable {
     var date = ISO8601DateFormatter().string(from: Date())
     var system = ProcessInfo.processInfo.operatingSystemVersionString
+    var kernel = Self.kernelRelease()
     var processors = ProcessInfo.processInfo.activeProcessorCount
     var processor = Self.processorName()
     var memoryBytes = Int(ProcessInfo.processInfo.physicalMemory)
+    /// Of the directory that contenders keep their files in.
+    var fileSystem: String?
     var isOptimised = Self.isOptimisedBuild
-    var lmdb = "\(MDB_VERSION_MAJOR).\(MDB_VERSION_MINOR).\(MDB_VERSION_PATCH)"
-    var sqlite = Self.sqliteVersion()
+    var versions: Versions
+
+    init(directory: String) {
+        let scratch = try? Scratch(in: directory)
+        (fileSystem, versions) = withExtendedLifetime(scratch) {
+            (scratch.flatMap { MountTable.ofThisSystem()?.fileSystem(of: $0.path) }, Versions(scratch: scratch?.path))
+        }
+    }
 
     private static var isOptimisedBuild: Bool {
         #if DEBUG
@@ -21,13 +28,29 @@ struct Surroundings: Codable, Sendable {
         #endif
     }
 
-    private static func processorName() -> String {
-        let text = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""
-        let line = text.split(separator: "\n").first { $0.hasPrefix("model name") }
-        return line?.split(separator: ":").last.map { $0.trimmingCharacters(in: .whitespaces) } ?? "unknown"
+    /// As plots have it.
+    var machine: String { [String(processors), processor].compactMap(\.self).joined(separator: " × ") }
+
+    /// A sentence without its end.
+    var text: String {
+        let parts = [
+            date, processor == nil ? machine + " processors" : machine,
+            Format.bytes(Double(memoryBytes)) + " of memory", system, kernel.map { "kernel " + $0 },
+            fileSystem.map { "files on " + $0 },
+        ]
+        let versions = versions.all.map { "\($0.name) \($0.version)" }
+        return [parts.compactMap(\.self), versions].filter { !$0.isEmpty }.map { $0.joined(separator: ", ") }
+            .joined(separator: "; ") + (isOptimised ? "" : "; a debug build, whose figures mean nothing")
     }
 
-    private static func sqliteVersion() -> String {
-        (try? DatabaseQueue().read { try String.fetchOne($0, sql: "SELECT sqlite_version()") }) ?? "unknown"
+    private static func processorName() -> String? {
+        let text = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix("model name") }
+        return line?.split(separator: ":").last.map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    private static func kernelRelease() -> String? {
+        (try? String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8))?
+            .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

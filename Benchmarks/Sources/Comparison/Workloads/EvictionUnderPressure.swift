@@ -4,10 +4,10 @@ import Foundation
 
 /// Feeds read by Zipf and written where they are missing, in caches too small for all of them.
 struct EvictionUnderPressure {
-    let comparison: Comparison
+    let contest: Contest
 
     struct Result: Codable, Sendable {
-        let contender: String
+        let contender: ContenderID
         let budget, reads, hits: Int
         /// Feeds it held, on average: what the other two rules are given.
         let feedsHeld: Int
@@ -21,20 +21,20 @@ struct EvictionUnderPressure {
 
     /// What it takes of a contender here.
     private struct Limited {
-        let name: String
+        let id: ContenderID
         let contender: any Contender
         let directory: String
         let heldCount: ([Feed]) throws -> Int
     }
 
     func run() throws -> [Result] {
-        comparison.announce("evicting under pressure")
-        let scale = comparison.scale
+        contest.announce("evicting under pressure")
+        let scale = contest.scale
         let set = FeedSet(seed: 4, feeds: scale.evictionFeeds, people: scale.people, posts: scale.posts)
         let table = ZipfTable(count: set.feeds.count)
         var random = SplitMix64(state: 11)
         let accesses = (0..<scale.evictionReads).map { _ in table.draw(&random) }
-        let scratch = try Scratch(in: comparison.directory)
+        let scratch = try Scratch(in: contest.directory)
         return try limited(scratch.path).map { contender in
             try contender.contender.open()
             defer { try? contender.contender.close() }
@@ -43,20 +43,21 @@ struct EvictionUnderPressure {
     }
 
     private func limited(_ directory: String) throws -> [Limited] {
-        let budget = comparison.scale.evictionBudget
-        let engines = [("Espalier", Compression.none), ("Espalier, compressed", .standard)].map { name, compression in
-            let path = directory + "/" + name
+        let budget = contest.scale.evictionBudget
+        let compressions: [(ContenderID, Compression)] = [(.engine, .none), (.engineCompressed, .standard)]
+        let engines = compressions.map { id, compression in
+            let path = directory + "/" + id.rawValue
             let contender = EngineContender<Feed>(
                 directory: path, durability: .process, compression: compression, budget: ByteCount(budget))
-            return Limited(name: name, contender: contender, directory: path) { feeds in
+            return Limited(id: id, contender: contender, directory: path) { feeds in
                 let cache = try contender.cache
                 return feeds.count { cache.peek(Feed.self, "Feed:\($0.id)") != nil }
             }
         }
-        let path = directory + "/files"
+        let path = directory + "/" + ContenderID.files.rawValue
         let files = try FilesContender(directory: path, durability: .process, limit: budget)
         return engines + [
-            Limited(name: "JSON files", contender: files, directory: path) { _ in
+            Limited(id: .files, contender: files, directory: path) { _ in
                 try DirectorySize.files(path).count
             }
         ]
@@ -80,7 +81,7 @@ struct EvictionUnderPressure {
         }
         let capacity = max(1, held.reduce(0, +) / max(1, held.count))
         return Result(
-            contender: limited.name, budget: comparison.scale.evictionBudget, reads: accesses.count, hits: hits,
+            contender: limited.id, budget: contest.scale.evictionBudget, reads: accesses.count, hits: hits,
             feedsHeld: capacity, hitRate: Double(hits) / Double(accesses.count),
             leastRecentlyUsed: ExactLRU.hitRate(of: accesses, capacity: capacity),
             offlineOptimal: OfflineOptimal.hitRate(of: accesses, capacity: capacity),

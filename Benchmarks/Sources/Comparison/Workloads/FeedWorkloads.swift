@@ -20,7 +20,7 @@ struct FeedWorkloads {
         self.durability = durability
         self.stands = stands
         self.announce = announce
-        set = FeedSet(feeds: scale.feeds, people: scale.people, posts: scale.posts)
+        set = scale.feedSet
         shownIn = set.feedsByPerson()
         expected = [:]
     }
@@ -256,7 +256,7 @@ struct FeedWorkloads {
     }
 }
 
-extension Comparison {
+extension Contest {
     /// The workloads over feeds; of those that read and don't write only where nothing waits for the disk.
     func feeds(_ durability: Durability) throws -> [Outcome] {
         let scratch = try Scratch(in: directory)

@@ -1,14 +1,14 @@
 import Feeds
 
-/// What operations take while caches grow from a thousand records to a million, and some of them beyond.
+/// What operations take while caches grow from a thousand records to a million, and some of them beyond where asked.
 ///
 /// All records are different: no feed shows a person of another.
 struct Growth {
-    let comparison: Comparison
+    let contest: Contest
 
     /// What one contender takes at one size, in microseconds.
     struct Point: Codable, Sendable {
-        let contender: String
+        let contender: ContenderID
         let records: Int
         let open, read, node, write, rewrite: Figure
         let bytes: Int
@@ -24,32 +24,32 @@ struct Growth {
     }
 
     func run() throws -> [Point] {
-        let far = comparison.contestants.filter { $0.isMeasuredFar }
-        let points = try run(
-            comparison.contestants.filter { $0.role != .ceiling && $0.isMeasuredGrowing }, comparison.scale.growth)
-        return points + (try run(far, comparison.scale.farGrowth))
+        let near = contest.contestants.filter(\.isMeasuredGrowing)
+        let far = near.filter { $0.role != .peer }
+        return try run(near, contest.scale.growth) + run(far, contest.scale.farGrowth)
     }
 
     private func run(_ contestants: [Contestant], _ sizes: [Int]) throws -> [Point] {
-        let scratch = try Scratch(in: comparison.directory)
+        guard !sizes.isEmpty else { return [] }
+        let scratch = try Scratch(in: contest.directory)
         let grown = try contestants.map { Grown(try Stand($0, in: scratch.path, durability: .process)) }
         var sample = Sample(seed: 9)
         var number = 0
         var records = 0
-        let perFeed = comparison.scale.posts * (2 + 2 * Sample.commentsPerPost) + 1
+        let perFeed = Feed.nodeCount(posts: contest.scale.posts)
         func next() -> Feed {
             defer { number += 1 }
-            return sample.feed(number: number, posts: comparison.scale.posts)
+            return sample.feed(number: number, posts: contest.scale.posts)
         }
         var points: [Point] = []
         for size in sizes {
-            comparison.announce("growing to \(size) records")
+            contest.announce("growing to \(size) records")
             while records + perFeed <= size || records == 0 {
                 let feed = next()
                 for contender in grown { try contender.add(feed) }
                 records += perFeed
             }
-            comparison.announce("measuring at \(records) records")
+            contest.announce("measuring at \(records) records")
             let fresh = (0..<turns.operations).map { _ in next() }
             points += try measure(grown, records, fresh)
             records += fresh.count * perFeed
@@ -58,7 +58,7 @@ struct Growth {
         return points
     }
 
-    private var turns: Turns { Turns(warmUp: 1, rounds: max(2, comparison.scale.writingRounds / 2), batch: 2) }
+    private var turns: Turns { Turns(warmUp: 1, rounds: max(2, contest.scale.writingRounds / 2), batch: 2) }
 
     private func measure(_ grown: [Grown], _ records: Int, _ fresh: [Feed]) throws -> [Point] {
         let stands = grown.map(\.stand)
@@ -92,7 +92,7 @@ struct Growth {
                 Figure(contestant, unit: .microseconds, values: times[index])
             }
             return Point(
-                contender: contestant.name, records: records, open: figure(opening), read: figure(reading),
+                contender: contestant.id, records: records, open: figure(opening), read: figure(reading),
                 node: figure(nodes), write: figure(writing), rewrite: figure(rewriting),
                 bytes: try stands[index].bytesOnDisk())
         }
@@ -115,8 +115,10 @@ extension Growth.Grown {
 extension Contestant {
     /// The others grow as those of their kind do, and take minutes.
     fileprivate var isMeasuredGrowing: Bool {
-        role == .floor || name == "Espalier" || name == "Espalier, compressed" || role == .peer
+        switch role {
+        case .engine: id == .engine || id == .engineCompressed
+        case .floor, .peer: true
+        case .ceiling: false
+        }
     }
-
-    fileprivate var isMeasuredFar: Bool { role == .floor || name == "Espalier" || name == "Espalier, compressed" }
 }

@@ -4,16 +4,14 @@ import Histogram
 
 /// How long reads take while a writer commits a hundred times a second, and while nobody writes.
 struct ReadingBesideWriter {
-    let comparison: Comparison
+    let contest: Contest
     static let commitsPerSecond = 100.0
     /// Alternating, so that what else the machine does falls on both.
     private static let turns = 3
 
-    init(_ comparison: Comparison) { self.comparison = comparison }
-
     /// One contender's times, in microseconds.
     struct Latency: Codable, Sendable {
-        let contender: String
+        let contender: ContenderID
         let hasWriter: Bool
         let count: Int
         let p50, p90, p99, most: Double
@@ -26,7 +24,7 @@ struct ReadingBesideWriter {
     }
 
     /// What the turns of one contender came to, with a writer or without.
-    private struct Turns {
+    private struct TurnLatencies {
         private var all = ReadingBesideWriter.histogram()
         private var p99s: [Double] = []
         private var commits: [Double] = []
@@ -37,7 +35,7 @@ struct ReadingBesideWriter {
             self.commits.append(commits)
         }
 
-        func latency(of contender: String, hasWriter: Bool) -> Latency {
+        func latency(of contender: ContenderID, hasWriter: Bool) -> Latency {
             func at(_ percentile: Double) -> Double { Double(all.valueAtPercentile(percentile)) / 1_000 }
             return Latency(
                 contender: contender, hasWriter: hasWriter, count: Int(all.totalCount), p50: at(50), p90: at(90),
@@ -47,19 +45,19 @@ struct ReadingBesideWriter {
     }
 
     func run() throws -> [Latency] {
-        let scale = comparison.scale
-        let set = FeedSet(feeds: scale.feeds, people: scale.people, posts: scale.posts)
-        let contestants = Contestant.snapshots + comparison.contestants.filter { $0.role != .ceiling }
-        let scratch = try Scratch(in: comparison.directory)
+        let scale = contest.scale
+        let set = scale.feedSet
+        let contestants = Contestant.snapshots + contest.contestants.filter { $0.role != .ceiling }
+        let scratch = try Scratch(in: contest.directory)
         let stands = try contestants.map { try Stand($0, in: scratch.path, durability: .process) }
         for stand in stands { for feed in set.feeds { try stand.contender.write(feed) } }
-        var alone = stands.map { _ in Turns() }
-        var beside = stands.map { _ in Turns() }
+        var alone = stands.map { _ in TurnLatencies() }
+        var beside = stands.map { _ in TurnLatencies() }
         var random = SplitMix64(state: 5)
         for turn in 1...Self.turns {
             for index in stands.indices.shuffled(using: &random) {
                 let stand = stands[index]
-                comparison.announce("reading beside a writer, turn \(turn): \(stand.contestant.name)")
+                contest.announce("reading beside a writer, turn \(turn): \(stand.contestant.name)")
                 _ = try measure(stand, set, isWriting: false, seconds: scale.seconds / 10)
                 alone[index].add(try measure(stand, set, isWriting: false, seconds: scale.seconds).times, commits: 0)
                 let (times, commits) = try measure(stand, set, isWriting: true, seconds: scale.seconds)
@@ -68,9 +66,10 @@ struct ReadingBesideWriter {
         }
         for stand in stands { try stand.contender.close() }
         return stands.indices.flatMap { index in
-            let name = stands[index].contestant.name
+            let contender = stands[index].contestant.id
             return [
-                alone[index].latency(of: name, hasWriter: false), beside[index].latency(of: name, hasWriter: true),
+                alone[index].latency(of: contender, hasWriter: false),
+                beside[index].latency(of: contender, hasWriter: true),
             ]
         }
     }

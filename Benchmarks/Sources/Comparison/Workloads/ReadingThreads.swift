@@ -4,16 +4,16 @@ import Synchronization
 
 /// Feeds read by one, two and four threads at a time.
 struct ReadingThreads {
-    let comparison: Comparison
+    let contest: Contest
     static let threads = [1, 2, 4]
 
     func run() throws -> [Outcome] {
-        let set = FeedSet(feeds: comparison.scale.feeds, people: comparison.scale.people, posts: comparison.scale.posts)
-        let scratch = try Scratch(in: comparison.directory)
-        let stands = try comparison.contestants.map { try Stand($0, in: scratch.path, durability: .process) }
+        let set = contest.scale.feedSet
+        let scratch = try Scratch(in: contest.directory)
+        let stands = try contest.contestants.map { try Stand($0, in: scratch.path, durability: .process) }
         for stand in stands { for feed in set.feeds { try stand.contender.write(feed) } }
         let outcomes = try Self.threads.map { count in
-            comparison.announce("reading by \(count) \(count == 1 ? "thread" : "threads")")
+            contest.announce("reading by \(count) \(count == 1 ? "thread" : "threads")")
             var rates = stands.map { _ in [Double]() }
             var random = SplitMix64(state: 1)
             for _ in 0..<3 {
@@ -37,7 +37,7 @@ struct ReadingThreads {
         let tally = Tally()
         let clock = ContinuousClock()
         let start = clock.now
-        let end = start + .seconds(comparison.scale.seconds / 4)
+        let end = start + .seconds(contest.scale.seconds / 4)
         let table = ZipfTable(count: identifiers.count)
         let lent = Lent(stand.contender)
         let name = stand.contestant.name

@@ -3,21 +3,20 @@ import Foundation
 
 /// How much memory a process takes that has read all feeds once: a process of its own for each contender.
 struct ResidentMemory {
-    let comparison: Comparison
+    let contest: Contest
 
     struct Result: Codable, Sendable {
-        let contender: String
+        let contender: ContenderID
         /// Beyond what the process had before it opened the contender. Bytes of a mapped file are the system's: it takes them
         /// back when it needs them.
         let ownBytes, fileBytes: Int
     }
 
     func run() throws -> [Result] {
-        comparison.announce("measuring memory")
-        let scale = comparison.scale
-        let set = FeedSet(feeds: scale.feeds, people: scale.people, posts: scale.posts)
-        let scratch = try Scratch(in: comparison.directory)
-        return try comparison.contestants.map { contestant in
+        contest.announce("measuring memory")
+        let set = contest.scale.feedSet
+        let scratch = try Scratch(in: contest.directory)
+        return try contest.contestants.map { contestant in
             // The ceiling has nothing on the disk: its process reads another's.
             if contestant.role != .ceiling {
                 let stand = try Stand(contestant, in: scratch.path, durability: .process)
@@ -34,7 +33,7 @@ struct ResidentMemory {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         process.arguments = [
-            "memory", "--contender", contestant.name, "--directory", directory,
+            "memory", "--contender", contestant.id.rawValue, "--directory", directory,
         ]
         let input = Pipe()
         process.standardInput = input
@@ -58,7 +57,7 @@ struct ResidentMemory {
         let before = try Memory.now()
         // The ceiling is what the models take that a read makes; what reading them takes besides counts, too.
         let isCeiling = contestant.role == .ceiling
-        let stand = try Stand(isCeiling ? Contestant.all[0] : contestant, in: directory, durability: .process)
+        let stand = try Stand(isCeiling ? .engine : contestant, in: directory, durability: .process)
         var held: [Feed] = []
         for id in identifiers {
             guard let read = try stand.contender.read(id) else {
@@ -70,7 +69,7 @@ struct ResidentMemory {
         let after = try Memory.now()
         return withExtendedLifetime((stand, held)) {
             Result(
-                contender: contestant.name, ownBytes: max(0, after.own - before.own),
+                contender: contestant.id, ownBytes: max(0, after.own - before.own),
                 fileBytes: max(0, after.file - before.file))
         }
     }

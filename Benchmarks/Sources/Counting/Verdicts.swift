@@ -19,8 +19,8 @@ extension Counts {
     }
 }
 
-/// Counts beside what they have to be.
-struct Comparison {
+/// What counts come to beside what they have to be.
+struct Verdicts {
     struct Subject {
         let name: String
         /// A share of the threshold.

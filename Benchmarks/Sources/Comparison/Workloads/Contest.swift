@@ -1,5 +1,5 @@
 /// All workloads over all contenders: what `compare` runs.
-struct Comparison {
+struct Contest {
     /// What can be asked for by itself.
     enum Part: String, CaseIterable {
         case feeds, power, threads, latency, eviction, memory, growth
@@ -14,16 +14,16 @@ struct Comparison {
 
     /// `keep` is handed the report after each part: what is measured is not to be lost with what fails later.
     func run(_ parts: [Part] = Part.allCases, keep: (Report) throws -> Void = { _ in }) throws -> Report {
-        var report = Report(scale: scale)
+        var report = Report(scale: scale, directory: directory)
         for part in parts {
             switch part {
             case .feeds: report.outcomes += try feeds(.process)
             case .power: report.outcomes += try feeds(.power)
-            case .threads: report.outcomes += try ReadingThreads(comparison: self).run()
-            case .latency: report.latencies = try ReadingBesideWriter(self).run()
-            case .eviction: report.evictions = try EvictionUnderPressure(comparison: self).run()
-            case .memory: report.memory = try ResidentMemory(comparison: self).run()
-            case .growth: report.growth = try Growth(comparison: self).run()
+            case .threads: report.outcomes += try ReadingThreads(contest: self).run()
+            case .latency: report.latencies = try ReadingBesideWriter(contest: self).run()
+            case .eviction: report.evictions = try EvictionUnderPressure(contest: self).run()
+            case .memory: report.memory = try ResidentMemory(contest: self).run()
+            case .growth: report.growth = try Growth(contest: self).run()
             }
             try keep(report)
         }

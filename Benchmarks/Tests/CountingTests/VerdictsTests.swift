@@ -3,15 +3,15 @@ import Testing
 @testable import Counting
 
 @Suite("Counts of instructions are held against thresholds")
-struct ComparisonTests {
-    private let read = Comparison.Subject(name: "read", tolerance: 0.03)
+struct VerdictsTests {
+    private let read = Verdicts.Subject(name: "read", tolerance: 0.03)
 
-    private func verdict(_ count: Int?, threshold: Int?) -> Comparison.Verdict {
+    private func verdict(_ count: Int?, threshold: Int?) -> Verdicts.Verdict {
         let counts = Counts(byName: count.map { ["read": $0] } ?? [:])
         let thresholds = Counts(byName: threshold.map { ["read": $0] } ?? [:])
-        let comparison = Comparison(counts: counts, thresholds: thresholds, subjects: [read])
-        let verdict = comparison.verdict(on: read)
-        #expect(comparison.isKept == (verdict == .kept))
+        let verdicts = Verdicts(counts: counts, thresholds: thresholds, subjects: [read])
+        let verdict = verdicts.verdict(on: read)
+        #expect(verdicts.isKept == (verdict == .kept))
         return verdict
     }
 
@@ -34,8 +34,8 @@ struct ComparisonTests {
 
     @Test("a line of the table says what was broken")
     func table() {
-        let comparison = Comparison(
+        let verdicts = Verdicts(
             counts: Counts(byName: ["read": 200]), thresholds: Counts(byName: ["read": 100]), subjects: [read])
-        #expect(comparison.table.contains("+100.00 %  WORSE"))
+        #expect(verdicts.table.contains("+100.00 %  WORSE"))
     }
 }

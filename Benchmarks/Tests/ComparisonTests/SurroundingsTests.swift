@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@testable import Comparison
+
+@Suite("What was measured with")
+struct SurroundingsTests {
+    @Test("libraries tell their versions, and the report names them")
+    func versions() {
+        let surroundings = Surroundings(directory: NSTemporaryDirectory())
+        let told = surroundings.versions.all
+        for name in ["LMDB", "zstd", "RocksDB", "SQLite"] {
+            #expect(told.contains { $0.name == name && $0.version.contains(".") }, "\(name)")
+        }
+        for (name, version) in told { #expect(surroundings.text.contains("\(name) \(version)")) }
+    }
+
+    @Test("what can't be told is left out")
+    func leftOut() {
+        var surroundings = Surroundings(directory: "/dev/null/none")
+        #expect(surroundings.fileSystem == nil)
+        #expect(surroundings.versions.rocksDB == nil)
+        surroundings.processor = nil
+        surroundings.processors = 2
+        #expect(surroundings.machine == "2")
+        #expect(surroundings.text.contains(", 2 processors, "))
+        #expect(!surroundings.text.contains("RocksDB"))
+    }
+
+    @Test("a path is on the deepest mount it is below, and of several there on the last")
+    func mounts() {
+        let table = MountTable(
+            """
+            1 0 8:1 / / rw - ext4 /dev/sda1 rw
+            2 1 0:5 / /tmp rw,nosuid shared:7 - tmpfs tmpfs rw
+            3 1 0:6 / /data rw - ext4 /dev/sdb rw
+            4 1 0:7 / /data rw - xfs /dev/sdc rw
+            5 1 0:8 / /with\\040blank rw - btrfs /dev/sdd rw
+
+            nonsense
+            6 1 0:9 / /cut rw -
+            """)
+        #expect(table.fileSystem(ofResolved: "/home/me") == "ext4")
+        #expect(table.fileSystem(ofResolved: "/tmp") == "tmpfs")
+        #expect(table.fileSystem(ofResolved: "/tmp/a/b") == "tmpfs")
+        #expect(table.fileSystem(ofResolved: "/tmpfile") == "ext4")
+        #expect(table.fileSystem(ofResolved: "/data/x") == "xfs")
+        #expect(table.fileSystem(ofResolved: "/with blank/x") == "btrfs")
+        #expect(table.fileSystem(ofResolved: "/cut/x") == "ext4")
+        #expect(MountTable("").fileSystem(ofResolved: "/") == nil)
+    }
+
+    @Test("versions that have no call are found in what there is, or not at all")
+    func found() {
+        func compiler(_ program: String) -> String? { Versions.swiftVersion(in: Data(program.utf8)) }
+        #expect(compiler("a\0Swift version \0b\0Swift version \(1).2.3 (swift)\0") == "1.2.3")
+        #expect(compiler("Swift version ") == nil)
+        #expect(compiler("") == nil)
+
+        #expect(Versions.rocksDBVersion(inOptions: "[Version]\n  rocksdb_version=7.8.3\n  x=1.1\n") == "7.8.3")
+        #expect(Versions.rocksDBVersion(inOptions: "[Version]\n  rocksdb_version=\n") == nil)
+
+        func resolved(_ file: String) -> String? { Versions.resolvedVersion(of: "one", in: Data(file.utf8)) }
+        #expect(resolved(#"{"pins": [{"identity": "one", "state": {"version": "1.2.3"}}]}"#) == "1.2.3")
+        #expect(resolved(#"{"pins": [{"identity": "one", "state": {"branch": "main"}}]}"#) == nil)
+        #expect(resolved(#"{"pins": [{"identity": "two", "state": {"version": "1.2.3"}}]}"#) == nil)
+        #expect(resolved("nonsense") == nil)
+    }
+}
