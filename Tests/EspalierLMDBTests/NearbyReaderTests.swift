@@ -76,4 +76,65 @@ struct NearbyReaderTests {
         }
         #expect(code { _ = try find(10, ended) } == .transactionEnded)
     }
+
+    @Test("sees every commit as it is, whatever was read of the ones before", arguments: 1...10 as ClosedRange<UInt64>)
+    func commits(seed: UInt64) throws {
+        var state = seed &* 0x9E37_79B9_7F4A_7C15
+        func random(_ count: UInt64) -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return (state >> 33) % count
+        }
+        var model: [UInt64: [UInt8]] = [:]
+        for number in UInt64(1)...4_000 where number % 50 < 40 { model[number] = Self.value(number) }
+        for step in 0..<60 {
+            // Two at once: each has places of its own, and a newer commit beside an older one.
+            try environment.read { first in
+                let older = model
+                let reader = try NearbyReader(first.snapshot, nodes)
+                for _ in 0..<100 {
+                    let key = random(5_000)
+                    #expect(try find(key, reader) == older[key])
+                }
+                try environment.write { transaction in
+                    for _ in 0..<random(20) {
+                        let key = 1 + random(5_000)
+                        let value = random(4) == 0 ? nil : [UInt8](repeating: UInt8(step), count: Int(random(3_000)))
+                        model[key] = value
+                        if let value {
+                            try transaction.put(nodes, key, value)
+                        } else {
+                            try transaction.delete(nodes, key)
+                        }
+                    }
+                }
+                try environment.read { second in
+                    let newer = try NearbyReader(second.snapshot, nodes)
+                    for _ in 0..<100 {
+                        let key = random(5_000)
+                        #expect(try find(key, newer) == model[key])
+                        #expect(try find(key, reader) == older[key])
+                    }
+                }
+            }
+            if step == 30 { try environment.resize(mapSize: 16 << 20, deadline: .seconds(5)) }
+        }
+    }
+
+    @Test("knows no key of one keyspace as one of another, and no long one as another's")
+    func otherKeyspace() throws {
+        try environment.write { transaction in
+            try transaction.put(environment.index, UInt64(5), [9])
+            try transaction.put(nodes, UInt64(5) | 1 << 40, [8])
+        }
+        for _ in 0..<3 {
+            try environment.read { transaction in
+                let reader = try NearbyReader(transaction.snapshot, nodes)
+                #expect(try find(5, reader) == Self.value(5))
+                #expect(try find(5 | 1 << 40, reader) == [8])
+                let other = try NearbyReader(transaction.snapshot, environment.index)
+                #expect(try find(5, other) == [9])
+                #expect(try find(6, other) == nil)
+            }
+        }
+    }
 }

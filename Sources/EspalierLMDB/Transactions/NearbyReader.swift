@@ -1,5 +1,5 @@
 /// Looks up keys of one keyspace that stand near each other: the key after one of the last ones is a step of a cursor away, and one on
-/// the same page is found without going down the tree.
+/// the same page is found without going down the tree. What an earlier read of the same commit found is not looked for at all.
 ///
 /// Two cursors, so that what is read along a run of keys goes on after a look elsewhere: the records of a tree stand side by side, but
 /// for those that another tree had before.
@@ -9,43 +9,47 @@
 /// try reader.withValue(handle) { span in ... }
 /// ```
 ///
-/// Of use while the snapshot's transaction is open; afterwards every call throws `.transactionEnded`. Not `Sendable`. Cost: two
-/// allocations when it is made, and one for the second cursor.
+/// Of use while the snapshot's transaction is open; afterwards every call throws `.transactionEnded`. Not `Sendable`. Cost: an allocation
+/// when it is made, and one for each cursor.
 @safe
 public final class NearbyReader {
     @usableFromInline let open: OpenTransaction
     private let epoch: UInt64
     private let keyspace: UInt32
+    private let known: KnownPlaces?
+    /// The commit, as the places that are known name it.
+    private let mark: UInt64
     /// In memory of its own, which spares the exclusivity checks of a `var`.
     private let cursors: UnsafeMutablePointer<Cursors>
 
     @safe
     private struct Place {
-        let cursor: LMDBCalls.Pointer
+        var cursor: LMDBCalls.Pointer?
         /// The key it was last found at; 0 where it was not.
         var key: UInt64 = 0
     }
 
     private struct Cursors {
         /// The one that made the last step.
-        var run: Place
-        var other: Place?
+        var run = Place()
+        var other = Place()
     }
 
     public init(_ snapshot: Snapshot, _ keyspace: Keyspace) throws(LMDBError) {
         open = try snapshot.openTransaction
         epoch = open.epoch
         self.keyspace = open.index(of: keyspace)
-        let run = unsafe Place(cursor: try LMDBCalls.openCursor(open.pointer, self.keyspace))
+        known = open.knownPlaces(self.keyspace)
+        mark = known?.mark(of: open.number) ?? 0
         unsafe cursors = .allocate(capacity: 1)
-        unsafe cursors.initialize(to: Cursors(run: run))
+        unsafe cursors.initialize(to: Cursors())
     }
 
     deinit {
         // A write transaction frees its cursors when it ends; freeing one again would corrupt the heap.
         if !open.environment.isForeign, !open.isWritable || epoch == open.epoch {
-            unsafe LMDBCalls.closeCursor(cursors.pointee.run.cursor)
-            if let other = unsafe cursors.pointee.other { unsafe LMDBCalls.closeCursor(other.cursor) }
+            if let cursor = unsafe cursors.pointee.run.cursor { unsafe LMDBCalls.closeCursor(cursor) }
+            if let cursor = unsafe cursors.pointee.other.cursor { unsafe LMDBCalls.closeCursor(cursor) }
         }
         unsafe cursors.deallocate()
     }
@@ -63,7 +67,12 @@ public final class NearbyReader {
     @usableFromInline
     func borrowValue(_ key: UInt64) throws(LMDBError) -> UnsafeRawBufferPointer? {
         guard epoch == open.epoch else { throw LMDBError(.transactionEnded, .get) }
+        if let value = unsafe known?.value(of: key, mark) {
+            open.borrow()
+            return unsafe value
+        }
         guard let value = unsafe try find(key) else { return nil }
+        unsafe known?.note(key, mark, value)
         open.borrow()
         return unsafe value
     }
@@ -71,35 +80,29 @@ public final class NearbyReader {
     private func find(_ key: UInt64) throws(LMDBError) -> UnsafeRawBufferPointer? {
         if unsafe cursors.pointee.run.key != 0, unsafe key == cursors.pointee.run.key &+ 1 {
             if let value = unsafe try Self.step(&cursors.pointee.run, to: key) { return unsafe value }
-        } else if let other = unsafe cursors.pointee.other, other.key != 0, key == other.key &+ 1 {
-            unsafe swap(&cursors.pointee.run, &cursors.pointee.other!)
+        } else if unsafe cursors.pointee.other.key != 0, unsafe key == cursors.pointee.other.key &+ 1 {
+            unsafe swap(&cursors.pointee.run, &cursors.pointee.other)
             if let value = unsafe try Self.step(&cursors.pointee.run, to: key) { return unsafe value }
         }
-        return unsafe try search(key)
-    }
-
-    /// Goes down the tree, with the cursor that is not on a run; with the first one where it has not been anywhere.
-    private func search(_ key: UInt64) throws(LMDBError) -> UnsafeRawBufferPointer? {
-        if unsafe cursors.pointee.run.key == 0 { return unsafe try Self.search(&cursors.pointee.run, for: key) }
-        if unsafe cursors.pointee.other == nil {
-            unsafe cursors.pointee.other = Place(cursor: try LMDBCalls.openCursor(open.pointer, keyspace))
-        }
-        return unsafe try Self.search(&cursors.pointee.other!, for: key)
+        // Down the tree with the cursor that is not on a run; with the first one where that has not been anywhere.
+        if unsafe cursors.pointee.run.key == 0 { return unsafe try search(&cursors.pointee.run, for: key) }
+        return unsafe try search(&cursors.pointee.other, for: key)
     }
 
     private static func step(_ place: inout Place, to key: UInt64) throws(LMDBError) -> UnsafeRawBufferPointer? {
         place.key = 0
         let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-        guard let entry = unsafe try LMDBCalls.move(place.cursor, .next, nothing), unsafe isKey(entry.key, key) else {
-            return nil
-        }
+        guard let cursor = unsafe place.cursor, let entry = unsafe try LMDBCalls.move(cursor, .next, nothing),
+            unsafe isKey(entry.key, key)
+        else { return nil }
         place.key = key
         return unsafe entry.value
     }
 
-    private static func search(_ place: inout Place, for key: UInt64) throws(LMDBError) -> UnsafeRawBufferPointer? {
+    private func search(_ place: inout Place, for key: UInt64) throws(LMDBError) -> UnsafeRawBufferPointer? {
         place.key = 0
-        let cursor = unsafe place.cursor
+        if unsafe place.cursor == nil { unsafe place.cursor = try LMDBCalls.openCursor(open.pointer, keyspace) }
+        guard let cursor = unsafe place.cursor else { return nil }
         let entry = unsafe try key.withBytes {
             (bytes: RawSpan) throws(LMDBError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? in
             try unsafe bytes.withUnsafeBytes {

@@ -22,12 +22,15 @@ public final class OpenTransaction: @unchecked Sendable {
     // confined to the thread the transaction runs on; atomic only because that spares the exclusivity checks of a `var`
     private let borrows = Atomic<Int>(0)
     private let failed = Atomic<Bool>(false)
+    private let known = unsafe Atomic<Unmanaged<KnownPlaces>?>(nil)
 
     init(_ pointer: LMDBCalls.Pointer, of environment: EnvironmentHandle, isWritable: Bool) {
         unsafe self.pointer = pointer
         self.environment = environment
         self.isWritable = isWritable
     }
+
+    deinit { unsafe known.load(ordering: .acquiring)?.release() }
 
     var epoch: UInt64 { epochs.load(ordering: .acquiring) }
     var number: UInt64 { unsafe LMDBCalls.number(pointer) }
@@ -59,6 +62,19 @@ public final class OpenTransaction: @unchecked Sendable {
     func index(of keyspace: Keyspace) -> UInt32 {
         precondition(keyspace.environment == environment.serial, "the keyspace belongs to another environment")
         return keyspace.index
+    }
+
+    /// Where the values of a keyspace were found by earlier reads of the same commit; nil where that is not kept, as in a write, whose
+    /// pages move.
+    func knownPlaces(_ keyspace: UInt32) -> KnownPlaces? {
+        guard !isWritable else { return nil }
+        if let known = unsafe known.load(ordering: .relaxed) {
+            let places = unsafe known.takeUnretainedValue()
+            return places.isOf(keyspace) ? places : nil
+        }
+        guard let places = KnownPlaces(keyspace) else { return nil }
+        unsafe known.store(.passRetained(places), ordering: .releasing)
+        return places
     }
 
     /// Finds a value and counts it as borrowed; the caller gives it back.
