@@ -204,13 +204,19 @@ package struct ByteReader {
     package mutating func matches(_ string: String, count: Int) throws(FormatError) -> Bool {
         guard count >= 0, end - position >= count else { throw .truncated }
         defer { position += count }
-        var copy = string
-        guard copy.utf8.count == count else { return false }
+        guard string.utf8.count == count else { return false }
         let here = unsafe base + position
-        return copy.withUTF8 { utf8 in
+        let isSame: Bool? = unsafe string.utf8.withContiguousStorageIfAvailable { utf8 in
             guard let start = utf8.baseAddress else { return count == 0 }
             return unsafe compare(here, start, count)
         }
+        return isSame ?? matches(scattered: string, count: count)
+    }
+
+    /// The same for text that came from Objective-C. Apart, or every text would be retained for its sake.
+    @inline(never)
+    private func matches(scattered string: String, count: Int) -> Bool {
+        unsafe string.utf8.elementsEqual(UnsafeRawBufferPointer(start: base + position, count: count))
     }
 
     /// Whether the bytes from the position to the end are just those of `range`; moves past them either way.

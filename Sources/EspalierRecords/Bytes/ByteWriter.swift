@@ -90,8 +90,12 @@ package struct ByteWriter: ~Copyable {
         let isDone: Void? = unsafe string.utf8.withContiguousStorageIfAvailable {
             unsafe append(UnsafeRawBufferPointer($0))
         }
-        if isDone == nil { append(Array(string.utf8)) }
+        if isDone == nil { append(scattered: string) }
     }
+
+    /// Text that came from Objective-C. Apart, or every text would be retained for its sake.
+    @inline(never)
+    private mutating func append(scattered string: String) { append(Array(string.utf8)) }
 
     @inline(__always)
     package mutating func append(varint value: UInt64) {

@@ -15,9 +15,16 @@ extension String {
                 unsafe Self.areSame(UnsafeRawBufferPointer(bytes), UnsafeRawBufferPointer(others))
             }
         }
-        // Only text that came from Objective-C has its bytes nowhere.
-        return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+        return (isSame ?? nil) ?? hasSameScatteredBytes(as: other)
     }
+
+    // Only text that came from Objective-C has its bytes nowhere. What is done with that stands apart, or every text would be retained
+    // for its sake.
+    @inline(never)
+    private func hasSameScatteredBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+
+    @inline(never)
+    private var scatteredBytesHash: UInt64 { Self.hash(Array(utf8)) }
 
     /// A hash of the bytes, different in each process.
     ///
@@ -27,7 +34,7 @@ extension String {
     @inline(__always)
     package var bytesHash: UInt64 {
         unsafe utf8.withContiguousStorageIfAvailable { unsafe Self.hash(UnsafeRawBufferPointer($0)) }
-            ?? Self.hash(Array(utf8))
+            ?? scatteredBytesHash
     }
 
     private static func areSame(_ bytes: UnsafeRawBufferPointer, _ others: UnsafeRawBufferPointer) -> Bool {

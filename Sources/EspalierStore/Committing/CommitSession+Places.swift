@@ -25,14 +25,14 @@ extension CommitSession {
             }
             return places
         }
-        var walk = try find(tree, in: &transaction)
-        swap(&places.handles, &walk.handles)
-        for index in tree.entries.indices where !walk.likenesses[index].isContent {
+        let walk = try find(tree, in: &transaction)
+        places.handles = walk.steps.map(\.handle)
+        for index in tree.entries.indices where !walk.steps[index].likeness.isContent {
             places.changed.append((index, nil))
-            if !walk.isNew[index] { try look(&places, places.changed.count - 1, tree, in: &transaction) }
+            if !walk.steps[index].isNew { try look(&places, places.changed.count - 1, tree, in: &transaction) }
         }
         let certain = places.changed.count
-        for index in tree.entries.indices where walk.likenesses[index].isContent {
+        for index in tree.entries.indices where walk.steps[index].likeness.isContent {
             guard !walk.hasChildren(of: tree, at: index, places.handles) else { continue }
             places.changed.append((index, nil))
             try look(&places, places.changed.count - 1, tree, in: &transaction)
@@ -62,30 +62,33 @@ extension CommitSession {
 
     /// What is found of a tree on the way through it.
     private struct Walk {
-        var handles: [Handle] = []
-        var isNew: [Bool] = []
-        var likenesses: [Likeness] = []
-        /// The children of the records found, and where those of each begin.
+        /// What is found of a node.
+        struct Step {
+            var handle = Handle(0)
+            var isNew = false
+            var likeness = Likeness.none
+            /// Where the children of its record begin.
+            var start = 0
+            /// What the parent that was met first refers to in its place.
+            var guess: Handle?
+        }
+
+        /// By index in the tree.
+        var steps: [Step]
+        /// The children of the records found.
         var children: [Handle] = []
-        var starts: [Int] = []
-        /// What the parent that was met first refers to in a node's place.
-        var guesses: [Handle?]
         /// Of the tree's shapes, as far as they have one.
         let shapeNumbers: [UInt64?]
 
         init(_ count: Int, shapeNumbers: [UInt64?]) {
             self.shapeNumbers = shapeNumbers
-            guesses = Array(repeating: nil, count: count)
-            handles.reserveCapacity(count)
-            isNew.reserveCapacity(count)
-            likenesses.reserveCapacity(count)
-            starts.reserveCapacity(count)
+            steps = Array(repeating: Step(), count: count)
             children.reserveCapacity(count)
         }
 
         /// Whether a record that was found refers to just the nodes that it is to.
         func hasChildren(of tree: FlattenedTree, at index: Int, _ handles: [Handle]) -> Bool {
-            var place = starts[index]
+            var place = steps[index].start
             for number in tree.entries[index].first.children {
                 guard children[place] == handles[tree.children[number]] else { return false }
                 place += 1
@@ -94,18 +97,17 @@ extension CommitSession {
         }
 
         /// Forgets the children of the node met last.
-        mutating func cutChildren() {
-            let count = children.count - starts[starts.count - 1]
+        mutating func cutChildren(of index: Int) {
+            let count = children.count - steps[index].start
             if count > 0 { children.removeLast(count) }
         }
 
-        /// Takes the children of the node met last for those of its record.
-        mutating func guessChildren(of tree: FlattenedTree) {
-            let index = starts.count - 1
-            var place = starts[index]
+        /// Takes the children of the record of the node met last for those of the node.
+        mutating func guessChildren(of tree: FlattenedTree, at index: Int) {
+            var place = steps[index].start
             for number in tree.entries[index].first.children where place < children.count {
                 let child = tree.children[number]
-                if child > index, guesses[child] == nil { guesses[child] = children[place] }
+                if child > index, steps[child].guess == nil { steps[child].guess = children[place] }
                 place += 1
             }
         }
@@ -117,8 +119,8 @@ extension CommitSession {
         // The records of a tree stand side by side.
         let stored = try NearbyReader(transaction.snapshot, keyspaces.nodes)
         for index in tree.entries.indices {
-            walk.starts.append(walk.children.count)
-            let guess = walk.guesses[index].flatMap { names.contains($0) ? $0 : nil }
+            walk.steps[index].start = walk.children.count
+            let guess = walk.steps[index].guess.flatMap { names.contains($0) ? $0 : nil }
             var likeness = Likeness.none
             if let guess { likeness = try compare(tree, index, at: guess, &walk, by: stored) }
             var bound = (handle: guess ?? Handle(0), isNew: false)
@@ -132,11 +134,11 @@ extension CommitSession {
                     if likeness.isContent { names.insert(bound.handle) }
                 }
             }
-            walk.handles.append(bound.handle)
-            walk.isNew.append(bound.isNew)
-            if !likeness.isNone { walk.guessChildren(of: tree) }
+            if !likeness.isNone { walk.guessChildren(of: tree, at: index) }
+            walk.steps[index].handle = bound.handle
+            walk.steps[index].isNew = bound.isNew
             // Its flag is to be set, and its time.
-            walk.likenesses.append(tree.entries[index].isOnCycle && likeness.isContent ? .identifier : likeness)
+            walk.steps[index].likeness = tree.entries[index].isOnCycle && likeness.isContent ? .identifier : likeness
         }
         return walk
     }
@@ -147,7 +149,7 @@ extension CommitSession {
     ) throws -> Likeness {
         let number = walk.shapeNumbers[tree.entries[index].first.shape]
         var likeness = Likeness.none
-        walk.cutChildren()
+        walk.cutChildren(of: index)
         do {
             _ = try stored.withValue(handle.rawValue) { value in
                 let record = ByteReader(lent: value)
@@ -160,7 +162,7 @@ extension CommitSession {
         } catch is FormatError {
             likeness = .none
         }
-        if likeness.isNone { walk.cutChildren() }
+        if likeness.isNone { walk.cutChildren(of: index) }
         return likeness
     }
 }
