@@ -17,12 +17,7 @@ package struct ByteWriter: ~Copyable {
     deinit { unsafe base.deallocate() }
 
     /// A copy of what has been written.
-    package var bytes: [UInt8] {
-        unsafe Array(unsafeUninitializedCapacity: count) { room, initialized in
-            unsafe UnsafeMutableRawBufferPointer(room).copyMemory(from: written)
-            initialized = count
-        }
-    }
+    package var bytes: [UInt8] { unsafe Array(written) }
 
     /// Of use until the next change.
     private var written: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: base, count: count) }

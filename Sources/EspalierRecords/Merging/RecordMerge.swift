@@ -12,8 +12,10 @@ package struct RecordMerge {
     package let keepsChildren: Bool
 
     /// Merges the node at `index` of `tree` into `old`. `handles` gives the handle of each node of the tree.
+    // Shared, because an initialiser is given a copy otherwise: of all the tree's arrays, for each node.
     package init(
-        _ index: Int, of tree: FlattenedTree, into old: Record?, policy: WritePolicy, handles: [Handle]
+        _ index: Int, of tree: __shared FlattenedTree, into old: __shared Record?, policy: WritePolicy,
+        handles: __shared [Handle]
     ) throws {
         // Not the draft as a whole: it would be made for this.
         if !tree.hasProjections || tree.others[index] == nil, policy == .replace || old == nil,

@@ -5,8 +5,15 @@ import EspalierRecords
 struct TreePlaces {
     /// By index in the tree.
     var handles: [Handle] = []
-    /// What does not say the same already, in the order of the tree, with what stands there.
-    var changed: [(index: Int, old: Record?)] = []
+    /// What does not say the same already, in the order of the tree.
+    var changed: [Change] = []
+
+    /// A node that is to be written.
+    struct Change {
+        let index: Int
+        /// What stands there.
+        var old: Record?
+    }
 }
 
 // A tree that was stored before is found along itself: a record's children are, nearly always, those of the node, and where
@@ -20,7 +27,7 @@ extension CommitSession {
             let bound = try tree.entries.indices.map { try bind(tree, $0, in: &transaction) }
             places.handles = bound.map(\.handle)
             for index in tree.entries.indices {
-                places.changed.append((index, nil))
+                places.changed.append(TreePlaces.Change(index: index))
                 if !bound[index].isNew { try look(&places, places.changed.count - 1, tree, in: &transaction) }
             }
             return places
@@ -28,13 +35,13 @@ extension CommitSession {
         let walk = try find(tree, in: &transaction)
         places.handles = walk.steps.map(\.handle)
         for index in tree.entries.indices where !walk.steps[index].likeness.isContent {
-            places.changed.append((index, nil))
+            places.changed.append(TreePlaces.Change(index: index))
             if !walk.steps[index].isNew { try look(&places, places.changed.count - 1, tree, in: &transaction) }
         }
         let certain = places.changed.count
         for index in tree.entries.indices where walk.steps[index].likeness.isContent {
             guard !walk.hasChildren(of: tree, at: index, places.handles) else { continue }
-            places.changed.append((index, nil))
+            places.changed.append(TreePlaces.Change(index: index))
             try look(&places, places.changed.count - 1, tree, in: &transaction)
         }
         if places.changed.count > certain { places.changed.sort { $0.index < $1.index } }

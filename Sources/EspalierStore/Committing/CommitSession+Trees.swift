@@ -11,8 +11,9 @@ extension CommitSession {
         var referred: Set<Handle> = []
         // Of two projections one may take another's child away: what no record of the tree refers to is touched by itself.
         let mayLoseChildren = tree.hasProjections
-        for (index, old) in places.changed {
-            let place = Place(handle: places.handles[index], old: old)
+        for number in places.changed.indices {
+            let index = places.changed[number].index
+            let place = Place(handle: places.handles[index], old: places.changed[number].old)
             let children = try write(
                 index, of: tree, to: place, policy: policy, handles: places.handles, in: &transaction)
             if mayLoseChildren { referred.formUnion(children) }

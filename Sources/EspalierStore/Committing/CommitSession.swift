@@ -25,10 +25,6 @@ final class CommitSession {
     var lifetime: LifetimeCounters
     /// What restored records refer to and is no more, by the restoration they belong to.
     var restorations: [(restoration: Restoration, handles: [RecordReference: Handle])] = []
-    /// The key of the identifier looked up last: memory that is used again.
-    private var indexKey = ByteWriter(capacity: 64)
-    /// Whether the identifier bound last was known.
-    private var isAmongKnown = false
     let compressor: RecordCompressor?
     private let expander: Expander
     /// The highest handle in `nodes`: records above it are appended, which keeps pages full.
@@ -36,11 +32,15 @@ final class CommitSession {
     let chunkLimit: Int
 
     // What every record changes.
-    private struct Books {
+    private struct Books: ~Copyable {
         var counters: Counters
         var shapes: ShapeNumbers
         var changes: ChangeSet
         var edits = Edits()
+        /// The key of the identifier looked up last: memory that is used again.
+        var indexKey = ByteWriter(capacity: 64)
+        /// Whether the identifier bound last was known.
+        var isAmongKnown = false
     }
     private let books: Confined<Books>
     var counters: Counters {
@@ -132,14 +132,14 @@ final class CommitSession {
     func bind(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws -> (handle: Handle, isNew: Bool) {
-        IndexKey.write(nameSpace, identifier, to: &indexKey)
-        let key = indexKey.bytes
+        IndexKey.write(nameSpace, identifier, to: &books.value.indexKey)
+        let key = books.value.indexKey.bytes
         // The nodes of a tree are mostly all new or all known: looking one up costs less than finding that it can't be inserted.
-        if isAmongKnown, let handle = try handle(under: key, in: transaction) { return (handle, false) }
+        if books.value.isAmongKnown, let handle = try handle(under: key, in: transaction) { return (handle, false) }
         let known = try counters.nextHandle.withBytes { new in
             try transaction.insert(keyspaces.index, key, new) { try? Handle(stored: $0) }
         }
-        isAmongKnown = known != nil
+        books.value.isAmongKnown = known != nil
         guard let known else { return (named(by: key), true) }
         // What the index has may be damage.
         if let handle = known, isGivenOut(handle) { return (handle, false) }

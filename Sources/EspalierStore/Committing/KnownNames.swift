@@ -13,24 +13,24 @@ final class KnownNames: @unchecked Sendable {
     private static let places: UInt64 = 32_768
 
     /// By the low bits of a handle, its high ones and 1; 0 for none. Empty until the first.
-    private var known: [UInt32] = []
+    private let known = Confined<[UInt32]>([])
 
     func contains(_ handle: Handle) -> Bool {
-        guard !known.isEmpty, let mark = Self.mark(of: handle) else { return false }
-        return known[Self.place(of: handle)] == mark
+        guard !known.value.isEmpty, let mark = Self.mark(of: handle) else { return false }
+        return known.value[Self.place(of: handle)] == mark
     }
 
     func insert(_ handle: Handle) {
         guard let mark = Self.mark(of: handle) else { return }
-        if known.isEmpty { known = Array(repeating: 0, count: Int(Self.places)) }
-        known[Self.place(of: handle)] = mark
+        if known.value.isEmpty { known.value = Array(repeating: 0, count: Int(Self.places)) }
+        known.value[Self.place(of: handle)] = mark
     }
 
     func remove(_ handle: Handle) {
-        if contains(handle) { known[Self.place(of: handle)] = 0 }
+        if contains(handle) { known.value[Self.place(of: handle)] = 0 }
     }
 
-    func removeAll() { known = [] }
+    func removeAll() { known.value = [] }
 
     private static func place(of handle: Handle) -> Int { Int(handle.rawValue % places) }
 
