@@ -61,7 +61,7 @@ extension NormalizedCache {
     /// names that lead to nothing, records without their name. Cycles are evicted when their time comes; the rest is mended.
     ///
     /// The cache sweeps for cycles by itself, a little at a time, once for each budget's worth of bytes written. Costs a walk of
-    /// the cache, on the writer's thread.
+    /// the cache, between two writes.
     @discardableResult
     public func sweep() -> WriteTicket { submit(isDroppable: false) { _ in .sweep } }
 
@@ -73,9 +73,8 @@ extension NormalizedCache {
     /// With `.none` it expands them all, and what then does not fit the budget is evicted.
     ///
     /// Of use after a first import, or a change of `Configuration.compression`: records that are rewritten anyway need none of
-    /// it. Costs a walk of the cache and the rewriting of most of it, on the writer's thread: reads of snapshots go on, writes wait, and as always the oldest of them are dropped when
-    /// too many do. Files do not become
-    /// shorter by it: the pages are there for what is written next.
+    /// it. Costs a walk of the cache and the rewriting of most of it, in a row of commits: reads of snapshots go on, writes wait, and as always
+    /// the oldest of them are dropped when too many do. Files do not become shorter by it: the pages are there for what is written next.
     @discardableResult
     public func compact() -> WriteTicket { submit(isDroppable: false) { _ in .compact } }
 

@@ -5,7 +5,7 @@ import EspalierRecords
 ///
 /// Everything here is of the transaction alone: if it fails, the session is dropped and nothing in memory has changed, but
 /// `names`, which the committer then empties.
-/// Confined to the writer's thread.
+/// Confined to the thread that commits.
 final class CommitSession {
     let generation: Generation
     let keyspaces: Keyspaces

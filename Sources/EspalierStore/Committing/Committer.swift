@@ -2,8 +2,8 @@ import EspalierLMDB
 import EspalierRecords
 import Synchronization
 
-/// Commits groups of operations, with the eviction they ask for. Confined to the writer's thread, apart from `flag`, the touches and
-/// what reads find damaged.
+/// Commits groups of operations, with the eviction they ask for. Confined to the thread that commits, whose turn `Writer` gives out, apart
+/// from `flag`, the touches and what reads find damaged.
 final class Committer: Sendable {
     // immutable
     let generations: GenerationHolder
@@ -19,7 +19,7 @@ final class Committer: Sendable {
     /// Told of every commit, in their order.
     private let onCommit: @Sendable (ChangeSet, Timeline) -> Void
 
-    // protected by `state`; only the writer's thread takes it for long
+    // protected by `state`; only the thread that commits takes it for long
     struct State {
         var tables: WriterTables?
         /// The generation and transaction that `tables` are as of.

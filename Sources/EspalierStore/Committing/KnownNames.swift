@@ -8,7 +8,7 @@ import EspalierRecords
 ///
 /// Good as long as nobody else writes, as all that the writer knows by heart; and only if whoever takes a name away or gives it
 /// to another record says so here. Of two handles that share a place the later one is known: those of a tree stand in a row.
-/// Unchecked, because it is confined to the writer's thread.
+/// Unchecked, because it is confined to the thread that commits.
 final class KnownNames: @unchecked Sendable {
     private static let places: UInt64 = 32_768
 

@@ -4,7 +4,7 @@ import EspalierRecords
 /// Reference counts, stamps and flags as one transaction changes them; written out once, before its commit.
 ///
 /// `recency` follows from `state`: flushing keeps invariant 3, that it lists exactly the roots and the flagged records
-/// under their stamps. Confined to the writer's thread.
+/// under their stamps. Confined to the thread that commits.
 final class StateLedger {
     private let keyspaces: Keyspaces
     /// The time of what is being done: moved on by the session.

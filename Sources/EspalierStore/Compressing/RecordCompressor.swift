@@ -3,7 +3,7 @@ import EspalierRecords
 
 /// Compresses payloads where that pays, at one level. Keeps contexts and digested dictionaries between commits.
 ///
-/// Unchecked, because it is confined to the writer's thread.
+/// Unchecked, because it is confined to the thread that commits.
 final class RecordCompressor: @unchecked Sendable {
     /// Shorter payloads stay raw: a frame takes five bytes of its own.
     static let shortest = 24

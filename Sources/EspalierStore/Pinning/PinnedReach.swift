@@ -7,7 +7,7 @@ import EspalierRecords
 /// record; only when that reaches the limit are the pinned trees walked. From then on it is known which records are theirs. What
 /// they refer to no longer goes on counting until the next measurement.
 ///
-/// What a transaction changes is kept apart until it is committed. Unchecked, because it is confined to the writer's thread.
+/// What a transaction changes is kept apart until it is committed. Unchecked, because it is confined to the thread that commits.
 final class PinnedReach: @unchecked Sendable {
     struct Change {
         var charges: [Handle: Int] = [:]

@@ -1,7 +1,7 @@
 import EspalierModels
 import EspalierRecords
 
-/// A write as the writer's thread takes it: flattened, without handles or numbers.
+/// A write as it is committed: flattened, without handles or numbers.
 enum WriteOperation: Sendable {
     /// Trees whose entries are the nodes at `entries`. Key entries of the same names give way to them.
     case nodes(FlattenedTree, entries: [Int], policy: WritePolicy)
