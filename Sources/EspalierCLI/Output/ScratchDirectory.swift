@@ -27,8 +27,9 @@ final class ScratchDirectory {
 
     /// Removes it.
     func end() {
-        signals?.cancel()
+        // Not before: a signal may come while much is being removed.
         try? FileManager.default.removeItem(atPath: path)
+        signals?.cancel()
     }
 
     /// A directory in it that does not exist yet.
