@@ -13,6 +13,8 @@ protocol Contender: AnyObject {
     func prepare(_ feed: Feed)
     /// A feed, which is new or replaces another state of itself.
     func write(_ feed: Feed) throws
+    /// Brings everything into the form that it has after a while: called when all is written that is then read.
+    func settle() throws
     /// Makes the models of a feed; nil where it is missing.
     func read(_ feed: String) throws -> FeedRead?
 
@@ -39,6 +41,7 @@ struct FeedRead {
 
 extension Contender {
     func prepare(_ feed: Feed) {}
+    func settle() throws {}
 }
 
 /// What a write survives when its call returns. Each contender is set up for the same.

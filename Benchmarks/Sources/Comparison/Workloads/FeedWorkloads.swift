@@ -64,6 +64,7 @@ struct FeedWorkloads {
         let feeds = set.feeds
         let figures = try Turns(warmUp: 0, rounds: feeds.count, batch: 1).figures(
             stands, prepare: { $0.contender.prepare(feeds[$1]) }, { try $0.contender.write(feeds[$1]) })
+        for stand in stands { try stand.contender.settle() }
         for feed in feeds { expected[feed.id] = feed }
         try report(
             "write-new", "write a new feed",

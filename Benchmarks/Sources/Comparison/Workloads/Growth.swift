@@ -62,6 +62,8 @@ struct Growth {
 
     private func measure(_ grown: [Grown], _ records: Int, _ fresh: [Feed]) throws -> [Point] {
         let stands = grown.map(\.stand)
+        // Where there are few records, many are older than the first dictionaries; later on hardly any.
+        if records <= 1_000_000 { for stand in stands { try stand.contender.settle() } }
         var random = SplitMix64(state: UInt64(records))
         let drawn = (0..<turns.operations * 5).map { _ in Int(random.next() >> 1) }
         let opening = try Turns(warmUp: 1, rounds: 5, batch: 1).measure(

@@ -21,6 +21,7 @@ struct ResidentMemory {
             if contestant.role != .ceiling {
                 let stand = try Stand(contestant, in: scratch.path, durability: .process)
                 for feed in set.feeds { try stand.contender.write(feed) }
+                try stand.contender.settle()
                 try stand.contender.close()
             }
             return try measureInProcess(contestant, scratch.path, set.feeds.map(\.id))

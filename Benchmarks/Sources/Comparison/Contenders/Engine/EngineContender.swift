@@ -42,6 +42,11 @@ final class EngineContender<Shown: FeedModel>: Contender {
         try cache.set(model).wait()
     }
 
+    /// What was written before there were dictionaries is compressed, too.
+    func settle() throws {
+        if configuration.compression != .none { try cache.compact().wait() }
+    }
+
     func read(_ feed: String) throws -> FeedRead? {
         try cache.read(Shown.self, Self.identifier(feed: feed), consistency: consistency).map { FeedRead($0.plain) }
     }
