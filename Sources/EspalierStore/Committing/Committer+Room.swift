@@ -118,7 +118,13 @@ extension Committer {
     /// Evicts the oldest until no more than `pages` are in use, or nothing more can go.
     func trim(to pages: Int, _ reason: Eviction.Reason, in generation: Generation) throws {
         while try generation.environment.read({ try $0.pages().used }) > pages {
-            guard try transact([], in: generation, goal: .pages(pages, reason)) > 0 else { return }
+            do {
+                guard try transact([], in: generation, goal: .pages(pages, reason)) > 0 else { return }
+            } catch let error where Self.isOutOfPages(error) {
+                // To evict takes pages, too: those that a reader holds would do.
+                guard try freePages(of: generation).held > 0 else { throw full(generation) }
+                throw CacheError.pagesHeld(try holder(in: generation))
+            }
         }
     }
 
