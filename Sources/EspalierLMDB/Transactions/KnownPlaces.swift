@@ -58,7 +58,7 @@ final class KnownPlaces: @unchecked Sendable {
 
     @inline(__always)
     func value(of key: UInt64, _ mark: UInt64) -> UnsafeRawBufferPointer? {
-        let slot = unsafe slots[Int(truncatingIfNeeded: key) & (Self.count - 1)]
+        let slot = unsafe slots[Self.index(of: key)]
         guard slot.tag == mark | key, slot.tag != 0, key >> Self.keyBits == 0 else { return nil }
         let address = UInt(truncatingIfNeeded: slot.place & (1 << Self.addressBits - 1))
         return unsafe UnsafeRawBufferPointer(
@@ -69,7 +69,10 @@ final class KnownPlaces: @unchecked Sendable {
     func note(_ key: UInt64, _ mark: UInt64, _ value: UnsafeRawBufferPointer) {
         let address = UInt64(UInt(bitPattern: value.baseAddress))
         guard key >> Self.keyBits == 0, address >> Self.addressBits == 0, value.count >> 16 == 0 else { return }
-        unsafe slots[Int(truncatingIfNeeded: key) & (Self.count - 1)] = Slot(
+        unsafe slots[Self.index(of: key)] = Slot(
             tag: mark | key, place: UInt64(value.count) << Self.addressBits | address)
     }
+
+    @inline(__always)
+    private static func index(of key: UInt64) -> Int { Int(truncatingIfNeeded: key) & (count - 1) }
 }

@@ -27,20 +27,20 @@ package struct StackSpace {
     package mutating func hasSpace() -> Bool {
         let floor = floor ?? Self.floorOfThread()
         self.floor = floor
-        var here: UInt8 = 0
-        let address = unsafe withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
-        // Outside the stack altogether: a sanitizer keeps locals elsewhere, and nothing is known.
-        guard address > floor, address - floor < Self.largestStack else { return true }
-        return address - floor > Self.reserve
+        return Self.bytesLeft(above: floor).map { $0 > Self.reserve } ?? true
     }
 
     /// Whether this thread is known to have at least `count` bytes left.
     package static func isLeft(_ count: Int) -> Bool {
+        bytesLeft(above: floorOfThread()).map { $0 >= UInt(count) } ?? false
+    }
+
+    /// Nil where nothing is known: without a floor, or outside the stack altogether, as a sanitizer keeps locals elsewhere.
+    private static func bytesLeft(above floor: UInt) -> UInt? {
         var here: UInt8 = 0
         let address = unsafe withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
-        let floor = floorOfThread()
-        guard floor != 0, address > floor, address - floor < largestStack else { return false }
-        return address - floor >= UInt(count)
+        guard floor != 0, address > floor, address - floor < largestStack else { return nil }
+        return address - floor
     }
 
     // Kept with the thread: for the main one Linux looks through all of the process's memory maps.

@@ -1,3 +1,5 @@
+import Feeds
+
 /// A contender in a directory of its own.
 final class Stand {
     let contestant: Contestant
@@ -9,6 +11,12 @@ final class Stand {
         self.directory = directory + "/" + contestant.id.rawValue
         contender = try contestant.make(self.directory, durability)
         try contender.open()
+    }
+
+    /// Writes what is then read.
+    func fill(_ feeds: [Feed]) throws {
+        for feed in feeds { try contender.write(feed) }
+        try contender.settle()
     }
 
     /// What is in its directory, as the system allocated it.

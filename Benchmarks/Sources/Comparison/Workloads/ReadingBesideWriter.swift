@@ -50,10 +50,7 @@ struct ReadingBesideWriter {
         let contestants = Contestant.snapshots + contest.contestants.filter { $0.role != .ceiling }
         let scratch = try Scratch(in: contest.directory)
         let stands = try contestants.map { try Stand($0, in: scratch.path, durability: .process) }
-        for stand in stands {
-            for feed in set.feeds { try stand.contender.write(feed) }
-            try stand.contender.settle()
-        }
+        for stand in stands { try stand.fill(set.feeds) }
         var alone = stands.map { _ in TurnLatencies() }
         var beside = stands.map { _ in TurnLatencies() }
         var random = SplitMix64(state: 5)

@@ -11,10 +11,7 @@ struct ReadingThreads {
         let set = contest.scale.feedSet
         let scratch = try Scratch(in: contest.directory)
         let stands = try contest.contestants.map { try Stand($0, in: scratch.path, durability: .process) }
-        for stand in stands {
-            for feed in set.feeds { try stand.contender.write(feed) }
-            try stand.contender.settle()
-        }
+        for stand in stands { try stand.fill(set.feeds) }
         let outcomes = try Self.threads.map { count in
             contest.announce("reading by \(count) \(count == 1 ? "thread" : "threads")")
             var rates = stands.map { _ in [Double]() }

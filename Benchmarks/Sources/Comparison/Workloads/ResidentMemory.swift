@@ -20,8 +20,7 @@ struct ResidentMemory {
             // The ceiling has nothing on the disk: its process reads another's.
             if contestant.role != .ceiling {
                 let stand = try Stand(contestant, in: scratch.path, durability: .process)
-                for feed in set.feeds { try stand.contender.write(feed) }
-                try stand.contender.settle()
+                try stand.fill(set.feeds)
                 try stand.contender.close()
             }
             return try measureInProcess(contestant, scratch.path, set.feeds.map(\.id))
