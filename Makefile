@@ -33,9 +33,9 @@ test: setup ## installs what is missing, builds and runs all tests
 	@echo 'test: running all tests'
 	SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build --disable-xctest --no-parallel $(FLAGS)
 
-# A report of the sanitizer ends the tests with an error. Without macros, and without all that has no threads of its own above
-# the cache: ESPALIER_RACES tells the manifest.
-RACES = ESPALIER_RACES=1 TSAN_OPTIONS='halt_on_error=1 exitcode=66' SWIFT_BACKTRACE=enable=no
+# A report of the sanitizer ends the tests with an error. The macros are off, and so is all that has
+# no threads of its own above the cache: ESPALIER_TARGETS tells the manifest.
+RACES = ESPALIER_TARGETS='EspalierConsistencyTests EspalierProvidersTests' TSAN_OPTIONS='halt_on_error=1 exitcode=66' SWIFT_BACKTRACE=enable=no
 RACES_FLAGS = --sanitize=thread --disable-default-traits --scratch-path .build/races $(FLAGS)
 races: setup ## runs the tests of consistency and providers with the thread sanitizer
 	@echo 'races: building what they need with the thread sanitizer'

@@ -34,7 +34,8 @@ let package = Package(
         .trait(
             name: "Macros",
             description:
-                "@Normalized, which generates models. The one part that needs swift-syntax; off, nothing fetches it."),
+                "@Normalized, which generates models. The one part that needs swift-syntax; off, nothing fetches it."
+        ),
         .default(enabledTraits: ["Macros"]),
     ],
     dependencies: [
@@ -46,10 +47,15 @@ let package = Package(
         .systemLibrary(
             name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
         .systemLibrary(
-            name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+            name: "CZstd", pkgConfig: "libzstd",
+            providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
 
-        .target(name: "EspalierLMDB", dependencies: ["CLMDB"], swiftSettings: settings),
-        .target(name: "EspalierRecords", swiftSettings: settings),
+        .target(name: "EspalierConfinement", swiftSettings: settings),
+        .target(
+            name: "EspalierLMDB", dependencies: ["CLMDB", "EspalierConfinement"],
+            swiftSettings: settings),
+        .target(
+            name: "EspalierRecords", dependencies: ["EspalierConfinement"], swiftSettings: settings),
         .target(name: "EspalierModels", dependencies: ["EspalierRecords"], swiftSettings: settings),
         .macro(
             name: "EspalierMacros",
@@ -66,32 +72,42 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "EspalierConsistency", dependencies: ["EspalierModels", "EspalierRecords"], swiftSettings: settings),
-        .target(
-            name: "EspalierProviders", dependencies: ["EspalierConsistency", "EspalierModels", "EspalierRecords"],
+            name: "EspalierConsistency", dependencies: ["EspalierModels", "EspalierRecords"],
             swiftSettings: settings),
-        .target(name: "EspalierCompression", dependencies: ["CZstd"], swiftSettings: settings),
+        .target(
+            name: "EspalierProviders",
+            dependencies: ["EspalierConsistency", "EspalierModels", "EspalierRecords"],
+            swiftSettings: settings),
+        .target(
+            name: "EspalierCompression", dependencies: ["CZstd", "EspalierConfinement"],
+            swiftSettings: settings),
         .target(
             name: "EspalierStore",
-            dependencies: ["EspalierLMDB", "EspalierCompression", "EspalierRecords", "EspalierModels"],
+            dependencies: [
+                "EspalierLMDB", "EspalierCompression", "EspalierRecords", "EspalierModels",
+            ],
             swiftSettings: settings),
         .target(
             name: "Espalier",
             dependencies: [
-                "EspalierStore", "EspalierProviders", "EspalierConsistency", "EspalierNormalized", "EspalierModels",
+                "EspalierStore", "EspalierProviders", "EspalierConsistency", "EspalierNormalized",
+                "EspalierModels",
                 "EspalierRecords",
             ],
             swiftSettings: settings),
         // A sample, to be read and run: `swift run Messages`.
         .executableTarget(
-            name: "Messages", dependencies: ["Espalier"], path: "Examples/Messages", exclude: ["output.txt"],
+            name: "Messages", dependencies: ["Espalier"], path: "Examples/Messages",
+            exclude: ["output.txt"],
             swiftSettings: settings),
         .target(name: "EspalierCharts", swiftSettings: settings),
-        .executableTarget(name: "EspalierMain", dependencies: ["EspalierCLI"], swiftSettings: settings),
+        .executableTarget(
+            name: "EspalierMain", dependencies: ["EspalierCLI"], swiftSettings: settings),
         .target(
             name: "EspalierCLI",
             dependencies: [
-                "EspalierStore", "EspalierModels", "EspalierRecords", "EspalierLMDB", "EspalierCompression",
+                "EspalierStore", "EspalierModels", "EspalierRecords", "EspalierLMDB",
+                "EspalierCompression",
                 "EspalierCharts",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
@@ -101,6 +117,9 @@ let package = Package(
         .target(
             name: "EspalierTestSupport",
             dependencies: ["EspalierRecords", "EspalierModels"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EspalierConfinementTests", dependencies: ["EspalierConfinement"],
             swiftSettings: settings),
         .testTarget(
             name: "EspalierLMDBTests", dependencies: ["EspalierLMDB"], exclude: ["MustNotCompile"],
@@ -113,20 +132,29 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EspalierConsistencyTests",
-            dependencies: ["EspalierConsistency", "EspalierModels", "EspalierTestSupport"], swiftSettings: settings),
+            dependencies: ["EspalierConsistency", "EspalierModels", "EspalierTestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "EspalierProvidersTests",
-            dependencies: ["EspalierProviders", "EspalierConsistency", "EspalierModels", "EspalierTestSupport"],
+            dependencies: [
+                "EspalierProviders", "EspalierConsistency", "EspalierModels", "EspalierTestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "EspalierStoreTests",
-            dependencies: ["EspalierStore", "EspalierLMDB", "EspalierCompression", "EspalierTestSupport"],
+            dependencies: [
+                "EspalierStore", "EspalierLMDB", "EspalierCompression", "EspalierTestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "EspalierCLITests",
-            dependencies: ["EspalierCLI", "EspalierCharts", "EspalierStore", "EspalierLMDB", "EspalierTestSupport"],
+            dependencies: [
+                "EspalierCLI", "EspalierCharts", "EspalierStore", "EspalierLMDB",
+                "EspalierTestSupport",
+            ],
             swiftSettings: settings),
-        .testTarget(name: "EspalierChartsTests", dependencies: ["EspalierCharts"], swiftSettings: settings),
+        .testTarget(
+            name: "EspalierChartsTests", dependencies: ["EspalierCharts"], swiftSettings: settings),
         .testTarget(
             name: "EspalierMacrosTests",
             dependencies: [
@@ -137,7 +165,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "EspalierTests", dependencies: ["Espalier", "EspalierTestSupport"], swiftSettings: settings),
+            name: "EspalierTests", dependencies: ["Espalier", "EspalierTestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "EspalierNormalizedTests", dependencies: ["Espalier"], swiftSettings: settings),
         // Models as apps have them that default to the main actor, and as older ones.
@@ -145,27 +174,30 @@ let package = Package(
             name: "EspalierMainActorTests", dependencies: ["Espalier"],
             swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
         .testTarget(
-            name: "EspalierSwift5Tests", dependencies: ["Espalier"], swiftSettings: [.swiftLanguageMode(.v5)]),
+            name: "EspalierSwift5Tests", dependencies: ["Espalier"],
+            swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(name: "SetupTests", swiftSettings: settings),
         .testTarget(name: "TidyTests", swiftSettings: settings),
     ]
 )
 
-// `make races` builds with the thread sanitizer: what has threads of its own above the cache, and what that needs.
-if Context.environment["ESPALIER_RACES"] != nil {
+// ESPALIER_TARGETS names targets, with spaces between them: the package is then these and what they
+// depend on. `make races` builds the test targets that it runs with the thread sanitizer, no others.
+if let names = Context.environment["ESPALIER_TARGETS"] {
     var needed: Set<String> = []
+    var needsPackages = false
     func need(_ name: String) {
         guard needed.insert(name).inserted else { return }
         for dependency in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
             switch dependency {
             case .targetItem(let name, _), .byNameItem(let name, _): need(name)
-            default: break
+            case .productItem: needsPackages = true
+            @unknown default: break
             }
         }
     }
-    need("EspalierConsistencyTests")
-    need("EspalierProvidersTests")
+    for name in names.split(separator: " ") { need(String(name)) }
     package.targets.removeAll { !needed.contains($0.name) }
     package.products = []
-    package.dependencies = []
+    if !needsPackages { package.dependencies = [] }
 }

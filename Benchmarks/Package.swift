@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Benchmarks are a package of their own, so that what they are compared with never enters the library's graph.
+// Benchmarks are a package of their own, so that what they are compared with never enters the
+// library's graph.
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
@@ -15,9 +16,11 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(
-            name: "CLMDBRaw", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+            name: "CLMDBRaw", pkgConfig: "lmdb",
+            providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
         .systemLibrary(
-            name: "CRocksDB", pkgConfig: "rocksdb", providers: [.apt(["librocksdb-dev"]), .brew(["rocksdb"])]),
+            name: "CRocksDB", pkgConfig: "rocksdb",
+            providers: [.apt(["librocksdb-dev"]), .brew(["rocksdb"])]),
         .target(name: "CAllocations"),
         .target(name: "Feeds", dependencies: [.product(name: "Espalier", package: "Espalier")]),
         .target(
@@ -40,18 +43,21 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(
-            name: "Operations", dependencies: ["Feeds", .product(name: "Espalier", package: "Espalier")]),
+            name: "Operations",
+            dependencies: ["Feeds", .product(name: "Espalier", package: "Espalier")]),
         .target(name: "CMarks"),
         .target(
             name: "Counting",
             dependencies: [
-                "Operations", "CMarks", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Operations", "CMarks",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(name: "CountingTests", dependencies: ["Counting"]),
         .executableTarget(
             name: "Micro",
             dependencies: [
-                "Operations", "Counting", "CAllocations", .product(name: "Benchmark", package: "benchmark"),
+                "Operations", "Counting", "CAllocations",
+                .product(name: "Benchmark", package: "benchmark"),
             ],
             path: "Benchmarks/Micro",
             // Older valgrinds do not understand what the compiler tells debuggers.

@@ -1,6 +1,7 @@
 import EspalierRecords
 
-/// A store in which every even handle names the one record that is fuzzed, and others what else a handle may name.
+/// A store in which every even handle names the one record that is fuzzed, and others what else a
+/// handle may name.
 final class FuzzedRecords: RecordSource {
     static let shapes: [UInt64: Shape] = [
         1: Shape(type: "Note", fields: ["id", "author"]),
@@ -36,7 +37,8 @@ final class FuzzedRecords: RecordSource {
         var writer = ByteWriter()
         writer.append(bytes.dropLast(RecordLayout.checkSize))
         writer.append(
-            integer: writer.check(seed: RecordLayout.seed(handle: handle, shape: (shape ?? .none).fingerprint)))
+            integer: writer.check(
+                seed: RecordLayout.seed(handle: handle, shape: (shape ?? .none).fingerprint)))
         return writer.bytes
     }
 }

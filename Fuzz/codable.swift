@@ -1,8 +1,9 @@
 import EspalierRecords
 import Foundation
 
-// Arbitrary values in a record whose check fits, read as `Codable` models. The first byte is the shape and the number of children; the
-// record refers to itself and to others. Whatever does not fit a model must be thrown.
+// Arbitrary values in a record whose check fits, read as `Codable` models. The first byte is the
+// shape and the number of children; the record refers to itself and to others. Whatever does not
+// fit a model must be thrown.
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
@@ -10,7 +11,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let options = bytes.first else { return 0 }
     let number = UInt64(options % 4)
     let shape: RecordLayout.ShapeReference =
-        FuzzedRecords.shapes[number].map { .number(number, $0) } ?? .own(Shape(type: "Own", fields: ["id", "choice"]))
+        FuzzedRecords.shapes[number].map { .number(number, $0) }
+        ?? .own(Shape(type: "Own", fields: ["id", "choice"]))
     let handle = Handle(2)
     let source = FuzzedRecords()
     source.record = RecordLayout.build(
@@ -28,8 +30,10 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 private func read<Model: Decodable>(_ type: Model.Type, _ handle: Handle, _ source: FuzzedRecords) {
     var limits = TreeLimits()
     limits.maximumNodes = 200
-    let assembly = Assembly(source: source, limits: limits)
-    _ = assembly.read("x") { try ModelStorage.decode(type, entry: handle, identifier: "x", of: assembly) }
+    let treeReader = TreeReader(source: source, limits: limits)
+    _ = treeReader.read("x") {
+        try ModelStorage.decode(type, entry: handle, identifier: "x", of: treeReader)
+    }
 }
 
 private struct Person: Codable, Hashable, IdentifiedModel {

@@ -3,8 +3,9 @@ import EspalierRecords
 
 @testable import EspalierStore
 
-// An arbitrary dictionary, and arbitrary frames expanded with it. The first two bytes are the dictionary's length; of what follows it, the
-// first is a limit and the rest a frame. What zstd makes of both must be an error or as many bytes as the frame claims.
+// An arbitrary dictionary, and arbitrary frames decompressed with it. The first two bytes are the
+// dictionary's length; of what follows it, the first is a limit and the rest a frame. What zstd
+// makes of both must be an error or as many bytes as the frame claims.
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
@@ -15,7 +16,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let frame = Array(bytes[(2 + length)...])
     join(stored)
     let dictionary = CompressionDictionary(stored)
-    for dictionary in [dictionary, nil] { expand(frame, with: dictionary) }
+    for dictionary in [dictionary, nil] { decompress(frame, with: dictionary) }
     if let dictionary { goRound(frame, with: dictionary) }
     return 0
 }
@@ -27,7 +28,9 @@ private func join(_ bytes: [UInt8]) {
     let stored = StoredDictionary(shape: 7, bytes: bytes)
     var joining = StoredDictionary.Joining(number: 2)
     do {
-        for slice in stored.slices(number: 2, limit: 64) { try ByteReader.reading(slice) { try joining.add(&$0) } }
+        for slice in stored.slices(number: 2, limit: 64) {
+            try ByteReader.reading(slice) { try joining.add(&$0) }
+        }
         let joined = try joining.finish()
         precondition(joined.bytes == bytes && joined.shape == 7)
     } catch {
@@ -35,22 +38,28 @@ private func join(_ bytes: [UInt8]) {
     }
 }
 
-private func expand(_ frame: [UInt8], with dictionary: CompressionDictionary?) {
-    guard let limit = frame.first.map({ Int($0) << 12 }), let decompressor = try? Decompressor.borrow() else { return }
+private func decompress(_ frame: [UInt8], with dictionary: CompressionDictionary?) {
+    guard let limit = frame.first.map({ Int($0) << 12 }),
+        let decompressor = try? Decompressor.borrow()
+    else { return }
     defer { decompressor.giveBack() }
-    guard let claimed = try? decompressor.load(frame.span.bytes.extracting(droppingFirst: 1), limit: limit) else {
+    guard
+        let claimed = try? decompressor.load(
+            frame.span.bytes.extracting(droppingFirst: 1), limit: limit)
+    else {
         return
     }
     precondition(claimed <= limit)
     var output = [UInt8](repeating: 0, count: claimed)
     var span = output.mutableSpan
     var bytes = span.mutableBytes
-    try? decompressor.expand(into: &bytes, with: dictionary)
+    try? decompressor.decompress(into: &bytes, with: dictionary)
 }
 
 /// What the library compresses with whatever dictionary comes back as it was.
 private func goRound(_ payload: [UInt8], with dictionary: CompressionDictionary) {
-    guard let digest = CompressionDigest(dictionary.bytes, level: 3), let compressor = Compressor(level: 3),
+    guard let digest = CompressionDigest(dictionary.bytes, level: 3),
+        let compressor = Compressor(level: 3),
         let frame = compressor.compress(payload, with: digest, limit: payload.count)
     else { return }
     do {
@@ -61,7 +70,7 @@ private func goRound(_ payload: [UInt8], with dictionary: CompressionDictionary)
         do {
             var span = output.mutableSpan
             var bytes = span.mutableBytes
-            try decompressor.expand(into: &bytes, with: dictionary)
+            try decompressor.decompress(into: &bytes, with: dictionary)
         }
         precondition(output == payload)
     } catch {

@@ -1,9 +1,11 @@
 import EspalierRecords
 
-// Arbitrary bytes as a record. The first byte says whether its check is made to fit, so that what comes behind it is reached, and the
-// low bits of its handle; the others are the record, its check or eight bytes in place of it included.
+// Arbitrary bytes as a record. The first byte says whether its check is made to fit, so that what
+// comes behind it is reached, and the low bits of its handle; the others are the record, its check
+// or eight bytes in place of it included.
 //
-// A finding is a crash, a hang, a report of the sanitizer: whatever is wrong with the bytes must be thrown.
+// A finding is a crash, a hang, a report of the sanitizer: whatever is wrong with the bytes must be
+// thrown.
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
@@ -37,7 +39,8 @@ private func takeApart(_ bytes: [UInt8], _ handle: Handle) {
         // What could be read can be built again.
         let shape: RecordLayout.ShapeReference =
             record.hasOwnShape
-            ? .own(record.shape) : record.shapeNumber == 0 ? .none : .number(record.shapeNumber, record.shape)
+            ? .own(record.shape)
+            : record.shapeNumber == 0 ? .none : .number(record.shapeNumber, record.shape)
         let built = RecordLayout.build(
             handle: handle, nameSpace: record.nameSpace, shape: shape, children: record.children,
             payload: Record.payload(identifier: record.identifier, values: record.values))
@@ -53,17 +56,19 @@ private func assemble(_ source: FuzzedRecords, _ handle: Handle) {
     for isMirrored in [false, true] {
         var limits = TreeLimits()
         limits.maximumNodes = 200
-        let assembly = Assembly(source: source, limits: limits)
-        _ = assembly.read("x") {
-            try assembly.assemble(handle, as: Thing.self) { try Thing(from: &$0, isMirrored: isMirrored) }
+        let treeReader = TreeReader(source: source, limits: limits)
+        _ = treeReader.read("x") {
+            try treeReader.assemble(handle, as: Thing.self) {
+                try Thing(from: &$0, isMirrored: isMirrored)
+            }
         }
     }
     for nameSpace in NameSpace.allCases {
         var limits = TreeLimits()
         limits.maximumNodes = 200
-        let assembly = Assembly(source: source, limits: limits)
-        _ = assembly.read("x") {
-            try assembly.values(entry: handle, identifier: "x", in: nameSpace) { decoder in
+        let treeReader = TreeReader(source: source, limits: limits)
+        _ = treeReader.read("x") {
+            try treeReader.values(entry: handle, identifier: "x", in: nameSpace) { decoder in
                 try decoder.decodeElements(numberedFrom: 0) { _ = try Thing.decodeValue(from: &$0) }
             }
         }

@@ -14,19 +14,24 @@ struct Seeds {
         }
         for (name, nameSpace, shape, values) in records {
             let record = RecordLayout.build(
-                handle: Handle(2), nameSpace: nameSpace, shape: shape, children: [Handle(2), Handle(3), Handle(7)],
+                handle: Handle(2), nameSpace: nameSpace, shape: shape,
+                children: [Handle(2), Handle(3), Handle(7)],
                 payload: Record.payload(identifier: "x", values: values))
             try write([0b11] + record, "records", name)
-            if case .number(let number, _) = shape { try write([UInt8(number) | 0x30] + values, "codable", name) }
+            if case .number(let number, _) = shape {
+                try write([UInt8(number) | 0x30] + values, "codable", name)
+            }
         }
-        for (number, chunk) in Chunks.split([UInt8](repeating: 7, count: 90), handle: Handle(2), limit: 64).enumerated()
-        {
+        for (number, chunk) in Chunks.split(
+            [UInt8](repeating: 7, count: 90), handle: Handle(2), limit: 64
+        ).enumerated() {
             try write([0b10] + chunk, "records", "chunk-\(number)")
         }
         try write(
             [0x30]
                 + bytes {
-                    $0.append(value: "1"); $0.append([0x81, 0xA3]); $0.append(utf8: "one"); $0.append([0x80])
+                    $0.append(value: "1"); $0.append([0x81, 0xA3]); $0.append(utf8: "one");
+                    $0.append([0x80])
                 },
             "codable", "enum")
         try writeDictionaries(write)
@@ -41,13 +46,16 @@ struct Seeds {
     private static var records: [(String, NameSpace, RecordLayout.ShapeReference, [UInt8])] {
         let note = Shape(type: "Note", fields: ["id", "author"])
         let person = Shape(type: "Person", fields: ["id", "name"])
-        let thing = Shape(type: "Thing", fields: ["id", "list", "map", "number", "child", "text", "date"])
+        let thing = Shape(
+            type: "Thing", fields: ["id", "list", "map", "number", "child", "text", "date"])
         let things: [UInt8] =
             [
-                0xA1, 0x78, 0x93, 0xC0, 0xD4, 0x01, 0x00, 0xD4, 0x01, 0x02, 0x81, 0x05, 0x91, 0xCB, 0x3F, 0xF0, 0, 0, 0,
+                0xA1, 0x78, 0x93, 0xC0, 0xD4, 0x01, 0x00, 0xD4, 0x01, 0x02, 0x81, 0x05, 0x91, 0xCB,
+                0x3F, 0xF0, 0, 0, 0,
                 0, 0, 0,
             ]
-            + [0xC7, 0x04, 0x02, 0x31, 0x39, 0x2E, 0x39, 0xD4, 0x01, 0x00, 0xA8] + Array("file:///".utf8)
+            + [0xC7, 0x04, 0x02, 0x31, 0x39, 0x2E, 0x39, 0xD4, 0x01, 0x00, 0xA8]
+            + Array("file:///".utf8)
             + [0xCB, 0x41, 0xC0, 0, 0, 0, 0, 0, 0]
         return [
             (
@@ -69,25 +77,32 @@ struct Seeds {
                     $0.append(value: "1"); $0.append([0xC1])
                 }
             ),
-            ("key", .key, .none, [0xD4, 0x01, 0x00]), ("collection", .collection, .none, [0x91, 0x03]),
+            ("key", .key, .none, [0xD4, 0x01, 0x00]),
+            ("collection", .collection, .none, [0x91, 0x03]),
             ("segment", .segment, .none, [0x93, 0xD4, 0x01, 0x00, 0xC0, 0x80]),
         ]
     }
 
-    private static func writeDictionaries(_ write: ([UInt8], String, String) throws -> Void) throws {
-        let samples = (0..<400).map { [UInt8]("{\"id\":\"Person:\($0)\",\"name\":\"number \($0 % 17)\"}".utf8) }
+    private static func writeDictionaries(_ write: ([UInt8], String, String) throws -> Void) throws
+    {
+        let samples = (0..<400).map {
+            [UInt8]("{\"id\":\"Person:\($0)\",\"name\":\"number \($0 % 17)\"}".utf8)
+        }
         let payload = samples[7] + samples[8]
         let trained = DictionaryTrainer.train(samples, size: 512) ?? []
         for (name, dictionary) in [
-            ("trained", trained), ("content", Array(samples[3])), ("zeros", [UInt8](repeating: 0, count: 64)),
+            ("trained", trained), ("content", Array(samples[3])),
+            ("zeros", [UInt8](repeating: 0, count: 64)),
             ("none", []),
         ] {
             let digest = CompressionDigest(dictionary, level: 3)
             guard let compressor = Compressor(level: 3),
-                let frame = compressor.compress(payload, with: dictionary.isEmpty ? nil : digest, limit: payload.count)
+                let frame = compressor.compress(
+                    payload, with: dictionary.isEmpty ? nil : digest, limit: payload.count)
             else { continue }
             try write(
-                [UInt8(dictionary.count >> 8), UInt8(dictionary.count & 0xFF)] + dictionary + [1] + Array(frame),
+                [UInt8(dictionary.count >> 8), UInt8(dictionary.count & 0xFF)] + dictionary + [1]
+                    + Array(frame),
                 "dictionaries", name)
         }
     }

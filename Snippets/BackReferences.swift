@@ -32,7 +32,8 @@ func example(in directory: String) async throws {
     let grace = Person(id: 2, name: "Grace", friends: [Person(id: 1, name: "Ada", friends: [])])
     cache.set(Person(id: 1, name: "Ada", friends: [grace]))
     if case .hit(let hit) = await cache.readOutcome(Person.self, "Person:1") {
-        print(hit.value.friends[0].friends.count, hit.isCut)  // 0 true: Grace's friend Ada is left out
+        // 0 true: Grace's friend Ada is left out
+        print(hit.value.friends[0].friends.count, hit.isCut)
     }
     if case .hit(let hit) = await cache.readOutcome(Person.self, "Person:2") {
         print(hit.value.friends[0].name, hit.isCut)  // Ada true: Ada's friend Grace is left out
@@ -46,7 +47,8 @@ func example(in directory: String) async throws {
     // cyclic at Post:7.thread: a required field refers back to a record being read
 
     let post = await cache.read(Post.self, "Post:7")
-    print(post?.thread.posts.count ?? -1)  // 0: read from the post, the thread's list can leave it out
+    // 0: read from the post, the thread's list can leave it out
+    print(post?.thread.posts.count ?? -1)
     // snippet.end
 }
 

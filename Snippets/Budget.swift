@@ -18,7 +18,8 @@ struct Message: Codable, NormalizedModel {
 
 func example(in directory: String) async throws {
     // snippet.open
-    let cache = try NormalizedCache(directory: directory, configuration: Configuration(budget: .mebibytes(1)))
+    let cache = try NormalizedCache(
+        directory: directory, configuration: Configuration(budget: .mebibytes(1)))
     // snippet.end
 
     // snippet.pin
@@ -45,7 +46,8 @@ func example(in directory: String) async throws {
     // snippet.statistics
     let statistics = try cache.statistics()
     print(statistics.directoryBytes <= statistics.budget)  // true
-    print(statistics.evictions.records > statistics.records)  // true: more has gone than there is room for
+    // true: more has gone than there is room for
+    print(statistics.evictions.records > statistics.records)
     print(statistics.hitRate ?? 0, statistics.droppedWrites)  // 0.9767441860465116 [:]
     // snippet.end
 
@@ -56,7 +58,8 @@ func example(in directory: String) async throws {
 
     // snippet.evict
     try await cache.evict("Message:1").committed  // now, whatever its age
-    try await cache.evict(to: .kibibytes(200)).committed  // the oldest, until the rest takes no more
+    // the oldest, until the rest takes no more
+    try await cache.evict(to: .kibibytes(200)).committed
     cache.unpin("Person:1")
     // snippet.end
 

@@ -16,7 +16,8 @@ func example(in directory: String) async throws {
     let changes = cache.changeSets()  // from here on
 
     try await cache.set(Person(id: 1, name: "Ada")).committed
-    try await cache.set(Person(id: 1, name: "Ada")).committed  // changes nothing, so nobody hears of it
+    // changes nothing, so nobody hears of it
+    try await cache.set(Person(id: 1, name: "Ada")).committed
     try await cache.delete("Person:1").committed
     cache.close()  // ends the sequence
 

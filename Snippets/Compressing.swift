@@ -11,11 +11,13 @@ struct Message: Codable, NormalizedModel {
 
 func example(in directory: String) async throws {
     // snippet.configuration
-    let configuration = Configuration(compression: .zstd(level: 9))  // 1, fastest, to 12, smallest; or .none
+    // 1, fastest, to 12, smallest; or .none
+    let configuration = Configuration(compression: .zstd(level: 9))
     let cache = try NormalizedCache(directory: directory, configuration: configuration)
     // snippet.end
     for id in 1...2_000 {
-        cache.set(Message(id: id, text: "Message number \(id), which says about as much as messages do."))
+        cache.set(
+            Message(id: id, text: "Message number \(id), which says about as much as messages do."))
     }
     try await cache.flush()
     let before = try cache.statistics().recordBytes

@@ -11,13 +11,18 @@ struct Person: Codable, Equatable, SimpleModel {
 
 func example(in directory: String) async throws {
     let cache = try NormalizedCache(directory: directory)
-    let (ada, grace, mary) = (Person(id: 1, name: "Ada"), Person(id: 2, name: "Grace"), Person(id: 3, name: "Mary"))
+    let (ada, grace, mary) = (
+        Person(id: 1, name: "Ada"), Person(id: 2, name: "Grace"), Person(id: 3, name: "Mary")
+    )
     cache.setCollection([ada, grace], forKey: "friends", context: nil)
 
     // snippet.edit
     // The sender has Ada and Grace; it puts Mary between them.
-    let neighbours = CollectionNeighbours(count: 2, previous: "Person:1", current: "Person:2", next: nil)
-    cache.editCollection(.insert([mary], at: 1), forKey: "friends", expecting: neighbours, context: nil) { outcome in
+    let neighbours = CollectionNeighbours(
+        count: 2, previous: "Person:1", current: "Person:2", next: nil)
+    cache.editCollection(
+        .insert([mary], at: 1), forKey: "friends", expecting: neighbours, context: nil
+    ) { outcome in
         guard case .outOfDate = outcome else { return }
         cache.setCollection([ada, mary, grace], forKey: "friends", context: nil)
     }

@@ -22,7 +22,8 @@ func example(in directory: String) async throws {
     let (ada, grace) = (Person(id: 1, name: "Ada"), Person(id: 2, name: "Grace"))
 
     // snippet.open
-    let cache = try NormalizedCache(directory: directory, configuration: Configuration(budget: .mebibytes(50)))
+    let cache = try NormalizedCache(
+        directory: directory, configuration: Configuration(budget: .mebibytes(50)))
     // snippet.end
 
     // snippet.write

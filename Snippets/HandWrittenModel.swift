@@ -18,7 +18,8 @@ extension Person {
     func encode(to encoder: inout RecordEncoder) throws {
         try encoder.encode(id, forKey: "id")
         try encoder.encode(name, forKey: "name")
-        try encoder.encode(mood, forKey: "mood")  // nil, too: the fields it encodes are the fields it has
+        // nil, too: the fields it encodes are the fields it has
+        try encoder.encode(mood, forKey: "mood")
         try encoder.encode(friends, forKey: "friends")  // references to records of their own
     }
 

@@ -11,7 +11,9 @@ struct Person: Codable, NormalizedModel {
 
 func example(in directory: String) async throws {
     let cache = try NormalizedCache(directory: directory)
-    let (ada, grace, mary) = (Person(id: 1, name: "Ada"), Person(id: 2, name: "Grace"), Person(id: 3, name: "Mary"))
+    let (ada, grace, mary) = (
+        Person(id: 1, name: "Ada"), Person(id: 2, name: "Grace"), Person(id: 3, name: "Mary")
+    )
     func names(_ people: [Person]?) -> [String] { people?.map(\.name) ?? ["a miss"] }
 
     // snippet.set

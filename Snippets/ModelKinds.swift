@@ -41,7 +41,8 @@ func example(in directory: String) async throws {
     let (ada, grace) = (Person(id: 1, name: "Ada"), Person(id: 2, name: "Grace"))
     cache.set(
         Message(
-            id: 34, sender: ada, place: Place(city: "London"), quote: Quote(text: "Meow", of: grace),
+            id: 34, sender: ada, place: Place(city: "London"),
+            quote: Quote(text: "Meow", of: grace),
             attachments: [.link("https://example.org"), .card(grace)], reactions: ["heart": ada]))
     try await cache.flush()
     print(try cache.statistics().nodes)  // 3: the message, Ada, Grace

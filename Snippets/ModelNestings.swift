@@ -74,15 +74,19 @@ func example(in directory: String) async throws {
     // snippet.delete
     cache.set(
         Article(
-            id: "a", author: ada, editor: grace, readers: [ada, grace], credits: ["idea": grace], rows: [[loom, nil]]))
+            id: "a", author: ada, editor: grace, readers: [ada, grace], credits: ["idea": grace],
+            rows: [[loom, nil]]))
     cache.delete("Person:2")
     let article = await cache.read(Article.self, "Article:a")
-    print(article?.editor?.name ?? "no editor", article?.readers.count ?? 0, article?.credits ?? [:])
+    print(
+        article?.editor?.name ?? "no editor", article?.readers.count ?? 0, article?.credits ?? [:])
     // no editor 1 [:]
     // snippet.end
 
     // snippet.attached
-    let body: [Block] = [.text("Look:"), .card(title: "By", ada), .quoted(.album([loom, moth], cover: nil)), .rule]
+    let body: [Block] = [
+        .text("Look:"), .card(title: "By", ada), .quoted(.album([loom, moth], cover: nil)), .rule,
+    ]
     cache.set(Note(id: 7, body: body, mood: .curious, attachments: [moth, ada]))
     let note = await cache.read(Note.self, "Note:7")
     print(note?.body == body, note?.attachments.map(\.caption) ?? [])  // true ["A moth", "Ada"]

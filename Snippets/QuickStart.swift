@@ -1,4 +1,5 @@
-// Stores a message and the person who sent it, updates the person alone, and reads the message again.
+// Stores a message and the person who sent it, updates the person alone, and reads the message
+// again.
 
 // snippet.hide
 #if Macros

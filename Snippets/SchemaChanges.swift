@@ -37,7 +37,8 @@ struct Note: Codable, NormalizedModel {  // was `Message`
     let id: Int
     let text: String
     var modelIdentifier: String? { "Message:\(id)" }
-    var projectionIdentifier: String { "Message" }  // or what only `Message` had stays in the records
+    // or what only `Message` had stays in the records
+    var projectionIdentifier: String { "Message" }
 }
 
 struct LenientMessage: NormalizedModel {
@@ -64,7 +65,8 @@ func example(in directory: String) async throws {
 
     cache.set(LastYear.Message(id: 34, text: "Meow", mood: "wild"))
     let message = await cache.read(Message.self, "Message:34")
-    print(message?.body ?? "a miss", message?.mood ?? .calm, message?.badges ?? [])  // Meow unknown []
+    // Meow unknown []
+    print(message?.body ?? "a miss", message?.mood ?? .calm, message?.badges ?? [])
 
     let lenient = await cache.read(LenientMessage.self, "Message:34")
     print(lenient?.stars ?? 0, lenient?.mood ?? 0)  // 3 0

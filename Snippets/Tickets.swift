@@ -26,7 +26,8 @@ func example(in directory: String) async throws {
         try await cache.set(Note(text: "no identifier")).committed
     } catch let error as CacheError where error.code == .noIdentifier {
         print(error)
-        // A model of type Note has no identifier. Give it a modelIdentifier of type String? that is not empty, or store it under a key.
+        // A model of type Note has no identifier. Give it a modelIdentifier of type String? that is
+        // not empty, or store it under a key.
     }
     // snippet.end
 

@@ -20,7 +20,8 @@ func otherProcess(_ directory: String) throws {
 
 func example(in directory: String) async throws {
     // snippet.one
-    let cache = try NormalizedCache(directory: directory, configuration: Configuration(budget: .mebibytes(8)))
+    let cache = try NormalizedCache(
+        directory: directory, configuration: Configuration(budget: .mebibytes(8)))
     try await cache.set(Person(id: 1, name: "Ada")).committed
 
     let other = Process()

@@ -1,7 +1,8 @@
 #if Macros
 import Espalier
 
-/// A list of messages. It draws what its data provider has, and hears of steps that a table view could animate.
+/// A list of messages. It draws what its data provider has, and hears of steps that a table view
+/// could animate.
 @MainActor
 final class InboxScreen: CollectionDataProviderDelegate {
     private let messages: CollectionDataProvider<Message>
@@ -28,7 +29,8 @@ final class InboxScreen: CollectionDataProviderDelegate {
     }
 
     func collectionDataProviderHasUpdatedData<T>(
-        _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, context: Any?
+        _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange,
+        context: Any?
     ) {
         switch collectionChanges {
         case .reset: draw("reset")

@@ -27,7 +27,9 @@ final class ProfileScreen: DataProviderDelegate {
 
     private func draw(_ reason: String) {
         guard let shown = profile.data else { return print("profile (\(reason)): nobody") }
-        print("profile (\(reason)): \(shown.person.name), \(shown.latest.map { "\"\($0.text)\"" } ?? "no message")")
+        print(
+            "profile (\(reason)): \(shown.person.name), \(shown.latest.map { "\"\($0.text)\"" } ?? "no message")"
+        )
     }
 }
 #endif

@@ -1,11 +1,13 @@
-// A messenger without a display: two screens over the same data, a server that pushes, and a relaunch.
+// A messenger without a display: two screens over the same data, a server that pushes, and a
+// relaunch.
 //
 //     swift run Messages
 #if Macros
 import Espalier
 import Foundation
 
-let directory = NSTemporaryDirectory() + "espalier-messages-\(ProcessInfo.processInfo.processIdentifier)"
+let directory =
+    NSTemporaryDirectory() + "espalier-messages-\(ProcessInfo.processInfo.processIdentifier)"
 defer { try? FileManager.default.removeItem(atPath: directory) }
 
 let ada = Person(id: 1, name: "Ada")
@@ -19,9 +21,11 @@ do {
 
     print("-- first launch")
     inbox.serverAnswered([
-        Message(id: 10, text: "Hello", sender: ada), Message(id: 11, text: "Hello yourself", sender: ben),
+        Message(id: 10, text: "Hello", sender: ada),
+        Message(id: 11, text: "Hello yourself", sender: ben),
     ])
-    profile.serverAnswered(Profile(id: 1, person: ada, latest: Message(id: 10, text: "Hello", sender: ada)))
+    profile.serverAnswered(
+        Profile(id: 1, person: ada, latest: Message(id: 10, text: "Hello", sender: ada)))
 
     print("-- the server pushes a new name")
     manager.updateModel(Person(id: 1, name: "Ada Lovelace"), context: "push")
@@ -34,7 +38,8 @@ do {
 
     print("-- a notification extends the inbox, whoever shows it")
     CollectionDataProvider<Message>.append(
-        [Message(id: 13, text: "Very well", sender: Person(id: 1, name: "Ada Lovelace"))], cacheKey: "inbox",
+        [Message(id: 13, text: "Very well", sender: Person(id: 1, name: "Ada Lovelace"))],
+        cacheKey: "inbox",
         dataModelManager: manager)
     await manager.flush()
     cache.close()

@@ -5,5 +5,7 @@ import EspalierLMDB
 enum Version {
     static let number = "0.1.0"
 
-    static var current: String { "espalier \(number), LMDB \(LMDBLibrary.version), zstd \(ZstdLibrary.version)" }
+    static var current: String {
+        "espalier \(number), LMDB \(LMDBLibrary.version), zstd \(ZstdLibrary.version)"
+    }
 }

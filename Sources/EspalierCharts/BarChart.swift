@@ -10,8 +10,8 @@
 ///         ])
 ///     try chart.svg.write(toFile: "reading.svg", atomically: true, encoding: .utf8)
 ///
-/// A bar whose value is not finite, or has no place on the scale, is drawn without length, and its value still written beside it.
-/// The same chart is the same bytes.
+/// A bar whose value is not finite, or has no place on the scale, is drawn without length, and its
+/// value still written beside it. The same chart is the same bytes.
 public struct BarChart: Sendable, Hashable {
     /// One value and what it is of.
     public struct Bar: Sendable, Hashable {
@@ -22,7 +22,9 @@ public struct BarChart: Sendable, Hashable {
         /// Drawn in the colour that the eye goes to. Where no bar is, all are.
         public var isEmphasised: Bool
 
-        public init(_ label: String, _ value: Double, detail: String? = nil, isEmphasised: Bool = false) {
+        public init(
+            _ label: String, _ value: Double, detail: String? = nil, isEmphasised: Bool = false
+        ) {
             self.label = label
             self.value = value
             self.detail = detail
@@ -50,7 +52,8 @@ public struct BarChart: Sendable, Hashable {
     public var note: String?
 
     public init(
-        title: String, subtitle: String? = nil, unit: ChartUnit, scale: ChartScale = .linear, sections: [Section],
+        title: String, subtitle: String? = nil, unit: ChartUnit, scale: ChartScale = .linear,
+        sections: [Section],
         note: String? = nil
     ) {
         self.title = title
@@ -64,7 +67,9 @@ public struct BarChart: Sendable, Hashable {
     /// The chart as an SVG document, readable on light and on dark pages.
     public var svg: String {
         let frame = ChartFrame(title: title, subtitle: subtitle, note: note)
-        guard sections.contains(where: { !$0.bars.isEmpty }) else { return frame.empty("Bar chart") }
+        guard sections.contains(where: { !$0.bars.isEmpty }) else {
+            return frame.empty("Bar chart")
+        }
         return BarLayout(self).svg(in: frame)
     }
 
@@ -75,6 +80,7 @@ public struct BarChart: Sendable, Hashable {
             }
             return (section.title.map { "\($0). " } ?? "") + bars.joined(separator: "; ") + "."
         }
-        return "Bar chart\(scale == .logarithmic ? " on a logarithmic scale" : ""). " + sections.joined(separator: " ")
+        return "Bar chart\(scale == .logarithmic ? " on a logarithmic scale" : ""). "
+            + sections.joined(separator: " ")
     }
 }

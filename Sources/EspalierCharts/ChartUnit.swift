@@ -1,6 +1,8 @@
-/// What the values of a chart are, and so how they are written: `ChartUnit.microseconds.text(2_050)` is `2.05 ms`.
+/// What the values of a chart are, and so how they are written:
+/// `ChartUnit.microseconds.text(2_050)` is `2.05 ms`.
 ///
-/// Three significant digits, and the prefix that suits: a chart is to be read at a glance, exact figures belong in a table.
+/// Three significant digits, and the prefix that suits: a chart is to be read at a glance, exact
+/// figures belong in a table.
 public enum ChartUnit: Sendable, Hashable {
     /// Time, given in microseconds; written in ns, µs, ms or s.
     case microseconds
@@ -21,9 +23,12 @@ public enum ChartUnit: Sendable, Hashable {
         return NumberText(value, prefixes: prefixes).text
     }
 
-    /// The same for the ticks of one axis: where steps are equal, all have the prefix of the largest and as many decimals.
+    /// The same for the ticks of one axis: where steps are equal, all have the prefix of the
+    /// largest and as many decimals.
     func labels(of ticks: [Double], on scale: ChartScale) -> [String] {
-        func prefix(of value: Double) -> NumberText.Prefix { NumberText(value, prefixes: prefixes).prefix }
+        func prefix(of value: Double) -> NumberText.Prefix {
+            NumberText(value, prefixes: prefixes).prefix
+        }
         switch scale {
         case .linear:
             return NumberText.aligned(ticks, prefix: prefix(of: ticks.map { abs($0) }.max() ?? 0))
@@ -34,8 +39,13 @@ public enum ChartUnit: Sendable, Hashable {
 
     private var prefixes: [NumberText.Prefix] {
         switch self {
-        case .microseconds: [.init(1e-3, " ns"), .init(1, " µs"), .init(1e3, " ms"), .init(1e6, " s")]
-        case .bytes: [.init(1, " B"), .init(1e3, " kB"), .init(1e6, " MB"), .init(1e9, " GB"), .init(1e12, " TB")]
+        case .microseconds:
+            [.init(1e-3, " ns"), .init(1, " µs"), .init(1e3, " ms"), .init(1e6, " s")]
+        case .bytes:
+            [
+                .init(1, " B"), .init(1e3, " kB"), .init(1e6, " MB"), .init(1e9, " GB"),
+                .init(1e12, " TB"),
+            ]
         case .share: [.init(0.01, " %")]
         case .ratio: [.init(1, "×")]
         case .count: Self.thousands("")
@@ -44,6 +54,8 @@ public enum ChartUnit: Sendable, Hashable {
     }
 
     private static func thousands(_ name: String) -> [NumberText.Prefix] {
-        zip([1, 1e3, 1e6, 1e9, 1e12], ["", " k", " M", " G", " T"]).map { NumberText.Prefix($0, $1 + name) }
+        zip([1, 1e3, 1e6, 1e9, 1e12], ["", " k", " M", " G", " T"]).map {
+            NumberText.Prefix($0, $1 + name)
+        }
     }
 }

@@ -7,8 +7,8 @@
 ///         series: [.init("espalier", points: [.init(1_000, 310), .init(100_000, 2_900)], isEmphasised: true)])
 ///     print(chart.svg)
 ///
-/// A line breaks where a value is not finite or has no place on its axis. Points are drawn in the order given. The same chart is the
-/// same bytes.
+/// A line breaks where a value is not finite or has no place on its axis. Points are drawn in the
+/// order given. The same chart is the same bytes.
 public struct LineChart: Sendable, Hashable {
     /// What is along one side.
     public struct Axis: Sendable, Hashable {
@@ -56,7 +56,10 @@ public struct LineChart: Sendable, Hashable {
     /// A line below the chart, as of the machine.
     public var note: String?
 
-    public init(title: String, subtitle: String? = nil, x: Axis, y: Axis, series: [Series], note: String? = nil) {
+    public init(
+        title: String, subtitle: String? = nil, x: Axis, y: Axis, series: [Series],
+        note: String? = nil
+    ) {
         self.title = title
         self.subtitle = subtitle
         self.x = x
@@ -69,7 +72,9 @@ public struct LineChart: Sendable, Hashable {
     public var svg: String {
         let frame = ChartFrame(title: title, subtitle: subtitle, note: note)
         let points = series.flatMap(\.points)
-        let placed = points.filter { x.unit.isPlaced($0.x, on: x.scale) && y.unit.isPlaced($0.y, on: y.scale) }
+        let placed = points.filter {
+            x.unit.isPlaced($0.x, on: x.scale) && y.unit.isPlaced($0.y, on: y.scale)
+        }
         guard !placed.isEmpty else { return frame.empty("Line chart") }
         let plot = LinePlot(frame: frame, names: series.map(\.name), y: y, values: placed.map(\.y))
         let axis = AxisTicks(length: plot.width, unit: x.unit) { count in
@@ -92,7 +97,8 @@ public struct LineChart: Sendable, Hashable {
         let lines = series.map { series in
             // Of many the ends.
             let points =
-                series.points.count > 12 ? [series.points[0], series.points[series.points.count - 1]] : series.points
+                series.points.count > 12
+                ? [series.points[0], series.points[series.points.count - 1]] : series.points
             let texts = points.map { "\(y.unit.text($0.y)) at \(x.unit.text($0.x))" }
             return "\(series.name): \(texts.joined(separator: ", "))."
         }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Latencies by percentile, as SVG, drawn as HdrHistogram draws them: every further nine has as much room as the one before.
+/// Latencies by percentile, as SVG, drawn as HdrHistogram draws them: every further nine has as
+/// much room as the one before.
 ///
 ///     let chart = PercentileChart(
 ///         title: "One node read while a writer commits",
@@ -46,7 +47,8 @@ public struct PercentileChart: Sendable, Hashable {
     public var note: String?
 
     public init(
-        title: String, subtitle: String? = nil, unit: ChartUnit = .microseconds, series: [Series], note: String? = nil
+        title: String, subtitle: String? = nil, unit: ChartUnit = .microseconds, series: [Series],
+        note: String? = nil
     ) {
         self.title = title
         self.subtitle = subtitle
@@ -65,10 +67,13 @@ public struct PercentileChart: Sendable, Hashable {
         let scale = PercentileScale(placed.map(\.percentile))
         let plot = LinePlot(
             frame: frame, names: series.map(\.name),
-            y: LineChart.Axis("latency", unit: unit, scale: .logarithmic), values: placed.map(\.value))
+            y: LineChart.Axis("latency", unit: unit, scale: .logarithmic),
+            values: placed.map(\.value))
         return plot.svg(
             xTitle: "percentile",
-            xTicks: AxisTicks.apart(scale.ticks, length: plot.width).map { (position: $0.0, label: $0.1) },
+            xTicks: AxisTicks.apart(scale.ticks, length: plot.width).map {
+                (position: $0.0, label: $0.1)
+            },
             curves: series.map { series in
                 LinePlot.Curve(
                     name: series.name,
@@ -83,8 +88,11 @@ public struct PercentileChart: Sendable, Hashable {
     private var description: String {
         let lines = series.map { series in
             let points =
-                series.points.count > 12 ? [50, 90, 99, 99.9, 100].compactMap { series.last(to: $0) } : series.points
-            let texts = points.map { "\(unit.text($0.value)) at \(PercentileScale.name(of: $0.percentile))" }
+                series.points.count > 12
+                ? [50, 90, 99, 99.9, 100].compactMap { series.last(to: $0) } : series.points
+            let texts = points.map {
+                "\(unit.text($0.value)) at \(PercentileScale.name(of: $0.percentile))"
+            }
             return "\(series.name): \(texts.joined(separator: ", "))."
         }
         return "Percentile chart. " + lines.joined(separator: " ")

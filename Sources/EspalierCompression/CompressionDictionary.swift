@@ -1,9 +1,9 @@
 import CZstd
 
-/// A dictionary that frames are expanded with, digested once.
+/// A dictionary that frames are decompressed with, digested once.
 ///
-/// zstd takes any bytes for one: what is no dictionary in its form is content that frames refer to. What it refuses, such
-/// as tables that contradict themselves, makes none.
+/// zstd takes any bytes for one: what is no dictionary in its form is content that frames refer to.
+/// What it refuses, such as tables that contradict themselves, makes none.
 ///
 /// Immutable, so that any number of threads use one. Costs its bytes and about 30 KB.
 @safe
@@ -14,7 +14,9 @@ package final class CompressionDictionary: Sendable {
 
     package init?(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return nil }
-        let made = unsafe bytes.withUnsafeBytes { unsafe ZSTD_createDDict($0.baseAddress, $0.count) }
+        let made = unsafe bytes.withUnsafeBytes {
+            unsafe ZSTD_createDDict($0.baseAddress, $0.count)
+        }
         guard let made = unsafe made else { return nil }
         self.bytes = bytes
         unsafe digest = made

@@ -1,4 +1,4 @@
-/// Why a frame could not be expanded. The record it belongs to is a miss.
+/// Why a frame could not be decompressed. The record it belongs to is a miss.
 package enum CompressionError: Error, Equatable, Sendable {
     /// It does not say how many bytes it expands to, or more than it may.
     case tooLarge(claimed: UInt64?)

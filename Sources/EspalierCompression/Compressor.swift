@@ -16,11 +16,14 @@ package final class Compressor {
 
     deinit { unsafe _ = ZSTD_freeCCtx(context) }
 
-    /// The frame of `payload`; nil where it would take more than `limit` bytes, or more than a reader would believe.
+    /// The frame of `payload`; nil where it would take more than `limit` bytes, or more than a
+    /// reader would believe.
     ///
-    /// With zstd's simple functions: the ones with parameters take a tenth longer for a payload of a hundred bytes, and a context
-    /// whose last frame did not fit keeps the dictionary it had.
-    package func compress(_ payload: [UInt8], with digest: CompressionDigest?, limit: Int) -> ArraySlice<UInt8>? {
+    /// With zstd's simple functions: the ones with parameters take a tenth longer for a payload of
+    /// a hundred bytes, and a context whose last frame did not fit keeps the dictionary it had.
+    package func compress(_ payload: [UInt8], with digest: CompressionDigest?, limit: Int)
+        -> ArraySlice<UInt8>?
+    {
         let bound = Frame.magic.count + max(limit, 0)
         if output.count < bound { output = [UInt8](repeating: 0, count: bound) }
         let written = unsafe payload.withUnsafeBytes { source in
@@ -31,7 +34,8 @@ package final class Compressor {
                 }
                 return withExtendedLifetime(digest) {
                     unsafe ZSTD_compress_usingCDict(
-                        context, output.baseAddress, bound, source.baseAddress, source.count, digest.digest)
+                        context, output.baseAddress, bound, source.baseAddress, source.count,
+                        digest.digest)
                 }
             }
         }

@@ -5,8 +5,8 @@ package enum DictionaryTrainer {
     /// ZDICT refuses fewer.
     package static let fewestSamples = 8
 
-    /// A dictionary of at most `size` bytes; nil where ZDICT finds too little in common, or too few samples. Costs about as
-    /// many milliseconds as there are 10 KB of samples.
+    /// A dictionary of at most `size` bytes; nil where ZDICT finds too little in common, or too few
+    /// samples. Costs about as many milliseconds as there are 10 KB of samples.
     package static func train(_ samples: some Collection<[UInt8]>, size: Int) -> [UInt8]? {
         guard samples.count >= fewestSamples, size >= 256 else { return nil }
         var joined: [UInt8] = []
@@ -18,7 +18,8 @@ package enum DictionaryTrainer {
             unsafe sizes.withUnsafeBufferPointer { sizes in
                 unsafe dictionary.withUnsafeMutableBytes { dictionary in
                     unsafe ZDICT_trainFromBuffer(
-                        dictionary.baseAddress, dictionary.count, joined.baseAddress, sizes.baseAddress,
+                        dictionary.baseAddress, dictionary.count, joined.baseAddress,
+                        sizes.baseAddress,
                         UInt32(sizes.count))
                 }
             }

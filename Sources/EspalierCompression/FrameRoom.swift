@@ -1,8 +1,8 @@
 /// Memory for one frame after the other, each behind the bytes that it is stored without.
 @safe
 struct FrameRoom: ~Copyable {
-    // Sound, because nobody else has the memory beyond a call: allocated by `init` and `take`, freed by `deinit`. The first `count`
-    // bytes are initialised.
+    // Sound, because nobody else has the memory beyond a call: allocated by `init` and `take`,
+    // freed by `deinit`. The first `count` bytes are initialised.
     private var memory: UnsafeMutableRawBufferPointer
     private var count = 0
 
@@ -19,7 +19,8 @@ struct FrameRoom: ~Copyable {
             unsafe memory.deallocate()
             unsafe memory = Self.allocate(count * 2)
         }
-        unsafe UnsafeMutableRawBufferPointer(rebasing: memory[Frame.magic.count...]).copyMemory(from: stored)
+        unsafe UnsafeMutableRawBufferPointer(rebasing: memory[Frame.magic.count...]).copyMemory(
+            from: stored)
     }
 
     private static func allocate(_ byteCount: Int) -> UnsafeMutableRawBufferPointer {

@@ -3,14 +3,17 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// `@Normalized`: reads the declaration into a `ModelDeclaration`, which `Validation` judges and `Rendering` writes out.
+/// `@Normalized`: reads the declaration into a `ModelDeclaration`, which `Validation` judges and
+/// `Rendering` writes out.
 ///
-/// All but a struct's initialisers stands in the type itself, where the names its members' types are written with mean the
-/// same; an extension of a nested type doesn't see the types around it. A struct's initialisers stand in the extension, so
-/// that the struct keeps its memberwise initialiser.
+/// All but a struct's initialisers stands in the type itself, where the names its members' types
+/// are written with mean the same; an extension of a nested type doesn't see the types around it. A
+/// struct's initialisers stand in the extension, so that the struct keeps its memberwise
+/// initialiser.
 package struct NormalizedMacro {
     private static func model(
-        _ attribute: AttributeSyntax, _ declaration: some DeclGroupSyntax, _ context: some MacroExpansionContext
+        _ attribute: AttributeSyntax, _ declaration: some DeclGroupSyntax,
+        _ context: some MacroExpansionContext
     ) -> ModelDeclaration {
         ModelDeclaration(declaration, attribute: attribute, lexicalContext: context.lexicalContext)
     }

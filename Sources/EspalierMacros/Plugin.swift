@@ -4,7 +4,9 @@ import SwiftSyntaxMacros
 
 @main
 struct Plugin: CompilerPlugin {
-    let providingMacros: [any Macro.Type] = [NormalizedMacro.self, StoredMacro.self, NotStoredMacro.self]
+    let providingMacros: [any Macro.Type] = [
+        NormalizedMacro.self, StoredMacro.self, NotStoredMacro.self,
+    ]
 }
 #else
 /// The plugin of a package whose trait `Macros` is off: a macro target can't be left out.

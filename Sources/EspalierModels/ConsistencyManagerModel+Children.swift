@@ -5,9 +5,9 @@ package enum ChildOutcome {
     case replaced((any ConsistencyManagerModel)?)
 }
 
-// `Model` hands out its children as `any Model`. To hand on each as `any ConsistencyManagerModel` copies it into a box of its
-// own, and to take it back casts it: half the time of an update that passes hundreds of children by. So a child is offered, and
-// converted only for whoever wants it.
+// `Model` hands out its children as `any Model`. To hand on each as `any ConsistencyManagerModel`
+// copies it into a box of its own, and to take it back casts it: half the time of an update that
+// passes hundreds of children by. So a child is offered, and converted only for whoever wants it.
 extension ConsistencyManagerModel {
     package func forEachChild(_ visit: (_ child: () -> any ConsistencyManagerModel) -> Void) {
         if let model = self as? any Model {

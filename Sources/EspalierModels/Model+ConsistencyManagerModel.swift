@@ -1,10 +1,12 @@
-/// What the consistency manager asks, answered in terms of `Model`. The closures name their types: without that each
-/// call would find the function it stands in.
+/// What the consistency manager asks, answered in terms of `Model`. The closures name their types:
+/// without that each call would find the function it stands in.
 extension Model {
     public func map(
         _ transform: (any ConsistencyManagerModel) -> (any ConsistencyManagerModel)?
     ) -> (any ConsistencyManagerModel)? {
-        let mapped: Self? = map { (child: any Model) -> (any Model)? in transform(child) as? any Model }
+        let mapped: Self? = map { (child: any Model) -> (any Model)? in
+            transform(child) as? any Model
+        }
         return mapped
     }
 

@@ -1,4 +1,5 @@
-/// A model whose children are kept consistent too: when one changes, this model is made anew with it.
+/// A model whose children are kept consistent too: when one changes, this model is made anew with
+/// it.
 ///
 /// ```swift
 /// struct Message: Model, Equatable {
@@ -20,19 +21,20 @@ public protocol Model: SimpleModel, ModelField {
     /// Whether replacing this model by `model` would change nothing. `==` for `Equatable` types.
     func isEqual(to model: any Model) -> Bool
 
-    /// This model with every child, not their children, put through `transform`. A child for which it returns nil is
-    /// left out: an optional becomes nil, an element goes, and where the child is required the answer is nil, which
-    /// deletes this model too.
+    /// This model with every child, not their children, put through `transform`. A child for which
+    /// it returns nil is left out: an optional becomes nil, an element goes, and where the child is
+    /// required the answer is nil, which deletes this model too.
     func map(_ transform: (any Model) -> (any Model)?) -> Self?
 
     /// Calls `visit` with every child, not with their children, in the order of `map`.
     func forEach(_ visit: (any Model) -> Void)
 
-    /// This model with what `model`, another projection of the same identifier, says. Always of this model's type.
+    /// This model with what `model`, another projection of the same identifier, says. Always of
+    /// this model's type.
     ///
-    /// Only projections need to define it: a model of the same type replaces this one. One of another type, with
-    /// nothing said about merging it, leaves this one as it is, because taking it would remove this model from its
-    /// parents.
+    /// Only projections need to define it: a model of the same type replaces this one. One of
+    /// another type, with nothing said about merging it, leaves this one as it is, because taking
+    /// it would remove this model from its parents.
     func merge(_ model: any Model) -> any Model
 }
 

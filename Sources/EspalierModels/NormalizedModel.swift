@@ -1,6 +1,7 @@
 public import EspalierRecords
 
-/// A model that can be stored: it writes its fields into a `RecordEncoder` and is made from a `RecordDecoder`.
+/// A model that can be stored: it writes its fields into a `RecordEncoder` and is made from a
+/// `RecordDecoder`.
 ///
 /// By hand:
 ///
@@ -22,8 +23,9 @@ public import EspalierRecords
 /// }
 /// ```
 ///
-/// `Codable` types get both from their `Codable` conformance: `struct Person: Codable, NormalizedModel { ... }`. A model
-/// without identifier is stored inline in its parent. Encoding and decoding run on any thread, several at a time.
+/// `Codable` types get both from their `Codable` conformance: `struct Person: Codable,
+/// NormalizedModel { ... }`. A model without identifier is stored inline in its parent. Encoding
+/// and decoding run on any thread, several at a time.
 public protocol NormalizedModel: FieldValue, IdentifiedModel {
     /// Writes all fields, nil ones too.
     func encode(to encoder: inout RecordEncoder) throws
@@ -59,10 +61,14 @@ extension NormalizedModel {
 }
 
 extension NormalizedModel where Self: Encodable {
-    public func encode(to encoder: inout RecordEncoder) throws { try encoder.encodeFields(of: self) }
+    public func encode(to encoder: inout RecordEncoder) throws {
+        try encoder.encodeFields(of: self)
+    }
 }
 
 extension NormalizedModel where Self: Decodable {
     @inlinable
-    public init(from decoder: inout RecordDecoder) throws { self = try decoder.decodeFields(as: Self.self) }
+    public init(from decoder: inout RecordDecoder) throws {
+        self = try decoder.decodeFields(as: Self.self)
+    }
 }

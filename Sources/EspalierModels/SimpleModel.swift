@@ -1,5 +1,5 @@
-/// A model for which consistency is kept at the top level only: it is replaced as a whole, its children are not
-/// looked at.
+/// A model for which consistency is kept at the top level only: it is replaced as a whole, its
+/// children are not looked at.
 ///
 /// Needs `modelIdentifier` and, unless it is `Equatable`, `isEqual(to:)`.
 ///

@@ -12,7 +12,8 @@ struct BadInputTests {
     @Test(
         "documents that are no JSON",
         arguments: [
-            ("", "line 1, column 1"), (#"{"id":"#, "the end of the input"), ("[1,]", "line 1, column 4"),
+            ("", "line 1, column 1"), (#"{"id":"#, "the end of the input"),
+            ("[1,]", "line 1, column 4"),
             (String(repeating: "[", count: 100_000), "more than 512 levels"),
             (String(repeating: #"{"a":"#, count: 100_000), "more than 512 levels"),
         ])
@@ -28,7 +29,9 @@ struct BadInputTests {
     func noIdentity() throws {
         let input = #"[{"id":1},{"id":null},{"id":{}},{"id":1.5},{"id":""},{"id":true},{"no":1},7]"#
         let outcome = try tool.fail(1, "import", "c", "-", "--id-key", "id", input: input)
-        #expect(outcome.errors.contains("7 of 8 models have no identity under id, the first at index 1."))
+        #expect(
+            outcome.errors.contains(
+                "7 of 8 models have no identity under id, the first at index 1."))
         #expect(outcome.errors.contains("--collection"))
         #expect(!tool.folder.contains("c"))
         try tool.fail(1, "set", "c", "-", "--id-key", "id", input: #"{"no":1}"#)
@@ -63,7 +66,8 @@ struct BadInputTests {
         try FileManager.default.createDirectory(
             at: tool.folder.url.appendingPathComponent("c"), withIntermediateDirectories: false)
         #expect(try tool.run(arguments).code == 1)
-        let made = try FileManager.default.contentsOfDirectory(atPath: tool.folder.url.appendingPathComponent("c").path)
+        let made = try FileManager.default.contentsOfDirectory(
+            atPath: tool.folder.url.appendingPathComponent("c").path)
         #expect(made == [])
     }
 
@@ -79,7 +83,9 @@ struct BadInputTests {
             try tool.fail(1, "get", path, "root:1")
             try tool.fail(1, "stats", path)
         }
-        #expect(try String(contentsOf: tool.folder.url.appendingPathComponent("file"), encoding: .utf8) == "text")
+        #expect(
+            try String(contentsOf: tool.folder.url.appendingPathComponent("file"), encoding: .utf8)
+                == "text")
     }
 
     @Test("wrong arguments exit with 64")
@@ -87,9 +93,11 @@ struct BadInputTests {
         let wrong = [
             [], ["frob"], ["get"], ["get", "c"], ["get", "c", "a", "--key", "b"], ["get", "c", ""],
             ["get", "c", "a", "b"],
-            ["get", "c", "a", "--frob"], ["stats"], ["stats", "c", "--format", "xml"], ["delete", "c"],
+            ["get", "c", "a", "--frob"], ["stats"], ["stats", "c", "--format", "xml"],
+            ["delete", "c"],
             ["import", "c"],
-            ["import", "c", "f"], ["import", "c", "f", "--id-key", ""], ["import", "c", "-", "-", "--id-key", "id"],
+            ["import", "c", "f"], ["import", "c", "f", "--id-key", ""],
+            ["import", "c", "-", "-", "--id-key", "id"],
             ["import", "c", "f", "--id-key", "id", "--type", "x"],
             ["import", "c", "f", "--id-key", "id", "--path", "a..b"],
             ["import", "c", "f", "--id-key", "id", "--type", "x=A", "--type", "x=B"],
@@ -122,19 +130,27 @@ struct BadInputTests {
     func misses() throws {
         try tool.succeed("set", "c", "-", "--id-key", "id", input: #"{"id":1}"#)
         #expect(try tool.fail(2, "get", "c", "root:2").errors == "espalier: root:2: not found\n")
-        #expect(try tool.fail(2, "get", "c", "--collection", "k").errors == "espalier: collection k: not found\n")
+        #expect(
+            try tool.fail(2, "get", "c", "--collection", "k").errors
+                == "espalier: collection k: not found\n")
         #expect(try tool.fail(2, "get", "c", "a\u{1B}[2J").errors == "espalier: a␛[2J: not found\n")
     }
 
     @Test("what is deeper or larger than one write takes is refused, and the rest stays")
     func limits() throws {
         let levels = JSONParser.defaultMaximumDepth - 1
-        let deep = String(repeating: #"{"id":1,"a":["#, count: levels / 2) + String(repeating: "]}", count: levels / 2)
-        try tool.succeed("import", "c", "-", "--id-key", "key", "--budget", "1MiB", "--collection", "deep", input: deep)
+        let deep =
+            String(repeating: #"{"id":1,"a":["#, count: levels / 2)
+            + String(repeating: "]}", count: levels / 2)
+        try tool.succeed(
+            "import", "c", "-", "--id-key", "key", "--budget", "1MiB", "--collection", "deep",
+            input: deep)
         let read = try tool.succeed("get", "c", "--collection", "deep").json()
         #expect(try read == .array([JSONParser.parse(Array(deep.utf8))]).reordered)
         let large = #"{"id":1,"text":"\#(String(repeating: "x", count: 200_000))"}"#
-        #expect(try tool.fail(1, "import", "c", "-", "--id-key", "id", input: large).errors.contains("budget"))
+        #expect(
+            try tool.fail(1, "import", "c", "-", "--id-key", "id", input: large).errors.contains(
+                "budget"))
         try tool.succeed("get", "c", "--collection", "deep")
         try tool.succeed("verify", "c")
     }

@@ -18,18 +18,25 @@ struct DamageTests {
         #expect(try check.json()["problems"] != [])
         #expect(check.errors.hasPrefix("espalier: c: "))
         #expect(try tool("verify", "c").text.contains("damage"))
-        for _ in 0..<2 { #expect(try tool.fail(2, "get", "c", "root:1").errors.contains("damaged")) }
+        for _ in 0..<2 {
+            #expect(try tool.fail(2, "get", "c", "root:1").errors.contains("damaged"))
+        }
         // Looking at it takes nothing away.
-        #expect(try tool("verify", "c", "--format", "json").json()["problems"] == check.json()["problems"])
+        #expect(
+            try tool("verify", "c", "--format", "json").json()["problems"]
+                == check.json()["problems"])
 
         try tool.succeed("import", "c", "-", "--id-key", "id", input: document)
-        #expect(try tool.succeed("get", "c", "root:1").json().sorted == #"{"id":1,"text":"a text to be damaged"}"#)
+        #expect(
+            try tool.succeed("get", "c", "root:1").json().sorted
+                == #"{"id":1,"text":"a text to be damaged"}"#)
     }
 
     /// Changes one bit wherever `text` stands in the data file.
     private func damage(_ text: String, in cache: URL) throws {
         let names = try FileManager.default.subpathsOfDirectory(atPath: cache.path)
-        let file = cache.appendingPathComponent(try #require(names.first { $0.hasSuffix("data.mdb") }))
+        let file = cache.appendingPathComponent(
+            try #require(names.first { $0.hasSuffix("data.mdb") }))
         var data = try Data(contentsOf: file)
         var found = 0
         var start = data.startIndex

@@ -4,14 +4,16 @@ import Testing
 
 @Suite("Objects with an identity become nodes")
 struct IdentityRuleTests {
-    private let rule = IdentityRule(idKey: "id", types: [TypeMapping(property: "sender", type: "User")])
+    private let rule = IdentityRule(
+        idKey: "id", types: [TypeMapping(property: "sender", type: "User")])
 
     private func identifiers(_ value: JSONValue, type: String = "Message") -> [String] {
         func collect(_ tree: JSONTree) -> [String] {
             switch tree {
             case .array(let elements): elements.flatMap(collect)
             case .object(let node):
-                [node.modelIdentifier].compactMap { $0 } + node.members.flatMap { collect($0.value) }
+                [node.modelIdentifier].compactMap { $0 }
+                    + node.members.flatMap { collect($0.value) }
             default: []
             }
         }
@@ -21,7 +23,8 @@ struct IdentityRuleTests {
     @Test(
         "a string that is not empty and a whole number are identities",
         arguments: [
-            ("a", "Message:a"), (" ", "Message: "), ("0", "Message:0"), (0, "Message:0"), (-7, "Message:-7"),
+            ("a", "Message:a"), (" ", "Message: "), ("0", "Message:0"), (0, "Message:0"),
+            (-7, "Message:-7"),
             ("a:b", "Message:a:b"), (.number(.uint(.max)), "Message:18446744073709551615"),
             (.number(.literal("12345678901234567890123")), "Message:12345678901234567890123"),
             ("\u{E9}", "Message:\u{E9}"),
@@ -33,7 +36,8 @@ struct IdentityRuleTests {
     @Test(
         "anything else is none, and the object stays inline",
         arguments: [
-            nil, true, false, "", 1.5, 1.0, -0.0, [], [1], [:], ["id": 1.5], .number(.literal("1e400")),
+            nil, true, false, "", 1.5, 1.0, -0.0, [], [1], [:], ["id": 1.5],
+            .number(.literal("1e400")),
             .number(.literal("0.12345678901234567890123")),
         ] as [JSONValue])
     func noIdentities(id: JSONValue) {
@@ -47,7 +51,10 @@ struct IdentityRuleTests {
             "id": 1, "sender": ["id": 2], "tags": [["id": 3], [["id": 4], 5]],
             "sub": ["sender": [["id": 6]], "id": "x"],
         ]
-        #expect(Set(identifiers(value)) == ["Message:1", "User:2", "tags:3", "tags:4", "sub:x", "User:6"])
+        #expect(
+            Set(identifiers(value)) == [
+                "Message:1", "User:2", "tags:3", "tags:4", "sub:x", "User:6",
+            ])
     }
 
     @Test("no two pairs of type and id make one identifier")
@@ -60,7 +67,8 @@ struct IdentityRuleTests {
 
     @Test("names are compared by their bytes")
     func bytes() {
-        let rule = IdentityRule(idKey: "\u{E9}", types: [TypeMapping(property: "e\u{301}", type: "T")])
+        let rule = IdentityRule(
+            idKey: "\u{E9}", types: [TypeMapping(property: "e\u{301}", type: "T")])
         let tree = rule.tree(from: ["e\u{301}": ["\u{E9}": 1], "\u{E9}": ["\u{E9}": 2]], type: "R")
         guard case .object(let root) = tree else { return #expect(Bool(false)) }
         #expect(root.modelIdentifier == nil)
@@ -70,7 +78,8 @@ struct IdentityRuleTests {
 
     @Test("members are put in the order of the bytes of their names")
     func order() {
-        guard case .object(let node) = rule.tree(from: ["é": 1, "z": 2, "": 3, "Z": 4], type: "T") else { return }
+        guard case .object(let node) = rule.tree(from: ["é": 1, "z": 2, "": 3, "Z": 4], type: "T")
+        else { return }
         #expect(node.members.map(\.name) == ["", "Z", "z", "é"])
     }
 }

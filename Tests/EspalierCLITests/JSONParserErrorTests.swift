@@ -26,7 +26,9 @@ struct JSONParserErrorTests {
         Sample(text: "[1,]", column: 4, problem: .expected("a value")),
         Sample(text: "[1 2]", column: 4, problem: .expected("',' or ']'")),
         Sample(text: "[1", column: 3, problem: .endsBefore("',' or ']'")),
-        Sample(text: "{\n  \"a\": 1,\n}", line: 3, column: 1, problem: .expected("a member name in quotes")),
+        Sample(
+            text: "{\n  \"a\": 1,\n}", line: 3, column: 1,
+            problem: .expected("a member name in quotes")),
         Sample(text: "{a:1}", column: 2, problem: .expected("a member name in quotes")),
         Sample(text: #"{"é" 1}"#, column: 6, problem: .expected("':'")),
         Sample(text: #"{"a":1"#, column: 7, problem: .endsBefore("',' or '}'")),
@@ -57,10 +59,16 @@ struct JSONParserErrorTests {
         Sample(text: #""a\n"#, column: 5, problem: .endsBefore("the closing quote of a string")),
         Sample(text: "\"a\nb\"", column: 3, problem: .unescapedControlCharacter),
         Sample(text: "\"a\tb\"", column: 3, problem: .unescapedControlCharacter),
-        Sample(text: #""\"#, column: 3, problem: .endsBefore("one of \" \\ / b f n r t u after a backslash")),
-        Sample(text: #""\x""#, column: 3, problem: .expected("one of \" \\ / b f n r t u after a backslash")),
-        Sample(text: #""\u12g4""#, column: 6, problem: .expected("four hexadecimal digits after \\u")),
-        Sample(text: #""\u12"#, column: 6, problem: .endsBefore("four hexadecimal digits after \\u")),
+        Sample(
+            text: #""\"#, column: 3,
+            problem: .endsBefore("one of \" \\ / b f n r t u after a backslash")),
+        Sample(
+            text: #""\x""#, column: 3,
+            problem: .expected("one of \" \\ / b f n r t u after a backslash")),
+        Sample(
+            text: #""\u12g4""#, column: 6, problem: .expected("four hexadecimal digits after \\u")),
+        Sample(
+            text: #""\u12"#, column: 6, problem: .endsBefore("four hexadecimal digits after \\u")),
         Sample(text: #""ab\ud83d""#, column: 4, problem: .unpairedSurrogate),
         Sample(text: #""\ud83d\n""#, column: 2, problem: .unpairedSurrogate),
         Sample(text: #""\ud83d\u0041""#, column: 2, problem: .unpairedSurrogate),
@@ -73,7 +81,8 @@ struct JSONParserErrorTests {
     @Test(
         "invalid UTF-8 is refused where it starts",
         arguments: [
-            [0x80], [0xC3], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82],
+            [0x80], [0xC3], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80],
+            [0xE2, 0x82],
         ] as [[UInt8]])
     func invalidUTF8(_ broken: [UInt8]) {
         let expected = JSONParseError(line: 1, column: 4, problem: .invalidUTF8)
@@ -90,11 +99,13 @@ struct JSONParserErrorTests {
         }
         #expect(error?.description == "line 2, column 3: expected a value")
         let end = #expect(throws: JSONParseError.self) { try JSONParser.parse([]) }
-        #expect(end?.description == "line 1, column 1: expected a value, found the end of the input")
+        #expect(
+            end?.description == "line 1, column 1: expected a value, found the end of the input")
     }
 
     private func expectFailure(_ sample: Sample) {
-        let expected = JSONParseError(line: sample.line, column: sample.column, problem: sample.problem)
+        let expected = JSONParseError(
+            line: sample.line, column: sample.column, problem: sample.problem)
         #expect(throws: expected) { try JSONParser.parse(Array(sample.text.utf8)) }
     }
 }

@@ -12,7 +12,9 @@ struct JSONParserTests {
     func everyKind() throws {
         let text = #" { "a" : [ null , true,false, 1, 1.5, "x" ], "b":{} , "c":[]}"# + "\r\n\t"
         #expect(try parse(text) == ["a": [nil, true, false, 1, 1.5, "x"], "b": [:], "c": []])
-        for (text, value) in [("null", nil), ("7", 7), (#""""#, ""), ("[]", [])] as [(String, JSONValue)] {
+        for (text, value) in [("null", nil), ("7", 7), (#""""#, ""), ("[]", [])]
+            as [(String, JSONValue)]
+        {
             #expect(try parse(text) == value)
         }
     }
@@ -28,7 +30,9 @@ struct JSONParserTests {
         #expect(members.map(\.name) == names)
     }
 
-    @Test("of duplicate members the last value stands in the first one's place", arguments: [0, 11, 12, 13, 40])
+    @Test(
+        "of duplicate members the last value stands in the first one's place",
+        arguments: [0, 11, 12, 13, 40])
     func duplicates(others: Int) throws {
         let rest = (0..<others).map { "\"n\($0)\":\($0)," }.joined()
         let parsed = try parse("{\"a\":1,\(rest)\"b\":2,\"a\":3}")
@@ -72,9 +76,15 @@ struct JSONParserTests {
         let expected = JSONParseError(line: 1, column: 513, problem: .tooDeep(limit: 512))
         #expect(throws: expected) { try parse(nested(513)) }
         #expect(throws: expected) { try parse(String(repeating: "[", count: 100_000)) }
-        #expect(throws: JSONParseError.self) { try parse(String(repeating: #"{"a":"#, count: 100_000)) }
+        #expect(throws: JSONParseError.self) {
+            try parse(String(repeating: #"{"a":"#, count: 100_000))
+        }
         #expect(expected.description.contains("512"))
-        #expect(throws: JSONParseError.self) { try JSONParser.parse(Array("[[]]".utf8), maximumDepth: 1) }
-        #expect(try parse("[" + Array(repeating: "[]", count: 1000).joined(separator: ",") + "]") != nil)
+        #expect(throws: JSONParseError.self) {
+            try JSONParser.parse(Array("[[]]".utf8), maximumDepth: 1)
+        }
+        #expect(
+            try parse("[" + Array(repeating: "[]", count: 1000).joined(separator: ",") + "]") != nil
+        )
     }
 }

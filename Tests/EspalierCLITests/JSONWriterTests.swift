@@ -42,14 +42,18 @@ struct JSONWriterTests {
         #expect(try JSONParser.parse(Array(written.utf8)) == .string(text))
     }
 
-    @Test("numbers without a JSON text become null", arguments: [Double.infinity, -.infinity, .nan])
+    @Test(
+        "numbers without a JSON text become null", arguments: [Double.infinity, -.infinity, .nan])
     func nonFinite(_ number: Double) {
         #expect(JSONWriter().string(from: [.number(.double(number))]) == "[null]")
     }
 
-    @Test("parsing what was written gives the same value", arguments: [JSONWriter.Style.compact, .pretty])
+    @Test(
+        "parsing what was written gives the same value",
+        arguments: [JSONWriter.Style.compact, .pretty])
     func roundTrip(style: JSONWriter.Style) throws {
-        let text = #"{"n":[0,-0,1.0,1e2,1e400,0.1,18446744073709551615,1234567890123456789012],"s":"\u0000é\\"}"#
+        let text =
+            #"{"n":[0,-0,1.0,1e2,1e400,0.1,18446744073709551615,1234567890123456789012],"s":"\u0000é\\"}"#
         let parsed = try JSONParser.parse(Array(text.utf8))
         #expect(try JSONParser.parse(JSONWriter(style: style).bytes(from: parsed)) == parsed)
     }

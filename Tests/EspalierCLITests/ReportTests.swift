@@ -6,7 +6,8 @@ import Testing
 struct ReportTests {
     private var list: Report {
         var report = Report(
-            .list, columns: [.left("identifier"), .right("bytes", "size"), .left("tags"), .left("hot")])
+            .list,
+            columns: [.left("identifier"), .right("bytes", "size"), .left("tags"), .left("hot")])
         report.append([.text("a,\"b\"\nc"), .size(2_048), .texts(["x", "y"]), .flag(true)])
         report.append([.text("z"), .size(5), .texts([]), .nothing])
         return report
@@ -52,8 +53,10 @@ struct ReportTests {
     }
 
     @Test(arguments: [
-        (Cell.real(0, decimals: 0), "0"), (.real(0.005, decimals: 2), "0.01"), (.real(-0.001, decimals: 2), "0.00"),
-        (.real(-1.5, decimals: 1), "-1.5"), (.real(999.999, decimals: 2), "1000.00"), (.share(1), "100.0 %"),
+        (Cell.real(0, decimals: 0), "0"), (.real(0.005, decimals: 2), "0.01"),
+        (.real(-0.001, decimals: 2), "0.00"),
+        (.real(-1.5, decimals: 1), "-1.5"), (.real(999.999, decimals: 2), "1000.00"),
+        (.share(1), "100.0 %"),
         (.real(.infinity, decimals: 1), "inf"), (.real(12.05, decimals: 2), "12.05"),
     ])
     func numbers(cell: Cell, shown: String) {
@@ -67,10 +70,13 @@ struct ColorChoiceTests {
     func choices() {
         #expect(ColorChoice.auto.palette(isTerminal: true, environment: [:]).isColored)
         #expect(!ColorChoice.auto.palette(isTerminal: false, environment: [:]).isColored)
-        #expect(!ColorChoice.auto.palette(isTerminal: true, environment: ["NO_COLOR": "1"]).isColored)
+        #expect(
+            !ColorChoice.auto.palette(isTerminal: true, environment: ["NO_COLOR": "1"]).isColored)
         #expect(ColorChoice.auto.palette(isTerminal: true, environment: ["NO_COLOR": ""]).isColored)
-        #expect(!ColorChoice.auto.palette(isTerminal: true, environment: ["TERM": "dumb"]).isColored)
-        #expect(ColorChoice.always.palette(isTerminal: false, environment: ["NO_COLOR": "1"]).isColored)
+        #expect(
+            !ColorChoice.auto.palette(isTerminal: true, environment: ["TERM": "dumb"]).isColored)
+        #expect(
+            ColorChoice.always.palette(isTerminal: false, environment: ["NO_COLOR": "1"]).isColored)
         #expect(!ColorChoice.never.palette(isTerminal: true, environment: [:]).isColored)
     }
 }

@@ -7,7 +7,8 @@ struct RootPathTests {
     @Test(
         arguments: [
             (nil, [1, [2]], [1, [2]]), (nil, ["a": 1], [["a": 1]]), (nil, 7, [7]), (nil, [], []),
-            ("a", ["a": [1]], [1]), ("a.b", ["a": ["b": [1, 2]]], [1, 2]), ("a.b", ["a": ["b": ["c": 1]]], [["c": 1]]),
+            ("a", ["a": [1]], [1]), ("a.b", ["a": ["b": [1, 2]]], [1, 2]),
+            ("a.b", ["a": ["b": ["c": 1]]], [["c": 1]]),
         ] as [(String?, JSONValue, [JSONValue])])
     func models(path: String?, document: JSONValue, models: [JSONValue]) throws {
         let path = try path.map(RootPath.init(parsing:)) ?? .document
@@ -17,7 +18,9 @@ struct RootPathTests {
     @Test(arguments: [("b", "b"), ("a.x", "a.x"), ("a.x.y", "a.x"), ("l.0", "l.0")])
     func missing(path: String, named: String) throws {
         let path = try RootPath(parsing: path)
-        let error = #expect(throws: CommandFailure.self) { try path.models(in: ["a": ["b": 1], "l": [1]]) }
+        let error = #expect(throws: CommandFailure.self) {
+            try path.models(in: ["a": ["b": 1], "l": [1]])
+        }
         #expect(error?.message.contains("no \(named).") == true)
     }
 
@@ -27,7 +30,8 @@ struct RootPathTests {
     }
 
     @Test func typeMappings() throws {
-        #expect(try TypeMapping(parsing: "user=User") == TypeMapping(property: "user", type: "User"))
+        #expect(
+            try TypeMapping(parsing: "user=User") == TypeMapping(property: "user", type: "User"))
         #expect(try TypeMapping(parsing: "=T") == TypeMapping(property: "", type: "T"))
         #expect(try TypeMapping(parsing: "a=b=c") == TypeMapping(property: "a", type: "b=c"))
         for text in ["", "user", "user="] {

@@ -19,14 +19,18 @@ struct TableTests {
     @Test("wide and combining characters keep the columns in line")
     func width() {
         var table = Table(columns: [.left("name"), .right("n")])
-        for name in ["日本", "e\u{301}te\u{301}", "😀", "👩‍👩‍👧‍👦", "🇩🇪", "abcd"] { table.append([Table.Cell(name), "1"]) }
+        for name in ["日本", "e\u{301}te\u{301}", "😀", "👩‍👩‍👧‍👦", "🇩🇪", "abcd"] {
+            table.append([Table.Cell(name), "1"])
+        }
         let lines = table.text().split(separator: "\n").map(String.init)
         #expect(lines.map(\.terminalColumns) == Array(repeating: 7, count: 7))
     }
 
     @Test(arguments: [
-        ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本語", 6), ("한글", 4), ("ｱ", 1), ("Ａ", 2), ("😀", 2),
-        ("❤️", 2), ("❤", 1), ("👍🏽", 2), ("👩‍💻", 2), ("🇩🇪", 2), ("1️⃣", 2), ("\u{200B}", 0), ("\u{301}", 0), ("→", 1),
+        ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本語", 6), ("한글", 4), ("ｱ", 1), ("Ａ", 2),
+        ("😀", 2),
+        ("❤️", 2), ("❤", 1), ("👍🏽", 2), ("👩‍💻", 2), ("🇩🇪", 2), ("1️⃣", 2), ("\u{200B}", 0), ("\u{301}", 0),
+        ("→", 1),
     ])
     func terminalColumns(text: String, columns: Int) {
         #expect(text.terminalColumns == columns)
@@ -44,10 +48,13 @@ struct TableTests {
         #expect(Table(columns: [.left("a"), .right("b")]).text() == "a  b")
     }
 
-    @Test("on a narrow terminal the widest text gives way, and nothing wraps", arguments: [10, 20, 30, 80, 200])
+    @Test(
+        "on a narrow terminal the widest text gives way, and nothing wraps",
+        arguments: [10, 20, 30, 80, 200])
     func fits(width: Int) {
         var table = Table(columns: [.left("identifier"), .right("bytes"), .left("value")])
-        for text in ["User:1", "用户:一二三四五六七八九十一二三四五六七八九十", "مستخدم:١٢٣٤٥٦٧٨٩٠١٢٣٤٥٦٧٨٩٠", "👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦"] {
+        for text in ["User:1", "用户:一二三四五六七八九十一二三四五六七八九十", "مستخدم:١٢٣٤٥٦٧٨٩٠١٢٣٤٥٦٧٨٩٠", "👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦"]
+        {
             table.append([Table.Cell(text), "131", Table.Cell(text)])
         }
         let lines = table.text(width: width).split(separator: "\n").map(String.init)
@@ -81,7 +88,9 @@ struct TableTests {
     @Test("names are cut only when nothing else can give way")
     func namesLast() {
         var table = Table(columns: [.left("identifier"), .left("value")])
-        table.append([Table.Cell("Status:505874888817532928", .name), "some text that is rather long"])
+        table.append([
+            Table.Cell("Status:505874888817532928", .name), "some text that is rather long",
+        ])
         #expect(table.text(width: 40).contains("Status:505874888817532928  some text th…"))
         #expect(table.text(width: 30).contains("Status:505874888817…  some te…"))
     }

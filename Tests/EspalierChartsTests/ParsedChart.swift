@@ -24,10 +24,13 @@ final class ParsedChart: NSObject, XMLParserDelegate {
     }
 
     /// Numbers of coordinates, all of which have to be numbers.
-    static func hasOnlyNumbers(_ svg: String) -> Bool { !svg.contains("nan") && !svg.contains("inf") }
+    static func hasOnlyNumbers(_ svg: String) -> Bool {
+        !svg.contains("nan") && !svg.contains("inf")
+    }
 
     func parser(
-        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?,
+        qualifiedName: String?,
         attributes found: [String: String] = [:]
     ) {
         if name == "svg" { attributes = found }
@@ -38,7 +41,10 @@ final class ParsedChart: NSObject, XMLParserDelegate {
 
     func parser(_ parser: XMLParser, foundCharacters string: String) { text += string }
 
-    func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
+    func parser(
+        _ parser: XMLParser, didEndElement name: String, namespaceURI: String?,
+        qualifiedName: String?
+    ) {
         switch name {
         case "title" where isOfDocument: title = text
         case "desc": summary = text

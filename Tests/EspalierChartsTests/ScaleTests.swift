@@ -6,16 +6,24 @@ import Testing
 struct ScaleTests {
     @Test("steps between ticks are equal on a linear scale, from zero to beyond the largest value")
     func linear() {
-        #expect(Scale.lines([3, 16_000], on: .linear, maxTicks: 5)?.ticks == [0, 5_000, 10_000, 15_000, 20_000])
+        #expect(
+            Scale.lines([3, 16_000], on: .linear, maxTicks: 5)?.ticks == [
+                0, 5_000, 10_000, 15_000, 20_000,
+            ])
         #expect(Scale.lines([-3, 4], on: .linear, maxTicks: 5)?.ticks == [-4, -2, 0, 2, 4])
         #expect(Scale.lines([0], on: .linear, maxTicks: 3)?.ticks.first == 0)
     }
 
-    @Test("a logarithmic scale has 1, 2 and 5 where there is room for them, else decades, else fewer")
+    @Test(
+        "a logarithmic scale has 1, 2 and 5 where there is room for them, else decades, else fewer")
     func logarithmic() {
         #expect(Scale.lines([1, 10], on: .logarithmic, maxTicks: 8)?.ticks == [1, 2, 5, 10])
-        #expect(Scale.lines([1, 10_000], on: .logarithmic, maxTicks: 8)?.ticks == [1, 10, 100, 1_000, 10_000])
-        #expect(Scale.lines([1, 1e8], on: .logarithmic, maxTicks: 5)?.ticks == [1, 100, 1e4, 1e6, 1e8])
+        #expect(
+            Scale.lines([1, 10_000], on: .logarithmic, maxTicks: 8)?.ticks == [
+                1, 10, 100, 1_000, 10_000,
+            ])
+        #expect(
+            Scale.lines([1, 1e8], on: .logarithmic, maxTicks: 5)?.ticks == [1, 100, 1e4, 1e6, 1e8])
     }
 
     @Test("positions go from the lower end to the upper, and each factor of ten is as far")
@@ -23,7 +31,9 @@ struct ScaleTests {
         let scale = try #require(Scale.lines([1, 100], on: .logarithmic, maxTicks: 8))
         #expect(scale.position(of: 1) == 0 && scale.position(of: 100) == 1)
         #expect(abs(try #require(scale.position(of: 10)) - 0.5) < 1e-12)
-        #expect(scale.position(of: 0) == nil && scale.position(of: -1) == nil && scale.position(of: .nan) == nil)
+        #expect(
+            scale.position(of: 0) == nil && scale.position(of: -1) == nil
+                && scale.position(of: .nan) == nil)
         #expect(scale.position(of: 1e9) == 1)
     }
 
@@ -35,13 +45,18 @@ struct ScaleTests {
         #expect(scale.position(of: 2_000) == 1)
     }
 
-    @Test("whatever the range, there are few ticks, ascending, at most as many as asked for", arguments: 2...9)
+    @Test(
+        "whatever the range, there are few ticks, ascending, at most as many as asked for",
+        arguments: 2...9)
     func counts(count: Int) throws {
         for upper in [1e-90, 0.003, 0.9, 1, 1.1, 7, 99, 101, 12_345, 1e7, 1e90] {
             for kind in [ChartScale.linear, .logarithmic] {
-                let scale = try #require(Scale.lines([upper / 37, upper], on: kind, maxTicks: count))
+                let scale = try #require(
+                    Scale.lines([upper / 37, upper], on: kind, maxTicks: count))
                 #expect(scale.ticks.count <= max(count, 3), "\(upper) \(kind): \(scale.ticks)")
-                #expect(scale.ticks == scale.ticks.sorted() && scale.ticks.allSatisfy { $0 >= scale.lower * 0.999 })
+                #expect(
+                    scale.ticks == scale.ticks.sorted()
+                        && scale.ticks.allSatisfy { $0 >= scale.lower * 0.999 })
             }
         }
     }

@@ -5,8 +5,10 @@ import Testing
 @Suite("Figures have three digits, and texts do not run into each other")
 struct TextTests {
     @Test(arguments: [
-        (0, "0 µs"), (1, "1 µs"), (1.234, "1.23 µs"), (21.456, "21.5 µs"), (99.97, "100 µs"), (999.7, "1.00 ms"),
-        (2_050, "2.05 ms"), (20, "20 µs"), (0.55, "550 ns"), (12_000_000, "12 s"), (-12.5, "−12.5 µs"),
+        (0, "0 µs"), (1, "1 µs"), (1.234, "1.23 µs"), (21.456, "21.5 µs"), (99.97, "100 µs"),
+        (999.7, "1.00 ms"),
+        (2_050, "2.05 ms"), (20, "20 µs"), (0.55, "550 ns"), (12_000_000, "12 s"),
+        (-12.5, "−12.5 µs"),
         (Double.nan, "no value"), (.infinity, "no value"), (1e30, "1.0e30 µs"),
     ])
     func times(value: Double, text: String) {
@@ -22,10 +24,16 @@ struct TextTests {
         #expect(ChartUnit.named("").text(7) == "7")
     }
 
-    @Test("ticks of one linear axis have one prefix and equally many decimals; those of another each their own")
+    @Test(
+        "ticks of one linear axis have one prefix and equally many decimals; those of another each their own"
+    )
     func labels() {
-        #expect(ChartUnit.microseconds.labels(of: [0, 500, 1_000], on: .linear) == ["0", "0.5 ms", "1.0 ms"])
-        #expect(ChartUnit.microseconds.labels(of: [100, 1_000], on: .logarithmic) == ["100 µs", "1 ms"])
+        #expect(
+            ChartUnit.microseconds.labels(of: [0, 500, 1_000], on: .linear) == [
+                "0", "0.5 ms", "1.0 ms",
+            ])
+        #expect(
+            ChartUnit.microseconds.labels(of: [100, 1_000], on: .logarithmic) == ["100 µs", "1 ms"])
     }
 
     @Test("a text that is too wide is shortened, and fits then")
@@ -40,19 +48,24 @@ struct TextTests {
         #expect("".lines(to: 100, at: 13).isEmpty)
     }
 
-    @Test("rows that would overlap are moved apart, in their order and inside, as long as there is room")
+    @Test(
+        "rows that would overlap are moved apart, in their order and inside, as long as there is room"
+    )
     func spreading() {
         #expect(SpreadRows.spread([10, 100], apart: 20, within: 0...200) == [10, 100])
         #expect(SpreadRows.spread([50, 50, 50], apart: 20, within: 0...200) == [30, 50, 70])
-        #expect(SpreadRows.spread([0, 1, 199, 200], apart: 20, within: 0...200) == [0, 20, 180, 200])
-        let crowded = SpreadRows.spread((0..<11).map { 100 + Double($0) }, apart: 20, within: 0...200)
+        #expect(
+            SpreadRows.spread([0, 1, 199, 200], apart: 20, within: 0...200) == [0, 20, 180, 200])
+        let crowded = SpreadRows.spread(
+            (0..<11).map { 100 + Double($0) }, apart: 20, within: 0...200)
         #expect(crowded == (0..<11).map { Double($0) * 20 })
     }
 
     @Test("labels of an axis that would run into the one before are left out")
     func apart() {
         let labels = [
-            (position: 0.0, label: "100 µs"), (position: 0.05, label: "200 µs"), (position: 1, label: "1 ms"),
+            (position: 0.0, label: "100 µs"), (position: 0.05, label: "200 µs"),
+            (position: 1, label: "1 ms"),
         ]
         #expect(AxisTicks.apart(labels, length: 300).map(\.1) == ["100 µs", "1 ms"])
         #expect(AxisTicks.apart(labels, length: 3_000).count == 3)
@@ -60,6 +73,7 @@ struct TextTests {
 
     @Test("coordinates have one decimal, and none where it is zero")
     func pixels() {
-        #expect([12.5, 12.04, -0.04, -3.25, .nan].map(\.pixels) == ["12.5", "12", "0", "-3.3", "0"])
+        #expect(
+            [12.5, 12.04, -0.04, -3.25, .nan].map(\.pixels) == ["12.5", "12", "0", "-3.3", "0"])
     }
 }

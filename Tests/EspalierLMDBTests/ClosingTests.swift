@@ -75,7 +75,9 @@ struct ClosingTests {
             DispatchQueue.concurrentPerform(iterations: 4) { worker in
                 if worker == 3 { return environment.close() }
                 for _ in 0..<50 {
-                    let error = code { try environment.read { _ = try $0.value(environment.nodes, UInt64(1)) } }
+                    let error = code {
+                        try environment.read { _ = try $0.value(environment.nodes, UInt64(1)) }
+                    }
                     if error != nil && error != .closed { strange.add() }
                 }
             }

@@ -10,7 +10,9 @@ struct DamagedHeadTests {
         let environment = try scratch.open()
         for round in UInt64(0)..<5 {
             try environment.write { transaction in
-                for key in 0..<UInt64(50) { try transaction.put(environment.nodes, round * 50 + key, [1, 2, 3]) }
+                for key in 0..<UInt64(50) {
+                    try transaction.put(environment.nodes, round * 50 + key, [1, 2, 3])
+                }
             }
         }
         environment.close()
@@ -48,15 +50,20 @@ struct DamagedHeadTests {
                     var damaged = image
                     for index in 0..<length { damaged[meta + offset + index] = byte }
                     if offset == 10 && byte == 0xFF { continue }  // the flag stays set
-                    try #expect(open(damaged, in: scratch) != nil, "\(offset) of \(meta) set to \(byte)")
+                    try #expect(
+                        open(damaged, in: scratch) != nil, "\(offset) of \(meta) set to \(byte)")
                 }
             }
         }
-        for (offset, bytes) in [(80, 1), (128, 1), (136, 0xFF), (144, 0xFF), (46, 0xFF), (94, 0)] as [(Int, UInt8)] {
+        for (offset, bytes) in [(80, 1), (128, 1), (136, 0xFF), (144, 0xFF), (46, 0xFF), (94, 0)]
+            as [(Int, UInt8)]
+        {
             var damaged = image
             for meta in [0, pageSize] {
                 let width = offset == 46 || offset == 94 ? 2 : 8
-                for index in 0..<width { damaged[meta + offset + index] = index == 0 || bytes == 0xFF ? bytes : 0 }
+                for index in 0..<width {
+                    damaged[meta + offset + index] = index == 0 || bytes == 0xFF ? bytes : 0
+                }
             }
             try #expect(open(damaged, in: scratch) != nil, "\(offset) set to \(bytes)")
         }

@@ -39,7 +39,9 @@ struct EntryTests {
     func keyLengths() throws {
         let nodes = environment.nodes
         try environment.write { transaction in
-            for length in [1, 511] { try transaction.put(nodes, [UInt8](repeating: 1, count: length), [1]) }
+            for length in [1, 511] {
+                try transaction.put(nodes, [UInt8](repeating: 1, count: length), [1])
+            }
             for (length, expected) in [(0, LMDBError.Code.keyEmpty), (512, .keyTooLong)] {
                 let key = [UInt8](repeating: 1, count: length)
                 #expect(code { try transaction.put(nodes, key, [1]) } == expected)
@@ -49,7 +51,8 @@ struct EntryTests {
             #expect(!hasFailed)
         }
         try #expect(environment.read { try $0.statistics(of: nodes).entries } == 2)
-        try #expect(environment.read { try $0.value(nodes, [UInt8](repeating: 1, count: 511)) } == [1])
+        try #expect(
+            environment.read { try $0.value(nodes, [UInt8](repeating: 1, count: 511)) } == [1])
     }
 
     @Test("the longest value fits, the empty one too, one byte more is refused")
@@ -107,7 +110,9 @@ struct EntryTests {
         struct Mine: Error {}
         try environment.write { try $0.put(environment.nodes, UInt64(1), [1]) }
         #expect(throws: Mine.self) {
-            try environment.read { try $0.withValue(environment.nodes, UInt64(1)) { _ in throw Mine() } }
+            try environment.read {
+                try $0.withValue(environment.nodes, UInt64(1)) { _ in throw Mine() }
+            }
         }
         #expect(throws: Mine.self) {
             try environment.write { transaction in

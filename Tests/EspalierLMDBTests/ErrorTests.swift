@@ -5,10 +5,13 @@ import Testing
 @Suite("errors")
 struct ErrorTests {
     static let codes: [LMDBError.Code] = [
-        .mapFull, .readersFull, .readerSlotTaken, .transactionTooLarge, .pageFull, .diskFull, .keyEmpty, .keyTooLong,
-        .valueTooLong, .outOfOrder, .notWritable, .permissionDenied, .notFound, .missingKeyspace, .badPath, .corrupted,
+        .mapFull, .readersFull, .readerSlotTaken, .transactionTooLarge, .pageFull, .diskFull,
+        .keyEmpty, .keyTooLong,
+        .valueTooLong, .outOfOrder, .notWritable, .permissionDenied, .notFound, .missingKeyspace,
+        .badPath, .corrupted,
         .invalidFile, .versionMismatch,
-        .mapResized, .panic, .alreadyOpen, .usedAfterFork, .closed, .transactionEnded, .transactionFailed, .busy,
+        .mapResized, .panic, .alreadyOpen, .usedAfterFork, .closed, .transactionEnded,
+        .transactionFailed, .busy,
         .outOfMemory, .ioFailure, .other(99),
     ]
 
@@ -23,9 +26,15 @@ struct ErrorTests {
         #expect(error != LMDBError(.mapFull, .put))
     }
 
-    @Test("a cut-short write counts as a full disk, a failing read does not", arguments: LMDBError.Operation.allCases)
+    @Test(
+        "a cut-short write counts as a full disk, a failing read does not",
+        arguments: LMDBError.Operation.allCases)
     func diskFull(_ operation: LMDBError.Operation) {
-        for number in [28, 27, 122] as [Int32] { #expect(LMDBError.Code(system: number, operation) == .diskFull) }
-        #expect(LMDBError.Code(system: 5, operation) == (operation.writesToDisk ? .diskFull : .ioFailure))
+        for number in [28, 27, 122] as [Int32] {
+            #expect(LMDBError.Code(system: number, operation) == .diskFull)
+        }
+        #expect(
+            LMDBError.Code(system: 5, operation)
+                == (operation.writesToDisk ? .diskFull : .ioFailure))
     }
 }

@@ -1,7 +1,8 @@
 import EspalierLMDB
 import Foundation
 
-/// What `ForkTests` runs, each in a process of its own, which exits with a number that says where it failed.
+/// What `ForkTests` runs, each in a process of its own, which exits with a number that says where
+/// it failed.
 enum Forked {
     static func child() throws -> Never {
         quiet()
@@ -14,7 +15,9 @@ enum Forked {
             guard code({ try environment.clearStaleReaders() }) == .usedAfterFork else { return 12 }
             environment.close()
             guard let own = try? scratch.open() else { return 13 }
-            guard (try? own.write { try $0.put(own.nodes, UInt64(2), [2]) }) != nil else { return 14 }
+            guard (try? own.write { try $0.put(own.nodes, UInt64(2), [2]) }) != nil else {
+                return 14
+            }
             own.close()
             return 0
         }

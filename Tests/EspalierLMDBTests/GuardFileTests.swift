@@ -16,13 +16,16 @@ struct GuardFileTests {
         try #expect(GuardFile(path: other, create: true).generation == 0)
         try #expect(GuardFile(path: other, create: false).generation == 0)
         try #expect(Data(contentsOf: URL(fileURLWithPath: other)) == Data(count: 16))
-        #expect(code { _ = try GuardFile(path: scratch.root + "/nowhere/guard", create: true) } == .notFound)
+        #expect(
+            code { _ = try GuardFile(path: scratch.root + "/nowhere/guard", create: true) }
+                == .notFound)
     }
 
     @Test("links and directories are refused")
     func links() throws {
         let link = scratch.root + "/link"
-        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: scratch.root + "/target")
+        try FileManager.default.createSymbolicLink(
+            atPath: link, withDestinationPath: scratch.root + "/target")
         #expect(code { _ = try GuardFile(path: link, create: true) } == .badPath)
         #expect(code { _ = try GuardFile(path: scratch.directory, create: false) } == .badPath)
     }
@@ -32,7 +35,10 @@ struct GuardFileTests {
         let other = try GuardFile(path: path, create: false)
         try scratch.guardFile.withExclusiveLock { _ in
             #expect(code { try other.withExclusiveLock(deadline: .zero) { _ in } } == .busy)
-            #expect(code { try scratch.guardFile.withExclusiveLock(deadline: .milliseconds(3)) { _ in } } == .busy)
+            #expect(
+                code {
+                    try scratch.guardFile.withExclusiveLock(deadline: .milliseconds(3)) { _ in }
+                } == .busy)
         }
         try other.withExclusiveLock(deadline: .zero) { _ in }
         struct Mine: Error {}
@@ -56,7 +62,9 @@ struct GuardFileTests {
         }
         #expect(failures.count == 0)
         #expect(objects.map(\.generation) == [200, 200])
-        try #expect(Data(contentsOf: URL(fileURLWithPath: path)) == Data([200] + [UInt8](repeating: 0, count: 15)))
+        try #expect(
+            Data(contentsOf: URL(fileURLWithPath: path))
+                == Data([200] + [UInt8](repeating: 0, count: 15)))
         try #expect(GuardFile(path: path, create: true).generation == 200)
     }
 

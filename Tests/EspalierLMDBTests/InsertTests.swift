@@ -20,7 +20,9 @@ struct InsertTests {
         try transaction.insert(nodes, key, unsafe value.span.bytes) { copy($0) }
     }
 
-    @Test("an absent key is stored, whatever the lengths", arguments: [1, 8, 511], [0, 1, 2_000, 4_080])
+    @Test(
+        "an absent key is stored, whatever the lengths", arguments: [1, 8, 511],
+        [0, 1, 2_000, 4_080])
     func absent(keyLength: Int, valueLength: Int) throws {
         let key = [UInt8](repeating: 7, count: keyLength)
         let value = [UInt8](repeating: 5, count: min(valueLength, environment.maximumValueSize))
@@ -99,7 +101,8 @@ struct InsertTests {
         try environment.write { transaction in
             #expect(code { _ = try insert([], [1], in: &transaction) } == .keyEmpty)
             #expect(
-                code { _ = try insert([UInt8](repeating: 1, count: 512), [1], in: &transaction) } == .keyTooLong)
+                code { _ = try insert([UInt8](repeating: 1, count: 512), [1], in: &transaction) }
+                    == .keyTooLong)
             #expect(code { _ = try insert([1], longest + [0], in: &transaction) } == .valueTooLong)
             let hasFailed = transaction.hasFailed
             #expect(!hasFailed)
@@ -151,7 +154,9 @@ struct InsertTests {
         try environment.write { transaction in
             let value: [UInt8] = [2]
             #expect(throws: Mine.self) {
-                _ = try transaction.insert(nodes, [1], unsafe value.span.bytes) { _ -> Bool in throw Mine() }
+                _ = try transaction.insert(nodes, [1], unsafe value.span.bytes) { _ -> Bool in
+                    throw Mine()
+                }
             }
             let hasFailed = transaction.hasFailed
             #expect(!hasFailed)
@@ -169,7 +174,9 @@ struct InsertTests {
         try environment.write { transaction in
             let value: [UInt8] = [2]
             let thrown = code {
-                _ = try transaction.insert(nodes, [1], unsafe value.span.bytes) { _ in try other.read { $0.number } }
+                _ = try transaction.insert(nodes, [1], unsafe value.span.bytes) { _ in
+                    try other.read { $0.number }
+                }
             }
             #expect(thrown == .closed)
             let hasFailed = transaction.hasFailed

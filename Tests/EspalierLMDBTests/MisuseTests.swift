@@ -13,7 +13,8 @@ struct MisuseTests {
 
     @Test("a write transaction that ends on another thread traps")
     func otherThread() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             try Misuse.otherThread()
         }
         expectMessage("on the thread that began it", of: result)
@@ -21,7 +22,8 @@ struct MisuseTests {
 
     @Test("a second write on the same thread traps instead of waiting for itself")
     func twice() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             try Misuse.twice()
         }
         expectMessage("is writing already", of: result)
@@ -29,7 +31,8 @@ struct MisuseTests {
 
     @Test("a keyspace of another environment traps")
     func otherEnvironment() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             try Misuse.otherEnvironment()
         }
         expectMessage("another environment", of: result)
@@ -37,7 +40,8 @@ struct MisuseTests {
 
     @Test("a keyspace that was not opened traps")
     func unknownKeyspace() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             try Misuse.unknownKeyspace()
         }
         expectMessage("no keyspace missing", of: result)
@@ -45,7 +49,8 @@ struct MisuseTests {
 
     @Test("writing while a snapshot lends a value traps")
     func borrowed() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
+        {
             try Misuse.borrowed()
         }
         expectMessage("while one of its values was borrowed", of: result)

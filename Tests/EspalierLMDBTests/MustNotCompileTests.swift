@@ -1,18 +1,22 @@
 import Foundation
 import Testing
 
-/// Compiles each snippet of `MustNotCompile` against the module under test. The first line of a snippet names a part of
-/// the diagnostic it has to produce, or says that it compiles.
+/// Compiles each snippet of `MustNotCompile` against the module under test. The first line of a
+/// snippet names a part of the diagnostic it has to produce, or says that it compiles.
 @Suite("must not compile", .enabled(if: Toolchain.isUsable))
 struct MustNotCompileTests {
     static let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 
     static let snippets: [String] =
-        (try? FileManager.default.contentsOfDirectory(atPath: sources.path + "/MustNotCompile").sorted()) ?? []
+        (try? FileManager.default.contentsOfDirectory(atPath: sources.path + "/MustNotCompile")
+            .sorted()) ?? []
 
-    @Test("each snippet fails with the diagnostic it names, and the control compiles", arguments: snippets)
+    @Test(
+        "each snippet fails with the diagnostic it names, and the control compiles",
+        arguments: snippets)
     func snippet(name: String) throws {
-        let source = try String(contentsOfFile: Self.sources.path + "/MustNotCompile/" + name, encoding: .utf8)
+        let source = try String(
+            contentsOfFile: Self.sources.path + "/MustNotCompile/" + name, encoding: .utf8)
         let firstLine = try #require(source.split(separator: "\n").first)
         let (status, output) = try compile(source)
         if firstLine == "// compiles" {
@@ -39,9 +43,12 @@ struct MustNotCompileTests {
         try source.write(toFile: folder + "/Snippet.swift", atomically: true, encoding: .utf8)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: try #require(Toolchain.compiler))
-        let clmdb = Self.sources.deletingLastPathComponent().deletingLastPathComponent().path + "/Sources/CLMDB"
+        let clmdb =
+            Self.sources.deletingLastPathComponent().deletingLastPathComponent().path
+            + "/Sources/CLMDB"
         process.arguments = [
-            "-emit-sil", "-parse-as-library", "-swift-version", "6", "-I", try #require(Toolchain.modules), "-I", clmdb,
+            "-emit-sil", "-parse-as-library", "-swift-version", "6", "-I",
+            try #require(Toolchain.modules), "-I", clmdb,
             folder + "/Snippet.swift", "-o", folder + "/Snippet.sil",
         ]
         let pipe = Pipe()

@@ -39,7 +39,9 @@ struct OpeningTests {
         #expect(code { _ = try scratch.open(at: scratch.root + "/nowhere") } == .notFound)
         let environment = try scratch.open(keyspaces: ["nodes"])
         environment.close()
-        #expect(code { _ = try scratch.open(keyspaces: ["nodes", "more"], readOnly: true) } == .missingKeyspace)
+        #expect(
+            code { _ = try scratch.open(keyspaces: ["nodes", "more"], readOnly: true) }
+                == .missingKeyspace)
         let more = try scratch.open(keyspaces: ["nodes", "more"])
         more.close()
         _ = try scratch.open(keyspaces: ["more"], readOnly: true)
@@ -50,7 +52,8 @@ struct OpeningTests {
         for _ in 0..<20 {
             let environment = try scratch.open()
             try FileManager.default.removeItem(atPath: scratch.directory)
-            try FileManager.default.createDirectory(atPath: scratch.directory, withIntermediateDirectories: false)
+            try FileManager.default.createDirectory(
+                atPath: scratch.directory, withIntermediateDirectories: false)
             let other = try scratch.open()
             withExtendedLifetime((environment, other)) {}
         }
@@ -73,8 +76,11 @@ struct OpeningTests {
         var ours = 0
         for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
             guard let descriptor = Int32(name) else { continue }
-            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + name)
-            guard let target, target.contains(scratch.root.split(separator: "/").last ?? "?") else { continue }
+            let target = try? FileManager.default.destinationOfSymbolicLink(
+                atPath: "/proc/self/fd/" + name)
+            guard let target, target.contains(scratch.root.split(separator: "/").last ?? "?") else {
+                continue
+            }
             ours += 1
             #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0, "\(target)")
         }
@@ -82,7 +88,9 @@ struct OpeningTests {
         withExtendedLifetime(environment) {}
     }
 
-    @Test("the lock file is written out, not sparse", arguments: [(1, 192), (126, 8_192), (1_000, 64_128)])
+    @Test(
+        "the lock file is written out, not sparse",
+        arguments: [(1, 192), (126, 8_192), (1_000, 64_128)])
     func lockFile(readers: Int, bytes: Int) throws {
         let environment = try scratch.open(readers: readers)
         try #expect(size(scratch.lock) == bytes)
@@ -94,7 +102,9 @@ struct OpeningTests {
         try #expect(size(scratch.lock) == bytes)
     }
 
-    @Test("links and anything else that is no plain file are refused", arguments: ["data.mdb", "lock.mdb"])
+    @Test(
+        "links and anything else that is no plain file are refused",
+        arguments: ["data.mdb", "lock.mdb"])
     func links(name: String) throws {
         let path = scratch.directory + "/" + name
         let target = scratch.root + "/target"
@@ -130,7 +140,8 @@ struct OpeningTests {
     func underLock() throws {
         let environment = try scratch.guardFile.withExclusiveLock { lock in
             try Environment.open(
-                directory: scratch.directory, under: lock, keyspaces: ["nodes"], options: .init(mapSize: 1 << 20))
+                directory: scratch.directory, under: lock, keyspaces: ["nodes"],
+                options: .init(mapSize: 1 << 20))
         }
         #expect(environment.keyspace("nodes").name == "nodes")
     }

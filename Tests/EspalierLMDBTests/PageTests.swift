@@ -16,7 +16,9 @@ struct PageTests {
         }
     }
 
-    @Test("used + free + never allocated is the capacity, and free is what the free list holds, after every commit")
+    @Test(
+        "used + free + never allocated is the capacity, and free is what the free list holds, after every commit"
+    )
     func identity() throws {
         let scratch = try Scratch()
         let environment = try scratch.open(mapSize: 2 << 20)
@@ -27,7 +29,8 @@ struct PageTests {
                     let key = UInt64.random(in: 0..<600, using: &random)
                     if Bool.random(using: &random) {
                         let size = Int.random(in: 0...3_000, using: &random)
-                        try transaction.put(environment.nodes, key, [UInt8](repeating: 1, count: size))
+                        try transaction.put(
+                            environment.nodes, key, [UInt8](repeating: 1, count: size))
                     } else {
                         try transaction.delete(environment.nodes, key)
                     }
@@ -38,7 +41,9 @@ struct PageTests {
                 #expect(usage.used + usage.free + usage.neverAllocated == usage.capacity)
                 #expect(usage.used + usage.free == usage.lastPage + 1)
                 try #expect(usage.free == transaction.listedFreePages())
-                let size = try FileManager.default.attributesOfItem(atPath: scratch.data)[.size] as? Int ?? -1
+                let size =
+                    try FileManager.default.attributesOfItem(atPath: scratch.data)[.size] as? Int
+                    ?? -1
                 #expect(size <= (usage.lastPage + 1) * usage.pageSize)
                 #expect(size <= environment.mapSize - usage.pageSize)
             }

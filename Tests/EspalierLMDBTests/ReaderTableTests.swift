@@ -19,7 +19,9 @@ struct ReaderTableTests {
     func lag() throws {
         let environment = try Scratch().open()
         try environment.read { transaction in
-            for number in UInt64(0)..<3 { try environment.write { try $0.put(environment.nodes, number, []) } }
+            for number in UInt64(0)..<3 {
+                try environment.write { try $0.put(environment.nodes, number, []) }
+            }
             let readers = try environment.readers()
             #expect(readers.count == 1)
             #expect(readers.first?.transaction == transaction.number)

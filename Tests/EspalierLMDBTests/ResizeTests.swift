@@ -10,7 +10,9 @@ struct ResizeTests {
 
     private func fill(_ environment: Environment, _ entries: Range<UInt64>) throws {
         for number in entries {
-            try environment.write { try $0.put(environment.nodes, number, [UInt8](repeating: 1, count: 4_000)) }
+            try environment.write {
+                try $0.put(environment.nodes, number, [UInt8](repeating: 1, count: 4_000))
+            }
         }
     }
 
@@ -66,12 +68,15 @@ struct ResizeTests {
                 begun.signal()
                 mayEnd.wait()
                 try environment.read { _ in }
-                if try transaction.value(environment.nodes, UInt64(3))?.count == 4_000 { good.add() }
+                if try transaction.value(environment.nodes, UInt64(3))?.count == 4_000 {
+                    good.add()
+                }
             }
             ended.signal()
         }.start()
         begun.wait()
-        #expect(code { try environment.resize(mapSize: 2 << 20, deadline: .milliseconds(30)) } == .busy)
+        #expect(
+            code { try environment.resize(mapSize: 2 << 20, deadline: .milliseconds(30)) } == .busy)
         #expect(environment.mapSize == 1 << 20)
         try environment.read { _ in }
         try fill(environment, 0..<10)
@@ -88,11 +93,13 @@ struct ResizeTests {
     func inside() throws {
         let environment = try scratch.open(mapSize: 1 << 20)
         try environment.read { _ in
-            #expect(code { try environment.resize(mapSize: 2 << 20, deadline: .seconds(600)) } == .busy)
+            #expect(
+                code { try environment.resize(mapSize: 2 << 20, deadline: .seconds(600)) } == .busy)
             #expect(code { try environment.followMapSize(deadline: .seconds(600)) } == .busy)
         }
         try environment.write { _ in
-            #expect(code { try environment.resize(mapSize: 2 << 20, deadline: .seconds(600)) } == .busy)
+            #expect(
+                code { try environment.resize(mapSize: 2 << 20, deadline: .seconds(600)) } == .busy)
         }
         try environment.resize(mapSize: 2 << 20, deadline: .zero)
         environment.close()
@@ -110,16 +117,21 @@ struct ResizeTests {
                     switch worker {
                     case 0:
                         let size = (1 << 20) + (round + 1) * 8_192
-                        do { try environment.resize(mapSize: size, deadline: .seconds(60)) } catch { failures.add() }
+                        do { try environment.resize(mapSize: size, deadline: .seconds(60)) } catch {
+                            failures.add()
+                        }
                         if environment.mapSize != size { failures.add() }
                     case 1:
                         try environment.write {
-                            try $0.put(nodes, UInt64(round % 10), [UInt8](repeating: 1, count: 4_000))
+                            try $0.put(
+                                nodes, UInt64(round % 10), [UInt8](repeating: 1, count: 4_000))
                         }
                     default:
                         try environment.read { transaction in
                             let value = try transaction.value(nodes, UInt64(round % 10))
-                            let inner = try environment.read { try $0.value(nodes, UInt64(round % 10)) }
+                            let inner = try environment.read {
+                                try $0.value(nodes, UInt64(round % 10))
+                            }
                             if value?.count != 4_000 || inner?.count != 4_000 { failures.add() }
                             if worker == 4 { Thread.sleep(forTimeInterval: 0.0005) }
                         }
@@ -138,7 +150,9 @@ struct ResizeTests {
             let environment = try scratch.open(mapSize: 1 << 20)
             DispatchQueue.concurrentPerform(iterations: 3) { worker in
                 switch worker {
-                case 0: try? environment.resize(mapSize: (2 << 20) + round * 8_192, deadline: .seconds(60))
+                case 0:
+                    try? environment.resize(
+                        mapSize: (2 << 20) + round * 8_192, deadline: .seconds(60))
                 case 1: for _ in 0..<20 { try? environment.read { _ in } }
                 default: environment.close()
                 }
@@ -159,7 +173,9 @@ struct ResizeTests {
                 directory: root + "/g", guardedBy: guardFile, keyspaces: ["nodes", "index"],
                 options: .init(mapSize: 4 << 20, durability: .noSync))
             for number in UInt64(0)..<300 {
-                try environment.write { try $0.put(environment.nodes, number, [UInt8](repeating: 1, count: 4_000)) }
+                try environment.write {
+                    try $0.put(environment.nodes, number, [UInt8](repeating: 1, count: 4_000))
+                }
             }
             environment.close()
         }

@@ -8,7 +8,8 @@ final class Scratch: Sendable {
 
     init() throws {
         root = NSTemporaryDirectory() + "/espalier-lmdb-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: root + "/g", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: root + "/g", withIntermediateDirectories: true)
         guardFile = try GuardFile(path: root + "/guard", create: true)
     }
 
@@ -27,7 +28,8 @@ final class Scratch: Sendable {
         let options = Environment.Options(
             mapSize: mapSize, maximumReaders: readers, durability: durability, isReadOnly: readOnly)
         return try Environment.open(
-            directory: path ?? directory, guardedBy: guardFile, keyspaces: keyspaces, options: options)
+            directory: path ?? directory, guardedBy: guardFile, keyspaces: keyspaces,
+            options: options)
     }
 }
 

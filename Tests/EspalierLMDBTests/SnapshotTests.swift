@@ -36,7 +36,8 @@ struct SnapshotTests {
         expectEnded()
         try environment.read { other in
             try #expect(other.value(nodes, UInt64(1)) == [1])
-            try #expect(environment.readers().count == 1, "the slot was not reused, so this proves nothing")
+            try #expect(
+                environment.readers().count == 1, "the slot was not reused, so this proves nothing")
             expectEnded()
         }
         environment.close()

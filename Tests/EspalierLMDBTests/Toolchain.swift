@@ -2,8 +2,10 @@ import Foundation
 
 /// The compiler, and the module as it was built for these tests.
 enum Toolchain {
-    static let compiler: String? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        .map { $0 + "/swiftc" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    static let compiler: String? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(
+        separator: ":"
+    )
+    .map { $0 + "/swiftc" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
     /// Beside the test bundle, which is where SwiftPM puts the modules.
     static let modules: String? = {
@@ -16,7 +18,9 @@ enum Toolchain {
         for _ in 0..<6 {
             folder.deleteLastPathComponent()
             let modules = folder.appendingPathComponent("Modules").path
-            if FileManager.default.fileExists(atPath: modules + "/EspalierLMDB.swiftmodule") { return modules }
+            if FileManager.default.fileExists(atPath: modules + "/EspalierLMDB.swiftmodule") {
+                return modules
+            }
         }
         return nil
     }()

@@ -55,7 +55,9 @@ struct TransactionTests {
 
     @Test("reads reuse their slots: a thousand reads occupy one")
     func pooling() throws {
-        for _ in 0..<1_000 { try environment.read { try #expect($0.value(nodes, UInt64(1)) == nil) } }
+        for _ in 0..<1_000 {
+            try environment.read { try #expect($0.value(nodes, UInt64(1)) == nil) }
+        }
         let readers = try environment.readers()
         #expect(readers.count == 1)
         #expect(readers.first?.processIdentifier == getpid())
@@ -68,7 +70,9 @@ struct TransactionTests {
         let commits: UInt64 = 300
         let (environment, nodes) = (environment, nodes)
         try environment.write { transaction in
-            for key in UInt64(0)..<16 { try transaction.put(nodes, key, KeyPair(0, 0).withBytes { copy($0) }) }
+            for key in UInt64(0)..<16 {
+                try transaction.put(nodes, key, KeyPair(0, 0).withBytes { copy($0) })
+            }
         }
         let torn = Tally()
         DispatchQueue.concurrentPerform(iterations: 4) { worker in
@@ -103,14 +107,19 @@ struct TransactionTests {
             for _ in 0..<100 {
                 do {
                     try environment.write { transaction in
-                        let old = try transaction.withValue(nodes, UInt64(1)) { KeyPair($0)?.first ?? 0 } ?? 0
-                        try transaction.put(nodes, UInt64(1), KeyPair(old + 1, 0).withBytes { copy($0) })
+                        let old =
+                            try transaction.withValue(nodes, UInt64(1)) { KeyPair($0)?.first ?? 0 }
+                            ?? 0
+                        try transaction.put(
+                            nodes, UInt64(1), KeyPair(old + 1, 0).withBytes { copy($0) })
                     }
                 } catch { failures.add() }
             }
         }
         #expect(failures.count == 0)
-        try #expect(environment.read { try $0.withValue(nodes, UInt64(1)) { KeyPair($0) } } == KeyPair(400, 0))
+        try #expect(
+            environment.read { try $0.withValue(nodes, UInt64(1)) { KeyPair($0) } }
+                == KeyPair(400, 0))
     }
 
     @Test("a read-only environment reads and refuses to write")

@@ -3,7 +3,8 @@ public import Espalier
 import Foundation
 import Testing
 
-// Everything in this module is on the main actor unless it says something else: models are not, because of the macro.
+// Everything in this module is on the main actor unless it says something else: models are not,
+// because of the macro.
 
 @Normalized public struct Member {
     public let id: Int
@@ -45,13 +46,15 @@ struct MainActorModelsTests {
     @Test("and the cache keeps them")
     func stored() async throws {
         let directory = NSTemporaryDirectory() + "/espalier-main-actor-" + UUID().uuidString
-        let cache = try NormalizedCache(directory: directory, configuration: Configuration(durability: .noSync))
+        let cache = try NormalizedCache(
+            directory: directory, configuration: Configuration(durability: .noSync))
         defer {
             cache.close()
             try? FileManager.default.removeItem(atPath: directory)
         }
         let member = Member(
-            id: 1, name: "Ann", place: Place(id: UUID(), members: []), part: .both(.named("x"), Ring(id: 1)))
+            id: 1, name: "Ann", place: Place(id: UUID(), members: []),
+            part: .both(.named("x"), Ring(id: 1)))
         try await cache.set(member).committed
         #expect(await cache.read(Member.self, "Member:1") == member)
     }

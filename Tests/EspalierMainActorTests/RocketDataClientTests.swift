@@ -2,8 +2,8 @@ import Espalier
 import Foundation
 import Testing
 
-// Source as it was written for RocketData, with what Swift 6 asks of it: models and caches that are final and belong to no
-// actor, and contexts that may be sent.
+// Source as it was written for RocketData, with what Swift 6 asks of it: models and caches that are
+// final and belong to no actor, and contexts that may be sent.
 
 extension DataModelManager {
     static let sharedInstance = DataModelManager(cacheDelegate: ClientCache())
@@ -18,8 +18,9 @@ extension CollectionDataProvider {
 }
 
 nonisolated final class ClientCache: CacheDelegate {
-    func modelForKey<T: SimpleModel>(_ cacheKey: String?, context: Any?, completion: @escaping (T?, (any Error)?) -> ())
-    {
+    func modelForKey<T: SimpleModel>(
+        _ cacheKey: String?, context: Any?, completion: @escaping (T?, (any Error)?) -> ()
+    ) {
         completion(nil, nil)
     }
 
@@ -49,7 +50,9 @@ nonisolated final class MessageModel: Model, Equatable {
     let id: Int
     let text: String
     let sender: UserModel
-    init(id: Int, text: String, sender: UserModel) { self.id = id; self.text = text; self.sender = sender }
+    init(id: Int, text: String, sender: UserModel) {
+        self.id = id; self.text = text; self.sender = sender
+    }
     var modelIdentifier: String? { return "MessageModel:\(id)" }
     func map(_ transform: (any Model) -> (any Model)?) -> MessageModel? {
         guard let sender = transform(sender) as? UserModel else { return nil }
@@ -61,7 +64,9 @@ nonisolated final class MessageModel: Model, Equatable {
     }
 }
 
-class MessagesViewController: CollectionDataProviderDelegate, DataProviderDelegate, BatchDataProviderListenerDelegate {
+class MessagesViewController: CollectionDataProviderDelegate, DataProviderDelegate,
+    BatchDataProviderListenerDelegate
+{
     private let dataProvider = CollectionDataProvider<MessageModel>()
     private let userDataProvider = DataProvider<UserModel>()
     private var batchListener: BatchDataProviderListener?
@@ -76,13 +81,16 @@ class MessagesViewController: CollectionDataProviderDelegate, DataProviderDelega
         dataProvider.delegate = self
         userDataProvider.delegate = self
         batchListener = BatchDataProviderListener(
-            dataProviders: [dataProvider, userDataProvider], dataModelManager: DataModelManager.sharedInstance)
+            dataProviders: [dataProvider, userDataProvider],
+            dataModelManager: DataModelManager.sharedInstance)
         batchListener?.delegate = self
         userDataProvider.setData(otherUser, updateCache: false)
         dataProvider.fetchDataFromCache(withCacheKey: cacheKey, context: nil) { (_, error) in
             self.title = error == nil ? "cached" : "miss"
         }
-        userDataProvider.fetchDataFromCache(withCacheKey: "UserModel:1", listenToModelIdentifier: true) { model, _ in
+        userDataProvider.fetchDataFromCache(
+            withCacheKey: "UserModel:1", listenToModelIdentifier: true
+        ) { model, _ in
             if let model = model { self.title = model.name }
         }
     }
@@ -120,7 +128,8 @@ class MessagesViewController: CollectionDataProviderDelegate, DataProviderDelega
     }
 
     func rows() -> [String] {
-        return (0..<dataProvider.count).map { dataProvider[$0].text } + dataProvider.data.map { $0.text }
+        return (0..<dataProvider.count).map { dataProvider[$0].text }
+            + dataProvider.data.map { $0.text }
     }
 
     func dataProviderHasUpdatedData<T>(_ dataProvider: DataProvider<T>, context: Any?) {
@@ -129,7 +138,8 @@ class MessagesViewController: CollectionDataProviderDelegate, DataProviderDelega
     }
 
     func collectionDataProviderHasUpdatedData<T>(
-        _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, context: Any?
+        _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange,
+        context: Any?
     ) {
         switch collectionChanges {
         case .reset: title = "reset"
@@ -153,7 +163,9 @@ class MessagesViewController: CollectionDataProviderDelegate, DataProviderDelega
     }
 }
 
-class SimpleListener: ConsistencyManagerListener, ConsistencyManagerUpdatesListener, ConsistencyManagerDelegate {
+class SimpleListener: ConsistencyManagerListener, ConsistencyManagerUpdatesListener,
+    ConsistencyManagerDelegate
+{
     var model: (any ConsistencyManagerModel)?
     let manager = ConsistencyManager()
     func start() {
@@ -170,7 +182,8 @@ class SimpleListener: ConsistencyManagerListener, ConsistencyManagerUpdatesListe
         batch.listenerHasUpdatedModel(self, consistencyManager: manager)
     }
     func currentModel() -> (any ConsistencyManagerModel)? { return model }
-    func modelUpdated(_ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?) {
+    func modelUpdated(_ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?)
+    {
         self.model = model
     }
     func consistencyManager(
@@ -179,7 +192,9 @@ class SimpleListener: ConsistencyManagerListener, ConsistencyManagerUpdatesListe
     ) {
         if case .updated(let models)? = changes["UserModel:1"] { self.model = models.first }
     }
-    func consistencyManager(_ consistencyManager: ConsistencyManager, failedWithCriticalError error: String) {}
+    func consistencyManager(
+        _ consistencyManager: ConsistencyManager, failedWithCriticalError error: String
+    ) {}
 }
 
 @Suite("source written for RocketData")
@@ -189,10 +204,12 @@ struct RocketDataClientTests {
         let user = UserModel(id: 1, name: "Ann")
         let controller = MessagesViewController(otherUser: user)
         controller.viewDidLoad()
-        controller.networkFinished([MessageModel(id: 1, text: "Hello", sender: user)], context: "server")
+        controller.networkFinished(
+            [MessageModel(id: 1, text: "Hello", sender: user)], context: "server")
         controller.newMessage("Bye")
         await DataModelManager.sharedInstance.flush()
-        // The new message was inserted, appended, and taken out at the top; then it was deleted altogether.
+        // The new message was inserted, appended, and taken out at the top; then it was deleted
+        // altogether.
         #expect(controller.rows() == ["Hello", "Hello"])
         DataModelManager.sharedInstance.updateModel(UserModel(id: 1, name: "Anna"))
         await DataModelManager.sharedInstance.flush()

@@ -59,18 +59,25 @@ enum Bridged {
 struct BridgeTests {
     private let generated = Generated.Note(
         id: 1, writer: .init(id: 2, name: "Ann"),
-        parts: [.link("l"), .card(title: "t", .init(id: 3, name: "Bea"), width: 7), .card(title: "u", nil), .none],
+        parts: [
+            .link("l"), .card(title: "t", .init(id: 3, name: "Bea"), width: 7),
+            .card(title: "u", nil), .none,
+        ],
         scores: ["a": 1])
     private let bridged = Bridged.Note(
         id: 1, writer: .init(id: 2, name: "Ann"),
-        parts: [.link("l"), .card(title: "t", .init(id: 3, name: "Bea"), width: 7), .card(title: "u", nil), .none],
+        parts: [
+            .link("l"), .card(title: "t", .init(id: 3, name: "Bea"), width: 7),
+            .card(title: "u", nil), .none,
+        ],
         scores: ["a": 1])
 
     @Test("Codable reads what the macro wrote")
     func codableReads() async throws {
         try await withCache { cache in
             try await cache.set(generated).committed
-            let outcome: ReadOutcome<Bridged.Note> = await cache.readOutcome(Bridged.Note.self, "Note:1")
+            let outcome: ReadOutcome<Bridged.Note> = await cache.readOutcome(
+                Bridged.Note.self, "Note:1")
             #expect(outcome.value == bridged, "\(outcome)")
         }
     }
@@ -79,7 +86,8 @@ struct BridgeTests {
     func macroReads() async throws {
         try await withCache { cache in
             try await cache.set(bridged).committed
-            let outcome: ReadOutcome<Generated.Note> = await cache.readOutcome(Generated.Note.self, "Note:1")
+            let outcome: ReadOutcome<Generated.Note> = await cache.readOutcome(
+                Generated.Note.self, "Note:1")
             #expect(outcome.value == generated, "\(outcome)")
         }
     }

@@ -15,7 +15,9 @@ struct EnumNodeTests {
         arguments: [WritePolicy.replace, .merge])
     func caseChanges(policy: WritePolicy) async throws {
         try await withCache { cache in
-            let (post, courier) = (Delivery.post(address: "Here"), Delivery.courier("Ann", stops: 2))
+            let (post, courier) = (
+                Delivery.post(address: "Here"), Delivery.courier("Ann", stops: 2)
+            )
             try await cache.set(post, policy: policy).committed
             #expect(await cache.read(Delivery.self, "delivery") == post)
             try await cache.set(courier, policy: policy).committed

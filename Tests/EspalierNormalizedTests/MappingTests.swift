@@ -7,17 +7,25 @@ struct MappingTests {
     private static func person(_ id: Int) -> Person { Person(id: id, name: "\(id)") }
 
     private let nestings = Nestings(
-        id: "n", required: person(1), optional: person(2), array: [person(3), person(4)], set: [person(5)],
-        dictionary: ["a": person(6)], arrays: [[person(7), nil], [person(8)]], deep: ["b": [person(9)], "c": nil],
+        id: "n", required: person(1), optional: person(2), array: [person(3), person(4)],
+        set: [person(5)],
+        dictionary: ["a": person(6)], arrays: [[person(7), nil], [person(8)]],
+        deep: ["b": [person(9)], "c": nil],
         inline: Caption(text: "", by: person(10)), anyModel: person(11), anyOptional: person(12),
-        anyArray: [person(13), Caption(text: "", by: person(14))], anyDictionary: ["d": [person(15)], "e": nil],
+        anyArray: [person(13), Caption(text: "", by: person(14))],
+        anyDictionary: ["d": [person(15)], "e": nil],
         payload: .wrapped(.any(person(16), [person(17)])))
 
-    /// All people below `model`; inline models and enums are children as well, to be walked through.
+    /// All people below `model`; inline models and enums are children as well, to be walked
+    /// through.
     private func people(in model: some Model) -> [Int] {
         var found: [Int] = []
         func visit(_ child: any Model) {
-            if let person = child as? Person { found.append(person.id) } else { child.forEach(visit) }
+            if let person = child as? Person {
+                found.append(person.id)
+            } else {
+                child.forEach(visit)
+            }
         }
         model.forEach(visit)
         return found.sorted()
@@ -44,7 +52,11 @@ struct MappingTests {
         #expect(people(in: mapped) == Array(1...17))
         var names: Set<String> = []
         func visit(_ child: any Model) {
-            if let person = child as? Person { names.insert(person.name) } else { child.forEach(visit) }
+            if let person = child as? Person {
+                names.insert(person.name)
+            } else {
+                child.forEach(visit)
+            }
         }
         mapped.forEach(visit)
         #expect(names == ["new"])
@@ -56,7 +68,8 @@ struct MappingTests {
     }
 
     @Test(
-        "a deleted child leaves an optional, an element, an entry; a required one deletes its model", arguments: 1...17)
+        "a deleted child leaves an optional, an element, an entry; a required one deletes its model",
+        arguments: 1...17)
     func deleting(id: Int) {
         let mapped = mapping(nestings) { $0.id == id ? nil : $0 }
         if [1, 11, 16].contains(id) {
@@ -70,14 +83,17 @@ struct MappingTests {
         }
     }
 
-    @Test("cases: a required payload deletes the value, an optional one becomes nil, the rest stays")
+    @Test(
+        "cases: a required payload deletes the value, an optional one becomes nil, the rest stays")
     func cases() {
         let people = [Self.person(1), Self.person(2)]
         func without(_ id: Int, _ attachment: Attachment) -> Attachment? {
             mapping(attachment) { $0.id == id ? nil : $0 }
         }
         #expect(without(1, .card(title: "t", people[0], width: 3)) == nil)
-        #expect(without(2, .card(title: "t", people[0], width: 3)) == .card(title: "t", people[0], width: 3))
+        #expect(
+            without(2, .card(title: "t", people[0], width: 3))
+                == .card(title: "t", people[0], width: 3))
         #expect(without(1, .album(people, cover: people[0])) == .album([people[1]], cover: nil))
         #expect(without(1, .wrapped(.wrapped(.link("x")))) == .wrapped(.wrapped(.link("x"))))
         #expect(without(1, .none) == .some(.none))
@@ -104,12 +120,19 @@ struct MappingTests {
             #expect(self.people(in: model) == [1, 2])
             #expect(mapping(model) { $0.id == 1 ? nil : $0 } == without)
         }
-        expect(Shelf<Person>.Row(items: people, cover: nil), without: Shelf<Person>.Row(items: [people[1]], cover: nil))
-        expect(Shelf<Person>.Inner.Cell(items: people), without: Shelf<Person>.Inner.Cell(items: [people[1]]))
-        expect(Shelf<Person>.Slot.several(people), without: Shelf<Person>.Slot.several([people[1]]))
-        expect(SectionPage<PeopleSection>(items: people), without: SectionPage<PeopleSection>(items: [people[1]]))
         expect(
-            ConstrainedPage<PeopleSection>(items: people), without: ConstrainedPage<PeopleSection>(items: [people[1]]))
+            Shelf<Person>.Row(items: people, cover: nil),
+            without: Shelf<Person>.Row(items: [people[1]], cover: nil))
+        expect(
+            Shelf<Person>.Inner.Cell(items: people),
+            without: Shelf<Person>.Inner.Cell(items: [people[1]]))
+        expect(Shelf<Person>.Slot.several(people), without: Shelf<Person>.Slot.several([people[1]]))
+        expect(
+            SectionPage<PeopleSection>(items: people),
+            without: SectionPage<PeopleSection>(items: [people[1]]))
+        expect(
+            ConstrainedPage<PeopleSection>(items: people),
+            without: ConstrainedPage<PeopleSection>(items: [people[1]]))
         expect(Other.Page(items: people), without: Other.Page(items: [people[1]]))
         #expect(self.people(in: SectionPage<NumberSection>(items: [1])) == [])
     }
@@ -118,7 +141,9 @@ struct MappingTests {
     func classes() {
         let tree = Tree(id: 1, person: Self.person(1), children: [Tree(id: 2, person: nil)])
         #expect(people(in: tree) == [1])
-        #expect(mapping(tree) { _ in nil } == Tree(id: 1, person: nil, children: [Tree(id: 2, person: nil)]))
+        #expect(
+            mapping(tree) { _ in nil }
+                == Tree(id: 1, person: nil, children: [Tree(id: 2, person: nil)]))
     }
 }
 #endif

@@ -2,7 +2,8 @@
 import Testing
 
 /// What the syntax doesn't show, the compiler says, at the line that was generated for the member.
-@Suite("what types can't do is a compile error that names the member", .enabled(if: Compiler() != nil))
+@Suite(
+    "what types can't do is a compile error that names the member", .enabled(if: Compiler() != nil))
 struct MustNotCompileTests {
     private func errors(in source: String) throws -> String {
         let (status, text) = try #require(Compiler()).output(of: source)
@@ -54,15 +55,20 @@ struct MustNotCompileTests {
 
     @Test("an identifier that is no property")
     func path() throws {
-        let text = try errors(in: #"@Normalized(identifier: \.nothing) struct Message { let urn: String }"#)
+        let text = try errors(
+            in: #"@Normalized(identifier: \.nothing) struct Message { let urn: String }"#)
         #expect(text.contains("value of type 'Message' has no member 'nothing'"), "\(text)")
     }
 
     @Test("a problem of the syntax, at its place, without errors that come from it")
     func syntax() throws {
-        let text = try errors(in: "@Normalized class Message { let id: String\ninit() { id = \"\" } }")
-        #expect(text.contains("Snippet.swift:2:13: error: a class with @Normalized has to be final"), "\(text)")
-        #expect(text.split(separator: "\n").filter { $0.contains(": error: ") }.count == 1, "\(text)")
+        let text = try errors(
+            in: "@Normalized class Message { let id: String\ninit() { id = \"\" } }")
+        #expect(
+            text.contains("Snippet.swift:2:13: error: a class with @Normalized has to be final"),
+            "\(text)")
+        #expect(
+            text.split(separator: "\n").filter { $0.contains(": error: ") }.count == 1, "\(text)")
     }
 }
 #endif

@@ -12,20 +12,27 @@ struct RoundTripTests {
     func nestings() async throws {
         try await expectRoundTrip(
             Nestings(
-                id: "n", required: person, optional: Self.person(2), array: [person, person], set: [Self.person(5)],
-                dictionary: ["a": person], arrays: [[person, nil], []], deep: ["b": [person], "c": nil],
-                inline: Caption(text: "c", by: person), anyModel: person, anyOptional: Caption(text: "", by: person),
-                anyArray: [person, Caption(text: "", by: Self.person(14))], anyDictionary: ["d": [person], "e": nil],
+                id: "n", required: person, optional: Self.person(2), array: [person, person],
+                set: [Self.person(5)],
+                dictionary: ["a": person], arrays: [[person, nil], []],
+                deep: ["b": [person], "c": nil],
+                inline: Caption(text: "c", by: person), anyModel: person,
+                anyOptional: Caption(text: "", by: person),
+                anyArray: [person, Caption(text: "", by: Self.person(14))],
+                anyDictionary: ["d": [person], "e": nil],
                 payload: .card(title: "t", person)))
         try await expectRoundTrip(
-            Nestings(id: "m", required: person, anyModel: Caption(text: "", by: person), payload: .none))
+            Nestings(
+                id: "m", required: person, anyModel: Caption(text: "", by: person), payload: .none))
     }
 
     @Test(
         "every case",
         arguments: [
-            Attachment.link("l"), .card(title: "t", person(1), width: 5), .album([person(1), person(2)], cover: nil),
-            .wrapped(.wrapped(.album([], cover: person(1)))), .any(person(1), [Caption(text: "", by: person(2))]),
+            Attachment.link("l"), .card(title: "t", person(1), width: 5),
+            .album([person(1), person(2)], cover: nil),
+            .wrapped(.wrapped(.album([], cover: person(1)))),
+            .any(person(1), [Caption(text: "", by: person(2))]),
             .none,
         ])
     func cases(attachment: Attachment) async throws { try await expectRoundTrip(attachment) }
@@ -34,7 +41,8 @@ struct RoundTripTests {
     func scalars() async throws {
         var scalars = Scalars(
             id: UUID(), a: "a", b: "b", date: Date(timeIntervalSince1970: 5), data: Data([1, 2]),
-            url: URL(string: "https://example.com"), mood: .bad, size: .large, point: .init(x: 1, y: 2),
+            url: URL(string: "https://example.com"), mood: .bad, size: .large,
+            point: .init(x: 1, y: 2),
             points: [.init()])
         scalars.count = 5
         try await expectRoundTrip(scalars)
@@ -42,7 +50,8 @@ struct RoundTripTests {
         scalars.draft = "d"
         try await withCache { cache in
             try await cache.set(scalars).committed
-            let read = try #require(await cache.read(Scalars.self, "Scalars:\(scalars.id.uuidString)"))
+            let read = try #require(
+                await cache.read(Scalars.self, "Scalars:\(scalars.id.uuidString)"))
             #expect(read.open == false)
             #expect(read.draft == nil)
             #expect(read != scalars)
@@ -54,7 +63,8 @@ struct RoundTripTests {
         try await expectRoundTrip(Tree(id: 1, person: person, children: [Tree(id: 2, person: nil)]))
         try await expectRoundTrip(Place(id: 1, name: "here"))
         try await expectRoundTrip(Page(id: 1, items: [person], first: nil))
-        try await expectRoundTrip(Page(id: 1, items: [Page(id: 2, items: [person], first: nil)], first: nil))
+        try await expectRoundTrip(
+            Page(id: 1, items: [Page(id: 2, items: [person], first: nil)], first: nil))
         try await expectRoundTrip(Loose(id: 1, items: ["a", "b"]))
         try await expectRoundTrip(Loose(id: 1, items: [person]))
         try await expectRoundTrip(Outcome.success(person))
@@ -89,12 +99,14 @@ struct RoundTripTests {
         #expect(Linked(header: .init(urn: "urn:3")).modelIdentifier == "urn:3")
         #expect(Linked(header: .init(urn: nil)).modelIdentifier == nil)
         #expect(Page<Person>(id: 3, items: [], first: nil).modelIdentifier == "Page<Person>:3")
-        #expect(Feed.Entry(id: .init(rawValue: 4), people: [], secret: 4).modelIdentifier == "Entry:4")
+        #expect(
+            Feed.Entry(id: .init(rawValue: 4), people: [], secret: 4).modelIdentifier == "Entry:4")
         #expect(Tree(id: 5, person: nil).modelIdentifier == "Tree:5")
         #expect(Attachment.none.modelIdentifier == nil)
         #expect(
             Scalars(
-                id: id, a: "", b: "", date: Date(), mood: .good, size: .small, point: .init(), points: []
+                id: id, a: "", b: "", date: Date(), mood: .good, size: .small, point: .init(),
+                points: []
             ).modelIdentifier == "Scalars:" + id.uuidString)
     }
 
@@ -127,7 +139,8 @@ struct RoundTripTests {
 
     @Test("optionals that are used as if they were none")
     func forced() async throws {
-        try await expectRoundTrip(Forced(id: 1, one: person, person: person, count: 3, other: person))
+        try await expectRoundTrip(
+            Forced(id: 1, one: person, person: person, count: 3, other: person))
         try await expectRoundTrip(Forced(id: 1, one: nil, person: nil, count: nil, other: nil))
         #expect(ForcedName(urn: "a").modelIdentifier == "a")
         #expect(ForcedName(urn: nil).modelIdentifier == nil)
@@ -140,9 +153,12 @@ struct RoundTripTests {
 extension Awkward {
     static func sample(_ person: Person) -> Awkward {
         Awkward(
-            id: 1, encoder: "a", decoder: "b", transform: "c", visit: "d", hasher: "e", other: "f", builder: "g",
-            model: "h", name: "i", change: "j", a: "k", b: "l", fields: "m", mapped0: "n", Model: person, String_: "o",
-            copy: person, map: nil, forEach: person, merge: nil, hash: person, build: nil, encode: person, class: 1,
+            id: 1, encoder: "a", decoder: "b", transform: "c", visit: "d", hasher: "e", other: "f",
+            builder: "g",
+            model: "h", name: "i", change: "j", a: "k", b: "l", fields: "m", mapped0: "n",
+            Model: person, String_: "o",
+            copy: person, map: nil, forEach: person, merge: nil, hash: person, build: nil,
+            encode: person, class: 1,
             default: 2, self_: 3)
     }
 }

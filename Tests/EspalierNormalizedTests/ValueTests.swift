@@ -18,7 +18,8 @@ struct ValueTests {
         #expect(caption == Caption(text: "a", by: person))
         var builder = Tree.Builder(Tree(id: 1, person: person))
         builder.children = [Tree(id: 2, person: nil)]
-        #expect(builder.build() == Tree(id: 1, person: person, children: [Tree(id: 2, person: nil)]))
+        #expect(
+            builder.build() == Tree(id: 1, person: person, children: [Tree(id: 2, person: nil)]))
         #expect(Tree(builder) == builder.build())
         let awkward = Awkward.sample(person)
         #expect(awkward.copy { $0.build = person }.build == person)
@@ -35,10 +36,14 @@ struct ValueTests {
         let base = Nestings(id: "n", required: person, anyModel: person, payload: .link("l"))
         let other = Person(id: 2, name: "Bea")
         let changes: [(inout Nestings.Builder) -> Void] = [
-            { $0.id = "m" }, { $0.required = other }, { $0.optional = other }, { $0.array = [other] },
-            { $0.set = [other] }, { $0.dictionary = ["a": other] }, { $0.arrays = [[other]] }, { $0.deep = [:] },
-            { $0.inline = Caption(text: "", by: other) }, { $0.anyModel = other }, { $0.anyOptional = other },
-            { $0.anyArray = [other] }, { $0.anyDictionary = ["a": nil] }, { $0.payload = .link("m") },
+            { $0.id = "m" }, { $0.required = other }, { $0.optional = other },
+            { $0.array = [other] },
+            { $0.set = [other] }, { $0.dictionary = ["a": other] }, { $0.arrays = [[other]] },
+            { $0.deep = [:] },
+            { $0.inline = Caption(text: "", by: other) }, { $0.anyModel = other },
+            { $0.anyOptional = other },
+            { $0.anyArray = [other] }, { $0.anyDictionary = ["a": nil] },
+            { $0.payload = .link("m") },
         ]
         #expect(base == base.copy { _ in })
         #expect(base.hashValue == base.copy { _ in }.hashValue)
@@ -53,7 +58,8 @@ struct ValueTests {
     func cases() {
         let cases: [Attachment] = [
             .link("l"), .link("m"), .card(title: "t", person), .card(title: "t", person, width: 1),
-            .card(title: "u", person), .album([], cover: nil), .album([person], cover: nil), .wrapped(.none), .none,
+            .card(title: "u", person), .album([], cover: nil), .album([person], cover: nil),
+            .wrapped(.none), .none,
             .any(person, []), .any(Caption(text: "", by: person), []),
         ]
         #expect(Set(cases + cases).count == cases.count)
@@ -62,7 +68,9 @@ struct ValueTests {
 
     @Test("a == of the type's own is used wherever == is")
     func ownEquality() {
-        func areSame<Value: Hashable>(_ values: Value...) -> Bool { Set(values).count == 1 && values[0] == values[1] }
+        func areSame<Value: Hashable>(_ values: Value...) -> Bool {
+            Set(values).count == 1 && values[0] == values[1]
+        }
         #expect(areSame(Loosely(id: 1, count: 1), Loosely(id: 1, count: 2)))
         #expect(!areSame(Loosely(id: 1, count: 1), Loosely(id: 2, count: 1)))
         #expect(Loosely(id: 1, count: 1) == Loosely(id: 1, count: 2))
@@ -88,7 +96,8 @@ struct ValueTests {
         let brief = Brief(id: 1, name: "Bea", likes: 3, labels: ["x"], mood: .good, point: .init())
         #expect(renamed.merge(brief) as? Renamed == Renamed(id: 1, name: "Bea"))
         #expect(brief.merge(renamed) as? Brief == brief.copy { $0.name = "Ann" })
-        #expect(renamed.merge(Renamed(id: 1, name: "Cid")) as? Renamed == Renamed(id: 1, name: "Cid"))
+        #expect(
+            renamed.merge(Renamed(id: 1, name: "Cid")) as? Renamed == Renamed(id: 1, name: "Cid"))
         #expect(renamed.merge(Attachment.none) as? Renamed == renamed)
         #expect(renamed.storedValue("display_name") as? String == "Ann")
         #expect(renamed.storedValue("name") == nil)

@@ -57,7 +57,8 @@ struct BridgeContainerTests {
             #expect(container.allKeys.map(\.stringValue) == ["a", "b", "d"])
             #expect(try container.decode(String.self, forKey: "a") == "one")
             #expect(
-                try container.nestedContainer(keyedBy: Key.self, forKey: "b").decode([Int].self, forKey: "c") == [4])
+                try container.nestedContainer(keyedBy: Key.self, forKey: "b").decode(
+                    [Int].self, forKey: "c") == [4])
             #expect(try container.decode(Int.self, forKey: "d") == 5)
         }
         for _ in 0..<2 {
@@ -73,7 +74,9 @@ struct BridgeContainerTests {
             var inline = top.nestedContainer(keyedBy: Key.self, forKey: "inline")
             try write(&inline)
         } _: {
-            try check($0.container(keyedBy: Key.self).nestedContainer(keyedBy: Key.self, forKey: "inline"))
+            try check(
+                $0.container(keyedBy: Key.self).nestedContainer(keyedBy: Key.self, forKey: "inline")
+            )
         }
     }
 
@@ -152,7 +155,9 @@ struct BridgeContainerTests {
         try store.script { _ in
         } _: { (decoder: any Decoder) throws in
             #expect(try decoder.container(keyedBy: Key.self).allKeys.isEmpty)
-            #expect(throws: DecodingError.self) { try decoder.singleValueContainer().decode(Int.self) }
+            #expect(throws: DecodingError.self) {
+                try decoder.singleValueContainer().decode(Int.self)
+            }
         }
         #expect(try store.fields(of: "Scripted").isEmpty)
     }
@@ -171,7 +176,9 @@ struct BridgeContainerTests {
             let single = try decoder.singleValueContainer()
             number = try? single.decode(Int.self)
             if number == nil { words = try? single.decode([String].self) }
-            if number == nil, words == nil, !single.decodeNil() { point = try single.decode([String: Int].self) }
+            if number == nil, words == nil, !single.decodeNil() {
+                point = try single.decode([String: Int].self)
+            }
         }
         func encode(to encoder: any Encoder) throws {
             var single = encoder.singleValueContainer()
@@ -190,7 +197,10 @@ struct BridgeContainerTests {
     @Test("inline values may be of no, one or changing forms")
     func inlineForms() throws {
         #expect(try store.roundTrip([Nothing(), Nothing()]) == [Nothing(), Nothing()])
-        let values = [AnyOf(number: 1), AnyOf(words: ["a"]), AnyOf(point: ["x": 1]), AnyOf(), AnyOf(words: [])]
+        let values = [
+            AnyOf(number: 1), AnyOf(words: ["a"]), AnyOf(point: ["x": 1]), AnyOf(),
+            AnyOf(words: []),
+        ]
         #expect(try store.roundTrip(values) == values)
         #expect(try store.roundTrip(["k": values]) == ["k": values])
     }
@@ -227,10 +237,12 @@ struct BridgeContainerTests {
                 try nested.encode(index)
             }
         } _: { decoder in
-            let map = try decoder.container(keyedBy: Key.self).nestedContainer(keyedBy: Key.self, forKey: "map")
+            let map = try decoder.container(keyedBy: Key.self).nestedContainer(
+                keyedBy: Key.self, forKey: "map")
             #expect(map.allKeys.count == 300)
             for index in (0..<300).reversed() {
-                #expect(try map.decode([Int].self, forKey: Key(stringValue: "k\(index)")) == [index])
+                #expect(
+                    try map.decode([Int].self, forKey: Key(stringValue: "k\(index)")) == [index])
             }
         }
     }
@@ -260,7 +272,8 @@ struct BridgeContainerTests {
             var list = try top.nestedUnkeyedContainer(forKey: "list")
             let nested = try list.nestedContainer(keyedBy: Key.self)
             #expect(nested.codingPath.map(\.stringValue) == ["list", "Index 0"])
-            #expect(try nested.decode(Path.self, forKey: "path").names == ["list", "Index 0", "path"])
+            #expect(
+                try nested.decode(Path.self, forKey: "path").names == ["list", "Index 0", "path"])
         }
     }
 }

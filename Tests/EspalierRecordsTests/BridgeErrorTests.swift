@@ -21,11 +21,15 @@ struct BridgeErrorTests {
         var modelIdentifier: String? { nil }
     }
 
-    private func miss<Value: Decodable & Sendable>(_ type: Value.Type, _ value: some Codable & Sendable) throws
+    private func miss<Value: Decodable & Sendable>(
+        _ type: Value.Type, _ value: some Codable & Sendable
+    ) throws
         -> MissReason?
     {
         try store.write(Holder(value: value))
-        guard case .failure(let reason) = store.read(Narrow<Value>.self, "Holder") else { return nil }
+        guard case .failure(let reason) = store.read(Narrow<Value>.self, "Holder") else {
+            return nil
+        }
         return reason
     }
 
@@ -43,7 +47,9 @@ struct BridgeErrorTests {
             throw CancellationError()
         }
         #expect(inner == "Wide:1.list[1].deep[0]")
-        guard case .undecodable(let outer, _)? = try miss(Strings.self, wide) else { throw CancellationError() }
+        guard case .undecodable(let outer, _)? = try miss(Strings.self, wide) else {
+            throw CancellationError()
+        }
         #expect(outer == "Wide:1.list[1].deep[0]")
         guard case .failure(.undecodable(let entry, _)) = store.read(Map.self, "Wide:1") else {
             throw CancellationError()
@@ -63,9 +69,11 @@ struct BridgeErrorTests {
         } _: { _ in
         }
         struct Numbers: Decodable { let deep: [Int] }
-        func path(_ read: @escaping (KeyedDecodingContainer<Key>) throws -> Void) throws -> String? {
+        func path(_ read: @escaping (KeyedDecodingContainer<Key>) throws -> Void) throws -> String?
+        {
             let outcome = store.probe { decoder in
-                var list = try decoder.container(keyedBy: Key.self).nestedUnkeyedContainer(forKey: "list")
+                var list = try decoder.container(keyedBy: Key.self).nestedUnkeyedContainer(
+                    forKey: "list")
                 _ = try list.decode(Int.self)
                 try read(try list.nestedContainer(keyedBy: Key.self))
             }
@@ -74,14 +82,21 @@ struct BridgeErrorTests {
         }
         #expect(try path { _ = try $0.decode(Int.self, forKey: "text") } == "Scripted.list[1].text")
         #expect(try path { _ = try $0.decode(Int.self, forKey: "none") } == "Scripted.list[1].none")
-        #expect(try path { _ = try $0.decode(Numbers.self, forKey: "inner") } == "Scripted.list[1].inner.deep[0]")
-        #expect(try path { _ = try $0.nestedUnkeyedContainer(forKey: "inner") } == "Scripted.list[1].inner")
-        #expect(try path { _ = try String(from: $0.superDecoder(forKey: "inner")) } == "Scripted.list[1].inner")
+        #expect(
+            try path { _ = try $0.decode(Numbers.self, forKey: "inner") }
+                == "Scripted.list[1].inner.deep[0]")
+        #expect(
+            try path { _ = try $0.nestedUnkeyedContainer(forKey: "inner") }
+                == "Scripted.list[1].inner")
+        #expect(
+            try path { _ = try String(from: $0.superDecoder(forKey: "inner")) }
+                == "Scripted.list[1].inner")
         #expect(try path { _ = try $0.decode(String.self, forKey: "text") } == nil)
 
         enum Old: Codable { case image(link: String) }
         enum New: Codable { case image(link: Int) }
-        guard case .undecodable(let place, _)? = try miss([New].self, [Old.image(link: "cat")]) else {
+        guard case .undecodable(let place, _)? = try miss([New].self, [Old.image(link: "cat")])
+        else {
             throw CancellationError()
         }
         #expect(place == "Holder.value[0].image.link")
@@ -161,16 +176,24 @@ struct BridgeErrorTests {
         } _: { decoder in
             let top = try decoder.container(keyedBy: Key.self)
             #expect { try top.decode(Int.self, forKey: "none") } throws: {
-                guard case DecodingError.keyNotFound(let key, _)? = $0 as? DecodingError else { return false }
+                guard case DecodingError.keyNotFound(let key, _)? = $0 as? DecodingError else {
+                    return false
+                }
                 return key.stringValue == "none"
             }
             #expect { try top.decode(Wide.Inner.self, forKey: "inner") } throws: {
-                guard case DecodingError.typeMismatch(_, let context)? = $0 as? DecodingError else { return false }
+                guard case DecodingError.typeMismatch(_, let context)? = $0 as? DecodingError else {
+                    return false
+                }
                 return context.codingPath.map(\.stringValue) == ["inner", "deep"]
             }
             #expect(throws: DecodingError.self) { try top.decode(Int.self, forKey: "nil") }
-            #expect(throws: DecodingError.self) { try top.nestedContainer(keyedBy: Key.self, forKey: "nil") }
-            #expect(throws: DecodingError.self) { try top.nestedContainer(keyedBy: Key.self, forKey: "none") }
+            #expect(throws: DecodingError.self) {
+                try top.nestedContainer(keyedBy: Key.self, forKey: "nil")
+            }
+            #expect(throws: DecodingError.self) {
+                try top.nestedContainer(keyedBy: Key.self, forKey: "none")
+            }
         }
     }
 
@@ -220,7 +243,9 @@ struct BridgeErrorTests {
             try? top.encode(Bad(), forKey: "bad")
         }
         #expect { try store.write(forgiving) } throws: {
-            guard case FlattenError.modelFailed(type: "Bad", _)? = $0 as? FlattenError else { return false }
+            guard case FlattenError.modelFailed(type: "Bad", _)? = $0 as? FlattenError else {
+                return false
+            }
             return true
         }
     }
@@ -230,10 +255,13 @@ struct BridgeErrorTests {
         struct Picky: Decodable, Sendable {
             init(from decoder: any Decoder) throws {
                 let container = try decoder.container(keyedBy: Key.self)
-                throw DecodingError.dataCorruptedError(forKey: "deep", in: container, debugDescription: "never")
+                throw DecodingError.dataCorruptedError(
+                    forKey: "deep", in: container, debugDescription: "never")
             }
         }
-        #expect(try miss([Picky].self, [Wide.Inner()]) == .undecodable(path: "Holder.value[0].deep", detail: "never"))
+        #expect(
+            try miss([Picky].self, [Wide.Inner()])
+                == .undecodable(path: "Holder.value[0].deep", detail: "never"))
     }
 
     @Test("values that encode in two kinds of containers are refused")
@@ -269,7 +297,9 @@ struct BridgeErrorTests {
         }
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
-            next = container.contains(.next) ? try Chain(from: container.superDecoder(forKey: .next)) : nil
+            next =
+                container.contains(.next)
+                ? try Chain(from: container.superDecoder(forKey: .next)) : nil
         }
     }
 
@@ -280,13 +310,18 @@ struct BridgeErrorTests {
             try store.write(Holder(value: nest), limits: limits(100))
         }
         try store.write(Holder(value: nest), limits: limits(1_000))
-        #expect(throws: Never.self) { try store.read(Holder<Nest>.self, "Holder", limits: limits(1_000)).get() }
-        guard case .failure(.tooDeep) = store.read(Holder<Nest>.self, "Holder", limits: limits(100)) else {
+        #expect(throws: Never.self) {
+            try store.read(Holder<Nest>.self, "Holder", limits: limits(1_000)).get()
+        }
+        guard case .failure(.tooDeep) = store.read(Holder<Nest>.self, "Holder", limits: limits(100))
+        else {
             Issue.record("read deeper than the limit")
             return
         }
         let chain = (0..<20_000).reduce(Chain(nil)) { chain, _ in Chain(chain) }
-        #expect(throws: FlattenError.self) { try store.write(Holder(value: chain), limits: limits(1_000_000)) }
+        #expect(throws: FlattenError.self) {
+            try store.write(Holder(value: chain), limits: limits(1_000_000))
+        }
     }
 
     private func limits(_ depth: Int) -> TreeLimits {
@@ -304,8 +339,12 @@ struct BridgeErrorTests {
         #expect(throws: FlattenError.notStorable(type: "ReadOnly")) { try store.write(ReadOnly()) }
         try store.write(WriteOnly())
         #expect(throws: Never.self) { try store.read(ReadOnly.self, "Person:1").get() }
-        #expect(throws: MissReason.notStorable(type: "Opaque")) { try store.read(Opaque.self, "Person:1").get() }
-        #expect(throws: MissReason.notStorable(type: "WriteOnly")) { try store.read(WriteOnly.self, "Person:1").get() }
+        #expect(throws: MissReason.notStorable(type: "Opaque")) {
+            try store.read(Opaque.self, "Person:1").get()
+        }
+        #expect(throws: MissReason.notStorable(type: "WriteOnly")) {
+            try store.read(WriteOnly.self, "Person:1").get()
+        }
         let opened: any IdentifiedModel = Message()
         try store.write(opened)
         #expect(try store.read(Message.self, "Message:34").get() == Message())

@@ -35,7 +35,9 @@ struct BridgeEvolutionTests {
         #expect(try store.read(Holder<[SomeInline]>.self, "Holder").get().value.map(\.y) == [2, 2])
     }
 
-    @Test("a missing optional is nil, whatever its type; a missing required field is a miss that names it")
+    @Test(
+        "a missing optional is nil, whatever its type; a missing required field is a miss that names it"
+    )
     func missing() throws {
         struct New: Decodable, IdentifiedModel {
             var a: Int
@@ -52,7 +54,9 @@ struct BridgeEvolutionTests {
         #expect((new.a, new.new, new.newPerson, new.newList, new.e) == (1, nil, nil, nil, 5))
         #expect(
             store.read(Strict.self, "Record").map { _ in 0 }
-                == .failure(.undecodable(path: "Record.new", detail: "the record lacks this required field")))
+                == .failure(
+                    .undecodable(path: "Record.new", detail: "the record lacks this required field")
+                ))
         _ = try store.probeRecord { decoder in
             let container = try decoder.container(keyedBy: Key.self)
             #expect(try container.decode(Int?.self, forKey: "none") == nil)
@@ -105,7 +109,9 @@ struct BridgeEvolutionTests {
         try store.write(Holder(value: 1))
         #expect(
             store.read(ByHand.self, "Holder")
-                == .failure(.undecodable(path: "Holder.id", detail: "the record lacks this required field")))
+                == .failure(
+                    .undecodable(path: "Holder.id", detail: "the record lacks this required field"))
+        )
     }
 }
 
@@ -114,7 +120,10 @@ extension BridgeEvolutionTests.Old {
 }
 
 extension BridgeStore {
-    fileprivate func probeRecord(_ decode: @escaping (any Decoder) throws -> Void) throws -> Probing {
-        try Probing.$script.withValue(Probing.Script(decode)) { try read(Probing.self, "Record").get() }
+    fileprivate func probeRecord(_ decode: @escaping (any Decoder) throws -> Void) throws -> Probing
+    {
+        try Probing.$script.withValue(Probing.Script(decode)) {
+            try read(Probing.self, "Record").get()
+        }
     }
 }

@@ -37,7 +37,9 @@ struct BridgeLifetimeTests {
         #expect(throws: DecodingError.self) { try keyed.decode([Int].self, forKey: "a") }
         #expect(throws: DecodingError.self) { try keyed.decodeIfPresent([Int].self, forKey: "a") }
         #expect(throws: DecodingError.self) { try keyed.decodeNil(forKey: "a") }
-        #expect(throws: DecodingError.self) { try keyed.nestedContainer(keyedBy: Key.self, forKey: "nested") }
+        #expect(throws: DecodingError.self) {
+            try keyed.nestedContainer(keyedBy: Key.self, forKey: "nested")
+        }
         #expect(throws: DecodingError.self) { try keyed.superDecoder() }
         #expect(!keyed.contains("a"))
         #expect(keyed.allKeys.isEmpty)
@@ -111,7 +113,9 @@ struct BridgeLifetimeTests {
         #expect(store.bytes(of: "Scripted") == bytes)
     }
 
-    @Test("a value that writes into, or reads from, the container it stands in is refused, not undefined")
+    @Test(
+        "a value that writes into, or reads from, the container it stands in is refused, not undefined"
+    )
     func reentrance() throws {
         final class Outer {
             var writing: KeyedEncodingContainer<Key>?
@@ -122,10 +126,14 @@ struct BridgeLifetimeTests {
             nonisolated(unsafe) static var outer = Outer()
             init() {}
             init(from decoder: any Decoder) throws {
-                #expect(throws: DecodingError.self) { try unsafe Meddling.outer.reading?.decode(Int.self, forKey: "a") }
+                #expect(throws: DecodingError.self) {
+                    try unsafe Meddling.outer.reading?.decode(Int.self, forKey: "a")
+                }
             }
             func encode(to encoder: any Encoder) throws {
-                #expect(throws: EncodingError.self) { try unsafe Meddling.outer.writing?.encode(1, forKey: "z") }
+                #expect(throws: EncodingError.self) {
+                    try unsafe Meddling.outer.writing?.encode(1, forKey: "z")
+                }
                 var single = encoder.singleValueContainer()
                 try single.encode("m")
             }
@@ -171,15 +179,17 @@ struct BridgeLifetimeTests {
         #expect(flattener == nil)
 
         try store.write(Message())
-        weak var assembly: Assembly?
+        weak var treeReader: TreeReader?
         func assemble<Model>(_ type: Model.Type) {
-            let made = Assembly(source: store)
-            assembly = made
-            _ = made.read("") { try ModelStorage.decode(type, entry: Handle(1), identifier: "Message:34", of: made) }
+            let made = TreeReader(source: store)
+            treeReader = made
+            _ = made.read("") {
+                try ModelStorage.decode(type, entry: Handle(1), identifier: "Message:34", of: made)
+            }
         }
         assemble(Message.self)
-        #expect(assembly == nil)
+        #expect(treeReader == nil)
         assemble(Person.self)
-        #expect(assembly == nil)
+        #expect(treeReader == nil)
     }
 }

@@ -1,7 +1,8 @@
 import EspalierRecords
 import Foundation
 
-// Models as applications write them: synthesised `Codable`, an identifier, nothing of this library's besides.
+// Models as applications write them: synthesised `Codable`, an identifier, nothing of this
+// library's besides.
 
 struct Person: Codable, Hashable, IdentifiedModel {
     var id = 1
@@ -70,7 +71,8 @@ struct Key: CodingKey, ExpressibleByStringLiteral {
     init?(intValue: Int) { nil }
 }
 
-/// A model that hands its decoder to a closure; an initialiser has no other way to its test than a task-local value.
+/// A model that hands its decoder to a closure; an initialiser has no other way to its test than a
+/// task-local value.
 struct Probing: Decodable, IdentifiedModel {
     // Unchecked: tests decode on the thread that made it.
     final class Script: @unchecked Sendable {
@@ -86,7 +88,8 @@ struct Probing: Decodable, IdentifiedModel {
 extension BridgeStore {
     /// Writes by `encode` and hands the decoder of what was written to `decode`.
     func script(
-        _ encode: @escaping (any Encoder) throws -> Void, _ decode: @escaping (any Decoder) throws -> Void
+        _ encode: @escaping (any Encoder) throws -> Void,
+        _ decode: @escaping (any Decoder) throws -> Void
     ) throws {
         try write(Scripted(script: encode))
         _ = try probe(decode).get()

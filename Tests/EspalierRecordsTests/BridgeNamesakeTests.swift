@@ -20,7 +20,8 @@ struct BridgeNamesakeTests {
     @Test("are not taken for names", arguments: ["name", "title", "text", "other"])
     func namesakes(value: String) throws {
         let titles = [
-            Title(name: value, title: value, text: value), Title(name: nil, title: value, text: nil),
+            Title(name: value, title: value, text: value),
+            Title(name: nil, title: value, text: nil),
             Title(name: value, title: nil, text: "x"),
         ]
         for title in titles {

@@ -1,7 +1,8 @@
 import EspalierRecords
 import Testing
 
-/// Models inside of models: references at any depth, and what becomes of them when their records are gone.
+/// Models inside of models: references at any depth, and what becomes of them when their records
+/// are gone.
 struct BridgeReferenceTests {
     private let store = BridgeStore()
     private let ada = Person(id: 1, name: "Ada")
@@ -9,11 +10,13 @@ struct BridgeReferenceTests {
 
     private var everything: Gathering {
         Gathering(
-            optional: ada, list: [ada, bob], lists: [[ada], [], [bob, ada]], optionals: [ada, nil, bob],
+            optional: ada, list: [ada, bob], lists: [[ada], [], [bob, ada]],
+            optionals: [ada, nil, bob],
             set: [ada, bob],
             byName: ["a": ada, "b": bob], inline: Envelope(person: ada),
             inlines: [Envelope(person: bob), Envelope(person: ada)],
-            attachment: .pair(first: ada, second: bob), attachments: [.none, .person(ada), .list([ada, bob])])
+            attachment: .pair(first: ada, second: bob),
+            attachments: [.none, .person(ada), .list([ada, bob])])
     }
 
     @Test("models become references in every nesting, one record each")
@@ -57,7 +60,9 @@ struct BridgeReferenceTests {
     func deletedOptionalPayload() throws {
         try store.write(everything)
         store.delete("Person:2")
-        #expect(try store.read(Gathering.self, "Gathering:g").get().attachment == .pair(first: ada, second: nil))
+        #expect(
+            try store.read(Gathering.self, "Gathering:g").get().attachment
+                == .pair(first: ada, second: nil))
     }
 
     @Test("a deleted required record deletes the record that needs it, up to the entry")
@@ -73,10 +78,14 @@ struct BridgeReferenceTests {
     func absence() throws {
         try store.write(everything)
         store.lose("Person:1")
-        #expect(store.read(Gathering.self, "Gathering:g") == .failure(.lost(path: "Gathering:g.optional")))
+        #expect(
+            store.read(Gathering.self, "Gathering:g")
+                == .failure(.lost(path: "Gathering:g.optional")))
         try store.write(Message(id: 34, sender: bob))
         store.forget("Person:2")
-        #expect(store.read(Message.self, "Message:34") == .failure(.dangling(path: "Message:34.sender")))
+        #expect(
+            store.read(Message.self, "Message:34") == .failure(.dangling(path: "Message:34.sender"))
+        )
     }
 
     @Test("an initialiser that swallows damage gets no hit")
@@ -86,12 +95,15 @@ struct BridgeReferenceTests {
             var modelIdentifier: String? { nil }
             private enum CodingKeys: CodingKey { case sender }
             init(from decoder: any Decoder) throws {
-                sender = try? decoder.container(keyedBy: CodingKeys.self).decode(Person.self, forKey: .sender)
+                sender = try? decoder.container(keyedBy: CodingKeys.self).decode(
+                    Person.self, forKey: .sender)
             }
         }
         try store.write(Message(sender: ada))
         store.lose("Person:1")
-        #expect(throws: MissReason.lost(path: "Message:34")) { try store.read(Lenient.self, "Message:34").get() }
+        #expect(throws: MissReason.lost(path: "Message:34")) {
+            try store.read(Lenient.self, "Message:34").get()
+        }
         store.delete("Person:1")
         #expect(try store.read(Lenient.self, "Message:34").get().sender == nil)
     }
@@ -101,7 +113,9 @@ struct BridgeReferenceTests {
         let next: Link?
         let all: [Link]
         var modelIdentifier: String? { "Link:\(id)" }
-        init(_ id: Int, _ next: Link? = nil, all: [Link] = []) { (self.id, self.next, self.all) = (id, next, all) }
+        init(_ id: Int, _ next: Link? = nil, all: [Link] = []) {
+            (self.id, self.next, self.all) = (id, next, all)
+        }
     }
 
     @Test("a back reference is left out of optionals and lists, and the hit says cut")
@@ -127,7 +141,9 @@ struct BridgeReferenceTests {
             var modelIdentifier: String? { nil }
         }
         try store.write(Link(1, Link(2, Link(1))))
-        #expect(throws: MissReason.cyclic(path: "Link:2.next")) { try store.read(Needy.self, "Link:1").get() }
+        #expect(throws: MissReason.cyclic(path: "Link:2.next")) {
+            try store.read(Needy.self, "Link:1").get()
+        }
     }
 
     @Test("one field holds an inline value in one write and a reference in the next")
@@ -150,7 +166,9 @@ struct BridgeReferenceTests {
             var person: Person
             var modelIdentifier: String? { person.modelIdentifier }
             init(_ person: Person) { self.person = person }
-            init(from decoder: any Decoder) throws { person = try decoder.singleValueContainer().decode(Person.self) }
+            init(from decoder: any Decoder) throws {
+                person = try decoder.singleValueContainer().decode(Person.self)
+            }
             func encode(to encoder: any Encoder) throws {
                 var container = encoder.singleValueContainer()
                 try container.encode(person)

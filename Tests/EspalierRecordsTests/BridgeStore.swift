@@ -15,11 +15,15 @@ final class BridgeStore: RecordSource {
         return .found(record.reader, owner: record)
     }
 
-    func shape(_ number: UInt64) -> Shape? { shapes.indices.contains(Int(number) - 1) ? shapes[Int(number) - 1] : nil }
+    func shape(_ number: UInt64) -> Shape? {
+        shapes.indices.contains(Int(number) - 1) ? shapes[Int(number) - 1] : nil
+    }
 
     /// Flattens `model` and keeps its records in place of what was there.
     @discardableResult
-    func write(_ model: some IdentifiedModel, limits: TreeLimits = TreeLimits()) throws -> FlattenedTree {
+    func write(_ model: some IdentifiedModel, limits: TreeLimits = TreeLimits()) throws
+        -> FlattenedTree
+    {
         let flattener = Flattener(limits: limits, shapes: interner)
         _ = try flattener.value { try ModelStorage.encode(model, into: $0) }
         let tree = flattener.finish()
@@ -58,9 +62,9 @@ final class BridgeStore: RecordSource {
         _ type: Model.Type = Model.self, _ identifier: String, limits: TreeLimits = TreeLimits()
     ) -> Result<Model, MissReason> {
         guard let handle = handles[identifier] else { return .failure(.notFound) }
-        let assembly = Assembly(source: self, limits: limits)
-        return assembly.read(identifier) {
-            try ModelStorage.decode(type, entry: handle, identifier: identifier, of: assembly)
+        let treeReader = TreeReader(source: self, limits: limits)
+        return treeReader.read(identifier) {
+            try ModelStorage.decode(type, entry: handle, identifier: identifier, of: treeReader)
         }
     }
 
@@ -73,7 +77,9 @@ final class BridgeStore: RecordSource {
     /// The record's fields by name.
     func fields(of identifier: String) throws -> [(name: String, value: RecordValue)] {
         guard let handle = handles[identifier], let bytes = stored[handle] else { return [] }
-        let record = try ByteReader.reading(bytes) { try Record(reading: &$0, handle: handle, shapes: shape) }
+        let record = try ByteReader.reading(bytes) {
+            try Record(reading: &$0, handle: handle, shapes: shape)
+        }
         return try ByteReader.reading(record.values) { reader in
             try record.shape.fields.map { ($0.name, try RecordValue(reading: &reader)) }
         }

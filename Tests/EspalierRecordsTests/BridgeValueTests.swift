@@ -31,7 +31,8 @@ struct BridgeValueTests {
     @Test("floating point comes back to the bit: NaN payloads, infinities, the negative zero")
     func floats() throws {
         for bits: UInt64 in [
-            0x7FF8_0000_0000_1234, 0xFFF8_0000_0000_0001, 0x8000_0000_0000_0000, 0x7FF0_0000_0000_0000, 1,
+            0x7FF8_0000_0000_1234, 0xFFF8_0000_0000_0001, 0x8000_0000_0000_0000,
+            0x7FF0_0000_0000_0000, 1,
         ] {
             #expect(try store.roundTrip(Double(bitPattern: bits)).bitPattern == bits)
             #expect(try store.roundTrip([Double(bitPattern: bits)])[0].bitPattern == bits)
@@ -52,7 +53,8 @@ struct BridgeValueTests {
     @Test("Foundation's values come back exactly")
     func foundation() throws {
         try check(
-            Date(timeIntervalSinceReferenceDate: 0.1), .distantPast, .distantFuture, Date(timeIntervalSince1970: 1e-9))
+            Date(timeIntervalSinceReferenceDate: 0.1), .distantPast, .distantFuture,
+            Date(timeIntervalSince1970: 1e-9))
         try check(Data(), Data([0, 255]), Data(repeating: 7, count: 70_000))
         try check(UUID(), UUID(uuidString: "00000000-0000-0000-0000-000000000000") ?? UUID())
         let base = try #require(URL(string: "https://example.org/a/"))
@@ -72,21 +74,24 @@ struct BridgeValueTests {
     func decimals() throws {
         let digits = [
             "0", "-0.1", "1e127", "-1e-127", "1e-128", "340282366920938463463374607431768211455",
-            "-340282366920938463463374607431768211455e-128", "340282366920938463463374607431768211455e127",
+            "-340282366920938463463374607431768211455e-128",
+            "340282366920938463463374607431768211455e127",
             "123456789012345678901234567890.12345678",
         ]
         for text in digits {
             let value = try #require(Decimal(string: text))
             #expect(try store.roundTrip(value) == value, "\(text)")
         }
-        try check(Decimal.greatestFiniteMagnitude, .leastFiniteMagnitude, .leastNonzeroMagnitude, .pi)
+        try check(
+            Decimal.greatestFiniteMagnitude, .leastFiniteMagnitude, .leastNonzeroMagnitude, .pi)
         #expect(try store.roundTrip(Decimal.nan).isNaN)
     }
 
     private enum Colour: String, Codable, CodingKeyRepresentable { case red, green }
     private enum Level: Int, Codable { case low = 1, high = 2 }
     private struct Point: Codable, Hashable { var x = 1, y = 2 }
-    private struct Tagged<Value: Codable & Hashable & Sendable>: Codable, Hashable, RawRepresentable {
+    private struct Tagged<Value: Codable & Hashable & Sendable>: Codable, Hashable, RawRepresentable
+    {
         var rawValue: Value
     }
 
@@ -140,13 +145,17 @@ struct BridgeValueTests {
     @Test("a nil of any type is written as nil, so that a type has one shape")
     func nilsAreFields() throws {
         let full = Everything(
-            bool: true, string: "s", double: 1, float: 2, int: 3, int8: 4, int16: 5, int32: 6, int64: 7, uint: 8,
+            bool: true, string: "s", double: 1, float: 2, int: 3, int8: 4, int16: 5, int32: 6,
+            int64: 7, uint: 8,
             uint8: 9,
-            uint16: 10, uint32: 11, uint64: 12, int128: 13, uint128: 14, date: Date(), point: Point(), person: Person())
+            uint16: 10, uint32: 11, uint64: 12, int128: 13, uint128: 14, date: Date(),
+            point: Point(), person: Person())
         #expect(try store.roundTrip(full) == full)
         #expect(try store.roundTrip(Everything()) == Everything())
         try store.write(Holder(value: Everything()))
-        guard case .map(let entries)? = try store.fields(of: "Holder").first?.value else { throw CancellationError() }
+        guard case .map(let entries)? = try store.fields(of: "Holder").first?.value else {
+            throw CancellationError()
+        }
         #expect(entries.count == 19)
         #expect(entries.allSatisfy { $0.value == .null })
     }

@@ -2,7 +2,8 @@ import Espalier
 import Foundation
 import Testing
 
-// Source as it was written for RocketData, unmodified but for the import and `any`: that it compiles in this mode is what is tested.
+// Source as it was written for RocketData, unmodified but for the import and `any`: that it
+// compiles in this mode is what is tested.
 
 extension DataModelManager {
     static let sharedInstance = DataModelManager(cacheDelegate: ClientCache())
@@ -17,7 +18,9 @@ extension CollectionDataProvider {
 }
 
 class ClientCache: CacheDelegate {
-    func modelForKey<T: SimpleModel>(_ cacheKey: String?, context: Any?, completion: @escaping (T?, Error?) -> ()) {
+    func modelForKey<T: SimpleModel>(
+        _ cacheKey: String?, context: Any?, completion: @escaping (T?, Error?) -> ()
+    ) {
         completion(nil, nil)
     }
 
@@ -47,7 +50,9 @@ final class MessageModel: Model, Equatable {
     let id: Int
     let text: String
     let sender: UserModel
-    init(id: Int, text: String, sender: UserModel) { self.id = id; self.text = text; self.sender = sender }
+    init(id: Int, text: String, sender: UserModel) {
+        self.id = id; self.text = text; self.sender = sender
+    }
     var modelIdentifier: String? { return "MessageModel:\(id)" }
     func map(_ transform: (any Model) -> (any Model)?) -> MessageModel? {
         guard let sender = transform(sender) as? UserModel else { return nil }
@@ -59,7 +64,9 @@ final class MessageModel: Model, Equatable {
     }
 }
 
-class MessagesViewController: CollectionDataProviderDelegate, DataProviderDelegate, BatchDataProviderListenerDelegate {
+class MessagesViewController: CollectionDataProviderDelegate, DataProviderDelegate,
+    BatchDataProviderListenerDelegate
+{
     private let dataProvider = CollectionDataProvider<MessageModel>()
     private let userDataProvider = DataProvider<UserModel>()
     private var batchListener: BatchDataProviderListener?
@@ -74,13 +81,16 @@ class MessagesViewController: CollectionDataProviderDelegate, DataProviderDelega
         dataProvider.delegate = self
         userDataProvider.delegate = self
         batchListener = BatchDataProviderListener(
-            dataProviders: [dataProvider, userDataProvider], dataModelManager: DataModelManager.sharedInstance)
+            dataProviders: [dataProvider, userDataProvider],
+            dataModelManager: DataModelManager.sharedInstance)
         batchListener?.delegate = self
         userDataProvider.setData(otherUser, updateCache: false)
         dataProvider.fetchDataFromCache(withCacheKey: cacheKey, context: nil) { (_, error) in
             self.title = error == nil ? "cached" : "miss"
         }
-        userDataProvider.fetchDataFromCache(withCacheKey: "UserModel:1", listenToModelIdentifier: true) { model, _ in
+        userDataProvider.fetchDataFromCache(
+            withCacheKey: "UserModel:1", listenToModelIdentifier: true
+        ) { model, _ in
             if let model = model { self.title = model.name }
         }
     }
@@ -118,7 +128,8 @@ class MessagesViewController: CollectionDataProviderDelegate, DataProviderDelega
     }
 
     func rows() -> [String] {
-        return (0..<dataProvider.count).map { dataProvider[$0].text } + dataProvider.data.map { $0.text }
+        return (0..<dataProvider.count).map { dataProvider[$0].text }
+            + dataProvider.data.map { $0.text }
     }
 
     func dataProviderHasUpdatedData<T>(_ dataProvider: DataProvider<T>, context: Any?) {
@@ -127,7 +138,8 @@ class MessagesViewController: CollectionDataProviderDelegate, DataProviderDelega
     }
 
     func collectionDataProviderHasUpdatedData<T>(
-        _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, context: Any?
+        _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange,
+        context: Any?
     ) {
         switch collectionChanges {
         case .reset: title = "reset"
@@ -143,14 +155,17 @@ class MessagesViewController: CollectionDataProviderDelegate, DataProviderDelega
     }
 
     func batchDataProviderListener(
-        _ batchListener: BatchDataProviderListener, hasUpdatedDataProviders dataProviders: [ConsistencyManagerListener],
+        _ batchListener: BatchDataProviderListener,
+        hasUpdatedDataProviders dataProviders: [ConsistencyManagerListener],
         context: Any?
     ) {
         title = "batch"
     }
 }
 
-class SimpleListener: ConsistencyManagerListener, ConsistencyManagerUpdatesListener, ConsistencyManagerDelegate {
+class SimpleListener: ConsistencyManagerListener, ConsistencyManagerUpdatesListener,
+    ConsistencyManagerDelegate
+{
     var model: ConsistencyManagerModel?
     let manager = ConsistencyManager()
     func start() {
@@ -167,14 +182,18 @@ class SimpleListener: ConsistencyManagerListener, ConsistencyManagerUpdatesListe
         batch.listenerHasUpdatedModel(self, consistencyManager: manager)
     }
     func currentModel() -> ConsistencyManagerModel? { return model }
-    func modelUpdated(_ model: ConsistencyManagerModel?, updates: ModelUpdates, context: Any?) { self.model = model }
+    func modelUpdated(_ model: ConsistencyManagerModel?, updates: ModelUpdates, context: Any?) {
+        self.model = model
+    }
     func consistencyManager(
         _ consistencyManager: ConsistencyManager, updatedModel model: ConsistencyManagerModel,
         changes: [String: ModelChange], context: Any?
     ) {
         if case .updated(let models)? = changes["UserModel:1"] { self.model = models.first }
     }
-    func consistencyManager(_ consistencyManager: ConsistencyManager, failedWithCriticalError error: String) {}
+    func consistencyManager(
+        _ consistencyManager: ConsistencyManager, failedWithCriticalError error: String
+    ) {}
 }
 
 @MainActor @Suite("source written for RocketData")
@@ -184,10 +203,12 @@ struct RocketDataClientTests {
         let user = UserModel(id: 1, name: "Ann")
         let controller = MessagesViewController(otherUser: user)
         controller.viewDidLoad()
-        controller.networkFinished([MessageModel(id: 1, text: "Hello", sender: user)], context: "server")
+        controller.networkFinished(
+            [MessageModel(id: 1, text: "Hello", sender: user)], context: "server")
         controller.newMessage("Bye")
         await DataModelManager.sharedInstance.flush()
-        // The new message was inserted, appended, and taken out at the top; then it was deleted altogether.
+        // The new message was inserted, appended, and taken out at the top; then it was deleted
+        // altogether.
         #expect(controller.rows() == ["Hello", "Hello"])
         DataModelManager.sharedInstance.updateModel(UserModel(id: 1, name: "Anna"))
         await DataModelManager.sharedInstance.flush()

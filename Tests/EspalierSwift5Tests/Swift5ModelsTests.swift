@@ -43,13 +43,15 @@ struct Swift5ModelsTests {
     @Test("and the cache keeps them")
     func stored() async throws {
         let directory = NSTemporaryDirectory() + "/espalier-swift5-" + UUID().uuidString
-        let cache = try NormalizedCache(directory: directory, configuration: Configuration(durability: .noSync))
+        let cache = try NormalizedCache(
+            directory: directory, configuration: Configuration(durability: .noSync))
         defer {
             cache.close()
             try? FileManager.default.removeItem(atPath: directory)
         }
         let member = Member(
-            id: 1, name: "Ann", place: Place(id: UUID(), members: []), part: .both(.named("x"), Ring(id: 1)))
+            id: 1, name: "Ann", place: Place(id: UUID(), members: []),
+            part: .both(.named("x"), Ring(id: 1)))
         try await cache.set(member).committed
         #expect(await cache.read(Member.self, "Member:1") == member)
     }

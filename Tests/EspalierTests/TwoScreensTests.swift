@@ -2,7 +2,8 @@ import Espalier
 import Foundation
 import Testing
 
-/// Two screens over the engine on disk. After every step all screens, what they have drawn, and the cache say the same.
+/// Two screens over the engine on disk. After every step all screens, what they have drawn, and the
+/// cache say the same.
 @MainActor @Suite("two screens and the cache")
 final class TwoScreensTests {
     private let directory = NSTemporaryDirectory() + "espalier-screens-" + UUID().uuidString
@@ -31,7 +32,8 @@ final class TwoScreensTests {
 
     /// What `feed` and `profile` show is what is drawn and what the cache has.
     private func agree(
-        _ feed: FeedScreen, _ profile: ProfileScreen, _ sourceLocation: SourceLocation = #_sourceLocation
+        _ feed: FeedScreen, _ profile: ProfileScreen,
+        _ sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         await manager.flush()
         let stored = await cache.collection(of: Message.self, forKey: "feed")
@@ -69,7 +71,8 @@ final class TwoScreensTests {
         // A screen that is closed edits the list.
         let collection = CollectionDataProvider<Message>.self
         collection.append([message(20, ben)], cacheKey: "feed", dataModelManager: manager)
-        collection.insert([message(21, ada)], at: { _ in 1 }, cacheKey: "feed", dataModelManager: manager)
+        collection.insert(
+            [message(21, ada)], at: { _ in 1 }, cacheKey: "feed", dataModelManager: manager)
         collection.removeAtIndex({ _ in 0 }, cacheKey: "feed", dataModelManager: manager)
         try await agree(feed, profile)
         #expect(feed.messages.map(\.id) == [21, 11, 20])
@@ -107,10 +110,14 @@ final class TwoScreensTests {
         let collection = CollectionDataProvider<Message>.self
         collection.append([message(30, ada)], cacheKey: "feed", dataModelManager: manager)
         collection.append([message(31, ada)], cacheKey: "feed", dataModelManager: manager)
-        collection.update(message(32, ben), at: { _ in 0 }, cacheKey: "feed", dataModelManager: manager)
+        collection.update(
+            message(32, ben), at: { _ in 0 }, cacheKey: "feed", dataModelManager: manager)
         collection.append([message(1, ada)], cacheKey: "nothing yet", dataModelManager: manager)
         await manager.flush()
-        #expect(await cache.collection(of: Message.self, forKey: "feed")?.map(\.id) == [32, 11, 12, 30, 31])
+        #expect(
+            await cache.collection(of: Message.self, forKey: "feed")?.map(\.id) == [
+                32, 11, 12, 30, 31,
+            ])
         #expect(await cache.collection(of: Message.self, forKey: "nothing yet")?.map(\.id) == [1])
     }
 

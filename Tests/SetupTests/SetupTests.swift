@@ -8,7 +8,8 @@ struct SetupTests {
         for user in [SimulatedSystem.User.root, .withoutSudo, .withPassword] {
             let outcome = try SimulatedSystem.debian(user: user).run()
             #expect(outcome.code == 0)
-            #expect(outcome.output == "setup: Swift 6.2, LMDB and zstd are here, nothing to install\n")
+            #expect(
+                outcome.output == "setup: Swift 6.2, LMDB and zstd are here, nothing to install\n")
             #expect(outcome.errors == "")
             #expect(!outcome.called("apt-get") && !outcome.called("sudo"))
         }
@@ -24,11 +25,15 @@ struct SetupTests {
         #expect(!outcome.called("apt-get"))
     }
 
-    @Test("only what is missing is installed", arguments: ["liblmdb-dev", "libzstd-dev", "pkg-config"])
+    @Test(
+        "only what is missing is installed",
+        arguments: ["liblmdb-dev", "libzstd-dev", "pkg-config"])
     func oneMissing(package: String) throws {
         let outcome = try SimulatedSystem.debian(missing: [package]).run()
         #expect(outcome.code == 0)
-        #expect(outcome.output == "setup: installing \(package) with apt-get\nsetup: installed \(package)\n")
+        #expect(
+            outcome.output
+                == "setup: installing \(package) with apt-get\nsetup: installed \(package)\n")
         let apt = outcome.calls.filter { $0.hasPrefix("apt-get") }
         try #require(apt.count == 2)
         #expect(apt[0].hasSuffix(" update"))
@@ -42,10 +47,13 @@ struct SetupTests {
         #expect(outcome.called("sudo -n env DEBIAN_FRONTEND=noninteractive apt-get"))
     }
 
-    @Test("without sudo, and without a terminal to ask for its password on, the command to run is said")
+    @Test(
+        "without sudo, and without a terminal to ask for its password on, the command to run is said"
+    )
     func noRight() throws {
         for user in [SimulatedSystem.User.withoutSudo, .withPassword, .refused] {
-            let system = try SimulatedSystem.debian(missing: ["liblmdb-dev", "libzstd-dev"], user: user)
+            let system = try SimulatedSystem.debian(
+                missing: ["liblmdb-dev", "libzstd-dev"], user: user)
             for outcome in [try system.run(), try system.runWithoutInput()] {
                 #expect(outcome.code == 1)
                 #expect(outcome.errors.contains("liblmdb-dev libzstd-dev"))
@@ -58,12 +66,16 @@ struct SetupTests {
 
     @Test("on a terminal sudo may ask, and may refuse")
     func terminal() throws {
-        if let outcome = try SimulatedSystem.debian(missing: ["libzstd-dev"], user: .withPassword).runOnTerminal() {
+        if let outcome = try SimulatedSystem.debian(missing: ["libzstd-dev"], user: .withPassword)
+            .runOnTerminal()
+        {
             #expect(outcome.code == 0)
             #expect(outcome.output.contains("sudo asks for your password"))
             #expect(outcome.called("sudo env DEBIAN_FRONTEND=noninteractive apt-get"))
         }
-        if let outcome = try SimulatedSystem.debian(missing: ["libzstd-dev"], user: .refused).runOnTerminal() {
+        if let outcome = try SimulatedSystem.debian(missing: ["libzstd-dev"], user: .refused)
+            .runOnTerminal()
+        {
             #expect(outcome.code == 1)
             #expect(outcome.output.contains("sudo does not let you"))
             #expect(outcome.output.contains("sudo apt-get install -y libzstd-dev"))
@@ -76,7 +88,8 @@ struct SetupTests {
         let outcome = try SimulatedSystem.debian(missing: ["liblmdb-dev"], aptFails: true).run()
         #expect(outcome.code == 1)
         #expect(outcome.errors.contains("setup: apt-get: E: Unable to fetch some archives\n"))
-        #expect(outcome.errors.hasSuffix("By hand: apt-get update && apt-get install -y liblmdb-dev\n"))
+        #expect(
+            outcome.errors.hasSuffix("By hand: apt-get update && apt-get install -y liblmdb-dev\n"))
         #expect(outcome.called("apt-get") && !outcome.output.contains("installed"))
     }
 
@@ -96,17 +109,25 @@ struct BenchSetupTests {
     func nothing() throws {
         let outcome = try SimulatedSystem.debian(bench: true).run("bench")
         #expect(outcome.code == 0)
-        #expect(outcome.output == "setup: Swift 6.2, LMDB, zstd, RocksDB and SQLite are here, nothing to install\n")
+        #expect(
+            outcome.output
+                == "setup: Swift 6.2, LMDB, zstd, RocksDB and SQLite are here, nothing to install\n"
+        )
         #expect(outcome.errors == "")
         #expect(!outcome.called("apt-get"))
     }
 
-    @Test("only what is missing is installed", arguments: ["librocksdb-dev", "libsqlite3-dev", "libzstd-dev"])
+    @Test(
+        "only what is missing is installed",
+        arguments: ["librocksdb-dev", "libsqlite3-dev", "libzstd-dev"])
     func oneMissing(package: String) throws {
         let outcome = try SimulatedSystem.debian(missing: [package], bench: true).run("bench")
         #expect(outcome.code == 0)
-        #expect(outcome.output == "setup: installing \(package) with apt-get\nsetup: installed \(package)\n")
-        #expect(outcome.calls.last?.hasSuffix(" install -y --no-install-recommends \(package)") == true)
+        #expect(
+            outcome.output
+                == "setup: installing \(package) with apt-get\nsetup: installed \(package)\n")
+        #expect(
+            outcome.calls.last?.hasSuffix(" install -y --no-install-recommends \(package)") == true)
     }
 
     @Test("without the word nobody is asked for them")
@@ -120,13 +141,16 @@ struct BenchSetupTests {
     func otherWord() throws {
         let outcome = try SimulatedSystem.debian(missing: ["liblmdb-dev"]).run("benches")
         #expect(outcome.code == 2)
-        #expect(outcome.errors == "setup: There is no benches to set up: Scripts/setup, or Scripts/setup bench.\n")
+        #expect(
+            outcome.errors
+                == "setup: There is no benches to set up: Scripts/setup, or Scripts/setup bench.\n")
         #expect(outcome.calls.isEmpty)
     }
 
     @Test("macOS, which has SQLite, is told of RocksDB alone")
     func brew() throws {
-        let system = try SimulatedSystem.withoutApt("Darwin", libraries: ["lmdb", "libzstd"], commands: ["brew"])
+        let system = try SimulatedSystem.withoutApt(
+            "Darwin", libraries: ["lmdb", "libzstd"], commands: ["brew"])
         #expect(try system.run().code == 0)
         let outcome = try system.run("bench")
         #expect(outcome.code == 1)
@@ -136,10 +160,12 @@ struct BenchSetupTests {
     @Test(
         "other systems are told what their package manager calls them",
         arguments: [
-            ("dnf", "sqlite-devel"), ("zypper", "sqlite3-devel"), ("pacman", "sqlite"), ("apk", "libsqlite3-dev"),
+            ("dnf", "sqlite-devel"), ("zypper", "sqlite3-devel"), ("pacman", "sqlite"),
+            ("apk", "libsqlite3-dev"),
         ])
     func otherLinux(command: String, package: String) throws {
-        let system = try SimulatedSystem.withoutApt("Linux", libraries: ["lmdb", "libzstd"], commands: [command])
+        let system = try SimulatedSystem.withoutApt(
+            "Linux", libraries: ["lmdb", "libzstd"], commands: [command])
         let outcome = try system.run("bench")
         #expect(outcome.code == 1)
         #expect(outcome.errors.contains(package) && outcome.errors.contains("rocksdb"))
@@ -158,7 +184,9 @@ struct OtherSystemsTests {
 
     @Test("macOS is told what Homebrew calls it, and of Homebrew if need be")
     func brew() throws {
-        let with = try SimulatedSystem.withoutApt("Darwin", libraries: ["libzstd"], commands: ["brew"]).run()
+        let with = try SimulatedSystem.withoutApt(
+            "Darwin", libraries: ["libzstd"], commands: ["brew"]
+        ).run()
         #expect(with.code == 1)
         #expect(with.errors.hasSuffix("setup:     brew install lmdb\n"))
         #expect(!with.called("brew"))
@@ -170,9 +198,13 @@ struct OtherSystemsTests {
 
     @Test(
         "other systems are told what their package manager calls it",
-        arguments: [("dnf", "lmdb-devel"), ("zypper", "lmdb-devel"), ("pacman", "lmdb zstd"), ("apk", "liblmdb-dev")])
+        arguments: [
+            ("dnf", "lmdb-devel"), ("zypper", "lmdb-devel"), ("pacman", "lmdb zstd"),
+            ("apk", "liblmdb-dev"),
+        ])
     func otherLinux(command: String, package: String) throws {
-        let outcome = try SimulatedSystem.withoutApt("Linux", libraries: [], commands: [command]).run()
+        let outcome = try SimulatedSystem.withoutApt("Linux", libraries: [], commands: [command])
+            .run()
         #expect(outcome.code == 1)
         #expect(outcome.errors.contains(package))
         #expect(!outcome.called(command))
@@ -181,7 +213,9 @@ struct OtherSystemsTests {
 
 @Suite("Scripts/setup sees to it that there is a Swift")
 struct SwiftVersionTests {
-    private func outcome(_ swift: String, environment: [String: String] = [:]) throws -> SimulatedSystem.Outcome {
+    private func outcome(_ swift: String, environment: [String: String] = [:]) throws
+        -> SimulatedSystem.Outcome
+    {
         let system = try SimulatedSystem.debian()
         try system.add("swift", swift)
         return try system.run(environment: environment)
@@ -191,19 +225,24 @@ struct SwiftVersionTests {
         "new enough",
         arguments: [
             "Swift version 6.2 (swift-6.2-RELEASE)", "Swift version 6.10.3 (swift-6.10.3-RELEASE)",
-            "Apple Swift version 7.0 (swiftlang-7.0)", "Swift version 6.4-dev (LLVM abc, Swift def)",
+            "Apple Swift version 7.0 (swiftlang-7.0)",
+            "Swift version 6.4-dev (LLVM abc, Swift def)",
             "swift-driver version: 1.127.14.1 Apple Swift version 6.2.3 (swiftlang-6.2.3.3.21)",
         ])
     func new(version: String) throws {
         #expect(try outcome("echo '\(version)'").code == 0)
     }
 
-    @Test("too old", arguments: [("5.10.1", "5.10"), ("6.1.3", "6.1"), ("6.0", "6.0"), ("5.9-dev", "5.9")])
+    @Test(
+        "too old",
+        arguments: [("5.10.1", "5.10"), ("6.1.3", "6.1"), ("6.0", "6.0"), ("5.9-dev", "5.9")])
     func old(version: String, shown: String) throws {
         let outcome = try outcome("echo 'Swift version \(version) (swift-RELEASE)'")
         #expect(outcome.code == 1)
         #expect(outcome.errors.contains("is Swift \(shown).\n"))
-        #expect(outcome.errors.contains("6.2 or later") && outcome.errors.contains("https://swift.org/install"))
+        #expect(
+            outcome.errors.contains("6.2 or later")
+                && outcome.errors.contains("https://swift.org/install"))
     }
 
     @Test("none, another program of that name, and one that does not run")
@@ -215,10 +254,14 @@ struct SwiftVersionTests {
         #expect(!missing.called("apt-get"))
         let other = try outcome("echo 'python-swiftclient 4.6.0'")
         #expect(other.code == 1)
-        #expect(other.errors.contains("is not the Swift compiler. It says: python-swiftclient 4.6.0"))
-        let broken = try outcome("echo 'error while loading shared libraries: libxml2.so.2' >&2; exit 127")
+        #expect(
+            other.errors.contains("is not the Swift compiler. It says: python-swiftclient 4.6.0"))
+        let broken = try outcome(
+            "echo 'error while loading shared libraries: libxml2.so.2' >&2; exit 127")
         #expect(broken.code == 1)
-        #expect(broken.errors.contains("does not run: error while loading shared libraries: libxml2.so.2"))
+        #expect(
+            broken.errors.contains(
+                "does not run: error while loading shared libraries: libxml2.so.2"))
     }
 
     @Test("under sudo, whose PATH is another, the way without it is said")

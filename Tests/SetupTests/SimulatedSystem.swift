@@ -1,16 +1,20 @@
 import Foundation
 
-/// A system as `Scripts/setup` sees it: a folder of stand-ins is the whole of its `PATH`, and each notes down its calls.
+/// A system as `Scripts/setup` sees it: a folder of stand-ins is the whole of its `PATH`, and each
+/// notes down its calls.
 final class SimulatedSystem {
     let folder: URL
     private let commands: URL
     private let calls: URL
 
     /// What the script needs of any system, and what is therefore the real one's.
-    private static let realCommands = ["env", "grep", "head", "mktemp", "rm", "sed", "tail", "true"]
+    private static let realCommands = [
+        "env", "grep", "head", "mktemp", "rm", "sed", "tail", "true",
+    ]
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "espalier-setup-\(UUID().uuidString)")
+        folder = FileManager.default.temporaryDirectory.appending(
+            path: "espalier-setup-\(UUID().uuidString)")
         commands = folder.appending(path: "bin")
         calls = folder.appending(path: "calls")
         try FileManager.default.createDirectory(at: commands, withIntermediateDirectories: true)
@@ -26,7 +30,9 @@ final class SimulatedSystem {
 
     /// Where the real system has a command.
     static func path(of name: String) -> String? {
-        ["/usr/bin/\(name)", "/bin/\(name)"].first { FileManager.default.isExecutableFile(atPath: $0) }
+        ["/usr/bin/\(name)", "/bin/\(name)"].first {
+            FileManager.default.isExecutableFile(atPath: $0)
+        }
     }
 
     /// Puts a command there: what a shell does for it.
@@ -70,9 +76,10 @@ final class SimulatedSystem {
         let process = Process()
         process.executableURL = URL(filePath: command[0])
         process.arguments = Array(command.dropFirst())
-        process.environment = ["PATH": commands.path, "TMPDIR": folder.path, "SHELL": "/bin/sh"].merging(environment) {
-            $1
-        }
+        process.environment = ["PATH": commands.path, "TMPDIR": folder.path, "SHELL": "/bin/sh"]
+            .merging(environment) {
+                $1
+            }
         let files = try ["out", "err"].map { name in
             let file = folder.appending(path: name)
             try Data().write(to: file)
@@ -83,7 +90,9 @@ final class SimulatedSystem {
         process.standardError = try FileHandle(forWritingTo: files[1])
         try process.run()
         process.waitUntilExit()
-        let texts = try (files + [calls]).map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }
+        let texts = try (files + [calls]).map {
+            String(decoding: try Data(contentsOf: $0), as: UTF8.self)
+        }
         return Outcome(
             code: process.terminationStatus, output: texts[0], errors: texts[1],
             calls: texts[2].split(separator: "\n").map(String.init))

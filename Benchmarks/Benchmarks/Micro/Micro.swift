@@ -3,12 +3,15 @@ import Counting
 import Foundation
 import Operations
 
-/// What the tool's plugin would write is a type like this: without that plugin no other build of the package needs the tool.
+/// What the tool's plugin would write is a type like this: without that plugin no other build of
+/// the package needs the tool.
 @main
 struct Micro {
     static func main() {
         let arguments = Array(CommandLine.arguments.dropFirst())
-        if arguments.first == InstructionsCommand.name { return InstructionsCommand.main(Array(arguments.dropFirst())) }
+        if arguments.first == InstructionsCommand.name {
+            return InstructionsCommand.main(Array(arguments.dropFirst()))
+        }
         Task {
             await BenchmarkRunner.setupBenchmarkRunner(registerBenchmarks: registerBenchmarks)
             exit(EXIT_SUCCESS)
@@ -25,7 +28,8 @@ struct Micro {
         }
     }
 
-    /// Times and counts of instructions are shown. What thresholds are kept for means the same on every machine.
+    /// Times and counts of instructions are shown. What thresholds are kept for means the same on
+    /// every machine.
     private static var configuration: Benchmark.Configuration {
         Benchmark.Configuration(
             metrics: [.wallClock, .instructions, .relativeTime, .allocations], warmupIterations: 5,

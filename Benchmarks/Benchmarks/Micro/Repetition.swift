@@ -2,7 +2,8 @@ import Benchmark
 import CAllocations
 import Operations
 
-/// Does an operation again and again, with the unit of time in between, so that both meet the same machine.
+/// Does an operation again and again, with the unit of time in between, so that both meet the same
+/// machine.
 final class Repetition {
     private static let turn = 10
     /// Turns before which the best times are not yet known.

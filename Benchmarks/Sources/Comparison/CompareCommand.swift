@@ -23,7 +23,10 @@ struct CompareRun: ParsableCommand {
     @Flag(help: "Tiny sizes, everything once: shows that all of it works.")
     var smoke = false
 
-    @Option(help: "The parts to measure: feeds, power, threads, latency, eviction, memory, growth; all when left out.")
+    @Option(
+        help:
+            "The parts to measure: feeds, power, threads, latency, eviction, memory, growth; all when left out."
+    )
     var only: [Contest.Part] = []
 
     @Option(
@@ -39,12 +42,14 @@ struct CompareRun: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where contenders keep their files: on the disk that is to be measured.", valueName: "directory"))
+            "Where contenders keep their files: on the disk that is to be measured.",
+            valueName: "directory"))
     var scratch = NSTemporaryDirectory()
 
     @Option(
         help: ArgumentHelp(
-            "A document whose tables between markers are replaced by those of the report.", valueName: "file"))
+            "A document whose tables between markers are replaced by those of the report.",
+            valueName: "file"))
     var update: [String] = []
 
     func validate() throws {
@@ -77,16 +82,20 @@ struct CompareRun: ParsableCommand {
         let report = try contest.run(only.isEmpty ? Contest.Part.allCases : only) { report in
             files = try ReportFiles(report).write(to: self.report)
         }
-        for document in update { try MarkedDocument.update(document, with: MarkdownReport(report: report)) }
+        for document in update {
+            try MarkedDocument.update(document, with: MarkdownReport(report: report))
+        }
         print(
-            "\(report.outcomes.count) workloads in \(Int((ContinuousClock.now - start).microseconds / 1e6)) s; wrote:")
+            "\(report.outcomes.count) workloads in \(Int((ContinuousClock.now - start).microseconds / 1e6)) s; wrote:"
+        )
         for file in files { print("    " + file) }
     }
 }
 
 struct CompareMemory: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "memory", abstract: "What this process takes to read all feeds of a contender.",
+        commandName: "memory",
+        abstract: "What this process takes to read all feeds of a contender.",
         shouldDisplay: false)
 
     @Option var contender: ContenderID

@@ -4,13 +4,17 @@ import ArgumentParser
 @main
 struct ConsistencyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "Consistency", abstract: "Measures the consistency manager and data providers.",
-        subcommands: [Updating.self, Editing.self, Registering.self, Watching.self, Everything.self],
+        commandName: "Consistency",
+        abstract: "Measures the consistency manager and data providers.",
+        subcommands: [
+            Updating.self, Editing.self, Registering.self, Watching.self, Everything.self,
+        ],
         defaultSubcommand: Everything.self)
 }
 
 struct Everything: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "all", abstract: "All of them, one after the other.")
+    static let configuration = CommandConfiguration(
+        commandName: "all", abstract: "All of them, one after the other.")
 
     func run() async throws {
         try await Updating.parse([]).run()

@@ -32,7 +32,8 @@ struct Editing: AsyncParsableCommand {
 
     @MainActor
     private func measure(
-        _ title: String, _ manager: DataModelManager, isFlushing: Bool = false, _ body: (Int) -> Void
+        _ title: String, _ manager: DataModelManager, isFlushing: Bool = false,
+        _ body: (Int) -> Void
     ) async {
         let time = await ContinuousClock().measure {
             for number in 0..<edits {
@@ -48,11 +49,13 @@ struct Editing: AsyncParsableCommand {
 /// Keeps nothing.
 final class NoCache: CacheDelegate {
     func modelForKey<T: SimpleModel>(
-        _ cacheKey: String?, context: Any?, completion: @escaping @Sendable (T?, (any Error)?) -> Void
+        _ cacheKey: String?, context: Any?,
+        completion: @escaping @Sendable (T?, (any Error)?) -> Void
     ) { completion(nil, nil) }
     func setModel(_ model: any SimpleModel, forKey cacheKey: String, context: Any?) {}
     func collectionForKey<T: SimpleModel>(
-        _ cacheKey: String?, context: Any?, completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
+        _ cacheKey: String?, context: Any?,
+        completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
     ) { completion(nil, nil) }
     func setCollection(_ collection: [any SimpleModel], forKey cacheKey: String, context: Any?) {}
     func deleteModel(_ model: any SimpleModel, forKey cacheKey: String?, context: Any?) {}

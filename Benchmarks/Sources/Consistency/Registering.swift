@@ -5,7 +5,8 @@ import Espalier
 /// What it takes to listen to trees.
 struct Registering: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "registering", abstract: "Bytes a node that is listened to, and how long it takes.")
+        commandName: "registering",
+        abstract: "Bytes a node that is listened to, and how long it takes.")
 
     @Option(help: "Screens.") var screens = 1_000
 

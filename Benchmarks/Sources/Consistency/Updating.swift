@@ -4,7 +4,8 @@ import Espalier
 /// One person changes; 10 of 1,000 screens show her.
 struct Updating: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "updating", abstract: "An update of one node, against mapping the whole tree of each listener.")
+        commandName: "updating",
+        abstract: "An update of one node, against mapping the whole tree of each listener.")
 
     @Option(help: "Updates of each kind.") var rounds = 300
     @Option(help: "Screens.") var screens = 1_000
@@ -14,7 +15,10 @@ struct Updating: AsyncParsableCommand {
     @MainActor
     func run() async throws {
         let feeds = (0..<screens).map {
-            Screen(Feed(number: $0 + 1, showing: $0 % (screens / showing) == 0 ? Person(id: 1, name: "Ada") : nil))
+            Screen(
+                Feed(
+                    number: $0 + 1,
+                    showing: $0 % (screens / showing) == 0 ? Person(id: 1, name: "Ada") : nil))
         }
         try await compare("feeds of 499 nodes", feeds) { Person(id: 1, name: "Ada \($0)") }
         let trees = (0..<screens / 10).map { number -> Screen in
@@ -22,10 +26,13 @@ struct Updating: AsyncParsableCommand {
             return Screen(
                 Branch.tree(&id, levels: 4, fanOut: 8) { leaf in
                     // One leaf of every tenth tree.
-                    leaf == number * 10_000 + 3_000 && number % (screens / 10 / showing) == 0 ? 0 : leaf
+                    leaf == number * 10_000 + 3_000 && number % (screens / 10 / showing) == 0
+                        ? 0 : leaf
                 })
         }
-        try await compare("trees of fan-out 8, 4,681 nodes", trees) { Branch(id: 0, value: $0, branches: []) }
+        try await compare("trees of fan-out 8, 4,681 nodes", trees) {
+            Branch(id: 0, value: $0, branches: [])
+        }
     }
 
     @MainActor
@@ -41,7 +48,8 @@ struct Updating: AsyncParsableCommand {
         var ours: [Double] = []
         var theirs: [Double] = []
         let clock = ContinuousClock()
-        // In turns of ten: a tree that was just walked as a whole is not what the other would find in memory.
+        // In turns of ten: a tree that was just walked as a whole is not what the other would find
+        // in memory.
         for turn in 0..<rounds / 10 {
             for round in 1...10 {
                 let model = model(turn * 10 + round)
@@ -60,12 +68,16 @@ struct Updating: AsyncParsableCommand {
         let done = rounds / 10 * 10
         let reached = screens.filter { $0.updates == done }.count
         if pathsOnly { return print("\(title): \(ours.median.rounded()) us an update") }
-        guard reached == others.filter({ $0.updates == done }).count else { throw BenchmarkError.differs }
+        guard reached == others.filter({ $0.updates == done }).count else {
+            throw BenchmarkError.differs
+        }
         let (our, their) = (ours.median, theirs.median)
         print(title)
         print("  \(screens.count) screens, \(reached) show what changes")
         print("  by paths        \(our.rounded()) us an update")
-        print("  whole trees     \(their.rounded()) us, \((their / our * 10).rounded() / 10) times as long")
+        print(
+            "  whole trees     \(their.rounded()) us, \((their / our * 10).rounded() / 10) times as long"
+        )
     }
 }
 
@@ -75,7 +87,9 @@ enum BenchmarkError: Error {
 }
 
 extension Duration {
-    var microseconds: Double { Double(components.attoseconds) / 1e12 + Double(components.seconds) * 1e6 }
+    var microseconds: Double {
+        Double(components.attoseconds) / 1e12 + Double(components.seconds) * 1e6
+    }
 }
 
 extension Array where Element == Double {

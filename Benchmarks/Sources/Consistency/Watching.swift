@@ -5,16 +5,19 @@ import Foundation
 /// The main actor under load: 100 feeds a second are posted, shown and written to disk.
 struct Watching: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watching", abstract: "The longest time the main actor was not free, while feeds pass.")
+        commandName: "watching",
+        abstract: "The longest time the main actor was not free, while feeds pass.")
 
     @Option(help: "Seconds.") var seconds = 10
     @Option(help: "Updates a second.") var rate = 100
 
     @MainActor
     func run() async throws {
-        let directory = NSTemporaryDirectory() + "espalier-watching-\(UInt64.random(in: .min ... .max))"
+        let directory =
+            NSTemporaryDirectory() + "espalier-watching-\(UInt64.random(in: .min ... .max))"
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let cache = try NormalizedCache(directory: directory, configuration: Configuration(budget: .mebibytes(50)))
+        let cache = try NormalizedCache(
+            directory: directory, configuration: Configuration(budget: .mebibytes(50)))
         let manager = DataModelManager(cache: cache)
         let feeds = (0..<20).map { _ in DataProvider<Feed>(dataModelManager: manager) }
         for (number, feed) in feeds.enumerated() {
@@ -40,17 +43,26 @@ struct Watching: AsyncParsableCommand {
         await manager.flush()
         let written = try cache.statistics().records
         cache.close()
-        print("\(posts.count) updates of 499 nodes in \(seconds) s, 20 screens, \(written) records on disk")
+        print(
+            "\(posts.count) updates of 499 nodes in \(seconds) s, 20 screens, \(written) records on disk"
+        )
         for (name, seen) in [("idle", idle), ("busy", busy)] {
-            print("  \(name): longest gaps on the main actor \(seen.gaps.map { "\($0)" }.joined(separator: ", ")) ms")
-            print("        most work of its thread in one \(seen.work.map { "\($0)" }.joined(separator: ", ")) ms")
+            print(
+                "  \(name): longest gaps on the main actor \(seen.gaps.map { "\($0)" }.joined(separator: ", ")) ms"
+            )
+            print(
+                "        most work of its thread in one \(seen.work.map { "\($0)" }.joined(separator: ", ")) ms"
+            )
         }
     }
 
-    /// The five longest times between two turns of a task that wants the main actor each half millisecond. It sleeps in between: a
-    /// thread that never does is interrupted for others by the system, which is no doing of theirs.
+    /// The five longest times between two turns of a task that wants the main actor each half
+    /// millisecond. It sleeps in between: a thread that never does is interrupted for others by the
+    /// system, which is no doing of theirs.
     @MainActor
-    private func longestGaps(while work: Task<Void, Never>) async -> (gaps: [Double], work: [Double]) {
+    private func longestGaps(while work: Task<Void, Never>) async -> (
+        gaps: [Double], work: [Double]
+    ) {
         let done = Done()
         Task { @MainActor in
             await work.value
@@ -70,7 +82,9 @@ struct Watching: AsyncParsableCommand {
             work.append(time - worked)
             worked = time
         }
-        func longest(_ times: [Double]) -> [Double] { times.sorted().suffix(5).map { ($0 * 100).rounded() / 100 } }
+        func longest(_ times: [Double]) -> [Double] {
+            times.sorted().suffix(5).map { ($0 * 100).rounded() / 100 }
+        }
         return (longest(gaps), longest(work))
     }
 

@@ -4,7 +4,8 @@ import Synchronization
 /// Runs this program again inside of valgrind's callgrind.
 enum Callgrind {
     static let warmUp = 2
-    /// The least of them counts: so do threads that spin for each other, and tables that grow now and then, not.
+    /// The least of them counts: so do threads that spin for each other, and tables that grow now
+    /// and then, not.
     static let rounds = 5
 
     enum Failure: Error, CustomStringConvertible {
@@ -29,8 +30,11 @@ enum Callgrind {
 
     /// A process for each: what one leaves behind in the background is no other's.
     static func counts(of names: [String]) throws -> Counts {
-        let directory = NSTemporaryDirectory() + "espalier-instructions-\(ProcessInfo.processInfo.processIdentifier)"
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        let directory =
+            NSTemporaryDirectory()
+            + "espalier-instructions-\(ProcessInfo.processInfo.processIdentifier)"
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let results = Mutex<[String: Result<Int, any Error>]>([:])
         DispatchQueue.concurrentPerform(iterations: names.count) { index in
@@ -53,21 +57,25 @@ enum Callgrind {
         process.arguments =
             [
                 "--tool=callgrind", "--callgrind-out-file=\(dump)", "--zero-before=counting_begins",
-                "--dump-before=counting_ends", Bundle.main.executablePath ?? CommandLine.arguments[0],
+                "--dump-before=counting_ends",
+                Bundle.main.executablePath ?? CommandLine.arguments[0],
                 InstructionsCommand.name, "run", name,
             ]
         var environment = ProcessInfo.processInfo.environment
         // Seeds of hashing would be other ones in each process.
         environment["SWIFT_DETERMINISTIC_HASHING"] = "1"
         process.environment = environment
-        guard FileManager.default.createFile(atPath: log, contents: nil) else { throw Failure.noLog(log) }
+        guard FileManager.default.createFile(atPath: log, contents: nil) else {
+            throw Failure.noLog(log)
+        }
         let handle = FileHandle(forWritingAtPath: log)
         process.standardOutput = handle
         process.standardError = handle
         try process.run()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            throw Failure.status(process.terminationStatus, try String(contentsOfFile: log, encoding: .utf8))
+            throw Failure.status(
+                process.terminationStatus, try String(contentsOfFile: log, encoding: .utf8))
         }
     }
 
@@ -75,7 +83,10 @@ enum Callgrind {
     private static func total(of file: String) throws -> Int {
         let prefix = "totals: "
         let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
-        guard let total = lines.last(where: { $0.hasPrefix(prefix) }).flatMap({ Int($0.dropFirst(prefix.count)) })
+        guard
+            let total = lines.last(where: { $0.hasPrefix(prefix) }).flatMap({
+                Int($0.dropFirst(prefix.count))
+            })
         else {
             throw Failure.noTotal(file)
         }

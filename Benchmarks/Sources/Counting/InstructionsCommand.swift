@@ -3,7 +3,8 @@ import CMarks
 import Foundation
 import Operations
 
-/// Counts instructions by simulating the processor: nearly the same in every run, whatever else the machine does.
+/// Counts instructions by simulating the processor: nearly the same in every run, whatever else the
+/// machine does.
 package struct InstructionsCommand: ParsableCommand {
     package static let name = "instructions"
     package static let configuration = CommandConfiguration(
@@ -18,14 +19,16 @@ struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Counts by callgrind, and fails where thresholds are not met.")
 
-    @Option(help: "What the counts have to be.") var thresholds = "Thresholds/instructions.\(architecture).json"
+    @Option(help: "What the counts have to be.") var thresholds =
+        "Thresholds/instructions.\(architecture).json"
     @Flag(help: "Makes these counts the thresholds.") var update = false
     @Option(help: "The only operations to count.") var only: [String] = []
 
     func run() throws {
         guard Callgrind.isInstalled else {
             throw ValidationError(
-                "Instructions are counted by valgrind, which is missing: make setup-bench installs it.")
+                "Instructions are counted by valgrind, which is missing: make setup-bench installs it."
+            )
         }
         let operations = Operation.all.filter { only.isEmpty || only.contains($0.name) }
         let counts = try Callgrind.counts(of: operations.map(\.name))
@@ -34,7 +37,8 @@ struct Check: ParsableCommand {
             for (name, count) in counts.byName { known.byName[name] = count }
             try known.write(to: thresholds)
         } else if known.byName.isEmpty {
-            return print("instructions: there are no thresholds for \(architecture); `--update` writes them")
+            return print(
+                "instructions: there are no thresholds for \(architecture); `--update` writes them")
         }
         let verdicts = Verdicts(
             counts: counts, thresholds: known,
@@ -46,7 +50,8 @@ struct Check: ParsableCommand {
 
 /// What is run inside of the simulation.
 struct Run: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Does each operation.", shouldDisplay: false)
+    static let configuration = CommandConfiguration(
+        abstract: "Does each operation.", shouldDisplay: false)
 
     @Argument var name: String
 

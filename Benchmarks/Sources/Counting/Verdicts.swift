@@ -9,7 +9,8 @@ extension Counts {
     /// None where there is no such file.
     init(contentsOf file: String) throws {
         guard FileManager.default.fileExists(atPath: file) else { return }
-        byName = try JSONDecoder().decode([String: Int].self, from: Data(contentsOf: URL(filePath: file)))
+        byName = try JSONDecoder().decode(
+            [String: Int].self, from: Data(contentsOf: URL(filePath: file)))
     }
 
     func write(to file: String) throws {
@@ -47,7 +48,9 @@ struct Verdicts {
     var isKept: Bool { subjects.allSatisfy { verdict(on: $0) == .kept } }
 
     private func change(of name: String) -> Double? {
-        guard let count = counts.byName[name], let threshold = thresholds.byName[name], threshold > 0 else {
+        guard let count = counts.byName[name], let threshold = thresholds.byName[name],
+            threshold > 0
+        else {
             return nil
         }
         return Double(count - threshold) / Double(threshold)
@@ -56,12 +59,16 @@ struct Verdicts {
     var table: String {
         let lines = subjects.map { subject in
             let name = subject.name
-            let count = counts.byName[name].map { String(format: "%.1f", Double($0) / 1_000) } ?? "-"
+            let count =
+                counts.byName[name].map { String(format: "%.1f", Double($0) / 1_000) } ?? "-"
             let change = change(of: name).map { String(format: "%+.2f %%", $0 * 100) } ?? "-"
-            let row = [Self.padded(name, 28), Self.padded(count, -12), Self.padded(change, -10)].joined()
+            let row = [Self.padded(name, 28), Self.padded(count, -12), Self.padded(change, -10)]
+                .joined()
             return row + "  " + verdict(on: subject).rawValue
         }
-        let head = Self.padded("thousand instructions", 28) + Self.padded("counted", -12) + Self.padded("change", -10)
+        let head =
+            Self.padded("thousand instructions", 28) + Self.padded("counted", -12)
+            + Self.padded("change", -10)
         return ([head] + lines).joined(separator: "\n")
     }
 

@@ -24,7 +24,8 @@ extension CodablePost {
 
     var plain: Post {
         Post(
-            id: id, text: text, createdAt: createdAt, likesCount: likesCount, repliesCount: repliesCount,
+            id: id, text: text, createdAt: createdAt, likesCount: likesCount,
+            repliesCount: repliesCount,
             isPinned: isPinned, author: author.plain, comments: comments.map(\.plain))
     }
 }
@@ -41,7 +42,8 @@ extension CodableComment {
 
     var plain: Comment {
         Comment(
-            id: id, text: text, createdAt: createdAt, likesCount: likesCount, isEdited: isEdited, author: author.plain)
+            id: id, text: text, createdAt: createdAt, likesCount: likesCount, isEdited: isEdited,
+            author: author.plain)
     }
 }
 
@@ -59,7 +61,8 @@ extension CodablePerson {
 
     package var plain: Person {
         Person(
-            id: id, name: name, handle: handle, headline: headline, avatar: avatar, followersCount: followersCount,
+            id: id, name: name, handle: handle, headline: headline, avatar: avatar,
+            followersCount: followersCount,
             followingCount: followingCount, isVerified: isVerified)
     }
 }

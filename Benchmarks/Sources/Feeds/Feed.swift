@@ -35,7 +35,8 @@ package struct Post: Codable {
     package let comments: [Comment]
 
     package init(
-        id: String, text: String, createdAt: Double, likesCount: Int, repliesCount: Int, isPinned: Bool,
+        id: String, text: String, createdAt: Double, likesCount: Int, repliesCount: Int,
+        isPinned: Bool,
         author: Person, comments: [Comment]
     ) {
         self.id = id
@@ -57,7 +58,9 @@ package struct Comment: Codable {
     package let isEdited: Bool
     package let author: Person
 
-    package init(id: String, text: String, createdAt: Double, likesCount: Int, isEdited: Bool, author: Person) {
+    package init(
+        id: String, text: String, createdAt: Double, likesCount: Int, isEdited: Bool, author: Person
+    ) {
         self.id = id
         self.text = text
         self.createdAt = createdAt
@@ -74,7 +77,8 @@ package struct Person: Codable {
     package let isVerified: Bool
 
     package init(
-        id: String, name: String, handle: String, headline: String, avatar: String, followersCount: Int,
+        id: String, name: String, handle: String, headline: String, avatar: String,
+        followersCount: Int,
         followingCount: Int, isVerified: Bool
     ) {
         self.id = id

@@ -1,9 +1,12 @@
-/// What all contenders keep: feeds of 601 nodes, of which 300 are people drawn by Zipf from those that there are.
+/// What all contenders keep: feeds of 601 nodes, of which 300 are people drawn by Zipf from those
+/// that there are.
 package struct FeedSet: Sendable {
     package let people: [Person]
     package private(set) var feeds: [Feed]
 
-    package init(seed: UInt64 = 1, feeds count: Int = 100, people peopleCount: Int = 2_000, posts: Int = 100) {
+    package init(
+        seed: UInt64 = 1, feeds count: Int = 100, people peopleCount: Int = 2_000, posts: Int = 100
+    ) {
         var sample = Sample(seed: seed)
         let people = (0..<peopleCount).map { _ in sample.person() }
         let table = ZipfTable(count: peopleCount)
@@ -17,14 +20,19 @@ package struct FeedSet: Sendable {
     /// Feeds by the people they show.
     package func feedsByPerson() -> [String: [String]] {
         var shown: [String: [String]] = [:]
-        for feed in feeds { for id in feed.peopleIdentifiers { shown[id, default: []].append(feed.id) } }
+        for feed in feeds {
+            for id in feed.peopleIdentifiers { shown[id, default: []].append(feed.id) }
+        }
         return shown
     }
 }
 
 extension Feed {
-    /// Nodes of a feed whose people are all different: itself, posts and comments, and the author of each.
-    package static func nodeCount(posts: Int) -> Int { posts * (2 + 2 * Sample.commentsPerPost) + 1 }
+    /// Nodes of a feed whose people are all different: itself, posts and comments, and the author
+    /// of each.
+    package static func nodeCount(posts: Int) -> Int {
+        posts * (2 + 2 * Sample.commentsPerPost) + 1
+    }
 
     /// Of authors of posts and comments, each once.
     package var peopleIdentifiers: Set<String> {
@@ -47,7 +55,8 @@ extension Feed {
         }
     }
 
-    /// The same without what a person wrote: neither posts nor comments can be without their author.
+    /// The same without what a person wrote: neither posts nor comments can be without their
+    /// author.
     package func without(person id: String) -> Feed {
         copy { feed in
             feed.posts = posts.filter { $0.author.id != id }.map { post in
@@ -64,12 +73,15 @@ extension Feed {
             id: id, title: title,
             posts: posts.map { post in
                 Post(
-                    id: post.id, text: post.text, createdAt: post.createdAt, likesCount: post.likesCount,
-                    repliesCount: post.repliesCount, isPinned: post.isPinned, author: shown(post.author),
+                    id: post.id, text: post.text, createdAt: post.createdAt,
+                    likesCount: post.likesCount,
+                    repliesCount: post.repliesCount, isPinned: post.isPinned,
+                    author: shown(post.author),
                     comments: post.comments.map { comment in
                         Comment(
                             id: comment.id, text: comment.text, createdAt: comment.createdAt,
-                            likesCount: comment.likesCount, isEdited: comment.isEdited, author: shown(comment.author))
+                            likesCount: comment.likesCount, isEdited: comment.isEdited,
+                            author: shown(comment.author))
                     })
             })
     }
@@ -80,14 +92,18 @@ extension Post {
     fileprivate mutating func like(_ number: Int) {
         self = copy { post in
             post.likesCount = number
-            if let first = post.comments.first { post.comments[0] = first.copy { $0.likesCount = number } }
+            if let first = post.comments.first {
+                post.comments[0] = first.copy { $0.likesCount = number }
+            }
         }
     }
 }
 
 extension Person {
     /// The same with another headline.
-    package func edited(_ number: Int) -> Person { copy { $0.headline = "headline number \(number)" } }
+    package func edited(_ number: Int) -> Person {
+        copy { $0.headline = "headline number \(number)" }
+    }
 }
 
 extension Feed {

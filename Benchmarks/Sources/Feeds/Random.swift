@@ -33,7 +33,8 @@ package struct ZipfTable {
         var range = 0..<sums.count - 1
         while !range.isEmpty {
             let middle = range.lowerBound + range.count / 2
-            range = sums[middle] < target ? middle + 1..<range.upperBound : range.lowerBound..<middle
+            range =
+                sums[middle] < target ? middle + 1..<range.upperBound : range.lowerBound..<middle
         }
         return range.lowerBound
     }

@@ -7,7 +7,8 @@ import Foundation
 struct Allocations: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "Counts heap allocations of assembling a feed of 601 nodes, beside those that the models themselves need.")
+            "Counts heap allocations of assembling a feed of 601 nodes, beside those that the models themselves need."
+    )
 
     func run() throws {
         let scratch = try Scratch()
@@ -23,7 +24,9 @@ struct Allocations: ParsableCommand {
         let counted = Int(allocation_count() - before)
         let nodes = try cache.statistics().nodes
         let own = read.allocations
-        print("\(nodes) nodes: \(counted) allocations, \(own) for the strings and arrays of the models")
+        print(
+            "\(nodes) nodes: \(counted) allocations, \(own) for the strings and arrays of the models"
+        )
         print(String(format: "beyond them, a node: %.3f", Double(counted - own) / Double(nodes)))
     }
 }
@@ -45,7 +48,9 @@ extension Feed {
 
 extension Post {
     fileprivate var allocations: Int {
-        comments.reduce(id.allocations + text.allocations + comments.allocations + author.allocations) {
+        comments.reduce(
+            id.allocations + text.allocations + comments.allocations + author.allocations
+        ) {
             $0 + $1.id.allocations + $1.text.allocations + $1.author.allocations
         }
     }

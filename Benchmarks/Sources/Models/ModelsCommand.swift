@@ -1,6 +1,7 @@
 import ArgumentParser
 
-/// What models made by the macro cost, against the floor, the Codable bridge and JSON, in one process and in turns.
+/// What models made by the macro cost, against the floor, the Codable bridge and JSON, in one
+/// process and in turns.
 @main
 struct ModelsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,7 +11,8 @@ struct ModelsCommand: ParsableCommand {
 }
 
 struct Everything: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "all", abstract: "All of them, one after the other.")
+    static let configuration = CommandConfiguration(
+        commandName: "all", abstract: "All of them, one after the other.")
 
     func run() throws {
         try Reading.parse([]).run()

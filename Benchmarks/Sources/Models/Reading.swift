@@ -35,7 +35,8 @@ struct Reading: ParsableCommand {
         let cache = try scratch.cache("cache")
         defer { cache.close() }
         let blob = try JSONEncoder().encode(timeline)
-        guard try floor.timeline(root) == timeline, try cache.hit(Timeline.self, identifier) == timeline,
+        guard try floor.timeline(root) == timeline,
+            try cache.hit(Timeline.self, identifier) == timeline,
             try JSONDecoder().decode(Timeline.self, from: blob) == timeline
         else { throw BenchmarkError.differs("what was read") }
 
@@ -44,12 +45,14 @@ struct Reading: ParsableCommand {
         contenders.add("floor") { _ in _ = try floor.timeline(root) }
         contenders.add("macro") { _ in _ = try cache.hit(Timeline.self, identifier) }
         contenders.add("Codable") { _ in _ = try cache.hit(CodableTimeline.self, identifier) }
-        contenders.add("JSONDecoder") { _ in _ = try JSONDecoder().decode(Timeline.self, from: blob) }
+        contenders.add("JSONDecoder") { _ in _ = try JSONDecoder().decode(Timeline.self, from: blob)
+        }
         let rounds = max(30, rounds * 100 / max(posts, 10))
         let times = try contenders.run(rounds: rounds, warmUp: rounds / 10)
         print(
             String(
-                format: "%5d %10.1f %7.1f %9.2f %9.1f %9.2f %9.1f %14.3f", nodes, times[0], times[1],
+                format: "%5d %10.1f %7.1f %9.2f %9.1f %9.2f %9.1f %14.3f", nodes, times[0],
+                times[1],
                 times[1] / times[0], times[2], times[2] / times[0], times[3], times[1] / times[3]))
     }
 }

@@ -40,7 +40,9 @@ struct Writing: ParsableCommand {
         contenders.add(Self.rawPuts) { try raw.write(records[$0]) }
         contenders.add("a new feed") { try cache.set(feeds[$0]).wait() }
         contenders.add("the same again") { try cache.set(feeds[$0 % feeds.count]).wait() }
-        contenders.add("one node in a hundred changed") { try cache.set(feeds[$0 % feeds.count].edited($0)).wait() }
+        contenders.add("one node in a hundred changed") {
+            try cache.set(feeds[$0 % feeds.count].edited($0)).wait()
+        }
         let bridged = only == nil || only == Self.codable ? feeds.map(CodableFeed.init) : []
         contenders.add(Self.codable) { try codable.set(bridged[$0]).wait() }
         contenders.add("JSONEncoder alone") { _ = try JSONEncoder().encode(feeds[$0]) }
@@ -62,11 +64,14 @@ struct Writing: ParsableCommand {
         let perFeed = try cache.statistics().nodes / feeds.count
         cache.close()
         let contents = try scratch.copy(of: "sample").contents()
-        let byHandle = Dictionary(contents.index.map { ($0.value, $0) }, uniquingKeysWith: { first, _ in first })
+        let byHandle = Dictionary(
+            contents.index.map { ($0.value, $0) }, uniquingKeysWith: { first, _ in first })
         return try stride(from: 0, to: contents.nodes.count, by: perFeed).map { start in
             let nodes = Array(contents.nodes[start..<start + perFeed])
             let index = try nodes.map { node in
-                guard let entry = byHandle[node.key] else { throw BenchmarkError.lacksRecord("\(node.key)") }
+                guard let entry = byHandle[node.key] else {
+                    throw BenchmarkError.lacksRecord("\(node.key)")
+                }
                 return entry
             }
             return RawRecords(nodes: nodes, index: index)

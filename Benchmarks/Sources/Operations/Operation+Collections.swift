@@ -9,7 +9,9 @@ extension Operation {
             try stage.cache.setCollection(people(seed: 100, 10_000), forKey: "list").wait()
             return { number in
                 let pages = (0..<5).map { people(seed: UInt64(number * 5 + $0 + 1_000), 20) }
-                return { for page in pages { try stage.cache.append(page, toCollection: "list").wait() } }
+                return {
+                    for page in pages { try stage.cache.append(page, toCollection: "list").wait() }
+                }
             }
         },
         Operation("read-collection") {
@@ -17,7 +19,8 @@ extension Operation {
             try stage.cache.setCollection(people(seed: 100, 1_000), forKey: "list").wait()
             return { _ in
                 {
-                    let read = stage.cache.collection(of: Person.self, forKey: "list", consistency: .snapshot)
+                    let read = stage.cache.collection(
+                        of: Person.self, forKey: "list", consistency: .snapshot)
                     guard read?.count == 1_000 else { throw OperationError.miss("list") }
                 }
             }
@@ -31,7 +34,8 @@ extension Operation {
             return { _ in
                 {
                     let configuration = Stage.configuration(.none)
-                    try NormalizedCache(directory: stage.directory, configuration: configuration).close()
+                    try NormalizedCache(directory: stage.directory, configuration: configuration)
+                        .close()
                 }
             }
         }

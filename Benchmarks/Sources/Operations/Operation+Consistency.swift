@@ -54,7 +54,8 @@ private final class Screens: Sendable {
         let person = Operation.feed(0).posts[0].author
         let feeds = (0..<50).map { number in
             let feed = Operation.feed(number)
-            return number % 10 == 0 ? feed.copy { $0.posts[1] = $0.posts[1].copy { $0.author = person } } : feed
+            return number % 10 == 0
+                ? feed.copy { $0.posts[1] = $0.posts[1].copy { $0.author = person } } : feed
         }
         self.person = person
         feed = feeds[1]
@@ -72,7 +73,8 @@ private final class Screen: ConsistencyManagerListener {
 
     func currentModel() -> (any ConsistencyManagerModel)? { model }
 
-    func modelUpdated(_ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?) {
+    func modelUpdated(_ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?)
+    {
         self.model = model
     }
 }

@@ -12,8 +12,8 @@ extension Operation {
         return { _ in { _ = try JSONEncoder().encode(feed) } }
     }
 
-    /// A feed of 601 nodes, no two numbers of which share any. Identifiers of all are equally long: those of more than 15 bytes
-    /// are allocations.
+    /// A feed of 601 nodes, no two numbers of which share any. Identifiers of all are equally long:
+    /// those of more than 15 bytes are allocations.
     static func feed(_ number: Int, posts: Int = Sample.postsPerFeed) -> Feed {
         var sample = Sample(seed: UInt64(number + 10_000))
         return sample.feed(posts: posts)

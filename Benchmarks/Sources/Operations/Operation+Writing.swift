@@ -53,7 +53,11 @@ extension Operation {
             return { number in
                 let feed = Operation.feed(number, posts: 20)
                 try stage.cache.set(feed).wait()
-                return { for post in feed.posts { try stage.cache.delete("Person:\(post.author.id)").wait() } }
+                return {
+                    for post in feed.posts {
+                        try stage.cache.delete("Person:\(post.author.id)").wait()
+                    }
+                }
             }
         },
     ]

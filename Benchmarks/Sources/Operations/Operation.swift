@@ -1,14 +1,16 @@
-/// Something whose speed the library promises. Everything else about it, making a cache or the next feed, is done before.
+/// Something whose speed the library promises. Everything else about it, making a cache or the next
+/// feed, is done before.
 package struct Operation: Sendable {
     package typealias Measured = @Sendable () async throws -> Void
 
     /// Also part of a file's name: letters and hyphens.
     package let name: String
-    /// Makes what it is done with. What is returned makes everything for the time of that number, which is the only thing that
-    /// is measured; numbers ascend, and none comes twice.
+    /// Makes what it is done with. What is returned makes everything for the time of that number,
+    /// which is the only thing that is measured; numbers ascend, and none comes twice.
     package let start: @Sendable () async throws -> @Sendable (_ number: Int) throws -> Measured
 
-    /// By how much of themselves counts of instructions may differ. Runs of most operations differ by a few thousandths.
+    /// By how much of themselves counts of instructions may differ. Runs of most operations differ
+    /// by a few thousandths.
     package let tolerance: Double
 
     init(

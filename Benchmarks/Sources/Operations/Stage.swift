@@ -8,15 +8,19 @@ final class Stage: Sendable {
     let cache: NormalizedCache
 
     /// Holds as many feeds, which are none of those that operations make.
-    init(compression: Compression = .none, feeds: Int = 0, as type: any FeedModel.Type = Feed.self) throws {
+    init(compression: Compression = .none, feeds: Int = 0, as type: any FeedModel.Type = Feed.self)
+        throws
+    {
         directory = NSTemporaryDirectory() + "espalier-micro-\(UInt64.random(in: .min ... .max))"
         // Closing ends what is done in the background.
-        let filled = try NormalizedCache(directory: directory, configuration: Self.configuration(.none))
+        let filled = try NormalizedCache(
+            directory: directory, configuration: Self.configuration(.none))
         for number in 0..<feeds { try Self.write(Self.feed(number), as: type, to: filled) }
         filled.close()
         let configuration = Self.configuration(compression)
         if compression != .none {
-            // Trains dictionaries, and compresses by them: here and not meanwhile, which would be another time in every run.
+            // Trains dictionaries, and compresses by them: here and not meanwhile, which would be
+            // another time in every run.
             let compacted = try NormalizedCache(directory: directory, configuration: configuration)
             try compacted.compact().wait()
             compacted.close()

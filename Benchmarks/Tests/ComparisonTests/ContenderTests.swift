@@ -11,10 +11,13 @@ struct ContenderTests {
 
     /// With a contender that is open, in a directory of its own.
     private func with(
-        _ who: ContenderID, _ durability: Durability = .process, _ body: (any Contender) throws -> Void
+        _ who: ContenderID, _ durability: Durability = .process,
+        _ body: (any Contender) throws -> Void
     ) throws {
         let contestant = try #require(Contestant.all.first { $0.id == who })
-        let directory = FileManager.default.temporaryDirectory.appending(path: "contender-\(UUID().uuidString)").path
+        let directory = FileManager.default.temporaryDirectory.appending(
+            path: "contender-\(UUID().uuidString)"
+        ).path
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let contender = try contestant.make(directory, durability)
         try contender.open()
@@ -41,7 +44,9 @@ struct ContenderTests {
         #expect(Set(made.map(\.name)).count == made.count)
     }
 
-    @Test("a feed written reads back, and so does another state of it", arguments: everyone, Durability.allCases)
+    @Test(
+        "a feed written reads back, and so does another state of it", arguments: everyone,
+        Durability.allCases)
     func written(who: ContenderID, durability: Durability) throws {
         try with(who, durability) { contender in
             try write(set.feeds, contender)
@@ -53,7 +58,9 @@ struct ContenderTests {
         }
     }
 
-    @Test("a feed that has become shorter, or has other comments, is what it was given", arguments: everyone)
+    @Test(
+        "a feed that has become shorter, or has other comments, is what it was given",
+        arguments: everyone)
     func shortened(who: ContenderID) throws {
         try with(who) { contender in
             try write(set.feeds, contender)
@@ -113,7 +120,8 @@ struct ContenderTests {
             try contender.setCollection([], forKey: "followers")
             #expect(try contender.collection(forKey: "followers") == [])
             try contender.append(Array(people[..<10]), to: [], forKey: "followers")
-            try contender.append(Array(people[10..<25]), to: Array(people[..<10]), forKey: "followers")
+            try contender.append(
+                Array(people[10..<25]), to: Array(people[..<10]), forKey: "followers")
             try contender.setCollection(Array(people[30...]), forKey: "followers2")
             #expect(try contender.collection(forKey: "followers") == Array(people[..<25]))
             try contender.setCollection(Array(people[20..<22]), forKey: "followers")
@@ -135,7 +143,8 @@ struct ContenderTests {
             try expect(contender, Array(set.feeds[..<3]))
             #expect(try contender.collection(forKey: "followers") == Array(set.people[..<5]))
             try write(Array(set.feeds[3...]), contender)
-            try contender.append(Array(set.people[5..<8]), to: Array(set.people[..<5]), forKey: "followers")
+            try contender.append(
+                Array(set.people[5..<8]), to: Array(set.people[..<5]), forKey: "followers")
             try contender.close()
             try contender.open()
             try expect(contender, set.feeds)
@@ -168,7 +177,8 @@ struct ContenderTests {
 
     /// Whoever is in the most feeds.
     private func shownMost() throws -> (id: String, feeds: [String]) {
-        let most = try #require(set.feedsByPerson().max { ($0.value.count, $0.key) < ($1.value.count, $1.key) })
+        let most = try #require(
+            set.feedsByPerson().max { ($0.value.count, $0.key) < ($1.value.count, $1.key) })
         #expect(most.value.count == set.feeds.count)
         return (most.key, most.value)
     }
@@ -195,5 +205,7 @@ private final class Counter: @unchecked Sendable {
         }
     }
 
-    func waitForEnds(_ expected: Int) { condition.withLock { while ends < expected { condition.wait() } } }
+    func waitForEnds(_ expected: Int) {
+        condition.withLock { while ends < expected { condition.wait() } }
+    }
 }

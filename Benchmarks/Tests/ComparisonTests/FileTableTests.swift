@@ -32,7 +32,9 @@ struct FileTableTests {
 
     @Test("the contender stays within its limit, also when it is opened again")
     func contender() throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "files-\(UUID().uuidString)").path
+        let directory = FileManager.default.temporaryDirectory.appending(
+            path: "files-\(UUID().uuidString)"
+        ).path
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let set = FeedSet(feeds: 6, people: 40, posts: 12)
         let files = try FilesContender(directory: directory, durability: .process, limit: 60_000)

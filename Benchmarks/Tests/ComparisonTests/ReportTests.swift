@@ -7,10 +7,13 @@ struct ReportTests {
     @Test("a figure has the median and what a tenth is below and above, whatever the order")
     func figures() throws {
         let contestant = try #require(Contestant.all.first)
-        let figure = Figure(contestant, unit: .microseconds, values: (1...101).map(Double.init).shuffled())
+        let figure = Figure(
+            contestant, unit: .microseconds, values: (1...101).map(Double.init).shuffled())
         #expect((figure.count, figure.low, figure.median, figure.high) == (101, 11, 51, 91))
         let ten = Figure(contestant, unit: .microseconds, values: (1...10).map(Double.init))
-        #expect((ten.low, ten.median, ten.high) == (1, 5, 10), "of few values the least and the greatest")
+        #expect(
+            (ten.low, ten.median, ten.high) == (1, 5, 10),
+            "of few values the least and the greatest")
         let twenty = Figure(contestant, unit: .microseconds, values: (1...20).map(Double.init))
         #expect((twenty.low, twenty.median, twenty.high) == (2, 10, 18))
         #expect(Figure(contestant, unit: .microseconds, values: [7]).median == 7)

@@ -20,13 +20,15 @@ struct ScaleTests {
         #expect(sizes(1_000) == [[1_000], []])
         #expect(sizes(50_000) == [[1_000, 10_000, 50_000], []])
         #expect(sizes(10_000_000) == [[1_000, 10_000, 100_000, 1_000_000], [10_000_000]])
-        #expect(sizes(15_000_000) == [[1_000, 10_000, 100_000, 1_000_000], [10_000_000, 15_000_000]])
+        #expect(
+            sizes(15_000_000) == [[1_000, 10_000, 100_000, 1_000_000], [10_000_000, 15_000_000]])
     }
 
     @Test(
         "what can't be measured, or is not asked for, is refused",
         arguments: [
-            ["--largest", "999"], ["--largest", "20000001"], ["--largest", "many"], ["--smoke", "--largest", "5000"],
+            ["--largest", "999"], ["--largest", "20000001"], ["--largest", "many"],
+            ["--smoke", "--largest", "5000"],
             ["--only", "feeds", "--largest", "5000"],
         ])
     func refused(arguments: [String]) {
@@ -35,7 +37,10 @@ struct ScaleTests {
 
     @Test(
         "what can be measured is not",
-        arguments: [["--largest", "1000"], ["--largest", "20000000"], ["--only", "growth", "--largest", "5000"]])
+        arguments: [
+            ["--largest", "1000"], ["--largest", "20000000"],
+            ["--only", "growth", "--largest", "5000"],
+        ])
     func accepted(arguments: [String]) throws {
         _ = try CompareRun.parse(arguments)
     }

@@ -31,7 +31,8 @@ struct SimulationTests {
             #expect(optimal >= ExactLRU.hitRate(of: accesses, capacity: capacity))
         }
         #expect(
-            ExactLRU.hitRate(of: accesses, capacity: 50) == OfflineOptimal.hitRate(of: accesses, capacity: 50),
+            ExactLRU.hitRate(of: accesses, capacity: 50)
+                == OfflineOptimal.hitRate(of: accesses, capacity: 50),
             "with room for all there is nothing to choose")
     }
 }

@@ -52,16 +52,23 @@ struct SurroundingsTests {
 
     @Test("versions that have no call are found in what there is, or not at all")
     func found() {
-        func compiler(_ program: String) -> String? { Versions.swiftVersion(in: Data(program.utf8)) }
+        func compiler(_ program: String) -> String? {
+            Versions.swiftVersion(in: Data(program.utf8))
+        }
         #expect(compiler("a\0Swift version \0b\0Swift version \(1).2.3 (swift)\0") == "1.2.3")
         #expect(compiler("Swift version ") == nil)
         #expect(compiler("") == nil)
 
-        #expect(Versions.rocksDBVersion(inOptions: "[Version]\n  rocksdb_version=7.8.3\n  x=1.1\n") == "7.8.3")
+        #expect(
+            Versions.rocksDBVersion(inOptions: "[Version]\n  rocksdb_version=7.8.3\n  x=1.1\n")
+                == "7.8.3")
         #expect(Versions.rocksDBVersion(inOptions: "[Version]\n  rocksdb_version=\n") == nil)
 
-        func resolved(_ file: String) -> String? { Versions.resolvedVersion(of: "one", in: Data(file.utf8)) }
-        #expect(resolved(#"{"pins": [{"identity": "one", "state": {"version": "1.2.3"}}]}"#) == "1.2.3")
+        func resolved(_ file: String) -> String? {
+            Versions.resolvedVersion(of: "one", in: Data(file.utf8))
+        }
+        #expect(
+            resolved(#"{"pins": [{"identity": "one", "state": {"version": "1.2.3"}}]}"#) == "1.2.3")
         #expect(resolved(#"{"pins": [{"identity": "one", "state": {"branch": "main"}}]}"#) == nil)
         #expect(resolved(#"{"pins": [{"identity": "two", "state": {"version": "1.2.3"}}]}"#) == nil)
         #expect(resolved("nonsense") == nil)

@@ -29,7 +29,8 @@ struct WorkloadTests {
         }
 
         func update(_ person: Person, shownIn feeds: [String]) throws {
-            try contents.update(person, shownIn: fault == .forgetsUpdates ? Array(feeds.prefix(1)) : feeds)
+            try contents.update(
+                person, shownIn: fault == .forgetsUpdates ? Array(feeds.prefix(1)) : feeds)
         }
 
         func delete(person id: String, shownIn feeds: [String]) throws {
@@ -41,10 +42,13 @@ struct WorkloadTests {
         }
 
         func append(_ page: [Person], to current: [Person], forKey key: String) throws {
-            try contents.append(fault == .losesPages ? page.dropLast() : page, to: current, forKey: key)
+            try contents.append(
+                fault == .losesPages ? page.dropLast() : page, to: current, forKey: key)
         }
 
-        func collection(forKey key: String) throws -> [Person]? { try contents.collection(forKey: key) }
+        func collection(forKey key: String) throws -> [Person]? {
+            try contents.collection(forKey: key)
+        }
     }
 
     private func run(_ make: @escaping @Sendable () -> any Contender) throws -> [Outcome] {

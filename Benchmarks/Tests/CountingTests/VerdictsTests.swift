@@ -17,7 +17,9 @@ struct VerdictsTests {
 
     @Test("what is within the tolerance is kept")
     func kept() {
-        for count in [97_000, 99_900, 100_000, 103_000] { #expect(verdict(count, threshold: 100_000) == .kept) }
+        for count in [97_000, 99_900, 100_000, 103_000] {
+            #expect(verdict(count, threshold: 100_000) == .kept)
+        }
     }
 
     @Test("more fails, and so does less, until it is recorded")
@@ -35,7 +37,8 @@ struct VerdictsTests {
     @Test("a line of the table says what was broken")
     func table() {
         let verdicts = Verdicts(
-            counts: Counts(byName: ["read": 200]), thresholds: Counts(byName: ["read": 100]), subjects: [read])
+            counts: Counts(byName: ["read": 200]), thresholds: Counts(byName: ["read": 100]),
+            subjects: [read])
         #expect(verdicts.table.contains("+100.00 %  WORSE"))
     }
 }

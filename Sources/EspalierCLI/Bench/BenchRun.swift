@@ -1,6 +1,7 @@
 import EspalierStore
 
-/// Runs suites one after the other, each in a folder that goes afterwards, and prints what they come to.
+/// Runs suites one after the other, each in a folder that goes afterwards, and prints what they
+/// come to.
 struct BenchRun {
     let suites: [BenchSuite]
     let seconds: Double
@@ -50,7 +51,8 @@ struct BenchRun {
 
     private func show(_ result: SuiteResult, _ chart: String?) throws {
         try Console.print("")
-        try Console.print(output.palette.paint("\(result.suite.rawValue): \(result.suite.about)", .title))
+        try Console.print(
+            output.palette.paint("\(result.suite.rawValue): \(result.suite.about)", .title))
         try Console.print("")
         try output.print(SuiteReport(result: result), as: .table)
         try Console.print("")

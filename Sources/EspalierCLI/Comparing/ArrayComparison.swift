@@ -1,8 +1,9 @@
 /// Where two arrays differ: runs of elements that one has and the other has not.
 ///
-/// What was put in or moved shifts all behind it, so arrays are not compared place by place: elements that stand once in both,
-/// as most do in a collection, and in the same order, hold the two together ("patience diff"); between these, and at both ends,
-/// what is equal is left out. Takes time and memory about in proportion to the arrays.
+/// What was put in or moved shifts all behind it, so arrays are not compared place by place:
+/// elements that stand once in both, as most do in a collection, and in the same order, hold the
+/// two together ("patience diff"); between these, and at both ends, what is equal is left out.
+/// Takes time and memory about in proportion to the arrays.
 struct ArrayComparison: Equatable {
     struct Run: Equatable {
         let a: Range<Int>
@@ -28,7 +29,8 @@ struct ArrayComparison: Equatable {
         let rest = min(left.count, right.count) - start
         let end = zip(left.reversed(), right.reversed()).prefix(rest).prefix { $0 == $1 }.count
         let run = Run(
-            a: range.lowerBound + start..<range.upperBound - end, b: other.lowerBound + start..<other.upperBound - end)
+            a: range.lowerBound + start..<range.upperBound - end,
+            b: other.lowerBound + start..<other.upperBound - end)
         if !run.a.isEmpty || !run.b.isEmpty { runs.append(run) }
     }
 
@@ -37,10 +39,13 @@ struct ArrayComparison: Equatable {
         let places = onlyPlaces(of: b)
         let own = onlyPlaces(of: a)
         let pairs = a.indices.compactMap { index -> (a: Int, b: Int)? in
-            guard own[a[index]] == .some(index), case let other?? = places[a[index]] else { return nil }
+            guard own[a[index]] == .some(index), case let other?? = places[a[index]] else {
+                return nil
+            }
             return (index, other)
         }
-        // The longest ascending row of places in b (Schensted 1961): `ends[n]` is the pair that ends one of n + 1 soonest.
+        // The longest ascending row of places in b (Schensted 1961): `ends[n]` is the pair that
+        // ends one of n + 1 soonest.
         var ends: [Int] = []
         var previous = [Int?](repeating: nil, count: pairs.count)
         for (index, pair) in pairs.enumerated() {

@@ -1,11 +1,13 @@
 import EspalierRecords
 import EspalierStore
 
-/// Compares two caches by content: kind by kind in the order of identifiers, with memory for these and for what differs. Those too
-/// long for a key that begin alike stand in the order of their keys.
+/// Compares two caches by content: kind by kind in the order of identifiers, with memory for these
+/// and for what differs. Those too long for a key that begin alike stand in the order of their
+/// keys.
 ///
-/// Handles, stamps, counts, and the order of fields and types are no content. What references lead to is compared by identifier,
-/// deleted records are all alike, and so are those that can't be read.
+/// Handles, stamps, counts, and the order of fields and types are no content. What references lead
+/// to is compared by identifier, deleted records are all alike, and so are those that can't be
+/// read.
 struct CacheComparison {
     /// So many differences are kept; all are counted.
     let limit: Int?
@@ -18,17 +20,27 @@ struct CacheComparison {
         var left = Side(a)
         var right = Side(b)
         for nameSpace in [NameSpace.node, .key, .collection] {
-            let (entries, others) = (try left.entries(of: nameSpace), try right.entries(of: nameSpace))
+            let (entries, others) = (
+                try left.entries(of: nameSpace), try right.entries(of: nameSpace)
+            )
             var (i, j) = (0, 0)
             while i < entries.count || j < others.count {
                 if j == others.count || i < entries.count && entries[i].precedes(others[j]) {
-                    add(RecordDifference(change: .removed, kind: .init(nameSpace), identifier: entries[i].identifier))
+                    add(
+                        RecordDifference(
+                            change: .removed, kind: .init(nameSpace),
+                            identifier: entries[i].identifier))
                     i += 1
                 } else if i == entries.count || others[j].precedes(entries[i]) {
-                    add(RecordDifference(change: .added, kind: .init(nameSpace), identifier: others[j].identifier))
+                    add(
+                        RecordDifference(
+                            change: .added, kind: .init(nameSpace), identifier: others[j].identifier
+                        ))
                     j += 1
                 } else {
-                    if let difference = try Self.compare(entries[i], &left, others[j], &right) { add(difference) }
+                    if let difference = try Self.compare(entries[i], &left, others[j], &right) {
+                        add(difference)
+                    }
                     i += 1
                     j += 1
                 }
@@ -46,21 +58,27 @@ struct CacheComparison {
     ) throws -> RecordDifference? {
         let (mine, other) = (try left.record(a), try right.record(b))
         if let mine, let other, try isSame(mine, &left, other, &right) { return nil }
-        let (line, otherLine) = (try mine.flatMap { try left.line($0) }, try other.flatMap { try right.line($0) })
+        let (line, otherLine) = (
+            try mine.flatMap { try left.line($0) }, try other.flatMap { try right.line($0) }
+        )
         guard let line, let otherLine else {
             return RecordDifference(
-                change: .damaged, kind: .init(a.nameSpace), identifier: a.isWhole ? a.identifier : b.identifier)
+                change: .damaged, kind: .init(a.nameSpace),
+                identifier: a.isWhole ? a.identifier : b.identifier)
         }
         let fields = line.differences(from: otherLine)
         guard !fields.isEmpty else { return nil }
-        return RecordDifference(change: .changed, kind: line.kind, identifier: a.identifier, fields: fields)
+        return RecordDifference(
+            change: .changed, kind: line.kind, identifier: a.identifier, fields: fields)
     }
 
-    /// Whether both are the same bytes and refer to the same: nearly all are, and nothing has to be decoded.
+    /// Whether both are the same bytes and refer to the same: nearly all are, and nothing has to be
+    /// decoded.
     private static func isSame(
         _ a: Record, _ left: inout Side, _ b: Record, _ right: inout Side
     ) throws -> Bool {
-        guard a.nameSpace != .collection, a.shape == b.shape, a.values == b.values, a.children.count == b.children.count
+        guard a.nameSpace != .collection, a.shape == b.shape, a.values == b.values,
+            a.children.count == b.children.count
         else { return false }
         return try zip(a.children, b.children).allSatisfy {
             try left.reference(to: $0).hasSameTarget(as: right.reference(to: $1))
@@ -88,7 +106,9 @@ private struct Side {
         return entries.sorted { $0.precedes($1) }
     }
 
-    mutating func reference(to handle: Handle) throws -> RecordReference { try names.reference(to: handle) }
+    mutating func reference(to handle: Handle) throws -> RecordReference {
+        try names.reference(to: handle)
+    }
 
     /// Nil for a record that can't be read.
     func record(_ entry: IndexEntry) throws -> Record? {
@@ -98,7 +118,9 @@ private struct Side {
 
     mutating func line(_ record: Record) throws -> RecordLine? {
         do {
-            return try RecordLine(record, in: inspection) { try names.reference(to: $0).unnumberedJSON }
+            return try RecordLine(record, in: inspection) {
+                try names.reference(to: $0).unnumberedJSON
+            }
         } catch is FormatError {
             return nil
         }
@@ -106,7 +128,8 @@ private struct Side {
 }
 
 extension IndexEntry {
-    /// By the key where the identifier is too long for one, since of a damaged record no more is known.
+    /// By the key where the identifier is too long for one, since of a damaged record no more is
+    /// known.
     fileprivate func precedes(_ other: IndexEntry) -> Bool {
         switch (longKey, other.longKey) {
         case (nil, nil): identifier.utf8.lexicographicallyPrecedes(other.identifier.utf8)

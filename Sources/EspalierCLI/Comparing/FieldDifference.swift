@@ -8,7 +8,8 @@ struct FieldDifference: Sendable, Equatable {
         case elements([JSONValue])
     }
 
-    /// A path as in `entities.media[0].url`, a run of elements as in `media[3-5]`, or what is no field: `$types`.
+    /// A path as in `entities.media[0].url`, a run of elements as in `media[3-5]`, or what is no
+    /// field: `$types`.
     let path: String
     let a: Side
     let b: Side
@@ -23,7 +24,8 @@ extension FieldDifference.Side {
         case .nothing: return .nothing
         case .value(let value): return .text(JSONWriter().string(from: value))
         case .elements(let elements):
-            let shown = elements.prefix(Self.shownElements).map(JSONWriter().string(from:)).joined(separator: ", ")
+            let shown = elements.prefix(Self.shownElements).map(JSONWriter().string(from:)).joined(
+                separator: ", ")
             let rest = elements.count - Self.shownElements
             return .text(rest > 0 ? "\(shown) and \(rest) more" : shown)
         }

@@ -35,18 +35,22 @@ struct DifferenceReport: Printable {
         var report = Report(
             .list,
             columns: [
-                .left("change"), .left("kind"), .left("identifier"), .left("path"), .left("a"), .left("b"),
+                .left("change"), .left("kind"), .left("identifier"), .left("path"), .left("a"),
+                .left("b"),
             ])
         for difference in differences {
             let name: [Cell] = [
-                .text(difference.change.rawValue, difference.change.style), .text(difference.kind.rawValue),
+                .text(difference.change.rawValue, difference.change.style),
+                .text(difference.kind.rawValue),
                 .text(difference.identifier, .name),
             ]
             guard !difference.fields.isEmpty else {
                 report.append(name + [.nothing, .nothing, .nothing])
                 continue
             }
-            for field in difference.fields { report.append(name + [.text(field.path), field.a.cell, field.b.cell]) }
+            for field in difference.fields {
+                report.append(name + [.text(field.path), field.a.cell, field.b.cell])
+            }
         }
         return report
     }
@@ -62,10 +66,12 @@ struct DifferenceReport: Printable {
                 ]
                 guard !difference.fields.isEmpty else { return [.object(name)] }
                 return difference.fields.map { field in
-                    let sides = [("a", field.a.json), ("b", field.b.json)].compactMap { name, value in
+                    let sides = [("a", field.a.json), ("b", field.b.json)].compactMap {
+                        name, value in
                         value.map { JSONMember(name: name, value: $0) }
                     }
-                    return .object(name + [JSONMember(name: "path", value: .string(field.path))] + sides)
+                    return .object(
+                        name + [JSONMember(name: "path", value: .string(field.path))] + sides)
                 }
             })
     }

@@ -8,7 +8,8 @@ extension RecordLine {
         case (.node(let types, let fields, _), .node(let otherTypes, let otherFields, _)):
             comparison.compareNames("$types", types, otherTypes)
             let others = Dictionary(
-                otherFields.map { (Identifier($0.name), $0) }, uniquingKeysWith: { first, _ in first })
+                otherFields.map { (Identifier($0.name), $0) },
+                uniquingKeysWith: { first, _ in first })
             let names = Set(fields.map { Identifier($0.name) })
             for field in fields {
                 let path = FieldPath(steps: [.name(field.name)])
@@ -16,7 +17,8 @@ extension RecordLine {
                 comparison.compare(field.value, toOptional: other?.value, at: path)
                 guard let other else { continue }
                 comparison.compareNames(
-                    "$declarers.\(path)", field.declaringTypes(of: types), other.declaringTypes(of: otherTypes),
+                    "$declarers.\(path)", field.declaringTypes(of: types),
+                    other.declaringTypes(of: otherTypes),
                     unless: (types, otherTypes))
             }
             for field in otherFields where !names.contains(Identifier(field.name)) {
@@ -35,17 +37,22 @@ extension RecordLine {
 }
 
 extension ValueComparison {
-    /// Compares sets of names. Two that are both all of their kind say nothing that `$types` does not.
+    /// Compares sets of names. Two that are both all of their kind say nothing that `$types` does
+    /// not.
     fileprivate mutating func compareNames(
         _ path: String, _ a: [String], _ b: [String], unless all: (a: [String], b: [String])? = nil
     ) {
         if let all, a.count == all.a.count, b.count == all.b.count { return }
         let (left, right) = (a.sortedByBytes, b.sortedByBytes)
         guard left.map(Identifier.init) != right.map(Identifier.init) else { return }
-        add(path, .value(.array(left.map { .string($0) })), .value(.array(right.map { .string($0) })))
+        add(
+            path, .value(.array(left.map { .string($0) })),
+            .value(.array(right.map { .string($0) })))
     }
 }
 
 extension [String] {
-    fileprivate var sortedByBytes: [String] { sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
+    fileprivate var sortedByBytes: [String] {
+        sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
 }

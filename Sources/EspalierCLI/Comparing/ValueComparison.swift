@@ -1,17 +1,21 @@
 import EspalierRecords
 
-/// Finds where two values differ, which are written in `ValueNotation`. The order of members is no difference.
+/// Finds where two values differ, which are written in `ValueNotation`. The order of members is no
+/// difference.
 struct ValueComparison {
     private(set) var differences: [FieldDifference] = []
 
-    /// Up to so many elements of arrays of one length are compared each with the one at its place, and so many runs are told.
+    /// Up to so many elements of arrays of one length are compared each with the one at its place,
+    /// and so many runs are told.
     private static let mostPlaces = 10
 
     mutating func compare(_ a: JSONValue, _ b: JSONValue, at path: FieldPath = FieldPath()) {
         switch (a, b) {
         case (.array(let left), .array(let right)): compare(left, right, at: path)
         case (.object(let left), .object(let right)):
-            guard let left = Entries(left), let right = Entries(right) else { return compareWhole(a, b, at: path) }
+            guard let left = Entries(left), let right = Entries(right) else {
+                return compareWhole(a, b, at: path)
+            }
             compare(left, right, at: path)
         default: compareWhole(a, b, at: path)
         }
@@ -21,7 +25,8 @@ struct ValueComparison {
         if a.content != b.content { add(path, .value(a), .value(b)) }
     }
 
-    /// The same where one side may have nothing, which is a difference as a whole. Nothing is not null.
+    /// The same where one side may have nothing, which is a difference as a whole. Nothing is not
+    /// null.
     mutating func compare(_ a: JSONValue, toOptional b: JSONValue?, at path: FieldPath) {
         if let b { compare(a, b, at: path) } else { add(path, .value(a), .nothing) }
     }
@@ -35,7 +40,9 @@ struct ValueComparison {
     }
 
     private mutating func compare(_ a: Entries, _ b: Entries, at path: FieldPath) {
-        for (step, value) in a.list { compare(value, toOptional: b.values[step], at: path.appending(step)) }
+        for (step, value) in a.list {
+            compare(value, toOptional: b.values[step], at: path.appending(step))
+        }
         for (step, value) in b.list where !a.values.keys.contains(step) {
             add(path.appending(step), .nothing, .value(value))
         }
@@ -49,7 +56,9 @@ struct ValueComparison {
         if a.count == b.count {
             let places = a.indices.filter { left[$0] != right[$0] }
             if places.count <= Self.mostPlaces {
-                for place in places { compare(a[place], b[place], at: path.appending(.index(place))) }
+                for place in places {
+                    compare(a[place], b[place], at: path.appending(.index(place)))
+                }
                 return
             }
         }
@@ -63,7 +72,8 @@ struct ValueComparison {
         guard let rest = runs.dropFirst(shown.count).first, let last = runs.last else { return }
         add(
             path.description + Self.shown(rest.a.lowerBound..<last.a.upperBound),
-            Self.side(a[rest.a.lowerBound..<last.a.upperBound]), Self.side(b[rest.b.lowerBound..<last.b.upperBound]))
+            Self.side(a[rest.a.lowerBound..<last.a.upperBound]),
+            Self.side(b[rest.b.lowerBound..<last.b.upperBound]))
     }
 
     private static func side(_ elements: ArraySlice<JSONValue>) -> FieldDifference.Side {
@@ -71,7 +81,8 @@ struct ValueComparison {
     }
 
     private static func shown(_ places: Range<Int>) -> String {
-        places.count == 1 ? "[\(places.lowerBound)]" : "[\(places.lowerBound)-\(places.upperBound - 1)]"
+        places.count == 1
+            ? "[\(places.lowerBound)]" : "[\(places.lowerBound)-\(places.upperBound - 1)]"
     }
 }
 
@@ -83,7 +94,9 @@ private struct Entries {
     /// Nil for what is no map, and where a key stands twice.
     init?(_ members: [JSONMember]) {
         if members.count == 1, members[0].name.utf8.first == UInt8(ascii: "$") {
-            guard members[0].name == ValueNotation.Mark.map.rawValue, case .array(let pairs) = members[0].value else {
+            guard members[0].name == ValueNotation.Mark.map.rawValue,
+                case .array(let pairs) = members[0].value
+            else {
                 return nil
             }
             for case .array(let pair) in pairs where pair.count == 2 {
@@ -107,5 +120,7 @@ private struct Entries {
 
 extension JSONValue {
     /// Equal for values that say the same: to the bit, and whatever the order of members.
-    fileprivate var content: Identifier { Identifier(JSONWriter(memberOrder: .sorted).string(from: self)) }
+    fileprivate var content: Identifier {
+        Identifier(JSONWriter(memberOrder: .sorted).string(from: self))
+    }
 }

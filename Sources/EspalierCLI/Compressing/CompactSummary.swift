@@ -9,7 +9,8 @@ struct CompactSummary: Printable {
 
     let before: Side
     let after: Side
-    /// Records that are stored with another dictionary than before, with one now or without one now.
+    /// Records that are stored with another dictionary than before, with one now or without one
+    /// now.
     let changed: Int
     let time: Duration
 
@@ -37,7 +38,10 @@ struct CompactSummary: Printable {
             ("\(name).recordBytes", "bytes of records", .size(stored)),
             ("\(name).ratio", "ratio", .ratio(raw: raw, stored: stored)),
             ("\(name).dictionaries", "dictionaries", .count(side.dictionaries.dictionaries.count)),
-            ("\(name).dictionaryBytes", "bytes of dictionaries", .size(side.dictionaries.byteCount)),
+            (
+                "\(name).dictionaryBytes", "bytes of dictionaries",
+                .size(side.dictionaries.byteCount)
+            ),
         ]
     }
 }

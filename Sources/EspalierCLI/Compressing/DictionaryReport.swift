@@ -1,17 +1,21 @@
 import EspalierStore
 
-/// The dictionaries of a cache, a row each, then the records that use none, and what all take together.
+/// The dictionaries of a cache, a row each, then the records that use none, and what all take
+/// together.
 struct DictionaryReport: Printable {
     let census: DictionaryCensus
 
     private static let columns: [Report.Column] = [
-        .left("dictionary"), .left("for"), .right("bytes", "size"), .right("records"), .right("rawBytes", "raw"),
+        .left("dictionary"), .left("for"), .right("bytes", "size"), .right("records"),
+        .right("rawBytes", "raw"),
         .right("recordBytes", "stored"), .right("ratio"), .left("current"), .left("problem"),
     ]
 
-    /// A row: name, what it is for, its own bytes, its records, whether it is current, what is wrong.
+    /// A row: name, what it is for, its own bytes, its records, whether it is current, what is
+    /// wrong.
     private typealias Row = (
-        name: String, purpose: String, bytes: Int?, use: DictionaryCensus.Use, isCurrent: Bool, problem: String?
+        name: String, purpose: String, bytes: Int?, use: DictionaryCensus.Use, isCurrent: Bool,
+        problem: String?
     )
 
     private var rows: [Row] {
@@ -26,12 +30,15 @@ struct DictionaryReport: Printable {
                 ("none", "compressed without one", nil, census.withoutDictionary, false, nil),
                 ("raw", "not compressed", nil, census.raw, false, nil),
             ]
-        if census.untold.records > 0 { rows.append(("?", "damaged", nil, census.untold, false, nil)) }
+        if census.untold.records > 0 {
+            rows.append(("?", "damaged", nil, census.untold, false, nil))
+        }
         return rows
     }
 
     private static func problem(_ row: Row) -> String? {
-        let unreadable = row.use.unreadable > 0 ? "\(row.use.unreadable) records can't be read" : nil
+        let unreadable =
+            row.use.unreadable > 0 ? "\(row.use.unreadable) records can't be read" : nil
         let problems = [row.problem, unreadable].compactMap { $0 }
         return problems.isEmpty ? nil : problems.joined(separator: "; ")
     }
@@ -40,7 +47,8 @@ struct DictionaryReport: Printable {
         [
             .text(row.name, .name), .text(row.purpose), row.bytes.map(Cell.size) ?? .nothing,
             .count(row.use.records), .size(row.use.rawBytes),
-            .size(row.use.storedBytes + row.use.unreadableBytes), ratio(row.use), .mark(row.isCurrent),
+            .size(row.use.storedBytes + row.use.unreadableBytes), ratio(row.use),
+            .mark(row.isCurrent),
             problem(row).map { .text($0, .bad) } ?? .nothing,
         ]
     }
@@ -64,7 +72,10 @@ struct DictionaryReport: Printable {
         var report = report
         let share = "\(SizeArgument.formatted(census.allowance.bytes)) at most"
         let total = Self.cells(("all", share, census.byteCount, total, false, nil))
-        report.append(total.dropLast() + [census.isListDamaged ? .text("the list is damaged", .bad) : .nothing])
+        report.append(
+            total.dropLast() + [
+                census.isListDamaged ? .text("the list is damaged", .bad) : .nothing
+            ])
         return report
     }
 
@@ -72,7 +83,8 @@ struct DictionaryReport: Printable {
         [
             "dictionaries": .array(census.dictionaries.map(Self.object)),
             "withoutDictionary": .object(Self.members(census.withoutDictionary)),
-            "raw": .object(Self.members(census.raw)), "damaged": .object(Self.members(census.untold)),
+            "raw": .object(Self.members(census.raw)),
+            "damaged": .object(Self.members(census.untold)),
             "bytes": .number(JSONNumber(census.byteCount)),
             "allowance": .number(JSONNumber(census.allowance.bytes)),
             "isListDamaged": .bool(census.isListDamaged),
@@ -81,7 +93,8 @@ struct DictionaryReport: Printable {
 
     private static func object(_ dictionary: DictionaryCensus.Dictionary) -> JSONValue {
         let own: [JSONMember] = [
-            JSONMember(name: "number", value: .number(JSONNumber(Int(clamping: dictionary.number)))),
+            JSONMember(
+                name: "number", value: .number(JSONNumber(Int(clamping: dictionary.number)))),
             JSONMember(name: "isForAllOthers", value: .bool(!dictionary.isForOneShape)),
             JSONMember(name: "types", value: .array(dictionary.types.map { .string($0) })),
             JSONMember(name: "bytes", value: .number(JSONNumber(dictionary.byteCount))),

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Where the demo's caches are: in a temporary directory that goes when the demo ends, but the first one, where that is wanted, in
-/// one of the user's that stays.
+/// Where the demo's caches are: in a temporary directory that goes when the demo ends, but the
+/// first one, where that is wanted, in one of the user's that stays.
 final class DemoDirectory {
     let path: String
     let isKept: Bool
@@ -21,13 +21,16 @@ final class DemoDirectory {
     private static func requireFree(_ path: String) throws(CommandFailure) {
         let files = FileManager.default
         // Of the path itself: a symbolic link that leads nowhere is there, too.
-        guard let type = try? files.attributesOfItem(atPath: path)[.type] as? FileAttributeType else { return }
+        guard let type = try? files.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+        else { return }
         guard type == .typeDirectory else {
-            throw CommandFailure("\(path) is there and no directory. Give one that does not exist or is empty.")
+            throw CommandFailure(
+                "\(path) is there and no directory. Give one that does not exist or is empty.")
         }
         do {
             guard try files.contentsOfDirectory(atPath: path).isEmpty else {
-                throw CommandFailure("\(path) is not empty. Give a directory that does not exist or is empty.")
+                throw CommandFailure(
+                    "\(path) is not empty. Give a directory that does not exist or is empty.")
             }
         } catch let failure as CommandFailure {
             throw failure

@@ -17,7 +17,9 @@ extension Demonstration {
         let after = try await read().messages
         let showing = zip(before, after).filter { $0.0.shows(person.id) }
 
-        var table = Table(columns: [.left("message"), .left("shows"), .left("before"), .left("after")])
+        var table = Table(columns: [
+            .left("message"), .left("shows"), .left("before"), .left("after"),
+        ])
         for (old, new) in Self.samples(of: showing, of: person.id) {
             table.append([
                 Table.Cell(old.modelIdentifier ?? "", .name),
@@ -36,7 +38,9 @@ extension Demonstration {
     }
 
     /// Three messages that show the person, in different roles.
-    private static func samples(of messages: [(Message, Message)], of person: String) -> [(Message, Message)] {
+    private static func samples(of messages: [(Message, Message)], of person: String) -> [(
+        Message, Message
+    )] {
         let sent = messages.filter { $0.0.sender.id == person }
         let liked = messages.filter { $0.0.sender.id != person }
         return Array(sent.prefix(1) + liked.prefix(1) + sent.dropFirst().prefix(1))

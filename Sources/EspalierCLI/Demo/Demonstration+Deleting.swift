@@ -11,7 +11,8 @@ extension Demonstration {
             without it, as a message without its sender, is gone too.
             """)
         let before = try await read().messages
-        guard let attachment = before.first?.attachment, let identifier = attachment.modelIdentifier else {
+        guard let attachment = before.first?.attachment, let identifier = attachment.modelIdentifier
+        else {
             throw CommandFailure("the demo's first message lacks its attachment")
         }
         try narration.code("cache.delete(\"\(identifier)\")")
@@ -23,7 +24,8 @@ extension Demonstration {
         var comparison = Comparison()
         comparison.count("messages in the feed", before, after)
         comparison.count("with \(identifier)", before, after) { $0.attachment?.id == attachment.id }
-        comparison.add("Message:1, its attachment", attachment.title, changed.attachment?.title ?? "nil")
+        comparison.add(
+            "Message:1, its attachment", attachment.title, changed.attachment?.title ?? "nil")
         try narration.show(comparison.table)
         try narration.blank()
         feed = feed.map { $0.removing(attachment: attachment.id) }
@@ -63,9 +65,13 @@ extension Demonstration {
         }
         let ofMessage = await cache.readOutcome(Message.self, message).reason
         let ofPerson = await cache.readOutcome(Person.self, person).reason
-        try narration.claim("reading \(message) is a miss: \(Self.shown(ofMessage))", ofMessage == .deleted)
-        try narration.claim("reading \(person) is a miss: \(Self.shown(ofPerson))", ofPerson == .notFound)
+        try narration.claim(
+            "reading \(message) is a miss: \(Self.shown(ofMessage))", ofMessage == .deleted)
+        try narration.claim(
+            "reading \(person) is a miss: \(Self.shown(ofPerson))", ofPerson == .notFound)
     }
 
-    private static func shown(_ reason: MissReason?) -> String { reason.map { ".\($0.name)" } ?? "no miss" }
+    private static func shown(_ reason: MissReason?) -> String {
+        reason.map { ".\($0.name)" } ?? "no miss"
+    }
 }

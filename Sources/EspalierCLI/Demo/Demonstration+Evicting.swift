@@ -3,15 +3,18 @@ import EspalierStore
 
 extension Demonstration {
     private static let budget = ByteCount.mebibytes(2)
-    /// Messages of all feeds, several budgets' worth of them, and of one. So few that each commit evicts all it has to: what is
-    /// left to do while nobody writes would depend on the time there is for it.
+    /// Messages of all feeds, several budgets' worth of them, and of one. So few that each commit
+    /// evicts all it has to: what is left to do while nobody writes would depend on the time there
+    /// is for it.
     private static let messages = (all: 12_000, each: 20)
     /// How many feeds are written between two looks at the one that is wanted.
     private static let readInterval = 4
 
     /// Step 6: more than fits goes into a small cache, and what is read stays.
     func evict() async throws {
-        let feeds = SocialFeed(seed: data.seed, messages: Self.messages.all).pages(of: Self.messages.each).enumerated()
+        let feeds = SocialFeed(seed: data.seed, messages: Self.messages.all).pages(
+            of: Self.messages.each
+        ).enumerated()
             .map { Feed(id: "\($0.offset + 1)", messages: $0.element) }
         try narration.step(
             6, "Fill a small cache",
@@ -22,12 +25,14 @@ extension Demonstration {
             """)
         try narration.code("let options = Configuration(")
         try narration.code("    budget: .mebibytes(2), durability: .noSync, compression: .none)")
-        try narration.code("let small = try NormalizedCache(directory: path, configuration: options)")
+        try narration.code(
+            "let small = try NormalizedCache(directory: path, configuration: options)")
         try narration.code("small.set(feed)")
         try narration.blank()
         let small = try NormalizedCache(
             directory: directory.temporary("small.cache"),
-            configuration: Configuration(budget: Self.budget, durability: .noSync, compression: .none))
+            configuration: Configuration(
+                budget: Self.budget, durability: .noSync, compression: .none))
         defer { small.close() }
         let largest = try await fill(small, with: feeds)
         let written = try small.statistics()
@@ -43,7 +48,8 @@ extension Demonstration {
         let whole = zip(found, feeds).count { $0.value == $1 }
         let gone = found.count { $0.reason == .notFound }
         try narration.claim(
-            "each feed is whole or gone, none is broken", whole + gone == feeds.count && whole > 0 && gone > 0)
+            "each feed is whole or gone, none is broken",
+            whole + gone == feeds.count && whole > 0 && gone > 0)
         try narration.claim(
             "the directory never took more than its budget", largest <= Self.budget)
         try narration.claim("verify: no problem", small.verify().isClean)
@@ -70,7 +76,9 @@ extension Demonstration {
     /// Peeks: to look whether something is there is no access.
     private func look(for feeds: [Feed], in small: NormalizedCache) async -> [ReadOutcome<Feed>] {
         var found: [ReadOutcome<Feed>] = []
-        for feed in feeds { found.append(await small.peekOutcome(Feed.self, feed.modelIdentifier ?? "")) }
+        for feed in feeds {
+            found.append(await small.peekOutcome(Feed.self, feed.modelIdentifier ?? ""))
+        }
         return found
     }
 
@@ -82,7 +90,8 @@ extension Demonstration {
             ("records written", written.grouped), ("records evicted", evictions.records.grouped),
             ("not accessed for", "\(ages[0]) to \(ages[1])"),
             ("the longest that a commit spent on it", evictions.longestPause.milliseconds),
-            ("records there are", statistics.records.grouped), ("fill", Cell.share(statistics.fill).shown),
+            ("records there are", statistics.records.grouped),
+            ("fill", Cell.share(statistics.fill).shown),
             ("reads that were hits", Cell.share(statistics.hitRate ?? 0).shown),
         ] { table.append([Table.Cell(what), Table.Cell(value)]) }
         return table

@@ -4,7 +4,8 @@ extension Demonstration {
     /// Step 5: what is on disk is what was read before.
     mutating func reopen() async throws {
         try narration.step(
-            5, "Close, reopen, read again", "Nothing was kept in memory: the feed comes from the files.")
+            5, "Close, reopen, read again",
+            "Nothing was kept in memory: the feed comes from the files.")
         try narration.code("cache.close()")
         try narration.code("let cache = try NormalizedCache(directory: path)")
         try narration.blank()
@@ -15,7 +16,8 @@ extension Demonstration {
         let time = clock.now - start
         let read = try await read()
         try narration.claim(
-            "\(read.messages.count.grouped) messages, equal to what was read before", read.messages == before)
+            "\(read.messages.count.grouped) messages, equal to what was read before",
+            read.messages == before)
         try narration.say("Opened in \(time.milliseconds), read in \(read.time.milliseconds).")
     }
 
@@ -38,12 +40,15 @@ extension Demonstration {
         try narration.show(NextSteps(cache: directory.isKept ? directory.path : nil))
     }
 
-    private static let figures = ["nodes", "collections", "segments", "tombstones", "shapes", "recordBytes", "budget"]
+    private static let figures = [
+        "nodes", "collections", "segments", "tombstones", "shapes", "recordBytes", "budget",
+    ]
 
     private static func table(of statistics: CacheStatistics) -> Table {
         let report = StatisticsReport(statistics: statistics).report
         var table = Table(columns: [.left("what"), .right("value")])
-        for (column, cell) in zip(report.columns, report.rows.first ?? []) where figures.contains(column.name) {
+        for (column, cell) in zip(report.columns, report.rows.first ?? [])
+        where figures.contains(column.name) {
             let shown = if case .count(let count) = cell { count.grouped } else { cell.shown }
             table.append([Table.Cell(column.title), Table.Cell(shown)])
         }

@@ -2,7 +2,8 @@ import EspalierStore
 
 extension Demonstration {
     private static let pageSize = 100
-    /// Writes on their way at once: enough to be committed in groups, few enough for the bar to move smoothly.
+    /// Writes on their way at once: enough to be committed in groups, few enough for the bar to
+    /// move smoothly.
     private static let writesAhead = 8
 
     /// Step 1: the feed goes in, a page a write; the bar follows the tickets.
@@ -21,7 +22,8 @@ extension Demonstration {
         let records = statistics.nodes + statistics.collections + statistics.segments
         try narration.blank()
         var table = Table(
-            columns: ["models in the trees", "nodes", "records", "on average", "in all", "time"].map { .right($0) })
+            columns: ["models in the trees", "nodes", "records", "on average", "in all", "time"].map
+            { .right($0) })
         table.append(
             [
                 data.modelCount.grouped, statistics.nodes.grouped, records.grouped,
@@ -35,7 +37,8 @@ extension Demonstration {
             statistics.nodes == data.nodeCount)
         let read = try await read()
         try narration.claim(
-            "read back whole, equal to what went in: \(read.time.milliseconds)", read.messages == feed)
+            "read back whole, equal to what went in: \(read.time.milliseconds)",
+            read.messages == feed)
     }
 
     private func append(_ pages: [[Message]]) async throws {

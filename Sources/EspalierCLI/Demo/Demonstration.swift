@@ -1,9 +1,11 @@
 import EspalierStore
 import Foundation
 
-/// The demo: stores a feed, looks at it, changes and deletes in it, reopens it; fills another one until it evicts.
+/// The demo: stores a feed, looks at it, changes and deletes in it, reopens it; fills another one
+/// until it evicts.
 ///
-/// Everything shown is read from the cache, and compared with `feed`, to which plain Swift does what the cache is asked to do.
+/// Everything shown is read from the cache, and compared with `feed`, to which plain Swift does
+/// what the cache is asked to do.
 @MainActor
 struct Demonstration {
     let narration: Narration
@@ -16,7 +18,8 @@ struct Demonstration {
 
     static let collection = "feed"
 
-    init(_ narration: Narration, in directory: DemoDirectory, _ data: SocialFeed) throws(CacheError) {
+    init(_ narration: Narration, in directory: DemoDirectory, _ data: SocialFeed) throws(CacheError)
+    {
         self.narration = narration
         self.directory = directory
         self.data = data

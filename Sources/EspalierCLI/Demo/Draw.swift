@@ -8,7 +8,9 @@ struct Draw {
 
     mutating func oneIn(_ count: Int) -> Bool { number(below: count) == 0 }
 
-    mutating func any<Element>(_ elements: [Element]) -> Element { elements[number(below: elements.count)] }
+    mutating func any<Element>(_ elements: [Element]) -> Element {
+        elements[number(below: elements.count)]
+    }
 
     /// One of the first more often than one of the last.
     mutating func popular<Element>(_ elements: [Element]) -> Element {
@@ -41,10 +43,12 @@ struct Draw {
     mutating func title() -> String { "\(any(Self.things)) \(any(Self.emoji)).jpg" }
 
     private static let latinGiven = [
-        "Ada", "Björn", "Chloé", "Dmitri", "Elif", "Fatou", "Grace", "Hana", "Ivo", "José", "Kenji", "Lucía", "Zoë",
+        "Ada", "Björn", "Chloé", "Dmitri", "Elif", "Fatou", "Grace", "Hana", "Ivo", "José", "Kenji",
+        "Lucía", "Zoë",
     ]
     private static let latinFamilies = [
-        "Adeyemi", "Berg", "Costa", "Dvořák", "Eriksen", "Fischer", "García", "Hughes", "Ionescu", "Jansen", "Kaya",
+        "Adeyemi", "Berg", "Costa", "Dvořák", "Eriksen", "Fischer", "García", "Hughes", "Ionescu",
+        "Jansen", "Kaya",
     ]
     private static let chineseFamilies = ["王", "李", "张", "陈", "刘", "赵", "周"]
     private static let chineseGiven = ["伟", "芳", "娜", "静", "磊", "雪梅", "建国"]
@@ -52,8 +56,12 @@ struct Draw {
     private static let arabicFamilies = ["خليل", "نصر", "حداد", "منصور"]
     private static let emoji = ["🌻", "🚀", "🦊", "🎧", "🍀", "🐙", "🌅", "🎲"]
     private static let phrases = [
-        "Who is in town?", "Look at this.", "Ça marche !", "今天天气很好。", "صباح الخير", "Ship it!", "See you at nine.",
-        "Später mehr.", "また明日。", "Nothing to add.", "¡Qué bien!", "The branches grow flat.", "Спасибо!",
+        "Who is in town?", "Look at this.", "Ça marche !", "今天天气很好。", "صباح الخير", "Ship it!",
+        "See you at nine.",
+        "Später mehr.", "また明日。", "Nothing to add.", "¡Qué bien!", "The branches grow flat.",
+        "Спасибо!",
     ]
-    private static let things = ["sunrise", "garden", "whiteboard", "cat", "train", "lunch", "wall", "日出", "pear tree"]
+    private static let things = [
+        "sunrise", "garden", "whiteboard", "cat", "train", "lunch", "wall", "日出", "pear tree",
+    ]
 }

@@ -12,7 +12,8 @@ extension Int {
 extension Duration {
     /// Whole milliseconds, one below a millisecond: `84 ms`, `0.3 ms`.
     var milliseconds: String {
-        let microseconds = Int(components.seconds) * 1_000_000 + Int(components.attoseconds / 1_000_000_000_000)
+        let microseconds =
+            Int(components.seconds) * 1_000_000 + Int(components.attoseconds / 1_000_000_000_000)
         guard microseconds < 1_000 else { return "\(((microseconds + 500) / 1_000).grouped) ms" }
         return "0.\(microseconds / 100) ms"
     }

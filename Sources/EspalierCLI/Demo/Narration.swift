@@ -53,7 +53,8 @@ struct Narration: Sendable {
     /// Says what was found to hold; ends the demo if it does not.
     func claim(_ text: String, _ holds: Bool) throws {
         let mark = holds ? StyledLine("✓ ", .good) : StyledLine("✗ ", .bad)
-        let lines = text.wrapped(to: textWidth - 2, indentedBy: 0).split(separator: "\n").map(String.init)
+        let lines = text.wrapped(to: textWidth - 2, indentedBy: 0).split(separator: "\n").map(
+            String.init)
         for (index, line) in lines.enumerated() {
             try show((index == 0 ? mark : StyledLine("  ")) + StyledLine(line))
         }

@@ -5,7 +5,8 @@ struct NextSteps: Sendable {
 
     var title: String {
         cache == nil
-            ? "Where to go next, besides README.md:" : "The cache was left in its directory. Look around in it:"
+            ? "Where to go next, besides README.md:"
+            : "The cache was left in its directory. Look around in it:"
     }
 
     private var commands: [(command: String, purpose: String)] {

@@ -5,7 +5,8 @@
 ///     └ sender  Person:1
 ///       └ name  "Ada"
 struct Outline: Sendable, Equatable {
-    /// What stands before the line, in a column of its own among its neighbours: the name of a field.
+    /// What stands before the line, in a column of its own among its neighbours: the name of a
+    /// field.
     var label = ""
     var line: StyledLine
     var branches: [Outline] = []

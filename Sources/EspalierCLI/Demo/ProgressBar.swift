@@ -1,6 +1,8 @@
-/// How far something has come, as a line whose width does not change, so that it can be drawn over itself.
+/// How far something has come, as a line whose width does not change, so that it can be drawn over
+/// itself.
 ///
-/// Example: `ProgressBar(total: 400, unit: "messages").text(done: 100)` is `████████░░…  25 %  100 of 400 messages`.
+/// Example: `ProgressBar(total: 400, unit: "messages").text(done: 100)` is `████████░░…  25 %  100
+/// of 400 messages`.
 struct ProgressBar: Sendable {
     let total: Int
     let unit: String
@@ -15,8 +17,11 @@ struct ProgressBar: Sendable {
         let pad = TableColumn.Alignment.right.pad
         let count = pad(done.grouped, total.grouped.count)
         let figures = "  \(pad("\(percent) %", 5))  \(count) of \(total.grouped) \(unit)"
-        let columns = min(max(width - figures.terminalColumns, Self.barColumns.lowerBound), Self.barColumns.upperBound)
+        let columns = min(
+            max(width - figures.terminalColumns, Self.barColumns.lowerBound),
+            Self.barColumns.upperBound)
         let filled = total == 0 ? columns : done * columns / total
-        return String(repeating: "█", count: filled) + String(repeating: "░", count: columns - filled) + figures
+        return String(repeating: "█", count: filled)
+            + String(repeating: "░", count: columns - filled) + figures
     }
 }

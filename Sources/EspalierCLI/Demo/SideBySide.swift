@@ -9,7 +9,8 @@ struct SideBySide: Sendable {
 
     private static let separator = " │ "
 
-    /// Lines of at most `width` columns; what does not fit ends in an ellipsis. None has trailing spaces.
+    /// Lines of at most `width` columns; what does not fit ends in an ellipsis. None has trailing
+    /// spaces.
     func lines(width: Int) -> [StyledLine] {
         let half = max(1, (width - Self.separator.terminalColumns) / 2)
         let left = [StyledLine(left.title, .title)] + left.lines
@@ -17,9 +18,11 @@ struct SideBySide: Sendable {
         return (0..<max(left.count, right.count)).map { index in
             let start = index < left.count ? left[index] : StyledLine()
             guard index < right.count, right[index].columns > 0 else {
-                return start.fitted(to: half) + StyledLine(String(Self.separator.dropLast()), .faint)
+                return start.fitted(to: half)
+                    + StyledLine(String(Self.separator.dropLast()), .faint)
             }
-            return start.fitted(to: half) + StyledLine(Self.separator, .faint) + right[index].cut(to: half)
+            return start.fitted(to: half) + StyledLine(Self.separator, .faint)
+                + right[index].cut(to: half)
         }
     }
 }

@@ -1,7 +1,8 @@
 import EspalierModels
 import EspalierRecords
 
-/// A message of the demo's feed. It can't be without its sender; its attachment and those who like it may go.
+/// A message of the demo's feed. It can't be without its sender; its attachment and those who like
+/// it may go.
 struct Message: Codable, NormalizedModel, Equatable {
     let id, text: String
     let sender: Person
@@ -45,30 +46,36 @@ extension Message {
     var modelCount: Int { 2 + (attachment == nil ? 0 : 1) + likes.count }
 
     /// This and the different models below it.
-    var nodeCount: Int { 1 + (attachment == nil ? 0 : 1) + Set([sender.id] + likes.map(\.id)).count }
+    var nodeCount: Int {
+        1 + (attachment == nil ? 0 : 1) + Set([sender.id] + likes.map(\.id)).count
+    }
 
     func shows(_ person: String) -> Bool { sender.id == person || isLiked(by: person) }
 
     func isLiked(by person: String) -> Bool { likes.contains { $0.id == person } }
 }
 
-// What plain Swift has to do so that models change everywhere: what the cache gives is compared with it.
+// What plain Swift has to do so that models change everywhere: what the cache gives is compared
+// with it.
 extension Message {
     func updating(_ person: Person) -> Message {
         Message(
-            id: id, text: text, sender: sender.id == person.id ? person : sender, attachment: attachment,
+            id: id, text: text, sender: sender.id == person.id ? person : sender,
+            attachment: attachment,
             likes: likes.map { $0.id == person.id ? person : $0 })
     }
 
     func removing(attachment removed: String) -> Message {
         Message(
-            id: id, text: text, sender: sender, attachment: attachment?.id == removed ? nil : attachment, likes: likes)
+            id: id, text: text, sender: sender,
+            attachment: attachment?.id == removed ? nil : attachment, likes: likes)
     }
 
     /// Nil without its sender.
     func removing(person removed: String) -> Message? {
         guard sender.id != removed else { return nil }
         return Message(
-            id: id, text: text, sender: sender, attachment: attachment, likes: likes.filter { $0.id != removed })
+            id: id, text: text, sender: sender, attachment: attachment,
+            likes: likes.filter { $0.id != removed })
     }
 }

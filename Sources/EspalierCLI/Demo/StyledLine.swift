@@ -24,7 +24,8 @@ struct StyledLine: Sendable, Equatable {
 
     var columns: Int { pieces.reduce(0) { $0 + $1.text.terminalColumns } }
 
-    /// With spaces behind it up to `width` columns, or its beginning and an ellipsis where it is wider.
+    /// With spaces behind it up to `width` columns, or its beginning and an ellipsis where it is
+    /// wider.
     func fitted(to width: Int) -> StyledLine {
         let line = cut(to: width)
         // Also where the ellipsis stands for a character of two columns.
@@ -47,5 +48,7 @@ struct StyledLine: Sendable, Equatable {
         return line
     }
 
-    func painted(_ palette: Palette) -> String { pieces.map { palette.paint($0.text, $0.style) }.joined() }
+    func painted(_ palette: Palette) -> String {
+        pieces.map { palette.paint($0.text, $0.style) }.joined()
+    }
 }

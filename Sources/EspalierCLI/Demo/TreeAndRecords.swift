@@ -38,9 +38,11 @@ private struct RecordCollection {
     }
 
     mutating func add(_ handle: Handle) throws {
-        guard seen.insert(handle).inserted, case .record(let record) = try inspection.record(handle) else { return }
+        guard seen.insert(handle).inserted, case .record(let record) = try inspection.record(handle)
+        else { return }
         var outline = Outline(
-            line: StyledLine(record.identifier, .name) + StyledLine("  \(record.storedByteCount) bytes", .faint))
+            line: StyledLine(record.identifier, .name)
+                + StyledLine("  \(record.storedByteCount) bytes", .faint))
         for (field, value) in try record.fields() {
             outline.branches.append(try branch(field.name, value, record.children))
         }
@@ -48,7 +50,9 @@ private struct RecordCollection {
         for child in record.children { try add(child) }
     }
 
-    private mutating func branch(_ name: String, _ value: RecordValue, _ children: [Handle]) throws -> Outline {
+    private mutating func branch(_ name: String, _ value: RecordValue, _ children: [Handle]) throws
+        -> Outline
+    {
         guard case .array(let elements) = value else {
             return Outline(label: name, line: try line(value, children))
         }
@@ -75,7 +79,8 @@ extension Message {
             line: StyledLine(modelIdentifier ?? "", .name),
             branches: [
                 .field("id", id), .field("text", text), sender.outline(label: "sender"),
-                attachment?.outline ?? Outline(label: "attachment", line: StyledLine("nil", .faint)),
+                attachment?.outline
+                    ?? Outline(label: "attachment", line: StyledLine("nil", .faint)),
                 Outline(label: "likes", line: StyledLine(), branches: likes.map { $0.outline() }),
             ])
     }

@@ -14,14 +14,16 @@ struct Diagnosis {
 
     /// File systems whose locks and maps are not shared between the machines that mount them.
     private static let remoteTypes: Set<String> = [
-        "9p", "afs", "afpfs", "ceph", "cifs", "davfs", "fuse.sshfs", "fuse.glusterfs", "fuse.s3fs", "glusterfs",
+        "9p", "afs", "afpfs", "ceph", "cifs", "davfs", "fuse.sshfs", "fuse.glusterfs", "fuse.s3fs",
+        "glusterfs",
         "lustre",
         "ncpfs", "nfs", "nfs4", "smb3", "smbfs", "vboxsf", "virtiofs", "webdav",
     ]
     private static let memoryTypes: Set<String> = ["ramfs", "tmpfs"]
 
     /// `history` is what the cache has done over its life.
-    init(of surroundings: Surroundings, _ condition: CacheCondition?, history: CacheHistory? = nil) {
+    init(of surroundings: Surroundings, _ condition: CacheCondition?, history: CacheHistory? = nil)
+    {
         if surroundings.machinePage != 4_096 { add(machinePage: surroundings.machinePage) }
         if let disk = surroundings.disk { add(disk) }
         if let history { add(history) }
@@ -32,7 +34,8 @@ struct Diagnosis {
         if !condition.leftGenerations.isEmpty {
             findings.append(
                 .warning(
-                    "generations", "\(condition.leftGenerations.count) left behind when a switch was cut short.",
+                    "generations",
+                    "\(condition.leftGenerations.count) left behind when a switch was cut short.",
                     "The next switch removes them; until then they take room beside the budget."))
         }
     }
@@ -45,7 +48,8 @@ struct Diagnosis {
         findings.append(
             .problem(
                 "page", "This system has pages of \(machinePage) bytes.",
-                "LMDB 0.9 is known to fail on pages larger than 4 KiB: try it before relying on it."))
+                "LMDB 0.9 is known to fail on pages larger than 4 KiB: try it before relying on it."
+            ))
     }
 
     private mutating func add(_ disk: Surroundings.Disk) {
@@ -54,22 +58,28 @@ struct Diagnosis {
                 findings.append(
                     .problem(
                         "file system", "\(mount.type) is a network file system.",
-                        "Locks and memory maps are not shared over it, and the cache can be damaged. Use a local disk.")
+                        "Locks and memory maps are not shared over it, and the cache can be damaged. Use a local disk."
+                    )
                 )
             }
             if Self.memoryTypes.contains(mount.type) {
                 findings.append(
-                    .warning("file system", "\(mount.type) is in memory.", "The cache is gone after a restart."))
+                    .warning(
+                        "file system", "\(mount.type) is in memory.",
+                        "The cache is gone after a restart."))
             }
             if mount.isReadOnly {
                 findings.append(
-                    .problem("file system", "It is mounted read-only.", "Nothing can be stored until it is writable."))
+                    .problem(
+                        "file system", "It is mounted read-only.",
+                        "Nothing can be stored until it is writable."))
             }
         }
         if let mode = disk.mode, mode & 0o077 != 0 {
             findings.append(
                 .warning(
-                    "permissions", "Others may open the directory: its mode is \(String(mode & 0o7777, radix: 8)).",
+                    "permissions",
+                    "Others may open the directory: its mode is \(String(mode & 0o7777, radix: 8)).",
                     "chmod 700 keeps what is cached private."))
         }
     }
@@ -104,29 +114,36 @@ struct Diagnosis {
                     Pinned records take up to \(SizeArgument.formatted(history.pinnedBytes.bytes)) of the \
                     \(SizeArgument.formatted(limit)) they may.
                     """,
-                    "Writes to them fail beyond that. Unpin something, or raise the budget: espalier budget."))
+                    "Writes to them fail beyond that. Unpin something, or raise the budget: espalier budget."
+                ))
         }
         for (reason, count) in history.droppedWrites.sorted(by: { $0.key < $1.key }) {
             findings.append(
                 .warning(
-                    "writes", "\(count) \(count == 1 ? "write was" : "writes were") dropped: \(reason).",
+                    "writes",
+                    "\(count) \(count == 1 ? "write was" : "writes were") dropped: \(reason).",
                     Self.advice(onDropped: reason)))
         }
         for (reason, count) in history.generationsReplaced.sorted(by: { $0.key < $1.key }) {
             findings.append(
                 .warning(
-                    "generations", "Replaced by an empty one \(count == 1 ? "once" : "\(count) times"): \(reason).",
+                    "generations",
+                    "Replaced by an empty one \(count == 1 ? "once" : "\(count) times"): \(reason).",
                     "What was stored before is fetched anew. If it goes on, look at the disk."))
         }
     }
 
     private static func advice(onDropped reason: String) -> String {
         switch reason {
-        case "full": "They did not fit, even alone. Store less at once, or raise the budget: espalier budget."
-        case "treeTooLarge": "A write takes an eighth of the budget at most. Store it in parts, or: espalier budget."
+        case "full":
+            "They did not fit, even alone. Store less at once, or raise the budget: espalier budget."
+        case "treeTooLarge":
+            "A write takes an eighth of the budget at most. Store it in parts, or: espalier budget."
         case "pagesHeld": "A reader kept pages from being used again. See to it that reads end."
-        case "pinnedFull": "What is pinned left too little room. Unpin something, or raise the budget: espalier budget."
-        case "queueFull": "Writes came faster than they could be committed. Write less often, or raise queueLimit."
+        case "pinnedFull":
+            "What is pinned left too little room. Unpin something, or raise the budget: espalier budget."
+        case "queueFull":
+            "Writes came faster than they could be committed. Write less often, or raise queueLimit."
         case "diskFull": "Free some space."
         default: "espalier verify looks for damage."
         }
@@ -137,13 +154,16 @@ struct Diagnosis {
             guard let lag = reader.lag, lag > Self.longLag else { continue }
             findings.append(
                 .warning(
-                    "readers", "Process \(reader.processIdentifier) reads a snapshot \(lag) commits old.",
-                    "Pages that eviction frees can't be used again while it does. Let it finish, or end it."))
+                    "readers",
+                    "Process \(reader.processIdentifier) reads a snapshot \(lag) commits old.",
+                    "Pages that eviction frees can't be used again while it does. Let it finish, or end it."
+                ))
         }
         guard Double(readers.count) > Self.nearlyFull * Double(slots) else { return }
         findings.append(
             .warning(
                 "readers", "\(readers.count) of \(slots) slots of the reader table are taken.",
-                "When all are, further reads miss. Close caches in processes that do not need them."))
+                "When all are, further reads miss. Close caches in processes that do not need them."
+            ))
     }
 }

@@ -14,8 +14,10 @@ struct DoctorReport: Printable {
 
     private var systemFacts: [Fact] {
         [
-            ("espalier", "espalier", .text(surroundings.tool)), ("lmdb", "LMDB", .text(surroundings.lmdb)),
-            ("zstd", "zstd", .text(surroundings.zstd)), ("system", "system", .text(surroundings.system)),
+            ("espalier", "espalier", .text(surroundings.tool)),
+            ("lmdb", "LMDB", .text(surroundings.lmdb)),
+            ("zstd", "zstd", .text(surroundings.zstd)),
+            ("system", "system", .text(surroundings.system)),
             ("systemPage", "system's page", .size(surroundings.machinePage)),
         ]
     }
@@ -28,7 +30,9 @@ struct DoctorReport: Printable {
             facts.append(("mountPoint", "mounted at", .text(mount.path)))
         }
         if let free = disk.freeBytes { facts.append(("diskFreeBytes", "disk free", .size(free))) }
-        if let mode = disk.mode { facts.append(("mode", "mode", .text(String(mode & 0o7777, radix: 8)))) }
+        if let mode = disk.mode {
+            facts.append(("mode", "mode", .text(String(mode & 0o7777, radix: 8))))
+        }
         return facts
     }
 
@@ -42,7 +46,10 @@ struct DoctorReport: Printable {
             ("format", "format", .count(Int(condition.formatVersion))),
             ("generation", "generation", .text(condition.generation)),
             ("generationNumber", "switches", .count(Int(clamping: condition.generationNumber))),
-            ("lastTransaction", "last transaction", .count(Int(clamping: condition.lastTransaction))),
+            (
+                "lastTransaction", "last transaction",
+                .count(Int(clamping: condition.lastTransaction))
+            ),
             ("budget", "budget", .size(condition.budget.bytes)),
             ("directoryBytes", "directory's files", .size(condition.directoryBytes.bytes)),
             ("mapBytes", "map", .size(condition.mapSize.bytes)),
@@ -73,7 +80,8 @@ struct DoctorReport: Printable {
     func conclusion(width: Int, palette: Palette) -> String {
         guard !findings.isEmpty else { return palette.paint("nothing to complain about", .good) }
         return findings.map { finding in
-            let lines = "\(finding.severity.rawValue): \(finding.about): \(finding.detail) \(finding.advice)"
+            let lines =
+                "\(finding.severity.rawValue): \(finding.about): \(finding.detail) \(finding.advice)"
                 .withVisibleControls.wrapped(to: width, indentedBy: 2)
             return palette.paint(lines, finding.severity == .problem ? .bad : .warning)
         }.joined(separator: "\n")
@@ -81,7 +89,8 @@ struct DoctorReport: Printable {
 }
 
 extension String {
-    /// Broken at spaces into lines of at most `width` columns where words allow; further lines are indented.
+    /// Broken at spaces into lines of at most `width` columns where words allow; further lines are
+    /// indented.
     func wrapped(to width: Int, indentedBy indent: Int) -> String {
         var lines: [String] = []
         var line = ""

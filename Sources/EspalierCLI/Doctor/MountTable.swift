@@ -13,15 +13,18 @@ struct MountTable: Sendable {
         mounts = text.split(separator: "\n").compactMap { line in
             // 36 35 98:0 /root /path rw,noatime [optional fields] - ext4 /dev/sda1 rw
             let fields = line.split(separator: " ")
-            guard let dash = fields.firstIndex(of: "-"), dash >= 6, fields.count > dash + 3 else { return nil }
+            guard let dash = fields.firstIndex(of: "-"), dash >= 6, fields.count > dash + 3 else {
+                return nil
+            }
             let options = (fields[5] + "," + fields[dash + 3]).split(separator: ",")
             return Mount(
-                path: Self.unescaped(fields[4]), type: String(fields[dash + 1]), isReadOnly: options.contains("ro"))
+                path: Self.unescaped(fields[4]), type: String(fields[dash + 1]),
+                isReadOnly: options.contains("ro"))
         }
     }
 
-    /// The file system that `path`, absolute and without symbolic links, stands on: of those mounted at the same place the
-    /// last one.
+    /// The file system that `path`, absolute and without symbolic links, stands on: of those
+    /// mounted at the same place the last one.
     func mount(of path: String) -> Mount? {
         var found: Mount?
         for mount in mounts where Self.contains(mount.path, path) {

@@ -38,7 +38,9 @@ struct Surroundings: Sendable {
     }
 
     private static func mount(of folder: String) -> MountTable.Mount? {
-        guard let file = FileHandle(forReadingAtPath: "/proc/self/mountinfo"), let data = try? file.readToEnd() else {
+        guard let file = FileHandle(forReadingAtPath: "/proc/self/mountinfo"),
+            let data = try? file.readToEnd()
+        else {
             return nil
         }
         return MountTable(parsing: String(decoding: data, as: UTF8.self)).mount(of: folder)

@@ -24,7 +24,10 @@ struct EvictionForecast: Printable {
             ("pinnedBytes", "their bytes", .size(pinnedBytes.bytes)),
         ]
         return Report(groups: [
-            ("what would go", would + victim("oldest", preview.oldest) + victim("youngest", preview.youngest)),
+            (
+                "what would go",
+                would + victim("oldest", preview.oldest) + victim("youngest", preview.youngest)
+            ),
             ("the room it makes", room), ("what can't go", stays),
         ])
     }

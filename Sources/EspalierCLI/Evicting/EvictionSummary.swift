@@ -5,11 +5,16 @@ struct EvictionSummary: Printable {
     let before: CacheStatistics
     let after: CacheStatistics
 
-    /// As far as other processes leave that to be told: what they store meanwhile counts against it.
-    private var records: Int { max(0, before.records - after.records, evicted { $0.explicit.records }) }
+    /// As far as other processes leave that to be told: what they store meanwhile counts against
+    /// it.
+    private var records: Int {
+        max(0, before.records - after.records, evicted { $0.explicit.records })
+    }
 
     private var bytes: Int {
-        max(0, before.recordBytes.bytes - after.recordBytes.bytes, evicted { $0.explicit.bytes.bytes })
+        max(
+            0, before.recordBytes.bytes - after.recordBytes.bytes,
+            evicted { $0.explicit.bytes.bytes })
     }
 
     private func evicted(_ count: (EvictionStatistics) -> Int) -> Int {
@@ -22,7 +27,10 @@ struct EvictionSummary: Printable {
         Report(facts: [
             ("records", "records", .count(records)),
             ("bytes", "their bytes", .size(bytes)),
-            ("collections", "collections among them", .count(max(0, before.collections - after.collections))),
+            (
+                "collections", "collections among them",
+                .count(max(0, before.collections - after.collections))
+            ),
             ("bytesInUse", "in use before", .size(before.bytesInUse.bytes)),
             ("bytesLeft", "in use now", .size(after.bytesInUse.bytes)),
             ("timeSpentNanoseconds", "time spent", .nanoseconds(timeSpent)),

@@ -14,7 +14,9 @@ struct PinList {
             case .collection(let key): (.collection, key)
             case .key(let key): (.key, key)
             }
-        return pins.contains { $0.nameSpace == nameSpace && Identifier($0.identifier) == Identifier(name) }
+        return pins.contains {
+            $0.nameSpace == nameSpace && Identifier($0.identifier) == Identifier(name)
+        }
     }
 
     /// In the order of nodes and collections, each by their names.

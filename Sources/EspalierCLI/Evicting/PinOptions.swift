@@ -12,9 +12,13 @@ struct PinOptions: ParsableArguments {
         guard identifier == nil || collection == nil else {
             throw ValidationError("Give an identifier or --collection, not both.")
         }
-        guard (identifier ?? collection) != "" else { throw ValidationError("An identifier or key is not empty.") }
+        guard (identifier ?? collection) != "" else {
+            throw ValidationError("An identifier or key is not empty.")
+        }
     }
 
     /// Nil where none was given.
-    var entry: EntryOptions.Entry? { collection.map { .collection($0) } ?? identifier.map { .node($0) } }
+    var entry: EntryOptions.Entry? {
+        collection.map { .collection($0) } ?? identifier.map { .node($0) }
+    }
 }

@@ -7,7 +7,8 @@ extension EntryOptions.Entry {
         switch self {
         case .node(let identifier): try inspection.entry(of: identifier, in: .node)
         case .collection(let key): try inspection.entry(of: key, in: .collection)
-        case .key(let key): try inspection.entry(of: key, in: .key) ?? inspection.entry(of: key, in: .node)
+        case .key(let key):
+            try inspection.entry(of: key, in: .key) ?? inspection.entry(of: key, in: .node)
         }
     }
 }

@@ -21,7 +21,9 @@ enum Hexadecimal {
 
     /// What is printable in ASCII, and a point for everything else.
     static func printable(_ bytes: ArraySlice<UInt8>) -> String {
-        String(decoding: bytes.map { (0x20..<0x7F).contains($0) ? $0 : UInt8(ascii: ".") }, as: UTF8.self)
+        String(
+            decoding: bytes.map { (0x20..<0x7F).contains($0) ? $0 : UInt8(ascii: ".") },
+            as: UTF8.self)
     }
 
     /// At least four digits.

@@ -18,17 +18,21 @@ struct ReadExplanation {
     init?(of entry: EntryOptions.Entry, in inspection: Inspection) throws {
         guard let found = try entry.indexEntry(in: inspection) else { return nil }
         let limits = Configuration.commandLine().limits
-        let outcome = try inspection.outcome(JSONTree.self, found.nameSpace, found.identifier, limits: limits)
+        let outcome = try inspection.outcome(
+            JSONTree.self, found.nameSpace, found.identifier, limits: limits)
         self.entry = found
         reason = outcome.reason
         isCut = if case .hit(let hit) = outcome { hit.isCut } else { false }
         survey = try inspection.survey(of: found, levels: limits.maximumDepth)
         record = try RecordProfile(of: found.handle, in: inspection)
         let stop = reason == nil ? nil : survey.stop?.handle
-        self.stop = try stop.flatMap { $0 == found.handle ? nil : try RecordProfile(of: $0, in: inspection) }
+        self.stop = try stop.flatMap {
+            $0 == found.handle ? nil : try RecordProfile(of: $0, in: inspection)
+        }
     }
 
-    /// Where a miss is; nil for one that is at no place. A read names an entry that is no node without the way inside it.
+    /// Where a miss is; nil for one that is at no place. A read names an entry that is no node
+    /// without the way inside it.
     private var path: String? {
         guard let path = reasonPath else { return nil }
         return survey.stop.flatMap { $0.path.hasPrefix(path) ? $0.path : nil } ?? path
@@ -52,7 +56,8 @@ struct ReadExplanation {
             ("path", "path", path.map { .text($0, .name) } ?? .nothing),
             ("detail", "detail", reason.map { .text($0.description) } ?? .nothing),
             ("records", "records of the tree", .count(survey.recordCount)),
-            ("levels", "levels", .count(survey.depth)), ("isCut", "cut at a reference back", .flag(isCut)),
+            ("levels", "levels", .count(survey.depth)),
+            ("isCut", "cut at a reference back", .flag(isCut)),
         ]
     }
 }
@@ -64,7 +69,8 @@ extension ReadExplanation: Printable {
         let final = survey.places.filter(\.kind.isFinal)
         let typed = survey.places.filter { !$0.kind.isFinal }
         groups.append(("where every read stops", facts(of: final, from: 0)))
-        groups.append(("where a type stops that can't do without", facts(of: typed, from: final.count)))
+        groups.append(
+            ("where a type stops that can't do without", facts(of: typed, from: final.count)))
         if survey.placeCount > survey.places.count {
             let more = survey.placeCount - survey.places.count
             groups.append(("and more", [("placesMore", "places", .count(more))]))
@@ -76,18 +82,22 @@ extension ReadExplanation: Printable {
         places.enumerated().map { index, place in
             (
                 "places.\(start + index)", place.path,
-                .text([place.kind.rawValue, place.detail].compactMap { $0 }.joined(separator: ": "), place.kind.style)
+                .text(
+                    [place.kind.rawValue, place.detail].compactMap { $0 }.joined(separator: ": "),
+                    place.kind.style)
             )
         }
     }
 
-    /// Places are objects in an array, in the order of the walk; `stop` is null where the read stopped at nothing else.
+    /// Places are objects in an array, in the order of the walk; `stop` is null where the read
+    /// stopped at nothing else.
     var json: JSONValue {
         var members = [JSONMember(name: "identifier", value: .string(entry.identifier))]
         if case .object(let read) = Report(facts: read).json { members += read }
         members.append(JSONMember(name: "record", value: Self.object(record)))
         members.append(JSONMember(name: "stop", value: stop.map(Self.object) ?? .null))
-        members.append(JSONMember(name: "placeCount", value: .number(JSONNumber(survey.placeCount))))
+        members.append(
+            JSONMember(name: "placeCount", value: .number(JSONNumber(survey.placeCount))))
         members.append(JSONMember(name: "places", value: .array(survey.places.map(\.json))))
         return .object(members)
     }

@@ -3,8 +3,8 @@ import EspalierStore
 
 /// The bytes of a record as stored, each part under its name: what `get --raw` prints.
 ///
-/// Sixteen bytes a line, with their place in the record. The slices of a long record's chunks are shown joined; of each chunk
-/// what stands around its slice comes first.
+/// Sixteen bytes a line, with their place in the record. The slices of a long record's chunks are
+/// shown joined; of each chunk what stands around its slice comes first.
 struct RecordDump {
     let identifier: String
     let anatomy: RecordAnatomy
@@ -21,7 +21,7 @@ struct RecordDump {
     private static let shownChildren = 8
 
     private var sections: [Section] {
-        anatomy.chunks.flatMap(frame) + anatomy.parts.map(section) + expanded
+        anatomy.chunks.flatMap(frame) + anatomy.parts.map(section) + decompressed
     }
 
     /// What a chunk has around its slice.
@@ -40,13 +40,17 @@ struct RecordDump {
 
     private func section(of part: RecordAnatomy.Part) -> Section {
         Section(
-            name: part.name.rawValue, meaning: meaning(of: part.name), offset: part.range.lowerBound,
+            name: part.name.rawValue, meaning: meaning(of: part.name),
+            offset: part.range.lowerBound,
             bytes: anatomy.joined[part.range])
     }
 
-    private var expanded: [Section] {
-        guard let bytes = anatomy.expanded else { return [] }
-        return [Section(name: "expanded", meaning: "\(bytes.count) bytes", offset: 0, bytes: bytes[...])]
+    private var decompressed: [Section] {
+        guard let bytes = anatomy.decompressed else { return [] }
+        return [
+            Section(
+                name: "decompressed", meaning: "\(bytes.count) bytes", offset: 0, bytes: bytes[...])
+        ]
     }
 
     private func meaning(of name: RecordAnatomy.PartName) -> String {
@@ -86,7 +90,8 @@ extension RecordDump: Printable {
     var table: Report {
         var report = Report(.list, columns: [.right("offset"), .left("bytes"), .left("text")])
         for section in sections {
-            let heading = section.meaning.isEmpty ? section.name : "\(section.name): \(section.meaning)"
+            let heading =
+                section.meaning.isEmpty ? section.name : "\(section.name): \(section.meaning)"
             report.append([.nothing, .text(heading, .name), .nothing])
             for line in section.lines(of: Self.lineLength) { report.append(line) }
         }
@@ -96,7 +101,9 @@ extension RecordDump: Printable {
     var report: Report {
         var report = Report(
             .list,
-            columns: [.left("part"), .left("meaning"), .right("offset"), .left("bytes"), .left("text")])
+            columns: [
+                .left("part"), .left("meaning"), .right("offset"), .left("bytes"), .left("text"),
+            ])
         for section in sections {
             for line in section.lines(of: Self.lineLength) {
                 report.append([.text(section.name), .text(section.meaning)] + line)
@@ -105,10 +112,12 @@ extension RecordDump: Printable {
         return report
     }
 
-    /// Bytes as one string of digits for each part: `jq -r '.parts[].bytes' | xxd -r -p` is the record.
+    /// Bytes as one string of digits for each part: `jq -r '.parts[].bytes' | xxd -r -p` is the
+    /// record.
     var json: JSONValue {
         [
-            "identifier": .string(identifier), "handle": .number(JSONNumber(Int(clamping: anatomy.handle.rawValue))),
+            "identifier": .string(identifier),
+            "handle": .number(JSONNumber(Int(clamping: anatomy.handle.rawValue))),
             "problem": anatomy.problem.map { .string($0) } ?? .null,
             "storedBytes": .number(JSONNumber(anatomy.storedByteCount)),
             "chunks": .array(
@@ -128,7 +137,8 @@ extension RecordDump: Printable {
                         "bytes": .string(Hexadecimal.digits(section.bytes)),
                     ]
                 }),
-            "expanded": anatomy.expanded.map { .string(Hexadecimal.digits($0[...])) } ?? .null,
+            "decompressed": anatomy.decompressed.map { .string(Hexadecimal.digits($0[...])) }
+                ?? .null,
         ]
     }
 }

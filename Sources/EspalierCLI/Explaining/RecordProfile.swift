@@ -1,7 +1,8 @@
 import EspalierRecords
 import EspalierStore
 
-/// What is known of one record besides its content: how it is stored, and what the cache keeps about it.
+/// What is known of one record besides its content: how it is stored, and what the cache keeps
+/// about it.
 struct RecordProfile {
     let handle: Handle
     let summary: RecordSummary
@@ -39,10 +40,16 @@ struct RecordProfile {
             ("flags", "flags", anatomy.map { .texts($0.flagNames) } ?? .nothing),
             ("shape", "shape", shape), ("types", "types", .texts(anatomy?.shape?.types ?? [])),
             ("fields", "fields", .texts(anatomy?.shape?.fields.map(\.name) ?? [])),
-            ("dictionary", "dictionary", anatomy?.dictionaryNumber.map(DictionaryName.cell) ?? .nothing),
+            (
+                "dictionary", "dictionary",
+                anatomy?.dictionaryNumber.map(DictionaryName.cell) ?? .nothing
+            ),
             ("rawBytes", "not compressed", anatomy?.rawByteCount.map(Cell.size) ?? .nothing),
             ("storedBytes", "as stored", anatomy.map { .size($0.storedByteCount) } ?? .nothing),
-            ("ratio", "ratio", Cell.ratio(raw: anatomy?.rawByteCount, stored: anatomy?.storedByteCount)),
+            (
+                "ratio", "ratio",
+                Cell.ratio(raw: anatomy?.rawByteCount, stored: anatomy?.storedByteCount)
+            ),
             ("chunks", "chunks", chunks),
             ("children", "children", anatomy?.children.map { .count($0.count) } ?? .nothing),
         ]
@@ -64,7 +71,8 @@ struct RecordProfile {
         let isThere = summary.kind != .nothing
         return [
             ("references", "references to it", summary.references.map(Cell.count) ?? .nothing),
-            ("stamp", "last use, stamp", stamp), ("age", "last use, accesses ago", Self.count(summary.age)),
+            ("stamp", "last use, stamp", stamp),
+            ("age", "last use, accesses ago", Self.count(summary.age)),
             ("ageSeconds", "last use, time ago", .seconds(summary.time)),
             ("state", "state", isThere ? .texts(stateNames) : .nothing),
         ]
@@ -80,9 +88,11 @@ struct RecordProfile {
     private var stateNames: [String] {
         guard let state else { return ["damaged"] }
         let names: [(StateEntry.Flags, String)] = [
-            (.tombstone, "deleted"), (.lost, "lost"), (.nameless, "without a name"), (.onCycle, "on a cycle"),
-            (.held, "held"), (.dying, "dying"), (.timed, "expires"),
+            (.tombstone, "deleted"), (.lost, "lost"), (.nameless, "without a name"),
+            (.onCycle, "on a cycle"),
+            (.blocked, "blocked"), (.pendingRemoval, "pending removal"), (.timed, "expires"),
         ]
-        return (summary.isPinned ? ["pinned"] : []) + names.filter { state.flags.contains($0.0) }.map(\.1)
+        return (summary.isPinned ? ["pinned"] : [])
+            + names.filter { state.flags.contains($0.0) }.map(\.1)
     }
 }

@@ -1,7 +1,8 @@
 import EspalierStore
 
 extension CacheArgument {
-    /// Opens the cache for one snapshot of its records. It is closed when this returns: what is printed is copied before.
+    /// Opens the cache for one snapshot of its records. It is closed when this returns: what is
+    /// printed is copied before.
     func inspect<R>(_ body: (Inspection) throws -> R) throws(CommandFailure) -> R {
         let cache = try openExisting()
         defer { cache.close() }

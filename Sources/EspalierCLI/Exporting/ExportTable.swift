@@ -8,7 +8,8 @@ enum ExportTable {
     static func row(_ line: RecordLine, references: Int) -> [Cell] {
         let types: [String] = if case .node(let types, _, _) = line.content { types } else { [] }
         return [
-            .text(line.kind.rawValue), .text(line.identifier, .name), .texts(types), .count(references),
+            .text(line.kind.rawValue), .text(line.identifier, .name), .texts(types),
+            .count(references),
             .text(JSONWriter().string(from: line.contentJSON)),
         ]
     }

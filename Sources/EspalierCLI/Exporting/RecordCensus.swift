@@ -21,13 +21,15 @@ struct RecordCensus {
     mutating func add(_ record: RestoredRecord, at place: LinePlace) throws(CommandFailure) {
         let name = Identifier(record.identifier)
         guard names[record.nameSpace, default: []].insert(name).inserted else {
-            throw CommandFailure("\(place): there is another line of the \(record.kindName) \(name)")
+            throw CommandFailure(
+                "\(place): there is another line of the \(record.kindName) \(name)")
         }
         count += 1
         if record.nameSpace == .node { missing[name] = nil }
         let bytes = record.largestElement ?? record.byteCount
         if bytes > largest?.bytes ?? 0 {
-            largest = Largest(bytes: bytes, place: place, isElement: record.nameSpace == .collection)
+            largest = Largest(
+                bytes: bytes, place: place, isElement: record.nameSpace == .collection)
         }
         for case .node(let identifier) in record.references {
             let target = Identifier(identifier)
@@ -61,7 +63,8 @@ extension RestoredRecord {
     fileprivate var references: [RecordReference] {
         switch content {
         case .node(_, let value, _), .key(let value): value.references
-        case .collection(let elements), .moreElements(let elements, _): elements.flatMap(\.references)
+        case .collection(let elements), .moreElements(let elements, _):
+            elements.flatMap(\.references)
         }
     }
 }

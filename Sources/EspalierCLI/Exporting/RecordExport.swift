@@ -1,7 +1,8 @@
 import EspalierRecords
 import EspalierStore
 
-/// The records of a snapshot as lines, in the order of their handles: what is read together stands together.
+/// The records of a snapshot as lines, in the order of their handles: what is read together stands
+/// together.
 struct RecordExport {
     private let inspection: Inspection
     private var names: ReferenceNames
@@ -18,7 +19,8 @@ struct RecordExport {
     /// How many records have no line because they are damaged.
     var leftOut: Int { unreadable.subtracting(segments).count }
 
-    /// Visits the line of every node, key and collection, with how often it refers to another record.
+    /// Visits the line of every node, key and collection, with how often it refers to another
+    /// record.
     mutating func forEachLine(_ body: (RecordLine, _ references: Int) throws -> Void) throws {
         try inspection.forEachRecord { handle, stored in
             if case .record(let record) = stored, record.nameSpace == .segment { return true }

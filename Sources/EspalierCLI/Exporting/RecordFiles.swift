@@ -1,8 +1,9 @@
 import EspalierStore
 import Foundation
 
-/// Exports as they are read: once from their files, and then from what was put aside meanwhile. So what is stored is what
-/// was checked, whatever becomes of the files, and a pipe is as good as a file. Confined to one thread.
+/// Exports as they are read: once from their files, and then from what was put aside meanwhile. So
+/// what is stored is what was checked, whatever becomes of the files, and a pipe is as good as a
+/// file. Confined to one thread.
 final class RecordFiles {
     private static let chunkSize = 1 << 18
 

@@ -1,8 +1,8 @@
 import EspalierRecords
 import EspalierStore
 
-/// Stores the records of exports. All of them are read and checked first, so that after an error the cache is as it was; then
-/// what was checked is stored in parts.
+/// Stores the records of exports. All of them are read and checked first, so that after an error
+/// the cache is as it was; then what was checked is stored in parts.
 @MainActor
 struct RecordImport {
     private let files = RecordFiles()
@@ -12,14 +12,17 @@ struct RecordImport {
     /// Nodes that are referred to and have no line.
     private let unresolved: [(identifier: String, place: LinePlace)]
 
-    /// A commit in parts of this share of the budget leaves room for what it replaces. More would take memory only.
+    /// A commit in parts of this share of the budget leaves room for what it replaces. More would
+    /// take memory only.
     private static let partsOfBudget = 32
     private static let largestPart = 4 << 20
 
     init(of inputs: [InputFile]) throws(CommandFailure) {
         var census = RecordCensus()
         for input in inputs {
-            try files.add(input) { (record, place) throws(CommandFailure) in try census.add(record, at: place) }
+            try files.add(input) { (record, place) throws(CommandFailure) in
+                try census.add(record, at: place)
+            }
         }
         // Not the names of all records: they have done their work.
         count = census.count
@@ -43,7 +46,8 @@ struct RecordImport {
             default: ", nor are \(missing.count - 1) others that are referred to"
             }
         throw CommandFailure(
-            "\(first.place): the node \(first.identifier) is neither in the file nor in the cache\(others)")
+            "\(first.place): the node \(first.identifier) is neither in the file nor in the cache\(others)"
+        )
     }
 
     /// Throws when a record is too large for a single write to a cache with this budget.
@@ -66,10 +70,13 @@ struct RecordImport {
             for await change in changes { count += change.written.count + change.keys.count }
             return count
         }
-        var parts = RestoringParts(cache: cache, size: min(budget / Self.partsOfBudget, Self.largestPart))
+        var parts = RestoringParts(
+            cache: cache, size: min(budget / Self.partsOfBudget, Self.largestPart))
         for var records in try files.again() {
             while let (record, place) = try records.next() {
-                for part in record.parts(ifOver: budget / 8, of: parts.size) { try await parts.add(part, at: place) }
+                for part in record.parts(ifOver: budget / 8, of: parts.size) {
+                    try await parts.add(part, at: place)
+                }
             }
         }
         try await parts.finish()
@@ -80,7 +87,8 @@ struct RecordImport {
     }
 }
 
-/// Records on their way into a cache, in writes of some size: while one is committed the next is read.
+/// Records on their way into a cache, in writes of some size: while one is committed the next is
+/// read.
 @MainActor
 private struct RestoringParts {
     let cache: NormalizedCache
@@ -90,7 +98,8 @@ private struct RestoringParts {
     private var records: [RestoredRecord] = []
     private var bytes = 0
     private var places: (first: LinePlace, last: LinePlace)?
-    private var pending: (ticket: WriteTicket, first: LinePlace, last: LinePlace, furtherPartOf: String?)?
+    private var pending:
+        (ticket: WriteTicket, first: LinePlace, last: LinePlace, furtherPartOf: String?)?
 
     init(cache: NormalizedCache, size: Int) {
         self.cache = cache
@@ -111,7 +120,9 @@ private struct RestoringParts {
         try await settle()
         guard let places else { return }
         let further = records.last { if case .moreElements = $0.content { true } else { false } }
-        pending = (cache.restore(records, as: restoration), places.first, places.last, further?.identifier)
+        pending = (
+            cache.restore(records, as: restoration), places.first, places.last, further?.identifier
+        )
         (records, bytes, self.places) = ([], 0, nil)
     }
 
@@ -151,7 +162,8 @@ extension RestoredRecord {
         return parts.map { elements in
             defer { stored += elements.count }
             return RestoredRecord(
-                identifier, stored == 0 ? .collection(elements) : .moreElements(elements, behind: stored))
+                identifier,
+                stored == 0 ? .collection(elements) : .moreElements(elements, behind: stored))
         }
     }
 }

@@ -25,11 +25,14 @@ extension RecordLine {
         guard types.count <= Shape.maximumTypes else {
             throw LineProblem("a node has at most \(Shape.maximumTypes) types")
         }
-        guard Set(types.map(Identifier.init)).count == types.count else { throw LineProblem("types names one twice") }
+        guard Set(types.map(Identifier.init)).count == types.count else {
+            throw LineProblem("types names one twice")
+        }
         guard case .object(let fields) = try take("fields", from: &members) else {
             throw LineProblem("fields is an object")
         }
-        guard case .object(var declarers) = takeIfThere("declarers", from: &members) ?? .object([]) else {
+        guard case .object(var declarers) = takeIfThere("declarers", from: &members) ?? .object([])
+        else {
             throw LineProblem("declarers is an object")
         }
         guard case .bool(let isOnCycle) = takeIfThere("onCycle", from: &members) ?? false else {
@@ -39,10 +42,14 @@ extension RecordLine {
         parsed.reserveCapacity(fields.count)
         for field in fields {
             var bits = Field.allTypes(types.count)
-            if let names = takeIfThere(field.name, from: &declarers) { bits = try self.bits(of: names, types) }
+            if let names = takeIfThere(field.name, from: &declarers) {
+                bits = try self.bits(of: names, types)
+            }
             parsed.append(Field(name: field.name, value: field.value, declarers: bits))
         }
-        if let rest = declarers.first { throw LineProblem("declarers names \(rest.name), which is no field") }
+        if let rest = declarers.first {
+            throw LineProblem("declarers names \(rest.name), which is no field")
+        }
         return .node(types: types, fields: parsed, isOnCycle: isOnCycle)
     }
 
@@ -58,10 +65,14 @@ extension RecordLine {
     }
 
     private static func names(_ what: String, _ json: JSONValue) throws(LineProblem) -> [String] {
-        guard case .array(let elements) = json else { throw LineProblem("\(what) is an array of names") }
+        guard case .array(let elements) = json else {
+            throw LineProblem("\(what) is an array of names")
+        }
         var names: [String] = []
         for element in elements {
-            guard case .string(let name) = element else { throw LineProblem("\(what) is an array of names") }
+            guard case .string(let name) = element else {
+                throw LineProblem("\(what) is an array of names")
+            }
             names.append(name)
         }
         return names
@@ -72,13 +83,20 @@ extension RecordLine {
         return text
     }
 
-    private static func take(_ name: String, from members: inout [JSONMember]) throws(LineProblem) -> JSONValue {
-        guard let value = takeIfThere(name, from: &members) else { throw LineProblem("\(name) is missing") }
+    private static func take(_ name: String, from members: inout [JSONMember]) throws(LineProblem)
+        -> JSONValue
+    {
+        guard let value = takeIfThere(name, from: &members) else {
+            throw LineProblem("\(name) is missing")
+        }
         return value
     }
 
-    private static func takeIfThere(_ name: String, from members: inout [JSONMember]) -> JSONValue? {
-        guard !members.isEmpty, let index = members.firstIndex(where: { $0.name.hasSameBytes(as: name) }) else {
+    private static func takeIfThere(_ name: String, from members: inout [JSONMember]) -> JSONValue?
+    {
+        guard !members.isEmpty,
+            let index = members.firstIndex(where: { $0.name.hasSameBytes(as: name) })
+        else {
             return nil
         }
         return members.remove(at: index).value

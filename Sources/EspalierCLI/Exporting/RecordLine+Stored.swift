@@ -2,7 +2,8 @@ import EspalierRecords
 import EspalierStore
 
 extension RecordLine {
-    /// The line of a stored record that is no segment. Throws a `FormatError` when what it holds can't be read.
+    /// The line of a stored record that is no segment. Throws a `FormatError` when what it holds
+    /// can't be read.
     ///
     /// `references` is how a reference is written.
     init(
@@ -20,13 +21,17 @@ extension RecordLine {
         switch record.nameSpace {
         case .node:
             let fields = try record.fields().map { field, value in
-                Field(name: field.name, value: try json(value, record.children), declarers: field.declarers)
+                Field(
+                    name: field.name, value: try json(value, record.children),
+                    declarers: field.declarers)
             }
-            let isOnCycle = try inspection.state(of: record.handle)?.flags.contains(.onCycle) ?? false
+            let isOnCycle =
+                try inspection.state(of: record.handle)?.flags.contains(.onCycle) ?? false
             content = .node(types: record.shape.types, fields: fields, isOnCycle: isOnCycle)
         case .key: content = .key(try json(try record.keyValue(), record.children))
         case .collection:
-            content = .collection(try inspection.elements(of: record).map { try json($0.value, $0.children) })
+            content = .collection(
+                try inspection.elements(of: record).map { try json($0.value, $0.children) })
         case .segment: throw FormatError.malformed("a segment by itself")
         }
     }

@@ -41,7 +41,9 @@ extension RecordLine {
         case .node(let types, let fields, let isOnCycle):
             members.append(JSONMember(name: "types", value: .array(types.map { .string($0) })))
             let declarers = Self.declarers(of: fields, types)
-            if !declarers.isEmpty { members.append(JSONMember(name: "declarers", value: .object(declarers))) }
+            if !declarers.isEmpty {
+                members.append(JSONMember(name: "declarers", value: .object(declarers)))
+            }
             if isOnCycle { members.append(JSONMember(name: "onCycle", value: true)) }
         case .key, .collection: break
         }
@@ -60,7 +62,8 @@ extension RecordLine {
     /// What the record holds, without what it is called.
     var contentJSON: JSONValue {
         switch content {
-        case .node(_, let fields, _): .object(fields.map { JSONMember(name: $0.name, value: $0.value) })
+        case .node(_, let fields, _):
+            .object(fields.map { JSONMember(name: $0.name, value: $0.value) })
         case .key(let value): value
         case .collection(let elements): .array(elements)
         }

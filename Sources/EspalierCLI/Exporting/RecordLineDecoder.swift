@@ -53,7 +53,8 @@ struct RecordLineDecoder {
             declarers: fields.map(\.declarers))
         if let shape = shapes[key] { return shape }
         let shape = Shape(
-            types: types, fields: fields.map { Shape.Field(name: $0.name, declarers: $0.declarers) })
+            types: types, fields: fields.map { Shape.Field(name: $0.name, declarers: $0.declarers) }
+        )
         if shapes.count >= Self.capacity { shapes.removeAll() }
         shapes[key] = shape
         return shape

@@ -23,7 +23,8 @@ struct RecordLines {
             error.line = place.line
             // Most documents are several lines, of which the first is no JSON by itself.
             let isDocument = place.line == 1 && error.problem != .duplicateName
-            throw CommandFailure("\(file): \(error)\(isDocument ? ". Is it a document? Leave --records out" : "")")
+            throw CommandFailure(
+                "\(file): \(error)\(isDocument ? ". Is it a document? Leave --records out" : "")")
         } catch {
             throw CommandFailure("\(place): \(error)")
         }

@@ -1,7 +1,8 @@
 import EspalierRecords
 import EspalierStore
 
-/// What handles of a snapshot lead to, as an export names it. What is gone is numbered in the order it is met.
+/// What handles of a snapshot lead to, as an export names it. What is gone is numbered in the order
+/// it is met.
 struct ReferenceNames {
     private let inspection: Inspection
     private var known: [Handle: RecordReference] = [:]
@@ -37,7 +38,8 @@ struct ReferenceNames {
 }
 
 extension Inspection {
-    /// Whether the index leads to the record under its own name. Where it does not, readers don't find it either.
+    /// Whether the index leads to the record under its own name. Where it does not, readers don't
+    /// find it either.
     func isFound(_ record: Record) throws -> Bool {
         try handle(of: record.identifier, in: record.nameSpace) == record.handle
     }

@@ -12,7 +12,8 @@ extension RestoreSummary: Printable {
         var report = Report(
             .single,
             columns: [
-                .right("records"), .right("recordsWritten", "written"), .right("recordsUnchanged", "unchanged"),
+                .right("records"), .right("recordsWritten", "written"),
+                .right("recordsUnchanged", "unchanged"),
             ])
         report.append([records, written, unchanged].map { .count($0) })
         return report

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Bytes put aside until somebody takes them: in memory while they are few, then in a file that has no name any more and is
-/// gone with the process.
+/// Bytes put aside until somebody takes them: in memory while they are few, then in a file that has
+/// no name any more and is gone with the process.
 ///
 ///     let spool = Spool()
 ///     try spool.append(line)
 ///     try spool.forEachChunk { try Console.write($0) }
 ///
-/// What is read of a cache goes here first: whoever reads standard output may take any time, and the snapshot must not last
-/// as long. Confined to one thread.
+/// What is read of a cache goes here first: whoever reads standard output may take any time, and
+/// the snapshot must not last as long. Confined to one thread.
 final class Spool {
     private static let memoryLimit = 4 << 20
     private static let chunkSize = 1 << 18
@@ -39,9 +39,14 @@ final class Spool {
     }
 
     private static func makeFile() throws -> FileHandle {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("espalier-\(UUID().uuidString)")
-        guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
-        else { throw CommandFailure("no file can be made in \(url.deletingLastPathComponent().path)") }
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "espalier-\(UUID().uuidString)")
+        guard
+            FileManager.default.createFile(
+                atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
+        else {
+            throw CommandFailure("no file can be made in \(url.deletingLastPathComponent().path)")
+        }
         defer { try? FileManager.default.removeItem(at: url) }
         return try FileHandle(forUpdating: url)
     }
@@ -52,7 +57,8 @@ final class Spool {
         while let chunk = try chunks() { try body(chunk) }
     }
 
-    /// Gives one part at each call, from the beginning; nil at the end. Nothing may be appended meanwhile.
+    /// Gives one part at each call, from the beginning; nil at the end. Nothing may be appended
+    /// meanwhile.
     func chunks() throws(CommandFailure) -> () throws(CommandFailure) -> [UInt8]? {
         guard let file else {
             var isTaken = false
@@ -79,6 +85,7 @@ final class Spool {
 
     private static func failure(_ error: any Error) -> CommandFailure {
         if let failure = error as? CommandFailure { return failure }
-        return CommandFailure("the temporary file: \(InputFile.reason(error)). TMPDIR says where it is made.")
+        return CommandFailure(
+            "the temporary file: \(InputFile.reason(error)). TMPDIR says where it is made.")
     }
 }

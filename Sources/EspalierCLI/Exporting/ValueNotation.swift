@@ -2,7 +2,8 @@ import EspalierRecords
 import EspalierStore
 import Foundation
 
-/// Stored values as JSON that says everything: plain where JSON can, else an object with one member, a mark.
+/// Stored values as JSON that says everything: plain where JSON can, else an object with one
+/// member, a mark.
 ///
 ///     {"$ref":"User:2"}      a reference               {"$bytes":"AAEC"}            bytes, in Base64
 ///     {"$deleted":1}         one to a deleted record   {"$decimal":"0.10"}          digits
@@ -26,16 +27,21 @@ enum ValueNotation {
         case double = "$double"
         case map = "$map"
 
-        func json(_ value: JSONValue) -> JSONValue { .object([JSONMember(name: rawValue, value: value)]) }
+        func json(_ value: JSONValue) -> JSONValue {
+            .object([JSONMember(name: rawValue, value: value)])
+        }
     }
 
-    /// Values are imported as deep as the tool can read them again: what its deepest document holds, and a scalar in that.
+    /// Values are imported as deep as the tool can read them again: what its deepest document
+    /// holds, and a scalar in that.
     static let maximumDepth = JSONParser.defaultMaximumDepth + 1
 
     /// A map that is written with a mark is three levels of JSON.
     static let maximumJSONDepth = maximumDepth * 3 + 8
 
-    static func json(_ value: RecordValue, reference: (Int) throws -> JSONValue) rethrows -> JSONValue {
+    static func json(_ value: RecordValue, reference: (Int) throws -> JSONValue) rethrows
+        -> JSONValue
+    {
         switch value {
         case .absent: Mark.absent.json(true)
         case .null: .null
@@ -43,10 +49,12 @@ enum ValueNotation {
         case .integer(let number): .number(.int(number))
         case .unsigned(let number): .number(.uint(number))
         case .float(let number):
-            Mark.float.json(.string(text(number, bits: number.bitPattern, ofNaN: Float.nan.bitPattern)))
+            Mark.float.json(
+                .string(text(number, bits: number.bitPattern, ofNaN: Float.nan.bitPattern)))
         case .double(let number) where number.isFinite: .number(.double(number))
         case .double(let number):
-            Mark.double.json(.string(text(number, bits: number.bitPattern, ofNaN: Double.nan.bitPattern)))
+            Mark.double.json(
+                .string(text(number, bits: number.bitPattern, ofNaN: Double.nan.bitPattern)))
         case .string(let text): .string(text)
         case .bytes(let bytes): Mark.bytes.json(.string(Data(bytes).base64EncodedString()))
         // Never plain: programs that know 64 bits only would change it.
@@ -69,7 +77,8 @@ enum ValueNotation {
                 .array(
                     try entries.map { entry in
                         .array([
-                            try json(entry.key, reference: reference), try json(entry.value, reference: reference),
+                            try json(entry.key, reference: reference),
+                            try json(entry.value, reference: reference),
                         ])
                     }))
         }
@@ -84,14 +93,17 @@ enum ValueNotation {
         var names: [String] = []
         names.reserveCapacity(entries.count)
         for entry in entries {
-            guard case .string(let name) = entry.key, name.utf8.first != UInt8(ascii: "$") else { return nil }
+            guard case .string(let name) = entry.key, name.utf8.first != UInt8(ascii: "$") else {
+                return nil
+            }
             names.append(name)
         }
         guard names.count > 1 else { return names }
         return Set(names.map(Identifier.init)).count == names.count ? names : nil
     }
 
-    /// Floating point as text that gives the same bits again. A NaN with other bits than Swift's shows them.
+    /// Floating point as text that gives the same bits again. A NaN with other bits than Swift's
+    /// shows them.
     private static func text<Bits: FixedWidthInteger>(
         _ number: some FloatingPoint & CustomStringConvertible, bits: Bits, ofNaN standard: Bits
     ) -> String {

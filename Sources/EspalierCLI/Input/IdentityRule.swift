@@ -1,13 +1,15 @@
-/// Which objects of a document are nodes, and what their identifiers are: what turns a JSON document into model
-/// trees.
+/// Which objects of a document are nodes, and what their identifiers are: what turns a JSON
+/// document into model trees.
 ///
-/// An object with the id key is a node if the value under it is a string that is not empty or a whole number. Under
-/// anything else, and without the key, it has no identity and stands inline in its parent: null, booleans, objects,
-/// arrays, the empty string, and numbers with a fraction or an exponent, which name nothing reliably.
+/// An object with the id key is a node if the value under it is a string that is not empty or a
+/// whole number. Under anything else, and without the key, it has no identity and stands inline in
+/// its parent: null, booleans, objects, arrays, the empty string, and numbers with a fraction or an
+/// exponent, which name nothing reliably.
 ///
-/// The type of an object is that of the property it stands under: the property's name unless a mapping says
-/// otherwise. The elements of an array stand under the array's property. The identifier is `TYPE:ID`; a colon or
-/// per cent sign in the type is escaped, so that no two pairs of type and id make one identifier.
+/// The type of an object is that of the property it stands under: the property's name unless a
+/// mapping says otherwise. The elements of an array stand under the array's property. The
+/// identifier is `TYPE:ID`; a colon or per cent sign in the type is escaped, so that no two pairs
+/// of type and id make one identifier.
 ///
 ///     let rule = IdentityRule(idKey: "id", types: [TypeMapping(property: "sender", type: "User")])
 ///     let tree = rule.tree(from: ["id": 1, "sender": ["id": 2]], type: "Message")
@@ -34,11 +36,17 @@ struct IdentityRule: Sendable {
     }
 
     private func node(from members: [JSONMember], type: String) -> JSONNode {
-        let id = members.first { $0.name.hasSameBytes(as: idKey) }.flatMap { identity(in: $0.value) }
-        let members = members.map { member in
-            JSONNode.Member(name: member.name, value: tree(from: member.value, type: self.type(under: member.name)))
+        let id = members.first { $0.name.hasSameBytes(as: idKey) }.flatMap {
+            identity(in: $0.value)
         }
-        return JSONNode(identifier: id.map { Self.identifier(type: type, id: $0) }, type: type, members: members)
+        let members = members.map { member in
+            JSONNode.Member(
+                name: member.name,
+                value: tree(from: member.value, type: self.type(under: member.name)))
+        }
+        return JSONNode(
+            identifier: id.map { Self.identifier(type: type, id: $0) }, type: type, members: members
+        )
     }
 
     /// The id that `value` is.

@@ -18,7 +18,8 @@ struct InputFile: Sendable {
             return try JSONParser.parse(bytes)
         } catch {
             let isExport = mayBeExport && bytes.starts(with: #"{"kind":"#.utf8)
-            throw CommandFailure("\(name): \(error)\(isExport ? ". Is it an export? Then say --records" : "")")
+            throw CommandFailure(
+                "\(name): \(error)\(isExport ? ". Is it an export? Then say --records" : "")")
         }
     }
 

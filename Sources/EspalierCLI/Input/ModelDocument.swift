@@ -9,10 +9,14 @@ struct ModelDocument: Sendable {
     }
 
     /// Reads the models that stand at `path` in `file`.
-    init(_ file: InputFile, at path: RootPath, type: String, rule: IdentityRule) throws(CommandFailure) {
+    init(_ file: InputFile, at path: RootPath, type: String, rule: IdentityRule)
+        throws(CommandFailure)
+    {
         let value = try file.parse()
         do {
-            self.init(name: file.name, models: try path.models(in: value).map { rule.tree(from: $0, type: type) })
+            self.init(
+                name: file.name,
+                models: try path.models(in: value).map { rule.tree(from: $0, type: type) })
         } catch {
             throw CommandFailure("\(file.name): \(error.message)")
         }

@@ -1,4 +1,5 @@
-/// Where in a document its models stand: the names of members, outermost first, as in `search.statuses`.
+/// Where in a document its models stand: the names of members, outermost first, as in
+/// `search.statuses`.
 ///
 /// Names with a dot in them can't be written.
 struct RootPath: Sendable, Equatable {
@@ -11,7 +12,8 @@ struct RootPath: Sendable, Equatable {
     init(parsing text: String) throws(ArgumentProblem) {
         names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard names.allSatisfy({ !$0.isEmpty }) else {
-            throw ArgumentProblem("a path is names of members with a dot between them, as in search.statuses")
+            throw ArgumentProblem(
+                "a path is names of members with a dot between them, as in search.statuses")
         }
     }
 
@@ -21,7 +23,8 @@ struct RootPath: Sendable, Equatable {
         for (depth, name) in names.enumerated() {
             guard let member = value[name] else {
                 let path = names[...depth].joined(separator: ".")
-                throw CommandFailure("the document has no \(path). Give the path to the models with --path.")
+                throw CommandFailure(
+                    "the document has no \(path). Give the path to the models with --path.")
             }
             value = member
         }

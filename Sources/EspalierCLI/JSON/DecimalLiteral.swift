@@ -1,7 +1,7 @@
 /// A JSON number taken apart: `digits` × 10^`exponent`, without zeros at either end of the digits.
 ///
-/// Decides whether a `Double` stands for a literal exactly: it does when the shortest text that names the
-/// `Double` denotes the same decimal number as the literal.
+/// Decides whether a `Double` stands for a literal exactly: it does when the shortest text that
+/// names the `Double` denotes the same decimal number as the literal.
 struct DecimalLiteral: Equatable {
     private(set) var isNegative = false
     private(set) var digits: [UInt8] = []
@@ -20,11 +20,14 @@ struct DecimalLiteral: Equatable {
             case (UInt8(ascii: "."), _): part = .fraction
             case (UInt8(ascii: "e"), _), (UInt8(ascii: "E"), _): part = .exponent
             case (_, .exponent):
-                // Saturates: beyond this the number is zero or infinite as a Double whatever the digits are.
+                // Saturates: beyond this the number is zero or infinite as a Double whatever the
+                // digits are.
                 writtenExponent = min(writtenExponent * 10 + Int(byte - UInt8(ascii: "0")), 1 << 40)
             default:
                 if part == .fraction { exponent -= 1 }
-                if !digits.isEmpty || byte != UInt8(ascii: "0") { digits.append(byte - UInt8(ascii: "0")) }
+                if !digits.isEmpty || byte != UInt8(ascii: "0") {
+                    digits.append(byte - UInt8(ascii: "0"))
+                }
             }
         }
         exponent += exponentIsNegative ? -writtenExponent : writtenExponent
@@ -46,11 +49,12 @@ extension DecimalLiteral {
         1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
     ]
 
-    /// The `Double` that prints as this number; nil when it needs arithmetic of any precision to tell.
+    /// The `Double` that prints as this number; nil when it needs arithmetic of any precision to
+    /// tell.
     ///
     /// Up to 15 digits and 10^22 both factors are exact, so one multiplication or division rounds
-    /// correctly (Clinger 1990), and no two decimals of 15 digits share a `Double`, so its shortest text
-    /// can only be this number.
+    /// correctly (Clinger 1990), and no two decimals of 15 digits share a `Double`, so its shortest
+    /// text can only be this number.
     var exactDouble: Double? {
         guard digits.count <= 15, abs(exponent) < Self.powersOfTen.count else { return nil }
         var mantissa: Int64 = 0

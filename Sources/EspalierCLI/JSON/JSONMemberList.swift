@@ -1,5 +1,5 @@
-/// The members of an object while it is parsed: of duplicate names the last value wins, in the place of
-/// the first.
+/// The members of an object while it is parsed: of duplicate names the last value wins, in the
+/// place of the first.
 struct JSONMemberList {
     /// Up to here a look along the list is faster than hashing every name.
     private static let linearSearchLimit = 12
@@ -34,9 +34,12 @@ struct JSONMemberList {
     private struct ByteName: Hashable {
         var name: String
 
-        static func == (left: ByteName, right: ByteName) -> Bool { left.name.hasSameBytes(as: right.name) }
+        static func == (left: ByteName, right: ByteName) -> Bool {
+            left.name.hasSameBytes(as: right.name)
+        }
 
-        // String's own hash gives equivalent strings one hash, and so gives equal bytes one hash too.
+        // String's own hash gives equivalent strings one hash, and so gives equal bytes one hash
+        // too.
         func hash(into hasher: inout Hasher) { hasher.combine(name) }
     }
 }

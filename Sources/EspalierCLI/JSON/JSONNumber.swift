@@ -5,7 +5,8 @@ enum JSONNumber: Sendable, Equatable {
     /// Only above `Int64.max`.
     case uint(UInt64)
 
-    /// Written with a fraction or an exponent (or as `-0`), and printed back as the same decimal number.
+    /// Written with a fraction or an exponent (or as `-0`), and printed back as the same decimal
+    /// number.
     case double(Double)
 
     /// A number none of the others holds without changing it, such as `12345678901234567890123`,

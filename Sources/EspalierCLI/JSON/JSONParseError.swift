@@ -1,4 +1,5 @@
-/// Where a text stops being JSON, and what should have stood there. Holds nothing of the text itself.
+/// Where a text stops being JSON, and what should have stood there. Holds nothing of the text
+/// itself.
 struct JSONParseError: Error, Equatable {
     /// Counted from 1.
     var line: Int
@@ -40,8 +41,10 @@ extension JSONParseError.Problem: CustomStringConvertible {
         case .endsBefore(let what): "expected \(what), found the end of the input"
         case .tooDeep(let limit): "arrays and objects are nested more than \(limit) levels deep"
         case .invalidUTF8: "the text is not valid UTF-8"
-        case .unpairedSurrogate: "a \\u escape holds half of a surrogate pair without its other half"
-        case .unescapedControlCharacter: "a control character in a string must be written as an escape"
+        case .unpairedSurrogate:
+            "a \\u escape holds half of a surrogate pair without its other half"
+        case .unescapedControlCharacter:
+            "a control character in a string must be written as an escape"
         case .duplicateName: "an object has two members of this name"
         }
     }

@@ -37,7 +37,9 @@ extension JSONParser {
         }
         // No integer is -0.
         if magnitude == 0 { return .double(-0.0) }
-        if magnitude <= Int64.min.magnitude { return .int(Int64(truncatingIfNeeded: 0 &- magnitude)) }
+        if magnitude <= Int64.min.magnitude {
+            return .int(Int64(truncatingIfNeeded: 0 &- magnitude))
+        }
         return .literal(String(decoding: text, as: UTF8.self))
     }
 
@@ -45,7 +47,8 @@ extension JSONParser {
         let decimal = DecimalLiteral(text)
         if let value = decimal.exactDouble { return .double(value) }
         let literal = String(decoding: text, as: UTF8.self)
-        guard let value = Double(literal), value.isFinite, DecimalLiteral(value.description.utf8) == decimal
+        guard let value = Double(literal), value.isFinite,
+            DecimalLiteral(value.description.utf8) == decimal
         else { return .literal(literal) }
         return .double(value)
     }

@@ -45,7 +45,9 @@ extension JSONParser {
         var decoder = UTF8()
         var iterator = bytes[range].makeIterator()
         var offset = range.lowerBound
-        while case .scalarValue(let scalar) = decoder.decode(&iterator) { offset += UTF8.width(scalar) }
+        while case .scalarValue(let scalar) = decoder.decode(&iterator) {
+            offset += UTF8.width(scalar)
+        }
         throw error(.invalidUTF8, at: offset)
     }
 }
@@ -74,15 +76,20 @@ extension JSONParser {
     }
 
     /// The scalar of the `\u` escape at `escape`, with its second half if it is a surrogate pair.
-    private mutating func parseScalar(escapedAt escape: Int) throws(JSONParseError) -> Unicode.Scalar {
+    private mutating func parseScalar(escapedAt escape: Int) throws(JSONParseError)
+        -> Unicode.Scalar
+    {
         let unit = try parseHexDigits()
         if let scalar = Unicode.Scalar(unit) { return scalar }
-        guard UTF16.isLeadSurrogate(unit), bytes[index...].starts(with: [UInt8(ascii: "\\"), UInt8(ascii: "u")])
+        guard UTF16.isLeadSurrogate(unit),
+            bytes[index...].starts(with: [UInt8(ascii: "\\"), UInt8(ascii: "u")])
         else { throw error(.unpairedSurrogate, at: escape) }
         index += 2
-        let trail = try parseHexDigits()
-        guard UTF16.isTrailSurrogate(trail) else { throw error(.unpairedSurrogate, at: escape) }
-        return UTF16.decode(UTF16.EncodedScalar([unit, trail]))
+        let decodingPath = try parseHexDigits()
+        guard UTF16.isTrailSurrogate(decodingPath) else {
+            throw error(.unpairedSurrogate, at: escape)
+        }
+        return UTF16.decode(UTF16.EncodedScalar([unit, decodingPath]))
     }
 
     private mutating func parseHexDigits() throws(JSONParseError) -> UInt16 {

@@ -1,12 +1,13 @@
 /// A strict parser for RFC 8259.
 ///
-/// Not Foundation's, because `JSONSerialization` loses what a round trip must keep: whether a number was
-/// written as 1 or 1.0, digits beyond a `Double`'s precision, and the order of members.
+/// Not Foundation's, because `JSONSerialization` loses what a round trip must keep: whether a
+/// number was written as 1 or 1.0, digits beyond a `Double`'s precision, and the order of members.
 ///
 ///     let value = try JSONParser.parse(Array(#"{"id": 7}"#.utf8))
 ///
-/// Works on bytes and copies runs of them; the cost is linear in the input. Nesting takes no stack here, but
-/// is bounded, because writing, comparing and freeing a value recurse as deep as it is nested.
+/// Works on bytes and copies runs of them; the cost is linear in the input. Nesting takes no stack
+/// here, but is bounded, because writing, comparing and freeing a value recurse as deep as it is
+/// nested.
 struct JSONParser {
     static let defaultMaximumDepth = 512
 
@@ -16,8 +17,8 @@ struct JSONParser {
     let allowsDuplicateNames: Bool
     var index: Int
 
-    /// The one value that `bytes` holds. A byte order mark in front of it is skipped. Of members with one name the last
-    /// counts, where they are allowed.
+    /// The one value that `bytes` holds. A byte order mark in front of it is skipped. Of members
+    /// with one name the last counts, where they are allowed.
     static func parse(
         _ bytes: [UInt8], maximumDepth: Int = defaultMaximumDepth, allowsDuplicateNames: Bool = true
     ) throws(JSONParseError) -> JSONValue {
@@ -25,7 +26,9 @@ struct JSONParser {
             bytes: bytes, maximumDepth: maximumDepth, allowsDuplicateNames: allowsDuplicateNames)
         let value = try parser.parseValue()
         parser.skipWhitespace()
-        guard parser.index == bytes.count else { throw parser.error(.expected("the end of the input")) }
+        guard parser.index == bytes.count else {
+            throw parser.error(.expected("the end of the input"))
+        }
         return value
     }
 
@@ -66,7 +69,9 @@ extension JSONParser {
                     try parseName(into: &open[last])
                     break
                 }
-                guard skip(open[last].kind.closing) else { throw missing(open[last].kind.continuation) }
+                guard skip(open[last].kind.closing) else {
+                    throw missing(open[last].kind.continuation)
+                }
                 value = open.removeLast().value
             }
             if open.isEmpty { return value }
@@ -90,7 +95,8 @@ extension JSONParser {
     private mutating func parseScalar() throws(JSONParseError) -> JSONValue {
         switch peek() {
         case UInt8(ascii: "\""): .string(try parseString())
-        case let byte? where byte == UInt8(ascii: "-") || byte.isASCIIDigit: .number(try parseNumber())
+        case let byte? where byte == UInt8(ascii: "-") || byte.isASCIIDigit:
+            .number(try parseNumber())
         case UInt8(ascii: "t"): try parse(literal: "true", as: .bool(true))
         case UInt8(ascii: "f"): try parse(literal: "false", as: .bool(false))
         case UInt8(ascii: "n"): try parse(literal: "null", as: .null)
@@ -98,7 +104,9 @@ extension JSONParser {
         }
     }
 
-    private mutating func parse(literal: StaticString, as value: JSONValue) throws(JSONParseError) -> JSONValue {
+    private mutating func parse(literal: StaticString, as value: JSONValue) throws(JSONParseError)
+        -> JSONValue
+    {
         let text = literal.description.utf8
         guard bytes[index...].starts(with: text) else { throw missing("a value") }
         index += text.count

@@ -2,8 +2,8 @@
 ///
 ///     print(JSONWriter(style: .pretty).string(from: ["id": 7]))
 ///
-/// The text of a value is always valid JSON. Infinities and NaN, which no JSON text can have produced,
-/// become `null`.
+/// The text of a value is always valid JSON. Infinities and NaN, which no JSON text can have
+/// produced, become `null`.
 struct JSONWriter {
     var style: Style = .compact
     var memberOrder: MemberOrder = .given
@@ -42,7 +42,8 @@ extension JSONWriter {
                 write(element, level: level + 1, to: &output)
             }
         case .object(let members):
-            write(ordered(members), between: "{", and: "}", level: level, to: &output) { member, output in
+            write(ordered(members), between: "{", and: "}", level: level, to: &output) {
+                member, output in
                 write(member.name, to: &output)
                 output.append(contentsOf: (style == .pretty ? ": " : ":").utf8)
                 write(member.value, level: level + 1, to: &output)

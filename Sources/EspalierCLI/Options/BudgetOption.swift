@@ -6,7 +6,8 @@ struct BudgetOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The most bytes that the cache's directory may take, as in 50MiB.",
-            discussion: "Applies when the cache is made; 50MiB without. espalier budget changes that of a cache.",
+            discussion:
+                "Applies when the cache is made; 50MiB without. espalier budget changes that of a cache.",
             valueName: "size"),
         transform: SizeArgument.init(parsing:))
     var budget: SizeArgument?

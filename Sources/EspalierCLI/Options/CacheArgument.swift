@@ -42,7 +42,8 @@ struct CacheArgument: ParsableArguments {
         try requireOwnDirectory()
         do {
             let cache = try NormalizedCache(
-                directory: cache, configuration: .commandLine(budget: budget, compression: compression))
+                directory: cache,
+                configuration: .commandLine(budget: budget, compression: compression))
             let stored = try cache.statistics().budget
             if let budget, stored.bytes != budget.bytes {
                 Console.note(
@@ -55,11 +56,13 @@ struct CacheArgument: ParsableArguments {
         }
     }
 
-    /// No cache is made among other files: its directory is its own, and a wrong path would be hard to clean up.
+    /// No cache is made among other files: its directory is its own, and a wrong path would be hard
+    /// to clean up.
     private func requireOwnDirectory() throws(CommandFailure) {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: cache)) ?? []
         guard !files.isEmpty, !files.contains("guard"), !files.contains("current") else { return }
-        throw CommandFailure("\(cache): The directory holds other files and no cache. Name one of its own.")
+        throw CommandFailure(
+            "\(cache): The directory holds other files and no cache. Name one of its own.")
     }
 
     func failure(_ error: CacheError) -> CommandFailure { Self.failure(error, at: cache) }

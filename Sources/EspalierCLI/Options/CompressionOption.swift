@@ -14,11 +14,13 @@ struct CompressionOption: ParsableArguments {
 
     private static func parse(_ text: String) throws(ArgumentProblem) -> Compression {
         if text == "none" { return .none }
-        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let level = Int(text),
+        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let level = Int(text),
             Compression.levels.contains(level)
         else {
             let levels = Compression.levels
-            throw ArgumentProblem("none, or a level from \(levels.lowerBound) to \(levels.upperBound)")
+            throw ArgumentProblem(
+                "none, or a level from \(levels.lowerBound) to \(levels.upperBound)")
         }
         return .zstd(level: level)
     }

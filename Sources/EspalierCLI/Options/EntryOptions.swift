@@ -8,12 +8,16 @@ struct EntryOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A collection, by its key.", valueName: "key"))
     var collection: String?
 
-    @Option(help: ArgumentHelp("What was stored under a key; else the node of that identifier.", valueName: "key"))
+    @Option(
+        help: ArgumentHelp(
+            "What was stored under a key; else the node of that identifier.", valueName: "key"))
     var key: String?
 
     func validate() throws {
         let given = [identifier, collection, key].compactMap { $0 }
-        guard given.count == 1 else { throw ValidationError("Give one of an identifier, --collection and --key.") }
+        guard given.count == 1 else {
+            throw ValidationError("Give one of an identifier, --collection and --key.")
+        }
         guard given[0] != "" else { throw ValidationError("An identifier or key is not empty.") }
     }
 

@@ -32,16 +32,22 @@ struct IdentityOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
             "Members that an object lacks, or that are null, keep what the cache has.",
-            discussion: "Without it an object replaces all members that objects of its type had under its identity."))
+            discussion:
+                "Without it an object replaces all members that objects of its type had under its identity."
+        ))
     var merge = false
 
     var policy: WritePolicy { merge ? .merge : .replace }
 
     func validate() throws {
-        guard givenIDKey != "" else { throw ValidationError("--id-key needs the name of a member.") }
+        guard givenIDKey != "" else {
+            throw ValidationError("--id-key needs the name of a member.")
+        }
         guard rootType != "" else { throw ValidationError("--root-type needs a name.") }
         for (position, mapping) in types.enumerated() {
-            let earlier = types[..<position].first { $0.property.hasSameBytes(as: mapping.property) }
+            let earlier = types[..<position].first {
+                $0.property.hasSameBytes(as: mapping.property)
+            }
             if let earlier, earlier != mapping {
                 throw ValidationError("--type gives the property \(mapping.property) two types.")
             }
@@ -50,13 +56,16 @@ struct IdentityOptions: ParsableArguments {
 
     /// Throws unless it was said what identifies an object.
     func require() throws {
-        guard givenIDKey != nil else { throw ValidationError("Missing expected argument '--id-key <name>'") }
+        guard givenIDKey != nil else {
+            throw ValidationError("Missing expected argument '--id-key <name>'")
+        }
     }
 
     /// The names of the options that were given.
     var given: [String] {
         [
-            ("--id-key", givenIDKey != nil), ("--type", !types.isEmpty), ("--root-type", rootType != nil),
+            ("--id-key", givenIDKey != nil), ("--type", !types.isEmpty),
+            ("--root-type", rootType != nil),
             ("--merge", merge),
         ].filter(\.1).map(\.0)
     }

@@ -5,7 +5,10 @@ enum CSV {
     private static func quoted(_ field: String) -> String {
         let special: Set<Unicode.Scalar> = [",", "\"", "\n", "\r"]
         guard field.unicodeScalars.contains(where: special.contains) else { return field }
-        return "\"" + String(String.UnicodeScalarView(field.unicodeScalars.flatMap { $0 == "\"" ? [$0, $0] : [$0] }))
+        return "\""
+            + String(
+                String.UnicodeScalarView(
+                    field.unicodeScalars.flatMap { $0 == "\"" ? [$0, $0] : [$0] }))
             + "\""
     }
 }

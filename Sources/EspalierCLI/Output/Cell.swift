@@ -73,7 +73,9 @@ extension Cell {
             unit *= 1_000
             name = larger
         }
-        guard nanoseconds < 120_000_000_000 else { return shown(seconds: nanoseconds / 1_000_000_000) }
+        guard nanoseconds < 120_000_000_000 else {
+            return shown(seconds: nanoseconds / 1_000_000_000)
+        }
         return formatted(Double(nanoseconds) / Double(unit), decimals: 1) + " " + name
     }
 
@@ -92,7 +94,8 @@ extension Cell {
         let sign = value < 0 && (whole, rest) != (0, 0) ? "-" : ""
         guard decimals > 0 else { return sign + Self.digits(whole) }
         let fraction = Self.digits(rest)
-        return sign + Self.digits(whole) + "." + String(repeating: "0", count: decimals - fraction.count) + fraction
+        return sign + Self.digits(whole) + "."
+            + String(repeating: "0", count: decimals - fraction.count) + fraction
     }
 
     private static func digits(_ value: Double) -> String {

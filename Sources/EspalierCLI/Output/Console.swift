@@ -3,7 +3,8 @@ import Foundation
 
 /// Standard output for results, standard error for everything else.
 enum Console {
-    /// Prints a result and a newline. Throws when it can't be written: a full disk must not look like success.
+    /// Prints a result and a newline. Throws when it can't be written: a full disk must not look
+    /// like success.
     static func print(_ text: String) throws {
         try write(Array((text + "\n").utf8))
     }
@@ -29,12 +30,16 @@ enum Console {
     static func note(_ text: String) { line("note: \(text)") }
 
     /// Draws on the terminal that standard error is: no newline, no prefix.
-    static func draw(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
+    static func draw(_ text: String) {
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+    }
 
     /// One line on standard error.
     private static func line(_ text: String) {
         let text =
-            "espalier: " + text.split(whereSeparator: \.isNewline).joined(separator: " ").withVisibleControls + "\n"
+            "espalier: "
+            + text.split(whereSeparator: \.isNewline).joined(separator: " ").withVisibleControls
+            + "\n"
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 

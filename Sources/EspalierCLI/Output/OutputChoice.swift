@@ -11,7 +11,8 @@ extension OutputChoice {
 
     func print(_ result: some Printable, as format: Format) throws {
         switch format {
-        case .table: try Console.print(result.report.table.text(width: Terminal.width, palette: palette))
+        case .table:
+            try Console.print(result.report.table.text(width: Terminal.width, palette: palette))
         case .json: try Console.print(result.json)
         case .csv: try Console.print(result.report.csv)
         }

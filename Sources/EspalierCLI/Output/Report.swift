@@ -1,4 +1,5 @@
-/// A result as rows of values: the table for a person, the JSON and the CSV for a program are all made from it.
+/// A result as rows of values: the table for a person, the JSON and the CSV for a program are all
+/// made from it.
 ///
 ///     var report = Report(.list, columns: [.left("identifier"), .right("bytes", "size")])
 ///     report.append([.text("User:1", .name), .size(131)])
@@ -8,7 +9,8 @@ struct Report: Sendable {
         case list
         /// One row: an object in JSON.
         case single
-        /// One row, shown with a line for each column. A name with a dot in it is a member of an object in JSON.
+        /// One row, shown with a line for each column. A name with a dot in it is a member of an
+        /// object in JSON.
         case facts
     }
 
@@ -67,7 +69,8 @@ struct Report: Sendable {
 extension Report {
     var table: Table {
         guard layout != .facts else { return factTable }
-        var table = Table(columns: columns.map { TableColumn(title: $0.title, alignment: $0.alignment) })
+        var table = Table(
+            columns: columns.map { TableColumn(title: $0.title, alignment: $0.alignment) })
         for row in rows { table.append(row.map { Table.Cell($0.shown, $0.style) }) }
         return table
     }
@@ -75,7 +78,9 @@ extension Report {
     private var factTable: Table {
         let cells = rows.first ?? []
         let hasText = cells.contains { if case .text = $0 { true } else { false } }
-        var table = Table(columns: [.left(headings[0] ?? "what"), hasText ? .left("value") : .right("value")])
+        var table = Table(columns: [
+            .left(headings[0] ?? "what"), hasText ? .left("value") : .right("value"),
+        ])
         for (index, (column, cell)) in zip(columns, cells).enumerated() {
             if index > 0, let heading = headings[index] {
                 table.append(["", ""])
@@ -89,7 +94,8 @@ extension Report {
 
     var json: JSONValue {
         let objects = rows.map { row in
-            JSONValue.object(Self.nested(zip(columns, row).map { (path: $0.name[...], value: $1.json) }))
+            JSONValue.object(
+                Self.nested(zip(columns, row).map { (path: $0.name[...], value: $1.json) }))
         }
         return layout == .list ? .array(objects) : objects.first ?? .object([])
     }

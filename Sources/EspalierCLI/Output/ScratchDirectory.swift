@@ -13,7 +13,8 @@ final class ScratchDirectory {
 
     /// - Parameter name: of the verb it is for.
     init(for name: String) throws(CommandFailure) {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("espalier-\(name)-\(UUID().uuidString)")
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "espalier-\(name)-\(UUID().uuidString)")
         path = url.path
         removeOnSignals()
         do {
@@ -36,7 +37,8 @@ final class ScratchDirectory {
     func makeDirectory(_ name: String) throws(CommandFailure) -> String {
         let folder = path + "/" + name
         do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: false)
         } catch {
             throw CommandFailure("\(folder): \(InputFile.reason(error))")
         }
@@ -46,7 +48,8 @@ final class ScratchDirectory {
     /// Removes a directory in it.
     func remove(_ name: String) { try? FileManager.default.removeItem(atPath: path + "/" + name) }
 
-    /// `defer` does not see a process end that way. A closed pipe is an error of writing instead, which it does see.
+    /// `defer` does not see a process end that way. A closed pipe is an error of writing instead,
+    /// which it does see.
     private func removeOnSignals() {
         signal(SIGPIPE, SIG_IGN)
         signals = SignalWatch([SIGINT, SIGTERM, SIGHUP]) { [path] number in

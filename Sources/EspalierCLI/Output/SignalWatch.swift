@@ -6,7 +6,8 @@ import Glibc
 import Darwin
 #endif
 
-/// Is told of signals that would end the process, until it is cancelled: from then on they end it again.
+/// Is told of signals that would end the process, until it is cancelled: from then on they end it
+/// again.
 final class SignalWatch {
     private var sources: [(number: Int32, source: any DispatchSourceSignal)] = []
 

@@ -14,7 +14,9 @@ struct SizeArgument: Sendable, Hashable {
         let rest = text[digits.endIndex...]
         // One space at most, and none without a unit behind it.
         let unit = rest.first == " " && rest.count > 1 ? rest.dropFirst() : rest
-        guard let multiplier = Self.multiplier(ofUnit: unit.lowercased()) else { throw .unknownUnit }
+        guard let multiplier = Self.multiplier(ofUnit: unit.lowercased()) else {
+            throw .unknownUnit
+        }
         guard let count = Int(digits) else { throw .tooLarge }
         let (bytes, overflows) = count.multipliedReportingOverflow(by: multiplier)
         guard !overflows else { throw .tooLarge }

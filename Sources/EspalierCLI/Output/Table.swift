@@ -4,8 +4,9 @@
 ///     table.append(["Status", "1204"])
 ///     print(table.text(width: 80))
 ///
-/// Where the terminal is narrower than the table, the widest columns of text give way, names last: their cells end in an ellipsis.
-/// Cells may hold text from a cache, so control characters are made visible: a terminal would obey them.
+/// Where the terminal is narrower than the table, the widest columns of text give way, names last:
+/// their cells end in an ellipsis. Cells may hold text from a cache, so control characters are made
+/// visible: a terminal would obey them.
 struct Table: Sendable {
     struct Cell: Sendable, Equatable, ExpressibleByStringLiteral {
         let text: String
@@ -36,7 +37,8 @@ struct Table: Sendable {
         rows.append(cells)
     }
 
-    /// The lines of the table, none with trailing spaces, joined by newlines. Without a width nothing is cut.
+    /// The lines of the table, none with trailing spaces, joined by newlines. Without a width
+    /// nothing is cut.
     func text(width: Int? = nil, palette: Palette = .plain) -> String {
         let lines = [columns.map { Cell($0.title, .title) }] + rows
         let widths = fitted(lines, to: width)
@@ -63,7 +65,9 @@ struct Table: Sendable {
 
     /// The columns' widths, cut down to what is there.
     private func fitted(_ lines: [[Cell]], to limit: Int?) -> [Int] {
-        var widths = columns.indices.map { column in lines.map { $0[column].text.terminalColumns }.max() ?? 0 }
+        var widths = columns.indices.map { column in
+            lines.map { $0[column].text.terminalColumns }.max() ?? 0
+        }
         guard let limit else { return widths }
         var excess = widths.reduce(0, +) + Self.gap * max(0, widths.count - 1) - limit
         let flexible = columns.indices.filter { columns[$0].alignment == .left }
@@ -76,7 +80,8 @@ struct Table: Sendable {
 
     /// Takes what is too much from the widest of some columns, down to a least width.
     private func shrink(_ shrinking: [Int], of widths: inout [Int], by excess: inout Int) {
-        while excess > 0, let widest = shrinking.max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.leastWidth
+        while excess > 0, let widest = shrinking.max(by: { widths[$0] < widths[$1] }),
+            widths[widest] > Self.leastWidth
         {
             // Down to the second widest at once; columns of one width take turns.
             let next = shrinking.filter { $0 != widest }.map { widths[$0] }.max() ?? 0
@@ -99,8 +104,8 @@ extension String {
         return kept + "…"
     }
 
-    /// With control characters replaced by the pictures Unicode has for them, and with none that break lines or turn the
-    /// direction of what follows.
+    /// With control characters replaced by the pictures Unicode has for them, and with none that
+    /// break lines or turn the direction of what follows.
     var withVisibleControls: String {
         guard unicodeScalars.contains(where: \.isDisruptive) else { return self }
         var visible = String.UnicodeScalarView()

@@ -8,8 +8,9 @@ import Darwin
 
 /// What standard output and signals of this process are connected to.
 enum Terminal {
-    /// Keeps descriptors 0 to 2 taken where the caller closed them, or the first files opened would become them: what is
-    /// printed must never land in a file of a cache. Writing to one held like this fails.
+    /// Keeps descriptors 0 to 2 taken where the caller closed them, or the first files opened would
+    /// become them: what is printed must never land in a file of a cache. Writing to one held like
+    /// this fails.
     static func holdStandardDescriptors() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
             // The lowest number that is free; never closed again.
@@ -35,10 +36,12 @@ enum Terminal {
     /// Whether a person sees what stands on standard error.
     static var isError: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// The columns that lines may take: those of the terminal, or of `COLUMNS` where that is set; nil where there is no limit,
-    /// as in a pipe.
+    /// The columns that lines may take: those of the terminal, or of `COLUMNS` where that is set;
+    /// nil where there is no limit, as in a pipe.
     static var width: Int? {
-        if let columns = ProcessInfo.processInfo.environment["COLUMNS"].flatMap({ Int($0) }), columns > 0 {
+        if let columns = ProcessInfo.processInfo.environment["COLUMNS"].flatMap({ Int($0) }),
+            columns > 0
+        {
             return columns
         }
         guard isOutput else { return nil }

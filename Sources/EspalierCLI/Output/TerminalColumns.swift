@@ -1,20 +1,24 @@
-// Terminals give a character one column, two (East Asian wide, emoji) or none (combining marks, joiners).
-// The wide ranges are those of Unicode's EastAsianWidth property W and F that are not emoji; the standard
-// library knows the emoji, but not this property.
+// Terminals give a character one column, two (East Asian wide, emoji) or none (combining marks,
+// joiners). The wide ranges are those of Unicode's EastAsianWidth property W and F that are not
+// emoji; the standard library knows the emoji, but not this property.
 
 extension String {
     /// The width of this text in a terminal.
     var terminalColumns: Int {
-        utf8.allSatisfy { (0x20..<0x7F).contains($0) } ? utf8.count : reduce(0) { $0 + $1.terminalColumns }
+        utf8.allSatisfy { (0x20..<0x7F).contains($0) }
+            ? utf8.count : reduce(0) { $0 + $1.terminalColumns }
     }
 }
 
 extension Character {
-    /// What one character on a screen, whatever number of scalars it is made of, takes up: 0, 1 or 2.
+    /// What one character on a screen, whatever number of scalars it is made of, takes up: 0, 1 or
+    /// 2.
     var terminalColumns: Int {
         // Asking Unicode takes a hundred times as long.
         if utf8.count == 1, let byte = utf8.first { return (0x20..<0x7F).contains(byte) ? 1 : 0 }
-        if unicodeScalars.contains(where: \.showsAsEmoji) || unicodeScalars.dropFirst().contains("\u{FE0F}") {
+        if unicodeScalars.contains(where: \.showsAsEmoji)
+            || unicodeScalars.dropFirst().contains("\u{FE0F}")
+        {
             return 2
         }
         return unicodeScalars.map(\.terminalColumns).max() ?? 0

@@ -6,7 +6,8 @@ struct StatisticsReport: Printable {
 
     var report: Report {
         Report(groups: [
-            ("what there is", contents), ("where it stands", standing), ("reads", reads), ("writes", writes),
+            ("what there is", contents), ("where it stands", standing), ("reads", reads),
+            ("writes", writes),
             ("evictions", evictions),
         ])
     }
@@ -23,7 +24,10 @@ struct StatisticsReport: Printable {
             ("shapes", "shapes", .count(statistics.shapes)),
             ("recordBytes", "bytes of records", .size(statistics.recordBytes.bytes)),
             ("rawBytes", "not compressed", .size(statistics.rawBytes.bytes)),
-            ("ratio", "ratio", .ratio(raw: statistics.rawBytes.bytes, stored: statistics.recordBytes.bytes)),
+            (
+                "ratio", "ratio",
+                .ratio(raw: statistics.rawBytes.bytes, stored: statistics.recordBytes.bytes)
+            ),
         ]
     }
 
@@ -57,7 +61,8 @@ struct StatisticsReport: Printable {
         [
             ("hitRate", "hit rate", statistics.hitRate.map { .share($0) } ?? .nothing),
             ("hits", "hits", .count(statistics.hits)),
-        ] + counts("misses", "misses", statistics.misses) + latency("readLatency", "read", statistics.readLatency)
+        ] + counts("misses", "misses", statistics.misses)
+            + latency("readLatency", "read", statistics.readLatency)
     }
 
     private var writes: [Report.Fact] {
@@ -67,7 +72,10 @@ struct StatisticsReport: Printable {
             ("recordsWritten", "records written", .count(statistics.recordsWritten)),
             ("recordsUnchanged", "records unchanged", .count(statistics.recordsUnchanged)),
             ("commits", "commits", .count(statistics.commits)),
-            ("mapFullRecoveries", "commits that ran out of pages", .count(statistics.mapFullRecoveries)),
+            (
+                "mapFullRecoveries", "commits that ran out of pages",
+                .count(statistics.mapFullRecoveries)
+            ),
         ] + counts("droppedWrites", "dropped", statistics.droppedWrites)
             + counts("generationsReplaced", "generation replaced", statistics.generationsReplaced)
             + latency("commitLatency", "commit", statistics.commitLatency)
@@ -79,16 +87,30 @@ struct StatisticsReport: Printable {
             + amount("explicit", "by the caller", evictions.explicit) + [
                 ("evictions.groups", "on cycles", .count(evictions.groups)),
                 ("evictions.runs", "commits that evicted", .count(evictions.runs)),
-                ("evictions.sweeps", "sweeps", .count(evictions.sweeps)),
-                ("evictions.sweptRecords", "records that sweeps found", .count(evictions.sweptRecords)),
-                ("evictions.youngestAgeSeconds", "youngest, not accessed for", .seconds(evictions.youngestAge)),
-                ("evictions.oldestAgeSeconds", "oldest, not accessed for", .seconds(evictions.oldestAge)),
+                ("evictions.cycleCollections", "cycle collections", .count(evictions.cycleCollections)),
+                (
+                    "evictions.cycleRecordsFound", "records found on cycles",
+                    .count(evictions.cycleRecordsFound)
+                ),
+                (
+                    "evictions.youngestAgeSeconds", "youngest, not accessed for",
+                    .seconds(evictions.youngestAge)
+                ),
+                (
+                    "evictions.oldestAgeSeconds", "oldest, not accessed for",
+                    .seconds(evictions.oldestAge)
+                ),
                 ("evictions.timeSpentNanoseconds", "time spent", .nanoseconds(evictions.timeSpent)),
-                ("evictions.longestPauseNanoseconds", "longest in a commit", .nanoseconds(evictions.longestPause)),
+                (
+                    "evictions.longestPauseNanoseconds", "longest in a commit",
+                    .nanoseconds(evictions.longestPause)
+                ),
             ]
     }
 
-    private func amount(_ name: String, _ title: String, _ amount: EvictionStatistics.Amount) -> [Report.Fact] {
+    private func amount(_ name: String, _ title: String, _ amount: EvictionStatistics.Amount)
+        -> [Report.Fact]
+    {
         [
             ("evictions.\(name).trees", "\(title), trees", .count(amount.trees)),
             ("evictions.\(name).records", "\(title), records", .count(amount.records)),
@@ -97,10 +119,14 @@ struct StatisticsReport: Printable {
     }
 
     private func counts(_ name: String, _ title: String, _ counts: [String: Int]) -> [Report.Fact] {
-        counts.sorted { $0.key < $1.key }.map { ("\(name).\($0.key)", "\(title), \($0.key)", .count($0.value)) }
+        counts.sorted { $0.key < $1.key }.map {
+            ("\(name).\($0.key)", "\(title), \($0.key)", .count($0.value))
+        }
     }
 
-    private func latency(_ name: String, _ title: String, _ latency: LatencySummary) -> [Report.Fact] {
+    private func latency(_ name: String, _ title: String, _ latency: LatencySummary) -> [Report
+        .Fact]
+    {
         [
             ("\(name).count", "\(title) times", .count(latency.count)),
             ("\(name).p50Nanoseconds", "\(title), half within", .nanoseconds(latency.p50)),
@@ -119,6 +145,7 @@ struct StatisticsReport: Printable {
         for (name, counts) in counted where counts.isEmpty {
             members.append(JSONMember(name: name, value: .object([])))
         }
-        return .object(members + [JSONMember(name: "types", value: TypeReport(statistics: statistics).json)])
+        return .object(
+            members + [JSONMember(name: "types", value: TypeReport(statistics: statistics).json)])
     }
 }

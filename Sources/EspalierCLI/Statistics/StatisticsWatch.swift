@@ -35,7 +35,9 @@ struct StatisticsWatch {
             }
             try Console.print(row(cells.map { if case .nothing = $0 { "-" } else { $0.shown } }))
         case .json:
-            let members = zip(columns, cells).map { JSONMember(name: $0.column.name, value: $1.json) }
+            let members = zip(columns, cells).map {
+                JSONMember(name: $0.column.name, value: $1.json)
+            }
             try Console.print(.object(members), style: .compact)
         case .csv:
             if number == 0 { try Console.print(CSV.line(columns.map(\.column.name))) }
@@ -44,6 +46,7 @@ struct StatisticsWatch {
     }
 
     private func row(_ texts: [String]) -> String {
-        zip(WatchLine.columns, texts).map { TableColumn.Alignment.right.pad($1, to: $0.width) }.joined(separator: " ")
+        zip(WatchLine.columns, texts).map { TableColumn.Alignment.right.pad($1, to: $0.width) }
+            .joined(separator: " ")
     }
 }

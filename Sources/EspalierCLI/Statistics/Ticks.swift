@@ -15,7 +15,8 @@ final class Ticks {
 
     init(every seconds: Double) {
         // Who does not keep up gets no more ticks for it.
-        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let (stream, continuation) = AsyncStream<Void>.makeStream(
+            bufferingPolicy: .bufferingNewest(1))
         self.stream = stream
         timer = DispatchSource.makeTimerSource(queue: .global())
         timer.setEventHandler { continuation.yield() }

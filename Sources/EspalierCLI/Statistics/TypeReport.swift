@@ -1,6 +1,7 @@
 import EspalierStore
 
-/// The types of nodes, most records first; then those that were only asked for in vain, most misses first.
+/// The types of nodes, most records first; then those that were only asked for in vain, most misses
+/// first.
 struct TypeReport: Printable {
     let statistics: CacheStatistics
     /// Of each type by its name; empty where records were not walked.
@@ -18,7 +19,9 @@ struct TypeReport: Printable {
     /// The shares come to more than 1 where several types have written the same records.
     private var rows: [Row] {
         var misses = statistics.missesByType
-        let stored = statistics.types.map { row(of: $0.name, records: $0.records, misses.removeValue(forKey: $0.name)) }
+        let stored = statistics.types.map {
+            row(of: $0.name, records: $0.records, misses.removeValue(forKey: $0.name))
+        }
         let others = misses.map { row(of: $0.key, records: 0, $0.value) }
         return stored + others.sorted { ($1.missCount, $0.name) < ($0.missCount, $1.name) }
     }
@@ -26,12 +29,16 @@ struct TypeReport: Printable {
     private func row(of name: String, records: Int, _ misses: [String: Int]?) -> Row {
         Row(
             name: name, records: records, share: Double(records) / Double(max(statistics.nodes, 1)),
-            misses: (misses ?? [:]).sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { ($0.key, $0.value) })
+            misses: (misses ?? [:]).sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
+                ($0.key, $0.value)
+            })
     }
 
     var report: Report {
         var columns: [Report.Column] = [.left("name", "type"), .right("records"), .right("share")]
-        if !bytes.isEmpty { columns += [.right("bytes", "size"), .right("rawBytes", "raw"), .right("ratio")] }
+        if !bytes.isEmpty {
+            columns += [.right("bytes", "size"), .right("rawBytes", "raw"), .right("ratio")]
+        }
         var report = Report(.list, columns: columns + [.left("misses")])
         for row in rows {
             var cells: [Cell] = [.text(row.name, .name), .count(row.records), .share(row.share)]
@@ -55,7 +62,8 @@ struct TypeReport: Printable {
                         JSONMember(name: $0, value: $1.json)
                     }
                 }
-                return .object(members + [JSONMember(name: "misses", value: Self.object(row.misses))])
+                return .object(
+                    members + [JSONMember(name: "misses", value: Self.object(row.misses))])
             })
     }
 
@@ -65,6 +73,8 @@ struct TypeReport: Printable {
 
     private static func cells(_ bytes: TypeBytes?) -> [Cell] {
         guard let bytes else { return [.nothing, .nothing, .nothing] }
-        return [.size(bytes.stored), .size(bytes.raw), .ratio(raw: bytes.raw, stored: bytes.stored)]
+        return [
+            .size(bytes.stored), .size(bytes.raw), .ratio(raw: bytes.raw, stored: bytes.stored),
+        ]
     }
 }

@@ -6,12 +6,15 @@ struct WatchLine {
     let after: CacheStatistics
     let elapsed: Duration
 
-    /// How wide each column is at least: figures of a large cache fit, so that lines stand below one another.
+    /// How wide each column is at least: figures of a large cache fit, so that lines stand below
+    /// one another.
     static let columns: [(column: Report.Column, width: Int)] = [
-        (.right("records"), 10), (.right("roots"), 8), (.right("fill"), 7), (.right("hitRate", "hit rate"), 8),
+        (.right("records"), 10), (.right("roots"), 8), (.right("fill"), 7),
+        (.right("hitRate", "hit rate"), 8),
         (.right("hitsPerSecond", "hits/s"), 9), (.right("missesPerSecond", "misses/s"), 8),
         (.right("writesPerSecond", "writes/s"), 8), (.right("evictedPerSecond", "evicted/s"), 9),
-        (.right("commitP99Nanoseconds", "commit p99"), 10), (.right("directoryBytes", "directory"), 10),
+        (.right("commitP99Nanoseconds", "commit p99"), 10),
+        (.right("directoryBytes", "directory"), 10),
     ]
 
     /// Counts of what was done are a rate; of what there is, how it stands now.
@@ -20,7 +23,8 @@ struct WatchLine {
         let misses = grown { $0.misses.values.reduce(0, +) }
         let rate = hits + misses == 0 ? Cell.nothing : .share(Double(hits) / Double(hits + misses))
         return [
-            .count(after.records), .count(after.roots), .share(after.fill), rate, perSecond(hits), perSecond(misses),
+            .count(after.records), .count(after.roots), .share(after.fill), rate, perSecond(hits),
+            perSecond(misses),
             perSecond(grown { $0.writes }), perSecond(grown { $0.evictions.records }),
             .nanoseconds(try after.commitLatencies.since(before.commitLatencies).quantile(0.99)),
             .size(after.directoryBytes.bytes),
@@ -34,7 +38,8 @@ struct WatchLine {
     }
 
     private func perSecond(_ count: Int) -> Cell {
-        let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
+        let seconds =
+            Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
         return .count(seconds > 0 ? Int((Double(count) / seconds).rounded()) : 0)
     }
 }

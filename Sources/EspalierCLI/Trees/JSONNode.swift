@@ -12,8 +12,8 @@ struct JSONNode: Sendable {
     let modelIdentifier: String?
     /// What kind of thing it is; empty for one read from a cache, where it does not matter.
     let type: String
-    /// In ascending order of the bytes of their names: the order of members in a document never makes another shape
-    /// or another record.
+    /// In ascending order of the bytes of their names: the order of members in a document never
+    /// makes another shape or another record.
     let members: [Member]
 
     init(identifier: String?, type: String, members: [Member]) {
@@ -30,7 +30,8 @@ extension JSONNode: NormalizedModel {
         for member in members { try encoder.encode(member.value, forKey: member.name) }
     }
 
-    /// Reads whatever fields the record has. A field whose record was deleted is null, and so is a reference back.
+    /// Reads whatever fields the record has. A field whose record was deleted is null, and so is a
+    /// reference back.
     init(from decoder: inout RecordDecoder) throws {
         var members: [Member] = []
         for name in try decoder.fieldNames() {

@@ -21,7 +21,8 @@ extension JSONTree: FieldValue {
             _ = try decoder.decodeNull()
             return .null
         case .bool: return .bool(try decoder.decodeBool())
-        case .integer, .wideInteger, .float: return .number(try JSONNumber.decodeValue(from: &decoder))
+        case .integer, .wideInteger, .float:
+            return .number(try JSONNumber.decodeValue(from: &decoder))
         case .decimal: return number(digits: try decoder.decodeDecimalDigits())
         case .string: return .string(try decoder.decodeString())
         case .bytes: return .string(Data(try decoder.decodeBytes()).base64EncodedString())
@@ -33,7 +34,9 @@ extension JSONTree: FieldValue {
 
     /// Digits that other programs stored need not be a number to JSON: `NaN`.
     private static func number(digits: String) -> JSONTree {
-        guard case .number(let number)? = try? JSONParser.parse(Array(digits.utf8)) else { return .string(digits) }
+        guard case .number(let number)? = try? JSONParser.parse(Array(digits.utf8)) else {
+            return .string(digits)
+        }
         return .number(number)
     }
 
@@ -47,7 +50,8 @@ extension JSONTree: FieldValue {
             },
             value: { decoder, name in
                 if try decoder.kind() == .absent { return try decoder.skipValue() }
-                // Optional, so that the member stays, as null, when the record it refers to was deleted.
+                // Optional, so that the member stays, as null, when the record it refers to was
+                // deleted.
                 let value = try JSONTree?.decodeValue(from: &decoder)
                 members.append(JSONNode.Member(name: name, value: value ?? .null))
             })

@@ -1,6 +1,7 @@
 import EspalierRecords
 
-/// A JSON value in which every object knows whether it is a node: what goes into a cache and comes out of it.
+/// A JSON value in which every object knows whether it is a node: what goes into a cache and comes
+/// out of it.
 ///
 /// Numbers keep their kind and every digit.
 enum JSONTree: Sendable {
@@ -29,13 +30,17 @@ extension JSONTree {
         case .number(let number): .number(number)
         case .string(let text): .string(text)
         case .array(let elements): .array(elements.map(\.value))
-        case .object(let node): .object(node.members.map { JSONMember(name: $0.name, value: $0.value.value) })
+        case .object(let node):
+            .object(node.members.map { JSONMember(name: $0.name, value: $0.value.value) })
         }
     }
 
-    /// What stands for it where it is stored already: a node without members, to be merged into what there is.
+    /// What stands for it where it is stored already: a node without members, to be merged into
+    /// what there is.
     var stub: JSONTree {
-        guard case .object(let node) = self, let identifier = node.modelIdentifier else { return self }
+        guard case .object(let node) = self, let identifier = node.modelIdentifier else {
+            return self
+        }
         return .object(JSONNode(identifier: identifier, type: node.type, members: []))
     }
 

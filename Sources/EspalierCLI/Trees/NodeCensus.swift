@@ -2,8 +2,8 @@ import EspalierRecords
 
 /// Counts the nodes that writes store, and the places where a document contradicts itself.
 ///
-/// Follows the rule of flattening: of several objects with one identity in a write the first one in pre-order
-/// counts, and the others are references to it, whatever they say.
+/// Follows the rule of flattening: of several objects with one identity in a write the first one in
+/// pre-order counts, and the others are references to it, whatever they say.
 struct NodeCensus {
     private(set) var identifiers: Set<Identifier> = []
     /// Objects that say something else than the first one of their identity.

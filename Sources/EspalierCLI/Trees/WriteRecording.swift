@@ -17,31 +17,36 @@ struct WriteRecording {
         self.cache = cache
         self.policy = policy
         changes = cache.changeSets()
-        // A single write may take an eighth of the budget; records it replaces, and the index, have to fit beside it.
+        // A single write may take an eighth of the budget; records it replaces, and the index, have
+        // to fit beside it.
         let statistics = try cache.statistics()
         partSize = statistics.budget.bytes / (8 * Self.partsOfWrite)
         evictedBefore = statistics.evictions.records
     }
 
-    /// Stores the models, in as few writes as the budget allows: within one, an identity that occurs twice is
-    /// written once, so that storing the same again changes nothing.
+    /// Stores the models, in as few writes as the budget allows: within one, an identity that
+    /// occurs twice is written once, so that storing the same again changes nothing.
     mutating func set(_ document: ModelDocument) {
         let parts = document.parts(of: partSize)
         for range in parts {
             let part = Array(document.models[range])
             let name =
                 parts.count == 1
-                ? document.name : "\(document.name): models \(range.lowerBound) to \(range.upperBound - 1)"
+                ? document.name
+                : "\(document.name): models \(range.lowerBound) to \(range.upperBound - 1)"
             add(cache.set(part, policy: policy), part, as: name)
         }
     }
 
-    mutating func setCollection(_ models: [JSONTree], forKey key: String) async throws(CommandFailure) {
+    mutating func setCollection(_ models: [JSONTree], forKey key: String)
+        async throws(CommandFailure)
+    {
         let name = "collection \(key)"
         guard models.reduce(0, { $0 + $1.byteEstimate }) > partSize * Self.partsOfWrite else {
             return add(cache.setCollection(models, forKey: key, policy: policy), models, as: name)
         }
-        // More than one write may hold: the nodes in parts, then the collection with nothing but references to them.
+        // More than one write may hold: the nodes in parts, then the collection with nothing but
+        // references to them.
         let nodes = models.filter { $0.modelIdentifier != nil }
         set(ModelDocument(name: name, models: nodes))
         modelCount += models.count - nodes.count
@@ -65,7 +70,9 @@ struct WriteRecording {
         do {
             budget = try cache.statistics().budget
             isStored = try cache.inspect { inspection in
-                try nodes.allSatisfy { try inspection.handle(of: $0.modelIdentifier ?? "", in: .node) != nil }
+                try nodes.allSatisfy {
+                    try inspection.handle(of: $0.modelIdentifier ?? "", in: .node) != nil
+                }
             }
         } catch {
             throw CommandFailure("\(name): \(error)")
@@ -88,7 +95,8 @@ struct WriteRecording {
         tickets.append((ticket, name))
     }
 
-    /// Waits until everything is committed, and closes the cache. Throws what the first failed write failed for.
+    /// Waits until everything is committed, and closes the cache. Throws what the first failed
+    /// write failed for.
     consuming func finish() async throws(CommandFailure) -> WriteSummary {
         var failure: CommandFailure?
         for (ticket, models) in tickets {

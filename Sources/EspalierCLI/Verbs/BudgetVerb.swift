@@ -23,20 +23,28 @@ struct BudgetVerb: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard !exceed || size != nil else { throw ValidationError("--exceed goes with a new budget.") }
+        guard !exceed || size != nil else {
+            throw ValidationError("--exceed goes with a new budget.")
+        }
         guard let size else { return }
         let allowed = Configuration.smallestBudget.bytes...Configuration.largestBudget.bytes
-        guard allowed.contains(size.bytes) else { throw ValidationError("A budget is between 1MiB and 64GiB.") }
+        guard allowed.contains(size.bytes) else {
+            throw ValidationError("A budget is between 1MiB and 64GiB.")
+        }
     }
 
     func run() async throws {
         let cache = try cache.openExisting()
         defer { cache.close() }
         do {
-            if let size { try await cache.setBudget(ByteCount(size.bytes), mayExceed: exceed).committed }
+            if let size {
+                try await cache.setBudget(ByteCount(size.bytes), mayExceed: exceed).committed
+            }
             let pinned = try cache.inspect { try $0.pinnedBytes }
             try output.print(
-                BudgetReport(statistics: cache.statistics(), condition: cache.condition(), pinnedBytes: pinned))
+                BudgetReport(
+                    statistics: cache.statistics(), condition: cache.condition(),
+                    pinnedBytes: pinned))
         } catch let error as CacheError {
             throw self.cache.failure(error)
         }

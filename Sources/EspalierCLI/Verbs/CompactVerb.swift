@@ -22,17 +22,23 @@ struct CompactVerb: AsyncParsableCommand {
         let cache = try cache.openExisting(compression: compression.compression)
         defer { cache.close() }
         do {
-            let (before, numbers) = (try side(of: cache), try cache.inspect { try $0.dictionaryNumbers() })
+            let (before, numbers) = (
+                try side(of: cache), try cache.inspect { try $0.dictionaryNumbers() }
+            )
             let start = ContinuousClock.now
             try await cache.compact().committed
             let time = ContinuousClock.now - start
             let after = try cache.inspect { try $0.dictionaryNumbers() }
-            let changed = numbers.count { handle, number in after[handle].map { $0 != number } ?? false }
-            let summary = CompactSummary(before: before, after: try side(of: cache), changed: changed, time: time)
+            let changed = numbers.count { handle, number in
+                after[handle].map { $0 != number } ?? false
+            }
+            let summary = CompactSummary(
+                before: before, after: try side(of: cache), changed: changed, time: time)
             try output.print(summary)
             if summary.evicted > 0 {
                 Console.note(
-                    "\(summary.evicted) records were evicted to make room. espalier budget sets how much there is.")
+                    "\(summary.evicted) records were evicted to make room. espalier budget sets how much there is."
+                )
             }
         } catch let error as CacheError {
             throw self.cache.failure(error)
@@ -41,6 +47,7 @@ struct CompactVerb: AsyncParsableCommand {
 
     private func side(of cache: NormalizedCache) throws -> CompactSummary.Side {
         CompactSummary.Side(
-            statistics: try cache.statistics(), dictionaries: try cache.inspect { try $0.dictionaries() })
+            statistics: try cache.statistics(),
+            dictionaries: try cache.inspect { try $0.dictionaries() })
     }
 }

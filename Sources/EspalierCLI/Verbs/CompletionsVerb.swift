@@ -20,8 +20,11 @@ struct CompletionsVerb: ParsableCommand {
     }
 
     func run() throws {
-        let own = ProcessInfo.processInfo.environment["SHELL"].map { URL(fileURLWithPath: $0).lastPathComponent }
-        guard let name = (shell ?? own.flatMap(Shell.init))?.rawValue, let shell = CompletionShell(rawValue: name)
+        let own = ProcessInfo.processInfo.environment["SHELL"].map {
+            URL(fileURLWithPath: $0).lastPathComponent
+        }
+        guard let name = (shell ?? own.flatMap(Shell.init))?.rawValue,
+            let shell = CompletionShell(rawValue: name)
         else {
             throw ValidationError("Name a shell: bash, zsh or fish.")
         }

@@ -4,7 +4,8 @@ import EspalierStore
 /// `espalier demo`: what the cache is for, in seven steps and a few seconds.
 struct DemoVerb: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "demo", abstract: "Shows in seven steps what the cache does, with a made-up feed.",
+        commandName: "demo",
+        abstract: "Shows in seven steps what the cache does, with a made-up feed.",
         discussion: """
             Stores a feed in a temporary directory, looks at a tree and its records, changes and deletes, reopens, and fills a small \
             cache until it evicts. Every sentence with a check mark is checked; exits with 1 if one does not hold.
@@ -12,7 +13,8 @@ struct DemoVerb: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Keeps the cache in a directory, which must not exist or must be empty.", valueName: "directory"),
+            "Keeps the cache in a directory, which must not exist or must be empty.",
+            valueName: "directory"),
         completion: .directory)
     var keep: String?
 

@@ -4,7 +4,8 @@ import EspalierStore
 /// `espalier dictionaries`: what records are compressed with.
 struct DictionariesVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "dictionaries", abstract: "Lists the dictionaries that records are compressed with.",
+        commandName: "dictionaries",
+        abstract: "Lists the dictionaries that records are compressed with.",
         discussion: """
             For each, the types whose records it was trained on, its own size, and the records stored with it: how many, their \
             bytes before and after, and how many times as long they were before, "ratio". New records get the current ones. \
@@ -18,7 +19,11 @@ struct DictionariesVerb: ParsableCommand {
 
     func run() throws {
         let report = DictionaryReport(census: try cache.inspect { try $0.dictionaryCensus() })
-        if output.format == .table { try output.print(report.table) } else { try output.print(report) }
+        if output.format == .table {
+            try output.print(report.table)
+        } else {
+            try output.print(report)
+        }
         let damaged = report.census.dictionaries.count { $0.problem != nil }
         guard damaged == 0 else {
             throw CommandFailure(

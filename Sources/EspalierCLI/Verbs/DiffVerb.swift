@@ -18,7 +18,9 @@ struct DiffVerb: ParsableCommand {
     @Argument(help: "The directory of another.", completion: .directory)
     var second: String
 
-    @Option(help: ArgumentHelp("Prints no more than this many records; all are counted.", valueName: "count"))
+    @Option(
+        help: ArgumentHelp(
+            "Prints no more than this many records; all are counted.", valueName: "count"))
     var limit: Int?
 
     @OptionGroup var output: OutputOptions
@@ -31,7 +33,8 @@ struct DiffVerb: ParsableCommand {
         let comparison = try compare()
         try output.print(DifferenceReport(differences: comparison.differences))
         guard comparison.count == 0 else {
-            let records = comparison.count == 1 ? "a record differs" : "\(comparison.count) records differ"
+            let records =
+                comparison.count == 1 ? "a record differs" : "\(comparison.count) records differ"
             throw CommandFailure("\(first), \(second): \(records)", kind: .miss)
         }
     }

@@ -5,7 +5,8 @@ import EspalierStore
 struct DoctorVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Tells versions, file system, disk, map and readers, and what is wrong with them.",
+        abstract:
+            "Tells versions, file system, disk, map and readers, and what is wrong with them.",
         discussion: """
             Without a cache it tells of the system alone. It reads no records: verify checks those. Exits with 2 if there \
             is a problem; a warning is none.
@@ -21,12 +22,14 @@ struct DoctorVerb: ParsableCommand {
         try output.print(report)
         if output.format == .table {
             try Console.print("")
-            try Console.print(report.conclusion(width: Terminal.width ?? 80, palette: output.palette))
+            try Console.print(
+                report.conclusion(width: Terminal.width ?? 80, palette: output.palette))
         }
         let problems = report.findings.count { $0.severity == .problem }
         guard problems == 0 else {
             throw CommandFailure(
-                "\(cache ?? "this system"): \(problems == 1 ? "a problem" : "\(problems) problems")", kind: .miss)
+                "\(cache ?? "this system"): \(problems == 1 ? "a problem" : "\(problems) problems")",
+                kind: .miss)
         }
     }
 
@@ -46,7 +49,8 @@ struct DoctorVerb: ParsableCommand {
             var diagnosis = Diagnosis(of: surroundings, nil)
             diagnosis.add(unopenable: "\(error)")
             return DoctorReport(
-                surroundings: surroundings, directory: path, condition: nil, findings: diagnosis.findings)
+                surroundings: surroundings, directory: path, condition: nil,
+                findings: diagnosis.findings)
         }
     }
 }

@@ -5,7 +5,8 @@ import EspalierStore
 /// `espalier evict`: takes what was not accessed for longest, or what is named.
 struct EvictVerb: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "evict", abstract: "Evicts what was not accessed for longest, or what is named.",
+        commandName: "evict",
+        abstract: "Evicts what was not accessed for longest, or what is named.",
         discussion: """
             With --to it says what would go, and with --yes it does it: trees in the order of their last access, until what is \
             left takes no more than the size; what is pinned stays. Files do not become shorter: their pages are for what is \
@@ -20,7 +21,9 @@ struct EvictVerb: AsyncParsableCommand {
     @Argument(help: "Identifiers of nodes, TYPE:ID.")
     var identifiers: [String] = []
 
-    @Option(help: ArgumentHelp("A collection, by its key; may be given several times.", valueName: "key"))
+    @Option(
+        help: ArgumentHelp(
+            "A collection, by its key; may be given several times.", valueName: "key"))
     var collection: [String] = []
 
     @Option(
@@ -38,10 +41,14 @@ struct EvictVerb: AsyncParsableCommand {
         let names = identifiers + collection
         guard (to == nil) != names.isEmpty else {
             throw ValidationError(
-                to == nil ? "Give --to with a size, or what is to be evicted." : "--to does not go with names.")
+                to == nil
+                    ? "Give --to with a size, or what is to be evicted."
+                    : "--to does not go with names.")
         }
         guard !yes || to != nil else { throw ValidationError("--yes goes with --to.") }
-        guard !names.contains("") else { throw ValidationError("An identifier or key is not empty.") }
+        guard !names.contains("") else {
+            throw ValidationError("An identifier or key is not empty.")
+        }
     }
 
     func run() async throws {
@@ -49,7 +56,8 @@ struct EvictVerb: AsyncParsableCommand {
         let forecast = try cache.inspect { inspection in
             let kept = try inspection.pinnedRecords()
             return EvictionForecast(
-                preview: try inspection.evictionPreview(to: ByteCount(to.bytes)), pins: try inspection.pins.count,
+                preview: try inspection.evictionPreview(to: ByteCount(to.bytes)),
+                pins: try inspection.pins.count,
                 pinnedRecords: kept.count, pinnedBytes: kept.bytes)
         }
         try output.print(forecast)
@@ -81,7 +89,8 @@ struct EvictVerb: AsyncParsableCommand {
     }
 
     private func evictNamed(in cache: NormalizedCache) async throws {
-        let entries = identifiers.map { EntryOptions.Entry.node($0) } + collection.map { .collection($0) }
+        let entries =
+            identifiers.map { EntryOptions.Entry.node($0) } + collection.map { .collection($0) }
         for entry in entries {
             try cache.inspect { inspection in
                 guard try inspection.contains(entry) else {

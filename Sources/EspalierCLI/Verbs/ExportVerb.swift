@@ -33,10 +33,15 @@ struct ExportVerb: ParsableCommand {
             }
             return export.leftOut
         }
-        if output.format == .table { try output.print(report) } else { try spool.forEachChunk(Console.write) }
+        if output.format == .table {
+            try output.print(report)
+        } else {
+            try spool.forEachChunk(Console.write)
+        }
         guard leftOut == 0 else {
             let records =
-                leftOut == 1 ? "a record is damaged and left out" : "\(leftOut) records are damaged and left out"
+                leftOut == 1
+                ? "a record is damaged and left out" : "\(leftOut) records are damaged and left out"
             throw CommandFailure("\(cache.cache): \(records); verify tells more", kind: .miss)
         }
     }

@@ -5,7 +5,8 @@ import EspalierStore
 /// `espalier get`: reassembles what is stored and prints it.
 struct GetVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Prints a node, a collection or what a key names as JSON, reassembled.",
+        commandName: "get",
+        abstract: "Prints a node, a collection or what a key names as JSON, reassembled.",
         discussion: """
             Where a node was deleted, a member is null and an element is left out. A miss says why and exits with 2. As a \
             table or CSV it is a row for each value and where it stands, as in entities.media[0].url.
@@ -13,7 +14,7 @@ struct GetVerb: ParsableCommand {
             --explain tells instead how the read goes: hit or miss, where and why, and how the records that decide it are stored. \
             As the tool knows no types, it also lists what only some types can be read over: deleted records, references back, \
             depth. It counts as no access. --raw prints the bytes of the record itself, its parts named, the payload as stored and \
-            expanded; in JSON as digits. Both are tables without --format, work on damaged records, and exit with 2 after what \
+            decompressed; in JSON as digits. Both are tables without --format, work on damaged records, and exit with 2 after what \
             they print if there is a miss or damage.
             """)
 
@@ -34,7 +35,9 @@ struct GetVerb: ParsableCommand {
     func validate() throws {
         guard !explain || !raw else { throw ValidationError("--explain does not go with --raw.") }
         let format = explain || raw ? output.givenFormat : output.format
-        guard !compact || format == .json else { throw ValidationError("--compact goes with JSON only.") }
+        guard !compact || format == .json else {
+            throw ValidationError("--compact goes with JSON only.")
+        }
     }
 
     func run() throws {
@@ -44,12 +47,20 @@ struct GetVerb: ParsableCommand {
         defer { cache.close() }
         let value: JSONValue
         switch entry.entry {
-        case .node(let identifier): value = try hit(cache.readOutcome(JSONTree.self, identifier), in: cache).value
-        case .key(let key): value = try hit(cache.modelOutcome(JSONTree.self, forKey: key), in: cache).value
+        case .node(let identifier):
+            value = try hit(cache.readOutcome(JSONTree.self, identifier), in: cache).value
+        case .key(let key):
+            value = try hit(cache.modelOutcome(JSONTree.self, forKey: key), in: cache).value
         case .collection(let key):
-            value = .array(try hit(cache.collectionOutcome(of: JSONTree.self, forKey: key), in: cache).map(\.value))
+            value = .array(
+                try hit(cache.collectionOutcome(of: JSONTree.self, forKey: key), in: cache).map(
+                    \.value))
         }
-        if compact { try Console.print(value, style: .compact) } else { try output.print(LeafReport(tree: value)) }
+        if compact {
+            try Console.print(value, style: .compact)
+        } else {
+            try output.print(LeafReport(tree: value))
+        }
     }
 
     private func printExplanation() throws {
@@ -65,15 +76,24 @@ struct GetVerb: ParsableCommand {
 
     private func printBytes() throws {
         let dump = try cache.inspect { inspection in
-            guard let found = try entry.entry.indexEntry(in: inspection) else { throw try notFound(in: inspection) }
+            guard let found = try entry.entry.indexEntry(in: inspection) else {
+                throw try notFound(in: inspection)
+            }
             guard let anatomy = try inspection.anatomy(of: found.handle) else {
                 let kind = RecordName(try inspection.record(found.handle)).kind
-                throw CommandFailure("\(entry.entry): it has no bytes, it is \(kind.rawValue)", kind: .miss)
+                throw CommandFailure(
+                    "\(entry.entry): it has no bytes, it is \(kind.rawValue)", kind: .miss)
             }
             return RecordDump(identifier: found.identifier, anatomy: anatomy)
         }
-        if output.givenFormat ?? .table == .table { try output.print(dump.table, as: .table) } else { try print(dump) }
-        if let problem = dump.anatomy.problem { throw CommandFailure("\(entry.entry): \(problem)", kind: .miss) }
+        if output.givenFormat ?? .table == .table {
+            try output.print(dump.table, as: .table)
+        } else {
+            try print(dump)
+        }
+        if let problem = dump.anatomy.problem {
+            throw CommandFailure("\(entry.entry): \(problem)", kind: .miss)
+        }
     }
 
     private func print(_ result: some Printable) throws {
@@ -82,16 +102,22 @@ struct GetVerb: ParsableCommand {
     }
 
     private func notFound(in inspection: Inspection) throws -> CommandFailure {
-        CommandFailure("\(entry.entry): not found\(try inspection.advice(onMissing: entry.entry))", kind: .miss)
+        CommandFailure(
+            "\(entry.entry): not found\(try inspection.advice(onMissing: entry.entry))", kind: .miss
+        )
     }
 
-    private func hit<Value>(_ outcome: ReadOutcome<Value>, in cache: NormalizedCache) throws -> Value {
+    private func hit<Value>(_ outcome: ReadOutcome<Value>, in cache: NormalizedCache) throws
+        -> Value
+    {
         switch outcome {
         case .miss(.notFound):
             throw try cache.inspect { try notFound(in: $0) }
         case .miss(let reason): throw self.cache.failure("\(entry.entry)", reason)
         case .hit(let hit):
-            if hit.isCut { Console.note("references back to an object that contains them are left out.") }
+            if hit.isCut {
+                Console.note("references back to an object that contains them are left out.")
+            }
             return hit.value
         }
     }

@@ -45,8 +45,12 @@ struct GrepVerb: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard field != nil || value != nil else { throw ValidationError("Give a --field, a --value or both.") }
-        guard value != "" || exact else { throw ValidationError("--value is not empty, but with --exact.") }
+        guard field != nil || value != nil else {
+            throw ValidationError("Give a --field, a --value or both.")
+        }
+        guard value != "" || exact else {
+            throw ValidationError("--value is not empty, but with --exact.")
+        }
         guard value != nil || (!ignoreCase && !exact) else {
             throw ValidationError("--ignore-case and --exact are for a --value.")
         }
@@ -66,7 +70,11 @@ struct GrepVerb: ParsableCommand {
             throw CommandFailure("\(cache.cache): nothing found\(rest)", kind: .miss)
         }
         let report = MatchReport(matches: matches, search: text)
-        if output.format == .table { try output.print(report.table) } else { try output.print(report) }
+        if output.format == .table {
+            try output.print(report.table)
+        } else {
+            try output.print(report)
+        }
         if unreadable > 0 { Console.note("\(left) not searched; verify tells more.") }
     }
 }

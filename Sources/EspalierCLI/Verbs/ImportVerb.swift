@@ -3,11 +3,13 @@ import EspalierStore
 
 /// `espalier import`: stores the models of JSON documents, or the records of an export.
 ///
-/// All files are read and checked before anything is stored: after an error in one of them the cache is as it was.
+/// All files are read and checked before anything is stored: after an error in one of them the
+/// cache is as it was.
 struct ImportVerb: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Stores the models of JSON documents, one record for each object with an identity, or an export.",
+        abstract:
+            "Stores the models of JSON documents, one record for each object with an identity, or an export.",
         discussion: """
             The models are the elements of the array at --path, or of the document if it is an array; anything else \
             is one model. With --collection they are stored as that collection too, those of all files in order, and \
@@ -23,21 +25,27 @@ struct ImportVerb: AsyncParsableCommand {
     @OptionGroup var cache: CacheArgument
 
     @Argument(
-        help: "JSON documents, or exports; - is standard input, which --records reads when there is none.",
+        help:
+            "JSON documents, or exports; - is standard input, which --records reads when there is none.",
         completion: .file())
     var files: [String] = []
 
-    @Flag(help: "The files hold the lines of an export; options about identities and models don't go with it.")
+    @Flag(
+        help:
+            "The files hold the lines of an export; options about identities and models don't go with it."
+    )
     var records = false
 
     @OptionGroup var identity: IdentityOptions
 
     @Option(
-        help: ArgumentHelp("Where in a document the models are, as in search.statuses.", valueName: "path"),
+        help: ArgumentHelp(
+            "Where in a document the models are, as in search.statuses.", valueName: "path"),
         transform: RootPath.init(parsing:))
     var path: RootPath?
 
-    @Option(help: ArgumentHelp("Stores the models as a collection under this key.", valueName: "key"))
+    @Option(
+        help: ArgumentHelp("Stores the models as a collection under this key.", valueName: "key"))
     var collection: String?
 
     @OptionGroup var budget: BudgetOption
@@ -50,18 +58,25 @@ struct ImportVerb: AsyncParsableCommand {
         }
         guard collection != "" else { throw ValidationError("--collection needs a key.") }
         guard records else {
-            guard !files.isEmpty else { throw ValidationError("Missing expected argument '<files> ...'") }
+            guard !files.isEmpty else {
+                throw ValidationError("Missing expected argument '<files> ...'")
+            }
             return try identity.require()
         }
-        let others = identity.given + (path == nil ? [] : ["--path"]) + (collection == nil ? [] : ["--collection"])
-        if let other = others.first { throw ValidationError("\(other) does not go with --records.") }
+        let others =
+            identity.given + (path == nil ? [] : ["--path"])
+            + (collection == nil ? [] : ["--collection"])
+        if let other = others.first {
+            throw ValidationError("\(other) does not go with --records.")
+        }
     }
 
     @MainActor
     func run() async throws {
         guard !records else { return try await importRecords() }
         let documents = try files.map { try models(in: InputFile(path: $0, mayBeExport: true)) }
-        let cache = try cache.openOrCreate(budget: budget.budget, compression: compression.compression)
+        let cache = try cache.openOrCreate(
+            budget: budget.budget, compression: compression.compression)
         defer { cache.close() }
         do {
             var recording = try WriteRecording(of: cache, policy: identity.policy)
@@ -74,7 +89,8 @@ struct ImportVerb: AsyncParsableCommand {
             try output.print(summary)
             if summary.evicted > 0 {
                 Console.note(
-                    "\(summary.evicted) records were evicted to make room. espalier budget sets how much there is.")
+                    "\(summary.evicted) records were evicted to make room. espalier budget sets how much there is."
+                )
             }
         } catch let error as CacheError {
             throw self.cache.failure(error)
@@ -83,16 +99,19 @@ struct ImportVerb: AsyncParsableCommand {
 
     @MainActor
     private func importRecords() async throws {
-        let records = try RecordImport(of: (files.isEmpty ? ["-"] : files).map { InputFile(path: $0) })
+        let records = try RecordImport(
+            of: (files.isEmpty ? ["-"] : files).map { InputFile(path: $0) })
         do {
             // Where there is no cache there is none after an error, either.
             let existing = try cache.openIfThere()
             defer { existing?.close() }
             try records.requireTargets(in: existing)
             try records.requireRoom(
-                in: existing?.statistics().budget ?? Configuration.commandLine(budget: budget.budget).budget)
+                in: existing?.statistics().budget
+                    ?? Configuration.commandLine(budget: budget.budget).budget)
             existing?.close()
-            let cache = try cache.openOrCreate(budget: budget.budget, compression: compression.compression)
+            let cache = try cache.openOrCreate(
+                budget: budget.budget, compression: compression.compression)
             defer { cache.close() }
             try output.print(await records.store(in: cache))
         } catch let error as CacheError {
@@ -102,7 +121,8 @@ struct ImportVerb: AsyncParsableCommand {
 
     private func models(in file: InputFile) throws(CommandFailure) -> ModelDocument {
         let path = path ?? .document
-        let document = try ModelDocument(file, at: path, type: identity.rootType(at: path), rule: identity.rule)
+        let document = try ModelDocument(
+            file, at: path, type: identity.rootType(at: path), rule: identity.rule)
         if collection == nil { try document.requireIdentities(under: identity.idKey) }
         return document
     }

@@ -17,7 +17,8 @@ struct LsVerb: ParsableCommand {
 
     // A name may begin with a dash.
     @Option(
-        parsing: .unconditional, help: "Only records of this type. Keys, collections and damaged records have none.")
+        parsing: .unconditional,
+        help: "Only records of this type. Keys, collections and damaged records have none.")
     var type: String?
 
     @Option(
@@ -39,7 +40,8 @@ struct LsVerb: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let query = EntryQuery(nameSpaces: kind.nameSpaces, glob: match, type: type, limit: limit.limit)
+        let query = EntryQuery(
+            nameSpaces: kind.nameSpaces, glob: match, type: type, limit: limit.limit)
         let summaries = try cache.inspect { try query.summaries(in: $0) }
         try output.print(RecordSummary.report(of: summaries))
     }

@@ -4,7 +4,8 @@ import EspalierStore
 /// `espalier pin`: keeps a node or a collection from being evicted, or lists what is kept.
 struct PinVerb: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pin", abstract: "Keeps a node or a collection, with all below it, from being evicted.",
+        commandName: "pin",
+        abstract: "Keeps a node or a collection, with all below it, from being evicted.",
         discussion: """
             Without an identifier it lists what is pinned; the columns are those of ls. Pins are stored in the cache, until \
             unpin, or until what is pinned is deleted. All that pins keep may come to half the budget. Pinning what is pinned \

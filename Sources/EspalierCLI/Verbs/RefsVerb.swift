@@ -19,14 +19,19 @@ struct RefsVerb: ParsableCommand {
     @Option(help: ArgumentHelp("How many references far, in both directions.", valueName: "steps"))
     var depth = 1
 
-    @Flag(help: "Prints a digraph for Graphviz, as in: espalier refs cache User:1 --dot | dot -Tsvg -o refs.svg")
+    @Flag(
+        help:
+            "Prints a digraph for Graphviz, as in: espalier refs cache User:1 --dot | dot -Tsvg -o refs.svg"
+    )
     var dot = false
 
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         guard depth >= 1 else { throw ValidationError("--depth is at least 1.") }
-        guard !dot || output.format == .table else { throw ValidationError("--dot is a format of its own.") }
+        guard !dot || output.format == .table else {
+            throw ValidationError("--dot is a format of its own.")
+        }
     }
 
     func run() throws {
@@ -38,7 +43,8 @@ struct RefsVerb: ParsableCommand {
             try output.print(output.format == .table ? report.table : report.list)
         }
         if unreadable > 0 {
-            let records = unreadable == 1 ? "a damaged record refers" : "\(unreadable) damaged records refer"
+            let records =
+                unreadable == 1 ? "a damaged record refers" : "\(unreadable) damaged records refer"
             Console.note("what \(records) to is not known; verify tells more.")
         }
     }
@@ -51,20 +57,27 @@ struct RefsVerb: ParsableCommand {
             throw CommandFailure("\(entry.entry): not found\(advice)", kind: .miss)
         }
         let start = found.handle
-        if case .damaged(let detail) = try inspection.record(of: found), case .record = try inspection.record(start) {
+        if case .damaged(let detail) = try inspection.record(of: found),
+            case .record = try inspection.record(start)
+        {
             throw CommandFailure("\(entry.entry): \(detail)", kind: .miss)
         }
         var finder = ReferenceFinder(inspection)
-        let graph = try ReferenceGraph(around: start, depth: depth) { try finder.references($0, $1) }
+        let graph = try ReferenceGraph(around: start, depth: depth) {
+            try finder.references($0, $1)
+        }
         var names = RecordNames(inspection)
         var named: [Handle: RecordName] = [:]
-        for handle in [start] + graph.edges.flatMap({ [$0.source, $0.target] }) { named[handle] = try names[handle] }
+        for handle in [start] + graph.edges.flatMap({ [$0.source, $0.target] }) {
+            named[handle] = try names[handle]
+        }
         return (graph, named, finder.unreadable.count)
     }
 }
 
 extension Inspection {
-    /// The index entry of what a verb is about; that of a node where nothing was stored under its key.
+    /// The index entry of what a verb is about; that of a node where nothing was stored under its
+    /// key.
     fileprivate func entry(of entry: EntryOptions.Entry) throws -> IndexEntry? {
         switch entry {
         case .node(let identifier): try self.entry(of: identifier, in: .node)

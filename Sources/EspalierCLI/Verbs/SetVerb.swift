@@ -32,16 +32,21 @@ struct SetVerb: AsyncParsableCommand {
     @MainActor
     func run() async throws {
         let file = InputFile(path: file)
-        let model = identity.rule.tree(from: try file.parse(), type: identity.rootType(at: .document))
+        let model = identity.rule.tree(
+            from: try file.parse(), type: identity.rootType(at: .document))
         guard case .object = model else {
-            throw CommandFailure("\(file.name): the document is no object. Store the elements of an array with import.")
+            throw CommandFailure(
+                "\(file.name): the document is no object. Store the elements of an array with import."
+            )
         }
         let document = ModelDocument(name: file.name, models: [model])
         if key == nil, model.modelIdentifier == nil {
             throw CommandFailure(
-                "\(file.name): the object has no identity under \(identity.idKey). Give another --id-key, or a --key.")
+                "\(file.name): the object has no identity under \(identity.idKey). Give another --id-key, or a --key."
+            )
         }
-        let cache = try cache.openOrCreate(budget: budget.budget, compression: compression.compression)
+        let cache = try cache.openOrCreate(
+            budget: budget.budget, compression: compression.compression)
         defer { cache.close() }
         do {
             var recording = try WriteRecording(of: cache, policy: identity.policy)

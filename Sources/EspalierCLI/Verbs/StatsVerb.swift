@@ -27,10 +27,14 @@ struct StatsVerb: AsyncParsableCommand {
     @Flag(help: "A line for each interval, until Ctrl-C.")
     var watch = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Seconds from line to line; 1 without.", valueName: "seconds"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Seconds from line to line; 1 without.", valueName: "seconds"))
     var interval: Double?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Ends after this many lines.", valueName: "count"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Ends after this many lines.", valueName: "count"))
     var count: Int?
 
     @OptionGroup var output: OutputOptions
@@ -39,7 +43,9 @@ struct StatsVerb: AsyncParsableCommand {
         guard watch || interval == nil && count == nil else {
             throw ValidationError("--interval and --count go with --watch.")
         }
-        guard !watch || !byType else { throw ValidationError("--by-type does not go with --watch.") }
+        guard !watch || !byType else {
+            throw ValidationError("--by-type does not go with --watch.")
+        }
         guard (0.05...86_400).contains(interval ?? 1) else {
             throw ValidationError("--interval is from 0.05 to 86400 seconds.")
         }

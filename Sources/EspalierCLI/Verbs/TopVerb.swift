@@ -4,7 +4,8 @@ import EspalierStore
 /// `espalier top`: the records that cost most, are needed most or will be evicted first.
 struct TopVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "top", abstract: "Lists the largest records, the most referred to or the least recently used.",
+        commandName: "top",
+        abstract: "Lists the largest records, the most referred to or the least recently used.",
         discussion: """
             By age it lists what nothing refers to, and what stands on a cycle, in the order in which it would be evicted: \
             what is pinned, or belongs to something that is, is not among it. The columns are those of ls. A damaged record has no \
@@ -14,7 +15,9 @@ struct TopVerb: ParsableCommand {
     @OptionGroup var cache: CacheArgument
 
     @Option(
-        help: "What puts a record first: bytes as stored, records that refer to it, or accesses since its last one.")
+        help:
+            "What puts a record first: bytes as stored, records that refer to it, or accesses since its last one."
+    )
     var by = RankingOrder.size
 
     @Option(help: ArgumentHelp("How many to list.", valueName: "count"))

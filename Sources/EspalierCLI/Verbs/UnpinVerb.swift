@@ -4,7 +4,8 @@ import EspalierStore
 /// `espalier unpin`: lets a node or a collection be evicted again.
 struct UnpinVerb: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "unpin", abstract: "Lets a node or a collection be evicted again when its time comes.",
+        commandName: "unpin",
+        abstract: "Lets a node or a collection be evicted again when its time comes.",
         discussion: "espalier pin lists what is pinned. Exits with 2 if it is not.")
 
     @OptionGroup var cache: CacheArgument

@@ -29,7 +29,8 @@ struct VerifyVerb: ParsableCommand {
         }
         try output.print(report)
         guard report.isClean else {
-            throw CommandFailure("\(self.cache.cache): \(report.problemCount) problems", kind: .miss)
+            throw CommandFailure(
+                "\(self.cache.cache): \(report.problemCount) problems", kind: .miss)
         }
     }
 }

@@ -1,4 +1,5 @@
-/// Places the bars of a chart: labels at the left, bars from a common line on, values at their ends.
+/// Places the bars of a chart: labels at the left, bars from a common line on, values at their
+/// ends.
 struct BarLayout {
     private let chart: BarChart
     private let labelWidth: Double
@@ -36,7 +37,8 @@ struct BarLayout {
         let bottom = top + height
         for tick in ticks {
             canvas.text(
-                tick.label, x: barsX + tick.position * barsWidth, y: bottom + 17, style: "tick", anchor: .middle)
+                tick.label, x: barsX + tick.position * barsWidth, y: bottom + 17, style: "tick",
+                anchor: .middle)
         }
         var y = top
         for section in chart.sections where !section.bars.isEmpty {
@@ -65,7 +67,8 @@ struct BarLayout {
         }
         let total = frame.foot(below: below + 6, on: &canvas)
         return canvas.document(
-            width: ChartFrame.width, height: total, title: chart.title, description: chart.description)
+            width: ChartFrame.width, height: total, title: chart.title,
+            description: chart.description)
     }
 
     private static func titleHeight(isFirst: Bool) -> Double { isFirst ? 24 : 34 }
@@ -92,12 +95,15 @@ struct BarLayout {
         let seen = bar.value > 0 && length > 0 ? max(length, 1.5) : 0
         if seen > 0 {
             canvas.rectangle(
-                x: barsX, y: y + (Self.rowHeight - Self.barHeight) / 2, width: seen, height: Self.barHeight,
-                radius: min(2, seen / 2), style: bar.isEmphasised || isEverythingMain ? "bar main" : "bar")
+                x: barsX, y: y + (Self.rowHeight - Self.barHeight) / 2, width: seen,
+                height: Self.barHeight,
+                radius: min(2, seen / 2),
+                style: bar.isEmphasised || isEverythingMain ? "bar main" : "bar")
         }
         let value = chart.unit.text(bar.value)
         if let detail = bar.detail, !detail.isEmpty {
-            canvas.text(value, then: detail, "detail", x: barsX + seen + 7, y: baseline, style: "value")
+            canvas.text(
+                value, then: detail, "detail", x: barsX + seen + 7, y: baseline, style: "value")
         } else {
             canvas.text(value, x: barsX + seen + 7, y: baseline, style: "value")
         }

@@ -1,7 +1,7 @@
 /// Collects the elements of one SVG document.
 ///
-/// Styles are classes of `StyleSheet`, so that one document is readable on a light and on a dark page. Coordinates have one decimal:
-/// the same input gives the same bytes.
+/// Styles are classes of `StyleSheet`, so that one document is readable on a light and on a dark
+/// page. Coordinates have one decimal: the same input gives the same bytes.
 struct Canvas {
     private var elements: [String] = []
 
@@ -10,17 +10,21 @@ struct Canvas {
     }
 
     mutating func text(
-        _ text: String, x: Double, y: Double, style: String, anchor: Anchor = .start, full: String? = nil
+        _ text: String, x: Double, y: Double, style: String, anchor: Anchor = .start,
+        full: String? = nil
     ) {
         let anchorText = anchor == .start ? "" : " text-anchor=\"\(anchor.rawValue)\""
         // What was shortened is shown whole where somebody points at it.
         let tip = full.map { $0 == text ? "" : "<title>\($0.xml)</title>" } ?? ""
         elements.append(
-            "<text class=\"\(style)\" x=\"\(x.pixels)\" y=\"\(y.pixels)\"\(anchorText)>\(tip)\(text.xml)</text>")
+            "<text class=\"\(style)\" x=\"\(x.pixels)\" y=\"\(y.pixels)\"\(anchorText)>\(tip)\(text.xml)</text>"
+        )
     }
 
     /// With a word in another style behind it.
-    mutating func text(_ text: String, then rest: String, _ restStyle: String, x: Double, y: Double, style: String) {
+    mutating func text(
+        _ text: String, then rest: String, _ restStyle: String, x: Double, y: Double, style: String
+    ) {
         elements.append(
             "<text class=\"\(style)\" x=\"\(x.pixels)\" y=\"\(y.pixels)\">\(text.xml)"
                 + "<tspan class=\"\(restStyle)\" dx=\"8\">\(rest.xml)</tspan></text>")
@@ -37,7 +41,8 @@ struct Canvas {
     ) {
         elements.append(
             "<rect class=\"\(style)\" x=\"\(x.pixels)\" y=\"\(y.pixels)\" width=\"\(width.pixels)\" "
-                + "height=\"\(height.pixels)\"" + (radius > 0 ? " rx=\"\(radius.pixels)\"" : "") + "/>")
+                + "height=\"\(height.pixels)\"" + (radius > 0 ? " rx=\"\(radius.pixels)\"" : "")
+                + "/>")
     }
 
     mutating func path(_ steps: String, style: String) {
@@ -45,7 +50,9 @@ struct Canvas {
     }
 
     mutating func circle(x: Double, y: Double, radius: Double, style: String) {
-        elements.append("<circle class=\"\(style)\" cx=\"\(x.pixels)\" cy=\"\(y.pixels)\" r=\"\(radius.pixels)\"/>")
+        elements.append(
+            "<circle class=\"\(style)\" cx=\"\(x.pixels)\" cy=\"\(y.pixels)\" r=\"\(radius.pixels)\"/>"
+        )
     }
 
     /// The whole document, whose title and description are for those who do not see it.

@@ -40,6 +40,7 @@ struct ChartFrame {
         canvas.text("Nothing was measured.", x: Self.margin, y: y + 24, style: "empty")
         let height = foot(below: y + 36, on: &canvas)
         return canvas.document(
-            width: Self.width, height: height, title: title, description: "\(kind). Nothing was measured.")
+            width: Self.width, height: height, title: title,
+            description: "\(kind). Nothing was measured.")
     }
 }

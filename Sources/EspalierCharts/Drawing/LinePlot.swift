@@ -28,25 +28,32 @@ struct LinePlot {
         scale = Scale.lines(values, on: y.scale, maxTicks: 8)
         tickLabels = scale.map { y.unit.labels(of: $0.ticks, on: $0.kind) } ?? []
         left = ChartFrame.margin + (tickLabels.map { $0.width(at: 11.5) }.max() ?? 0) + 10
-        nameWidth = min(names.map { $0.width(at: 12.5, bold: true) }.max() ?? 0, ChartFrame.inside * 0.3)
+        nameWidth = min(
+            names.map { $0.width(at: 12.5, bold: true) }.max() ?? 0, ChartFrame.inside * 0.3)
         width = ChartFrame.width - ChartFrame.margin - left - (nameWidth > 0 ? nameWidth + 22 : 8)
     }
 
     func svg(
-        xTitle: String, xTicks: [(position: Double, label: String)], curves: [Curve], description: String
+        xTitle: String, xTicks: [(position: Double, label: String)], curves: [Curve],
+        description: String
     ) -> String {
         var canvas = Canvas()
         let head = frame.head(on: &canvas)
         let yTitle = y.title + (y.scale == .logarithmic ? ", logarithmic" : "")
         canvas.text(
-            yTitle.shortened(to: ChartFrame.inside, at: 11.5), x: ChartFrame.margin, y: head + 6, style: "axis-title",
+            yTitle.shortened(to: ChartFrame.inside, at: 11.5), x: ChartFrame.margin, y: head + 6,
+            style: "axis-title",
             full: yTitle)
         let top = head + 22
         let bottom = top + height
         drawAxes(xTicks, top: top, bottom: bottom, on: &canvas)
         let shown = xTitle.shortened(to: width, at: 11.5)
-        canvas.text(shown, x: left + width / 2, y: bottom + 38, style: "axis-title", anchor: .middle, full: xTitle)
-        for (index, curve) in curves.enumerated().reversed() { draw(curve, index, top: top, on: &canvas) }
+        canvas.text(
+            shown, x: left + width / 2, y: bottom + 38, style: "axis-title", anchor: .middle,
+            full: xTitle)
+        for (index, curve) in curves.enumerated().reversed() {
+            draw(curve, index, top: top, on: &canvas)
+        }
         drawNames(of: curves, top: top, on: &canvas)
         let total = frame.foot(below: bottom + 46, on: &canvas)
         return canvas.document(
@@ -54,7 +61,8 @@ struct LinePlot {
     }
 
     private func drawAxes(
-        _ xTicks: [(position: Double, label: String)], top: Double, bottom: Double, on canvas: inout Canvas
+        _ xTicks: [(position: Double, label: String)], top: Double, bottom: Double,
+        on canvas: inout Canvas
     ) {
         for (tick, label) in zip(scale?.ticks ?? [], tickLabels) {
             guard let place = scale?.position(of: tick) else { continue }
@@ -85,28 +93,36 @@ struct LinePlot {
         var path: [String] = []
         var isPenDown = false
         for place in places {
-            if let place { path.append("\(isPenDown ? "L" : "M")\(place.x.pixels) \(place.y.pixels)") }
+            if let place {
+                path.append("\(isPenDown ? "L" : "M")\(place.x.pixels) \(place.y.pixels)")
+            }
             isPenDown = place != nil
         }
         guard !path.isEmpty else { return }
-        let style = "curve h\(hue)" + (curve.isEmphasised ? " main" : "") + (index >= StyleSheet.hues ? " again" : "")
+        let style =
+            "curve h\(hue)" + (curve.isEmphasised ? " main" : "")
+            + (index >= StyleSheet.hues ? " again" : "")
         canvas.path(path.joined(), style: style)
         let marked = places.compactMap(\.self)
         // A point between two gaps is no line: without its mark nobody would see it.
         let isAlone = marked.count == 1
         guard marked.count <= Self.maxMarks || isAlone else { return }
         for place in marked {
-            canvas.circle(x: place.x, y: place.y, radius: curve.isEmphasised ? 4.5 : 3.8, style: "d\(hue)")
+            canvas.circle(
+                x: place.x, y: place.y, radius: curve.isEmphasised ? 4.5 : 3.8, style: "d\(hue)")
         }
     }
 
     /// Each name beside the end of its curve, and moved up or down as far as the others need.
     private func drawNames(of curves: [Curve], top: Double, on canvas: inout Canvas) {
-        let ends: [(index: Int, x: Double, y: Double)] = curves.enumerated().compactMap { index, curve in
-            guard !curve.name.isEmpty, let end = places(curve, top: top).compactMap(\.self).last else { return nil }
+        let ends: [(index: Int, x: Double, y: Double)] = curves.enumerated().compactMap {
+            index, curve in
+            guard !curve.name.isEmpty, let end = places(curve, top: top).compactMap(\.self).last
+            else { return nil }
             return (index: index, x: end.x, y: end.y)
         }.sorted { ($0.y, $0.index) < ($1.y, $1.index) }
-        let rows = SpreadRows.spread(ends.map(\.y), apart: Self.nameHeight, within: top...(top + height))
+        let rows = SpreadRows.spread(
+            ends.map(\.y), apart: Self.nameHeight, within: top...(top + height))
         let x = left + width + 16
         for (end, row) in zip(ends, rows) {
             let name = curves[end.index].name

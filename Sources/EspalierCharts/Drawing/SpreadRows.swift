@@ -1,7 +1,9 @@
 /// Moves rows as little as makes them not overlap.
 enum SpreadRows {
     /// - Parameter places: ascending.
-    static func spread(_ places: [Double], apart gap: Double, within range: ClosedRange<Double>) -> [Double] {
+    static func spread(_ places: [Double], apart gap: Double, within range: ClosedRange<Double>)
+        -> [Double]
+    {
         // Rows that touch become one block around the middle of where they would be.
         struct Block {
             var middle: Double

@@ -1,4 +1,5 @@
-/// How charts look: ink, muted ink and hues that are told apart in print, by those who see few colours, and on a dark page.
+/// How charts look: ink, muted ink and hues that are told apart in print, by those who see few
+/// colours, and on a dark page.
 enum StyleSheet {
     /// How many hues there are before they come again.
     static let hues = 8
@@ -20,20 +21,29 @@ enum StyleSheet {
                 ".bar.main{fill:\(hues[0])}",
             ]
                 + hues.enumerated().flatMap { index, hue in
-                    [".h\(index){stroke:\(hue)}", ".f\(index){fill:\(hue)}", ".d\(index){fill:\(hue);stroke:\(page)}"]
+                    [
+                        ".h\(index){stroke:\(hue)}", ".f\(index){fill:\(hue)}",
+                        ".d\(index){fill:\(hue);stroke:\(page)}",
+                    ]
                 }
         }
     }
 
     private static let light = Theme(
-        page: "#ffffff", border: "#d8dee4", ink: "#1f2328", muted: "#59636e", grid: "#e7ebef", axis: "#8c959f",
+        page: "#ffffff", border: "#d8dee4", ink: "#1f2328", muted: "#59636e", grid: "#e7ebef",
+        axis: "#8c959f",
         bar: "#b3bdc9",
-        hues: ["#1f62d0", "#bc5a00", "#1a7f45", "#8341bd", "#c2313f", "#0b7d88", "#80582b", "#59636e"])
+        hues: [
+            "#1f62d0", "#bc5a00", "#1a7f45", "#8341bd", "#c2313f", "#0b7d88", "#80582b", "#59636e",
+        ])
 
     private static let dark = Theme(
-        page: "#0d1117", border: "#30363d", ink: "#e6edf3", muted: "#9da7b1", grid: "#21272e", axis: "#6e7681",
+        page: "#0d1117", border: "#30363d", ink: "#e6edf3", muted: "#9da7b1", grid: "#21272e",
+        axis: "#6e7681",
         bar: "#4a5462",
-        hues: ["#5b9dff", "#f0994a", "#53c584", "#bd93f0", "#f47f7c", "#4cc3cd", "#cda673", "#9da7b1"])
+        hues: [
+            "#5b9dff", "#f0994a", "#53c584", "#bd93f0", "#f47f7c", "#4cc3cd", "#cda673", "#9da7b1",
+        ])
 
     static let text: String = {
         let shared = [

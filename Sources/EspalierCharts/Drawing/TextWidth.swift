@@ -1,7 +1,8 @@
 // How wide text is, roughly: an SVG does not know its font, and nothing may overlap in any.
 
 extension String {
-    /// In pixels at a font size; of the wider of the usual sans-serif fonts, so that what fits by it does fit.
+    /// In pixels at a font size; of the wider of the usual sans-serif fonts, so that what fits by
+    /// it does fit.
     func width(at size: Double, bold: Bool = false) -> Double {
         unicodeScalars.reduce(0) { $0 + $1.emWidth } * size * (bold ? 1.06 : 1)
     }

@@ -23,7 +23,9 @@ struct AxisTicks {
     }
 
     /// Without those that would run into the one before.
-    static func apart(_ labels: [(position: Double, label: String)], length: Double) -> [(Double, String)] {
+    static func apart(_ labels: [(position: Double, label: String)], length: Double) -> [(
+        Double, String
+    )] {
         var end = -Double.infinity
         return labels.compactMap { position, label in
             let half = label.width(at: size) / 2

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A number of three significant digits, with the prefix that leaves one to three of them before the point.
+/// A number of three significant digits, with the prefix that leaves one to three of them before
+/// the point.
 ///
 /// Written by hand, for the same bytes whatever the language of the system.
 struct NumberText {
@@ -27,26 +28,32 @@ struct NumberText {
         // Rounded first: 999.7 µs are 1 ms.
         let rounded = Self.rounded(value)
         let size = rounded == 0 ? 1 : abs(rounded)
-        let fitting = prefixes.last { size >= $0.factor * (1 - 1e-9) } ?? prefixes.first ?? unprefixed
+        let fitting =
+            prefixes.last { size >= $0.factor * (1 - 1e-9) } ?? prefixes.first ?? unprefixed
         let isBeyond = size / fitting.factor >= Self.largest
         prefix = isBeyond ? prefixes.first { $0.factor == 1 } ?? fitting : fitting
         self.rounded = rounded / prefix.factor
         isWhole =
-            abs(value / prefix.factor) < Self.largest && (value / prefix.factor).rounded() == value / prefix.factor
+            abs(value / prefix.factor) < Self.largest
+            && (value / prefix.factor).rounded() == value / prefix.factor
     }
 
     var text: String {
         guard rounded != 0 else { return "0" + prefix.suffix }
         let size = abs(rounded)
         guard size < Self.largest, size >= 1e-3 else { return Self.power(rounded) + prefix.suffix }
-        let decimals = isWhole ? 0 : size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.1 ? 2 : size >= 0.01 ? 3 : 4
+        let decimals =
+            isWhole
+            ? 0 : size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.1 ? 2 : size >= 0.01 ? 3 : 4
         return Self.fixed(rounded, decimals: decimals) + prefix.suffix
     }
 
     /// All with one prefix, and with as many decimals as the one that needs most.
     static func aligned(_ values: [Double], prefix: Prefix) -> [String] {
         let scaled = values.map { $0 / prefix.factor }
-        guard scaled.allSatisfy({ abs($0) < largest }) else { return scaled.map { power($0) + prefix.suffix } }
+        guard scaled.allSatisfy({ abs($0) < largest }) else {
+            return scaled.map { power($0) + prefix.suffix }
+        }
         let decimals = (0...6).first { decimals in
             scaled.allSatisfy { value in
                 let shifted = value * pow(10, Double(decimals))
@@ -85,7 +92,8 @@ struct NumberText {
         guard value != 0, value.isFinite else { return value == 0 ? "0" : "∞" }
         var exponent = Int(floor(log10(abs(value))))
         // In two steps: of the smallest numbers there are the power itself is zero.
-        var mantissa = value / pow(10, Double(exponent / 2)) / pow(10, Double(exponent - exponent / 2))
+        var mantissa =
+            value / pow(10, Double(exponent / 2)) / pow(10, Double(exponent - exponent / 2))
         if abs(mantissa) >= 9.95 {
             mantissa /= 10
             exponent += 1

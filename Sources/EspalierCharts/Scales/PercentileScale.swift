@@ -1,6 +1,7 @@
 import Foundation
 
-/// Where percentiles stand: by the logarithm of what is left above them, so that 90, 99 and 99.9 are equally far apart.
+/// Where percentiles stand: by the logarithm of what is left above them, so that 90, 99 and 99.9
+/// are equally far apart.
 struct PercentileScale {
     private let lower: Double
     /// Of the last percentile below 100.
@@ -8,7 +9,8 @@ struct PercentileScale {
     private let hasMaximum: Bool
 
     private static let named: [(Double, String)] = [
-        (0, "min"), (50, "p50"), (90, "p90"), (99, "p99"), (99.9, "p99.9"), (99.99, "p99.99"), (99.999, "p99.999"),
+        (0, "min"), (50, "p50"), (90, "p90"), (99, "p99"), (99.9, "p99.9"), (99.99, "p99.99"),
+        (99.999, "p99.999"),
         (99.9999, "p99.9999"), (100, "max"),
     ]
 
@@ -34,7 +36,9 @@ struct PercentileScale {
 
     var ticks: [(position: Double, label: String)] {
         Self.named.compactMap { percentile, name in
-            let isShown = percentile == 100 ? hasMaximum : (lower...last + 1e-9).contains(Self.nines(percentile))
+            let isShown =
+                percentile == 100
+                ? hasMaximum : (lower...last + 1e-9).contains(Self.nines(percentile))
             guard isShown, let position = position(of: percentile) else { return nil }
             return (position: position, label: name)
         }
@@ -45,5 +49,7 @@ struct PercentileScale {
     }
 
     /// 1 for 90, 2 for 99; at most 9, where doubles end to tell.
-    private static func nines(_ percentile: Double) -> Double { -log10(max(1 - percentile / 100, 1e-9)) }
+    private static func nines(_ percentile: Double) -> Double {
+        -log10(max(1 - percentile / 100, 1e-9))
+    }
 }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Where values stand between the ends of an axis, and where its ticks are: at 1, 2 or 5 times a power of ten.
+/// Where values stand between the ends of an axis, and where its ticks are: at 1, 2 or 5 times a
+/// power of ten.
 struct Scale: Equatable {
     let kind: ChartScale
     let lower: Double
@@ -22,8 +23,8 @@ struct Scale: Equatable {
         return min(max(share, 0), 1)
     }
 
-    /// For bars: they start at zero, or somewhat below the smallest where the scale is logarithmic, and the longest ends at
-    /// the end. Nil when no value has a place.
+    /// For bars: they start at zero, or somewhat below the smallest where the scale is logarithmic,
+    /// and the longest ends at the end. Nil when no value has a place.
     static func bars(_ values: [Double], on kind: ChartScale, maxTicks: Int) -> Scale? {
         guard let (smallest, largest) = range(of: values, on: kind) else { return nil }
         switch kind {
@@ -36,13 +37,15 @@ struct Scale: Equatable {
         }
     }
 
-    /// For lines: from tick to tick, with zero where steps are equal. Nil when no value has a place.
+    /// For lines: from tick to tick, with zero where steps are equal. Nil when no value has a
+    /// place.
     static func lines(_ values: [Double], on kind: ChartScale, maxTicks: Int) -> Scale? {
         guard let (smallest, largest) = range(of: values, on: kind) else { return nil }
         switch kind {
         case .linear:
             let (lower, upper) = (min(0, smallest), max(0, largest))
-            return linear(from: lower, to: lower == upper ? 1 : upper, maxTicks: maxTicks, rounded: true)
+            return linear(
+                from: lower, to: lower == upper ? 1 : upper, maxTicks: maxTicks, rounded: true)
         case .logarithmic:
             var (lower, upper) = (Self.step(below: smallest), Self.step(above: largest))
             if upper / lower < 1.5 { (lower, upper) = (lower / 10, upper * 10) }
@@ -50,14 +53,18 @@ struct Scale: Equatable {
         }
     }
 
-    private static func linear(from lower: Double, to upper: Double, maxTicks: Int, rounded: Bool) -> Scale {
+    private static func linear(from lower: Double, to upper: Double, maxTicks: Int, rounded: Bool)
+        -> Scale
+    {
         var step = Self.step(above: (upper - lower) / Double(max(1, maxTicks - 1)))
         func ticks() -> ClosedRange<Double> {
             rounded
                 ? floor(lower / step + 1e-9)...ceil(upper / step - 1e-9)
                 : ceil(lower / step - 1e-9)...floor(upper / step + 1e-9)
         }
-        if ticks().upperBound - ticks().lowerBound >= Double(maxTicks) { step = Self.step(above: step * 1.5) }
+        if ticks().upperBound - ticks().lowerBound >= Double(maxTicks) {
+            step = Self.step(above: step * 1.5)
+        }
         let range = ticks()
         let values = (Int(range.lowerBound)...Int(range.upperBound)).map { Double($0) * step }
         return Scale(

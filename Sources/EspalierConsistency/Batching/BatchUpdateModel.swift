@@ -40,7 +40,9 @@ public final class BatchUpdateModel: ConsistencyManagerModel {
     }
 
     public func isEqualToModel(_ other: any ConsistencyManagerModel) -> Bool {
-        guard let other = other as? BatchUpdateModel, other.models.count == models.count else { return false }
+        guard let other = other as? BatchUpdateModel, other.models.count == models.count else {
+            return false
+        }
         if other === self { return true }
         return zip(models, other.models).allSatisfy { model, other in
             switch (model, other) {

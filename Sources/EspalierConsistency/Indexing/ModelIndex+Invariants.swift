@@ -22,19 +22,28 @@ extension ModelIndex {
         var found: [String] = []
         var used: Set<Slot> = []
         for tree in trees {
-            if self[tree.root].parent != Self.none { found.append("root \(tree.root) has a parent") }
+            if self[tree.root].parent != Self.none {
+                found.append("root \(tree.root) has a parent")
+            }
             visit(tree.root, owner: tree.owner, &used, &found)
         }
-        if used.count != count { found.append("\(count) slots are counted, \(used.count) are in trees") }
+        if used.count != count {
+            found.append("\(count) slots are counted, \(used.count) are in trees")
+        }
         checkFree(used, &found)
         checkOccurrences(used, &found)
         return found
     }
 
-    private func visit(_ slot: Slot, owner: Owner, _ used: inout Set<Slot>, _ found: inout [String]) {
-        guard used.insert(slot).inserted else { return found.append("slot \(slot) is in two places") }
+    private func visit(_ slot: Slot, owner: Owner, _ used: inout Set<Slot>, _ found: inout [String])
+    {
+        guard used.insert(slot).inserted else {
+            return found.append("slot \(slot) is in two places")
+        }
         if self.owner(of: slot) != owner { found.append("slot \(slot) belongs to another owner") }
-        if isOnPath(slot) || isTarget(slot) || isChanged(slot) { found.append("slot \(slot) is marked") }
+        if isOnPath(slot) || isTarget(slot) || isChanged(slot) {
+            found.append("slot \(slot) is marked")
+        }
         var child = self[slot].firstChild
         while child != Self.none {
             if self[child].parent != slot { found.append("slot \(child) has another parent") }
@@ -48,7 +57,9 @@ extension ModelIndex {
         var slot = freeSlots
         while slot != Self.none, free.insert(slot).inserted { slot = self[slot].nextSibling }
         if !free.isDisjoint(with: used) { found.append("a slot is free and in use") }
-        if free.count + used.count + 1 != entries.count { found.append("a slot is neither free nor in use") }
+        if free.count + used.count + 1 != entries.count {
+            found.append("a slot is neither free nor in use")
+        }
     }
 
     private func checkOccurrences(_ used: Set<Slot>, _ found: inout [String]) {
@@ -57,14 +68,22 @@ extension ModelIndex {
             var previous = Self.none
             var slot = first
             while slot != Self.none {
-                guard listed.insert(slot).inserted else { return found.append("slot \(slot) is listed twice") }
-                if self[slot].identifierHash != hash { found.append("slot \(slot) is in another hash's list") }
-                if self[slot].previousOccurrence != previous { found.append("slot \(slot) has another predecessor") }
+                guard listed.insert(slot).inserted else {
+                    return found.append("slot \(slot) is listed twice")
+                }
+                if self[slot].identifierHash != hash {
+                    found.append("slot \(slot) is in another hash's list")
+                }
+                if self[slot].previousOccurrence != previous {
+                    found.append("slot \(slot) has another predecessor")
+                }
                 previous = slot
                 slot = self[slot].nextOccurrence
             }
         }
         let named = used.filter { self[$0].identifierHash != 0 }
-        if listed != named { found.append("\(listed.count) slots are listed, \(named.count) have identifiers") }
+        if listed != named {
+            found.append("\(listed.count) slots are listed, \(named.count) have identifiers")
+        }
     }
 }

@@ -2,17 +2,20 @@ import EspalierModels
 
 /// Which listener shows which node, and where: the trees of all listeners, without their content.
 ///
-/// A slot stands for a node of a listener's tree, with its parent and its place among its siblings; the slots of one
-/// identifier, whoever's they are, form a list that a hash table leads to. So an update finds what shows its nodes by one
-/// look-up each, and from there the way up to the roots, whatever else the trees hold.
+/// A slot stands for a node of a listener's tree, with its parent and its place among its siblings;
+/// the slots of one identifier, whoever's they are, form a list that a hash table leads to. So an
+/// update finds what shows its nodes by one look-up each, and from there the way up to the roots,
+/// whatever else the trees hold.
 ///
 ///     table: hash of identifier -> first slot of that hash
 ///     slot:  hash | owner | parent | first child | next sibling | next, previous of the same hash       32 bytes
 ///
-/// Identifiers are kept as hashes: where two share one, whoever follows the slot to the node finds out.
+/// Identifiers are kept as hashes: where two share one, whoever follows the slot to the node finds
+/// out.
 ///
-/// Invariants, which `violations` looks for: a tree's slots stand in the order of `forEach`; every slot with a hash is in exactly
-/// one list; a free slot is in none; between two updates nothing is marked. Confined to the actor that owns it.
+/// Invariants, which `violations` looks for: a tree's slots stand in the order of `forEach`; every
+/// slot with a hash is in exactly one list; a free slot is in none; between two updates nothing is
+/// marked. Confined to the actor that owns it.
 final class ModelIndex {
     typealias Slot = UInt32
     typealias Owner = UInt32
@@ -40,7 +43,8 @@ final class ModelIndex {
     private(set) var count = 0
     private(set) var firstOccurrences: [UInt64: Slot] = [:]
 
-    /// What all of it takes in memory: slots, and a hash table that is at most three quarters full, of a power of two of places.
+    /// What all of it takes in memory: slots, and a hash table that is at most three quarters full,
+    /// of a power of two of places.
     var bytes: Int {
         var places = 1
         while places * 3 / 4 < firstOccurrences.capacity { places *= 2 }
@@ -101,7 +105,11 @@ final class ModelIndex {
 
     /// Makes `slot` the one that comes after `sibling`, the first child if there is none.
     private func link(_ slot: Slot, after sibling: Slot, under parent: Slot) {
-        if sibling == Self.none { self[parent].firstChild = slot } else { self[sibling].nextSibling = slot }
+        if sibling == Self.none {
+            self[parent].firstChild = slot
+        } else {
+            self[sibling].nextSibling = slot
+        }
     }
 
     private func next(after sibling: Slot, under parent: Slot) -> Slot {
@@ -109,7 +117,9 @@ final class ModelIndex {
     }
 
     /// Takes the children of `parent` in `range` away and puts `models` in their place.
-    func replaceChildren(of parent: Slot, in range: Range<Int>, by models: [any ConsistencyManagerModel]) {
+    func replaceChildren(
+        of parent: Slot, in range: Range<Int>, by models: [any ConsistencyManagerModel]
+    ) {
         var before = Self.none
         for _ in 0..<range.lowerBound { before = next(after: before, under: parent) }
         var after = next(after: before, under: parent)
@@ -161,7 +171,8 @@ final class ModelIndex {
 
     // MARK: Marks of an update under way
 
-    /// Marks what an update names, and the way from it to its root, up to where the way is marked already.
+    /// Marks what an update names, and the way from it to its root, up to where the way is marked
+    /// already.
     func markPath(to target: Slot) {
         self[target].ownerAndMarks |= Self.targetMark
         var slot = target
@@ -238,7 +249,8 @@ final class ModelIndex {
         if entry.previousOccurrence != Self.none {
             self[entry.previousOccurrence].nextOccurrence = entry.nextOccurrence
         } else if entry.identifierHash != 0 {
-            firstOccurrences[entry.identifierHash] = entry.nextOccurrence == Self.none ? nil : entry.nextOccurrence
+            firstOccurrences[entry.identifierHash] =
+                entry.nextOccurrence == Self.none ? nil : entry.nextOccurrence
         }
         self[slot] = Entry(nextSibling: freeSlots)
         freeSlots = slot

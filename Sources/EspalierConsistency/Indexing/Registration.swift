@@ -6,7 +6,8 @@ final class Registration {
     let owner: ModelIndex.Owner
     /// The tree in the index, which is that of `snapshot`.
     var root: ModelIndex.Slot = ModelIndex.none
-    /// Parts that were listened to on their own: found by identifier, until the whole tree is indexed anew.
+    /// Parts that were listened to on their own: found by identifier, until the whole tree is
+    /// indexed anew.
     var parts: [ModelIndex.Slot] = []
     /// Nil when the index may not be what the listener shows.
     var snapshot: Snapshot?
@@ -19,9 +20,11 @@ final class Registration {
     }
 }
 
-/// The tree that the index holds for a listener, to be recognised when the listener is asked for it again.
+/// The tree that the index holds for a listener, to be recognised when the listener is asked for it
+/// again.
 ///
-/// Objects are held weakly, so that nothing outlives its listener for it; values share what they are made of.
+/// Objects are held weakly, so that nothing outlives its listener for it; values share what they
+/// are made of.
 enum Snapshot {
     /// A tree that its listener numbers: equal numbers, equal trees.
     case revision(ChangeTime)
@@ -65,9 +68,11 @@ enum Snapshot {
         case .object(let weak):
             guard let object = weak.object, type(of: model) is AnyClass else { return false }
             if model as AnyObject === object { return true }
-            return (object as? any ConsistencyManagerModel).map { ListenerBase.areSame($0, model) } ?? false
+            return (object as? any ConsistencyManagerModel).map { ListenerBase.areSame($0, model) }
+                ?? false
         case .batch(let snapshots):
-            guard let batch = model as? BatchUpdateModel, batch.models.count == snapshots.count else { return false }
+            guard let batch = model as? BatchUpdateModel, batch.models.count == snapshots.count
+            else { return false }
             return zip(snapshots, batch.models).allSatisfy { snapshot, model in
                 guard let snapshot, let model else { return snapshot == nil && model == nil }
                 return snapshot.isTree(model)
@@ -87,12 +92,15 @@ package struct ListenerBase: Sendable {
     /// The latest edits that led to it, which the index may not know yet.
     let splices: [TreeSplice]
 
-    package init(model: any ConsistencyManagerModel, revision: ChangeTime?, splices: [TreeSplice] = []) {
+    package init(
+        model: any ConsistencyManagerModel, revision: ChangeTime?, splices: [TreeSplice] = []
+    ) {
         self.init(model: model, revision: revision, gathering: nil, splices: splices)
     }
 
     init(
-        model: any ConsistencyManagerModel, revision: ChangeTime?, gathering: ChangeTime?, splices: [TreeSplice] = []
+        model: any ConsistencyManagerModel, revision: ChangeTime?, gathering: ChangeTime?,
+        splices: [TreeSplice] = []
     ) {
         self.model = model
         self.revision = revision
@@ -100,13 +108,15 @@ package struct ListenerBase: Sendable {
         self.splices = splices
     }
 
-    /// Whether the listener has gone on showing what it did: the same numbers where it numbers its trees, else an equal tree.
+    /// Whether the listener has gone on showing what it did: the same numbers where it numbers its
+    /// trees, else an equal tree.
     func isTree(of other: ListenerBase) -> Bool {
         if let revision, let other = other.revision { return revision == other }
         return Self.areSame(model, other.model)
     }
 
-    static func areSame(_ a: any ConsistencyManagerModel, _ b: any ConsistencyManagerModel) -> Bool {
+    static func areSame(_ a: any ConsistencyManagerModel, _ b: any ConsistencyManagerModel) -> Bool
+    {
         guard type(of: a) == type(of: b) else { return false }
         if type(of: a) is AnyClass, a as AnyObject === b as AnyObject { return true }
         return a.isEqualToModel(b)

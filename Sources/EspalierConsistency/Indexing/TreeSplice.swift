@@ -1,6 +1,7 @@
 package import EspalierModels
 
-/// An edit of a listener's tree that only concerns the root's children: those in a range gave way to others.
+/// An edit of a listener's tree that only concerns the root's children: those in a range gave way
+/// to others.
 package struct TreeSplice: Sendable {
     package let range: Range<Int>
     package let models: [any ConsistencyManagerModel]
@@ -8,8 +9,10 @@ package struct TreeSplice: Sendable {
     package let old: ChangeTime
     package let new: ChangeTime
 
-    package init(_ range: Range<Int>, _ models: [any ConsistencyManagerModel], from old: ChangeTime, to new: ChangeTime)
-    {
+    package init(
+        _ range: Range<Int>, _ models: [any ConsistencyManagerModel], from old: ChangeTime,
+        to new: ChangeTime
+    ) {
         self.range = range
         self.models = models
         self.old = old
@@ -17,7 +20,8 @@ package struct TreeSplice: Sendable {
     }
 }
 
-/// A root that hands out its children by their places, so that thousands of them are passed by at no cost.
+/// A root that hands out its children by their places, so that thousands of them are passed by at
+/// no cost.
 package protocol ListModel: ConsistencyManagerModel {
     var childCount: Int { get }
     func child(at place: Int) -> any ConsistencyManagerModel

@@ -1,10 +1,11 @@
 import EspalierModels
 import Synchronization
 
-/// A listener as the main actor knows it: held weakly, perhaps paused. One for each, as long as it is known.
+/// A listener as the main actor knows it: held weakly, perhaps paused. One for each, as long as it
+/// is known.
 ///
-/// Only the main actor looks at the listener, if only to see whether it is there: whoever looks holds it for a moment, and
-/// the last to let go of an object runs its `deinit`.
+/// Only the main actor looks at the listener, if only to see whether it is there: whoever looks
+/// holds it for a moment, and the last to let go of an object runs its `deinit`.
 @MainActor
 final class WeakListener {
     private(set) weak var listener: (any ConsistencyManagerListener)?
@@ -12,15 +13,16 @@ final class WeakListener {
     nonisolated let identity: ObjectIdentifier
     /// What is gathered for it while it is paused.
     var paused: PausedListener?
-    /// How often it has to catch up, as it stands in the queue. Until it has, updates pass it by: it gets them then, each after
-    /// the ones that it missed.
+    /// How often it has to catch up, as it stands in the queue. Until it has, updates pass it by:
+    /// it gets them then, each after the ones that it missed.
     var catchUps = 0
     /// Removed, and not added since; the index hears of it in the order of work.
     var isRemoved = false
 
     private nonisolated let forgotten = Atomic<Bool>(false)
 
-    /// The listener is gone, and so is what it took: work for it that stands in the queue is in vain.
+    /// The listener is gone, and so is what it took: work for it that stands in the queue is in
+    /// vain.
     nonisolated var isForgotten: Bool { forgotten.load(ordering: .relaxed) }
 
     init(_ listener: any ConsistencyManagerListener) {
@@ -41,7 +43,8 @@ final class WeakListener {
         if let tree {
             tree.take(delivery)
         } else {
-            listener?.modelUpdated(delivery.model, updates: delivery.updates, context: delivery.context)
+            listener?.modelUpdated(
+                delivery.model, updates: delivery.updates, context: delivery.context)
         }
     }
 }

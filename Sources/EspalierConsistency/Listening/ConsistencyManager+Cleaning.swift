@@ -7,8 +7,9 @@ extension ConsistencyManager {
         }
     }
 
-    /// Gives back at once what a listener took that is gone: to be called from its `deinit`, wherever that runs, with its address
-    /// alone. Another object that has got the address, and listens, is left alone.
+    /// Gives back at once what a listener took that is gone: to be called from its `deinit`,
+    /// wherever that runs, with its address alone. Another object that has got the address, and
+    /// listens, is left alone.
     package func forget(_ identity: ObjectIdentifier) {
         submit { manager in
             let dead = await manager.board.dropDead(at: identity)
@@ -25,11 +26,12 @@ extension ConsistencyManager {
         }
     }
 
-    /// How often all listeners were forgotten. Whoever listened, or was paused, when it was another number has to be added, or
-    /// paused, again.
+    /// How often all listeners were forgotten. Whoever listened, or was paused, when it was another
+    /// number has to be added, or paused, again.
     package var clearings: Int { board.era.load(ordering: .relaxed) }
 
-    /// What is shown is asked for at `fetch`, and will come late: changes since are kept until `endFetch`.
+    /// What is shown is asked for at `fetch`, and will come late: changes since are kept until
+    /// `endFetch`.
     package func beginFetch(_ fetch: ChangeTime) { submit { await $0.worker.begin(fetch) } }
     package func endFetch(_ fetch: ChangeTime) { submit { await $0.worker.end(fetch) } }
 

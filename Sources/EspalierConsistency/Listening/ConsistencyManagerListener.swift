@@ -19,17 +19,19 @@ public import EspalierModels
 /// }
 /// ```
 ///
-/// Both are called on the main actor. The manager holds listeners weakly: nothing has to be removed by hand.
+/// Both are called on the main actor. The manager holds listeners weakly: nothing has to be removed
+/// by hand.
 @preconcurrency @MainActor
 public protocol ConsistencyManagerListener: AnyObject {
-    /// What is shown now; nil for nothing. Called at every update that may touch it: to be answered at once, and the
-    /// same until it changes.
+    /// What is shown now; nil for nothing. Called at every update that may touch it: to be answered
+    /// at once, and the same until it changes.
     func currentModel() -> (any ConsistencyManagerModel)?
 
-    /// Something in the tree that `currentModel` returned has changed; `model` is the new tree, nil if it was deleted.
+    /// Something in the tree that `currentModel` returned has changed; `model` is the new tree, nil
+    /// if it was deleted.
     ///
-    /// The new tree's children are listened to already. Called once for an update, whatever it changes, in the order in
-    /// which updates were submitted.
+    /// The new tree's children are listened to already. Called once for an update, whatever it
+    /// changes, in the order in which updates were submitted.
     ///
     /// - Parameters:
     ///   - updates: the identifiers of what changed or was deleted, and of the nodes above it.

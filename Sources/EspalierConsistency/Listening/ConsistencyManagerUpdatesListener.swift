@@ -2,8 +2,8 @@ public import EspalierModels
 
 /// Hears of every change that passes through a consistency manager, whoever shows what it changes.
 ///
-/// For whoever waits for models that do not exist yet, or keeps lists by a rule. Called on the main actor once for each
-/// update, after the listeners: to be answered at once.
+/// For whoever waits for models that do not exist yet, or keeps lists by a rule. Called on the main
+/// actor once for each update, after the listeners: to be answered at once.
 @preconcurrency @MainActor
 public protocol ConsistencyManagerUpdatesListener: AnyObject {
     /// - Parameters:

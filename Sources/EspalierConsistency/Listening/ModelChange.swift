@@ -2,7 +2,8 @@ public import EspalierModels
 
 /// What became of the model with one identifier.
 public enum ModelChange: Equatable, Sendable {
-    /// The new models: one for each projection that was posted, one altogether where there are no projections.
+    /// The new models: one for each projection that was posted, one altogether where there are no
+    /// projections.
     case updated([any ConsistencyManagerModel])
     case deleted
 

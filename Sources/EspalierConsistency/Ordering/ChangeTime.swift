@@ -2,7 +2,8 @@ import Synchronization
 
 /// When a change was made: a place in the order of all changes of this process.
 ///
-/// A time made later is after every time made before, on whichever thread. It says nothing about clocks.
+/// A time made later is after every time made before, on whichever thread. It says nothing about
+/// clocks.
 ///
 /// ```swift
 /// let earlier = ChangeTime()

@@ -1,6 +1,7 @@
 /// Does what it is given one by one, in the order given, off the main actor. Any thread may give.
 ///
-/// The order is that of `AsyncStream`, whose lock is the only one here; the queue's task ends with the queue.
+/// The order is that of `AsyncStream`, whose lock is the only one here; the queue's task ends with
+/// the queue.
 package final class WorkQueue: Sendable {
     private let work: AsyncStream<@Sendable () async -> Void>.Continuation
 

@@ -2,10 +2,12 @@ import EspalierModels
 import Synchronization
 
 extension ConsistencyManager {
-    /// Resumes several in one go, in which `alongside` is called last, whether they have missed something or not.
+    /// Resumes several in one go, in which `alongside` is called last, whether they have missed
+    /// something or not.
     @MainActor
     package func resume(
-        _ listeners: [any ConsistencyManagerListener], alongside: (@MainActor @Sendable () -> Void)? = nil
+        _ listeners: [any ConsistencyManagerListener],
+        alongside: (@MainActor @Sendable () -> Void)? = nil
     ) {
         let resuming = listeners.compactMap { board.beginResuming($0) }
         guard !resuming.isEmpty || alongside != nil else { return }

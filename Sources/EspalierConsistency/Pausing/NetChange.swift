@@ -2,16 +2,19 @@ import EspalierModels
 
 /// What is left of many updates between two versions of a tree.
 ///
-/// A node that is in both and says something else has changed; one that was there, was deleted and did not come back is
-/// deleted. `candidates` are all the identifiers that the updates named: nothing else can have changed.
+/// A node that is in both and says something else has changed; one that was there, was deleted and
+/// did not come back is deleted. `candidates` are all the identifiers that the updates named:
+/// nothing else can have changed.
 enum NetChange {
     static func updates(
-        from old: any ConsistencyManagerModel, to new: (any ConsistencyManagerModel)?, _ candidates: ModelUpdates
+        from old: any ConsistencyManagerModel, to new: (any ConsistencyManagerModel)?,
+        _ candidates: ModelUpdates
     ) -> ModelUpdates {
         let named = candidates.changedModelIds.union(candidates.deletedModelIds)
         let before = nodes(in: old, named)
         guard let new else {
-            return ModelUpdates(deletedModelIds: candidates.deletedModelIds.filter { before[$0] != nil })
+            return ModelUpdates(
+                deletedModelIds: candidates.deletedModelIds.filter { before[$0] != nil })
         }
         let after = nodes(in: new, named)
         var result = ModelUpdates()
@@ -25,7 +28,9 @@ enum NetChange {
         return result
     }
 
-    private static func isSame(_ a: [any ConsistencyManagerModel], _ b: [any ConsistencyManagerModel]) -> Bool {
+    private static func isSame(
+        _ a: [any ConsistencyManagerModel], _ b: [any ConsistencyManagerModel]
+    ) -> Bool {
         a.allSatisfy { contains(b, $0) } && b.allSatisfy { contains(a, $0) }
     }
 

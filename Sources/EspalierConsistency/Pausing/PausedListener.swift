@@ -2,8 +2,9 @@ import EspalierModels
 
 /// What a listener that is paused keeps from changing, and what it would show otherwise.
 ///
-/// What is gathered is about what the listener showed when gathering began. A listener that chooses something else begins
-/// anew: it is found out by the root's identifier, and, of whatever has none, when the listener says that it shows another tree.
+/// What is gathered is about what the listener showed when gathering began. A listener that chooses
+/// something else begins anew: it is found out by the root's identifier, and, of whatever has none,
+/// when the listener says that it shows another tree.
 struct PausedListener {
     private(set) var updatedModel: (any ConsistencyManagerModel)?
     private(set) var updates = ModelUpdates()
@@ -16,7 +17,8 @@ struct PausedListener {
     private var shown: ListenerBase?
     /// What `updatedModel` is a later version of.
     private var origin: ShownIdentity
-    /// Another one whenever something is begun anew: what was asked before was about something else.
+    /// Another one whenever something is begun anew: what was asked before was about something
+    /// else.
     private var beginning = ChangeTime()
 
     init(showing base: ListenerBase?) {
@@ -26,10 +28,12 @@ struct PausedListener {
     }
 
     /// What updates of the listener begin with.
-    var base: ListenerBase? { updatedModel.map { ListenerBase(model: $0, revision: nil, gathering: beginning) } }
+    var base: ListenerBase? {
+        updatedModel.map { ListenerBase(model: $0, revision: nil, gathering: beginning) }
+    }
 
-    /// To be called with what the listener shows before anything else is asked or told: it may have chosen another model,
-    /// and what was gathered was about the one before.
+    /// To be called with what the listener shows before anything else is asked or told: it may have
+    /// chosen another model, and what was gathered was about the one before.
     mutating func follow(_ base: ListenerBase?) {
         guard let base else { return }
         let identity = ShownIdentity(base.model)
@@ -43,15 +47,21 @@ struct PausedListener {
         }
     }
 
-    /// The listener says what it shows. If that is the tree with which gathering began, what was gathered goes on being what it
-    /// misses; another tree is its choice, whatever its root is called.
+    /// The listener says what it shows. If that is the tree with which gathering began, what was
+    /// gathered goes on being what it misses; another tree is its choice, whatever its root is
+    /// called.
     mutating func follow(told base: ListenerBase?) {
         guard let base else { return }
         if let shown, shown.isTree(of: base) { return follow(base) }
-        if isChanged { restartPlaces(of: base) { !ListenerBase.areSame($0, $1) } } else { restart(with: base) }
+        if isChanged {
+            restartPlaces(of: base) { !ListenerBase.areSame($0, $1) }
+        } else {
+            restart(with: base)
+        }
     }
 
-    /// `base` is what the listener shows by now, and the delivery about what it showed, or would have shown, before.
+    /// `base` is what the listener shows by now, and the delivery about what it showed, or would
+    /// have shown, before.
     mutating func take(_ delivery: Delivery, shown base: ListenerBase?) {
         follow(base)
         guard let model = model(after: delivery) else { return }
@@ -71,14 +81,18 @@ struct PausedListener {
 
     // MARK: Batches
 
-    /// Begins anew with those places of a batch whose listener has chosen another model: with all of it if this is no batch.
+    /// Begins anew with those places of a batch whose listener has chosen another model: with all
+    /// of it if this is no batch.
     private mutating func restartPlaces(
         of base: ListenerBase,
-        where isOther: (_ before: any ConsistencyManagerModel, _ now: any ConsistencyManagerModel) -> Bool
+        where isOther: (_ before: any ConsistencyManagerModel, _ now: any ConsistencyManagerModel)
+            -> Bool
     ) {
         guard case .batch(var origins) = origin, let now = base.model as? BatchUpdateModel,
-            let before = shown?.model as? BatchUpdateModel, let updated = updatedModel as? BatchUpdateModel,
-            now.modelIdentifier == nil, now.models.count == origins.count, before.models.count == origins.count
+            let before = shown?.model as? BatchUpdateModel,
+            let updated = updatedModel as? BatchUpdateModel,
+            now.modelIdentifier == nil, now.models.count == origins.count,
+            before.models.count == origins.count
         else { return restart(with: base) }
         var (models, known) = (updated.models, before.models)
         for (place, model) in now.models.enumerated() {
@@ -102,9 +116,13 @@ struct PausedListener {
     private func model(after delivery: Delivery) -> Model? {
         if delivery.base.gathering == beginning { return Model(value: delivery.model) }
         guard case .batch(let origins) = origin, let updated = updatedModel as? BatchUpdateModel,
-            let base = delivery.base.model as? BatchUpdateModel, let new = delivery.model as? BatchUpdateModel,
+            let base = delivery.base.model as? BatchUpdateModel,
+            let new = delivery.model as? BatchUpdateModel,
             base.models.count == origins.count, new.models.count == origins.count
-        else { return isAbout(delivery.base.model, updatedModel, origin) ? Model(value: delivery.model) : nil }
+        else {
+            return isAbout(delivery.base.model, updatedModel, origin)
+                ? Model(value: delivery.model) : nil
+        }
         return Model(
             value: BatchUpdateModel(
                 models: origins.indices.map { place in
@@ -115,7 +133,8 @@ struct PausedListener {
 
     /// Whether what was asked for, and has been changed, is what is kept now.
     private func isAbout(
-        _ asked: (any ConsistencyManagerModel)?, _ kept: (any ConsistencyManagerModel)?, _ origin: ShownIdentity
+        _ asked: (any ConsistencyManagerModel)?, _ kept: (any ConsistencyManagerModel)?,
+        _ origin: ShownIdentity
     ) -> Bool {
         guard ShownIdentity(asked) == origin else { return false }
         guard origin == .model(nil), let asked, let kept else { return true }

@@ -1,11 +1,12 @@
 import EspalierModels
 
-/// Where all work on trees is done: the index, and the updates of listeners. Called by one queue, one piece of work at a time.
+/// Where all work on trees is done: the index, and the updates of listeners. Called by one queue,
+/// one piece of work at a time.
 actor ConsistencyWorker {
     /// Parts that a listener may have before its whole tree is indexed anew.
     private static let partsLimit = 16
 
-    private let board: ListenerBoard
+    private let board: ListenerRegistry
     private let index = ModelIndex()
     private var registrations: [ObjectIdentifier: Registration] = [:]
     private var owners: [ModelIndex.Owner: Registration] = [:]
@@ -13,7 +14,7 @@ actor ConsistencyWorker {
     private var freeOwners: [ModelIndex.Owner] = []
     private var recent = RecentChanges()
 
-    init(board: ListenerBoard) { self.board = board }
+    init(board: ListenerRegistry) { self.board = board }
 
     /// Nodes in the index, of all listeners.
     var nodeCount: Int { index.count }
@@ -27,9 +28,12 @@ actor ConsistencyWorker {
         if !listener.isForgotten { reindex(registration(for: listener), base) }
     }
 
-    /// For what is shown was asked for at `fetch`: what was posted since is delivered now, one update after the other. From
-    /// when this was submitted nothing else was: where two updates name one node, the later one comes last.
-    func register(_ listener: WeakListener, _ base: ListenerBase, since fetch: ChangeTime, era: Int) async {
+    /// For what is shown was asked for at `fetch`: what was posted since is delivered now, one
+    /// update after the other. From when this was submitted nothing else was: where two updates
+    /// name one node, the later one comes last.
+    func register(_ listener: WeakListener, _ base: ListenerBase, since fetch: ChangeTime, era: Int)
+        async
+    {
         register(listener, base)
         guard await board.beginCatchUp(of: listener) else { return }
         for missed in recent.changes(since: fetch) {
@@ -39,7 +43,8 @@ actor ConsistencyWorker {
             await deliver(
                 targets,
                 ChangesUnderWay(
-                    changes: missed.changes, context: missed.context, time: missed.time, era: era, posting: nil))
+                    changes: missed.changes, context: missed.context, time: missed.time, era: era,
+                    posting: nil))
         }
     }
 
@@ -49,20 +54,27 @@ actor ConsistencyWorker {
         registration.parts.append(index.insert(part, owner: registration.owner))
         // Whoever adds part after part would have them all kept, those that are gone again, too.
         guard registration.parts.count > Self.partsLimit else { return }
-        if case .shows(let base)? = await board.answers(of: [listener]).first { reindex(registration, base) }
+        if case .shows(let base)? = await board.answers(of: [listener]).first {
+            reindex(registration, base)
+        }
     }
 
-    /// To be called for each edit in its place in the order; an update before it may have made it already.
+    /// To be called for each edit in its place in the order; an update before it may have made it
+    /// already.
     func splice(_ listener: WeakListener, _ splice: TreeSplice) async {
         guard !listener.isForgotten else { return }
         let registration = registration(for: listener)
-        guard registration.latestRevision < splice.new, !apply(splice, to: registration) else { return }
+        guard registration.latestRevision < splice.new, !apply(splice, to: registration) else {
+            return
+        }
         for model in splice.models { await register(listener, part: model) }
     }
 
     /// Whether the edit is one of the tree that is indexed.
     private func apply(_ splice: TreeSplice, to registration: Registration) -> Bool {
-        guard registration.root != ModelIndex.none, case .revision(splice.old)? = registration.snapshot else {
+        guard registration.root != ModelIndex.none,
+            case .revision(splice.old)? = registration.snapshot
+        else {
             return false
         }
         index.replaceChildren(of: registration.root, in: splice.range, by: splice.models)
@@ -71,7 +83,8 @@ actor ConsistencyWorker {
         return true
     }
 
-    /// The edits between the tree that is indexed and the one that is shown; whether there were any.
+    /// The edits between the tree that is indexed and the one that is shown; whether there were
+    /// any.
     private func applyAll(of splices: [TreeSplice], to registration: Registration) -> Bool {
         guard registration.parts.isEmpty else { return false }
         var areSome = false
@@ -150,19 +163,24 @@ actor ConsistencyWorker {
     }
 
     func post(_ posting: Posting) async {
-        guard let changes = changes(of: posting) else { return await board.report(.DeleteIDFailure) }
+        guard let changes = changes(of: posting) else {
+            return await board.report(.DeleteIDFailure)
+        }
         recent.note(changes, posting)
         await deliver(
             targets(of: changes),
             ChangesUnderWay(
-                changes: changes, context: posting.context, time: posting.time, era: posting.era, posting: posting))
+                changes: changes, context: posting.context, time: posting.time, era: posting.era,
+                posting: posting))
     }
 
     /// The slots that stand for what the changes name, by whose they are.
     private func targets(of changes: PostedChanges) -> [ModelIndex.Owner: [ModelIndex.Slot]] {
         var targets: [ModelIndex.Owner: [ModelIndex.Slot]] = [:]
         for identifier in changes.byIdentifier.keys {
-            index.forEachOccurrence(of: identifier) { targets[index.owner(of: $0), default: []].append($0) }
+            index.forEachOccurrence(of: identifier) {
+                targets[index.owner(of: $0), default: []].append($0)
+            }
         }
         return targets
     }
@@ -172,9 +190,11 @@ actor ConsistencyWorker {
         return posting.model.modelIdentifier.map { PostedChanges(deleting: NodeIdentifier($0)) }
     }
 
-    /// Asks the listeners for what they show, makes it anew and hands it to them: each in one go on the main actor, so that all
-    /// of them change at once.
-    private func deliver(_ targets: [ModelIndex.Owner: [ModelIndex.Slot]], _ underWay: ChangesUnderWay) async {
+    /// Asks the listeners for what they show, makes it anew and hands it to them: each in one go on
+    /// the main actor, so that all of them change at once.
+    private func deliver(
+        _ targets: [ModelIndex.Owner: [ModelIndex.Slot]], _ underWay: ChangesUnderWay
+    ) async {
         let affected = targets.keys.sorted().compactMap { owners[$0] }
         var deliveries: [Delivery] = []
         var outcome = TreeChange()
@@ -183,31 +203,38 @@ actor ConsistencyWorker {
             for (registration, answer) in zip(affected, answers) {
                 if case .isGone = answer { remove(registration) }
                 guard case .shows(let base) = answer else { continue }
-                guard let change = update(registration, base, targets[registration.owner] ?? [], underWay.changes)
+                guard
+                    let change = update(
+                        registration, base, targets[registration.owner] ?? [], underWay.changes)
                 else { continue }
                 outcome.replacements += change.replacements
                 outcome.cascaded += change.cascaded
                 outcome.hasWrongMapClass = outcome.hasWrongMapClass || change.hasWrongMapClass
-                if change.isChange { deliveries.append(delivery(to: registration, base, change, underWay)) }
+                if change.isChange {
+                    deliveries.append(delivery(to: registration, base, change, underWay))
+                }
             }
         }
         if outcome.hasWrongMapClass { await board.report(.WrongMapClass) }
         if let onCascade = underWay.posting?.onCascade { await onCascade(outcome.cascaded) }
         let announcement = underWay.posting.flatMap { posting in
             board.hasUpdatesListeners
-                ? ListenerBoard.Announcement(
-                    model: posting.model, changes: underWay.changes.changes, context: posting.context,
+                ? ListenerRegistry.Announcement(
+                    model: posting.model, changes: underWay.changes.changes,
+                    context: posting.context,
                     time: posting.time) : nil
         }
         guard !deliveries.isEmpty || announcement != nil else { return }
         let newListeners = await board.deliver(
-            deliveries, replacements: outcome.replacements.map { .init(old: $0.old, new: $0.new) }, announcement,
+            deliveries, replacements: outcome.replacements.map { .init(old: $0.old, new: $0.new) },
+            announcement,
             context: underWay.context, era: underWay.era)
         for new in newListeners { register(new.listener, new.base) }
     }
 
     private func update(
-        _ registration: Registration, _ base: ListenerBase, _ targets: [ModelIndex.Slot], _ changes: PostedChanges
+        _ registration: Registration, _ base: ListenerBase, _ targets: [ModelIndex.Slot],
+        _ changes: PostedChanges
     ) -> TreeChange? {
         var targets = targets
         if applyAll(of: base.splices, to: registration) {
@@ -229,13 +256,15 @@ actor ConsistencyWorker {
             registration.snapshot = nil
             change = IdentifierUpdate(changes).apply(to: base.model)
         }
-        // The index may be half changed. Where there is a new tree, that is indexed when it is delivered.
+        // The index may be half changed. Where there is a new tree, that is indexed when it is
+        // delivered.
         if registration.snapshot == nil, change?.isChange != true { reindex(registration, base) }
         return change
     }
 
     private func delivery(
-        to registration: Registration, _ base: ListenerBase, _ change: TreeChange, _ underWay: ChangesUnderWay
+        to registration: Registration, _ base: ListenerBase, _ change: TreeChange,
+        _ underWay: ChangesUnderWay
     ) -> Delivery {
         let revision = ChangeTime()
         if let model = change.model {
@@ -250,8 +279,10 @@ actor ConsistencyWorker {
             removeTrees(of: registration)
         }
         return Delivery(
-            listener: registration.listener, base: base, model: change.model, updates: change.updates,
-            childUpdates: change.childUpdates, context: underWay.context, time: underWay.time, revision: revision)
+            listener: registration.listener, base: base, model: change.model,
+            updates: change.updates,
+            childUpdates: change.childUpdates, context: underWay.context, time: underWay.time,
+            revision: revision)
     }
 
     // MARK: Invariants
@@ -266,7 +297,8 @@ actor ConsistencyWorker {
             })
         let answers = await board.answers(of: registrations.map(\.listener))
         for (registration, answer) in zip(registrations, answers) {
-            guard case .shows(let base) = answer, registration.snapshot?.isTree(of: base) == true else { continue }
+            guard case .shows(let base) = answer, registration.snapshot?.isTree(of: base) == true
+            else { continue }
             let fresh = ModelIndex()
             let root = fresh.insert(base.model, owner: registration.owner)
             if fresh.places(below: root) != index.places(below: registration.root) {

@@ -8,7 +8,8 @@ package struct Delivery: Sendable {
     /// Nil when the whole tree was deleted.
     package let model: (any ConsistencyManagerModel)?
     package let updates: ModelUpdates
-    /// What happened to the children of the base's root, by their place; empty when the root was replaced as a whole.
+    /// What happened to the children of the base's root, by their place; empty when the root was
+    /// replaced as a whole.
     package let childUpdates: [Int: ChildUpdate]
     package let context: (any Sendable)?
     /// When the update was submitted.
@@ -31,12 +32,15 @@ package protocol TreeListener: ConsistencyManagerListener {
 }
 
 extension TreeListener {
-    package var base: ListenerBase? { currentModel().map { ListenerBase(model: $0, revision: nil) } }
+    package var base: ListenerBase? {
+        currentModel().map { ListenerBase(model: $0, revision: nil) }
+    }
 }
 
 /// Waits for models that nobody shows yet, and asks when they were posted.
 @MainActor
 package protocol WaitingListener: ConsistencyManagerUpdatesListener, TreeListener {
-    /// Whether one of them is what it waited for: then it is listened to before the next update is applied.
+    /// Whether one of them is what it waited for: then it is listened to before the next update is
+    /// applied.
     func take(_ changes: [String: ModelChange], context: (any Sendable)?, time: ChangeTime) -> Bool
 }

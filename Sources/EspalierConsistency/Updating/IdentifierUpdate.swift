@@ -2,8 +2,8 @@ import EspalierModels
 
 /// What changes make of a tree that is not indexed: every node is asked for its identifier.
 ///
-/// The straightforward way, for the parts a merge keeps, and for models whose `map` and `forEach` go through their children
-/// in different orders.
+/// The straightforward way, for the parts a merge keeps, and for models whose `map` and `forEach`
+/// go through their children in different orders.
 struct IdentifierUpdate {
     private let changes: PostedChanges
 
@@ -17,28 +17,35 @@ struct IdentifierUpdate {
         return result
     }
 
-    /// The model with all below it updated, itself left as it is. `above` has the hashes of the identifiers on its way.
-    func applyBelow(_ model: any ConsistencyManagerModel, above: Set<UInt64>, _ result: inout TreeChange)
+    /// The model with all below it updated, itself left as it is. `above` has the hashes of the
+    /// identifiers on its way.
+    func applyBelow(
+        _ model: any ConsistencyManagerModel, above: Set<UInt64>, _ result: inout TreeChange
+    )
         -> TreeChange.Part
     {
         mapChildren(of: model, above: above, isRoot: false, &result)
     }
 
     private func update(
-        _ model: any ConsistencyManagerModel, above: Set<UInt64>, isRoot: Bool, _ result: inout TreeChange
+        _ model: any ConsistencyManagerModel, above: Set<UInt64>, isRoot: Bool,
+        _ result: inout TreeChange
     ) -> TreeChange.Part {
         guard let text = model.modelIdentifier, !above.contains(NodeIdentifier(text).bytesHash),
             let outcome = changes.outcome(for: model)
         else { return mapChildren(of: model, above: above, isRoot: isRoot, &result) }
         switch outcome {
-        case .deleted: return TreeChange.Part(model: nil, updates: ModelUpdates(deletedModelIds: [text]))
+        case .deleted:
+            return TreeChange.Part(model: nil, updates: ModelUpdates(deletedModelIds: [text]))
         case .unchanged(isWhole: true): return TreeChange.Part(model: model)
-        case .unchanged(isWhole: false): return mapChildren(of: model, above: above, isRoot: isRoot, &result)
+        case .unchanged(isWhole: false):
+            return mapChildren(of: model, above: above, isRoot: isRoot, &result)
         case .replaced(let merged, let isWhole):
             result.replacements.append((model, merged))
             var part =
                 isWhole
-                ? TreeChange.Part(model: merged) : mapChildren(of: merged, above: above, isRoot: false, &result)
+                ? TreeChange.Part(model: merged)
+                : mapChildren(of: merged, above: above, isRoot: false, &result)
             part.updates.changedModelIds.insert(text)
             part.updates.changedModelIds.formUnion(changed(below: model))
             return part
@@ -46,7 +53,8 @@ struct IdentifierUpdate {
     }
 
     private func mapChildren(
-        of model: any ConsistencyManagerModel, above: Set<UInt64>, isRoot: Bool, _ result: inout TreeChange
+        of model: any ConsistencyManagerModel, above: Set<UInt64>, isRoot: Bool,
+        _ result: inout TreeChange
     ) -> TreeChange.Part {
         var above = above
         let text = model.modelIdentifier
@@ -59,7 +67,8 @@ struct IdentifierUpdate {
             let part = update(child, above: above, isRoot: false, &result)
             updates.formUnion(part.updates)
             if isRoot, part.model == nil || !part.updates.isEmpty {
-                result.childUpdates[ordinal] = .init(updates: part.updates, isDeleted: part.model == nil)
+                result.childUpdates[ordinal] = .init(
+                    updates: part.updates, isDeleted: part.model == nil)
             }
             return part.model
         }
@@ -105,7 +114,9 @@ struct IdentifierUpdate {
     private func changed(below model: any ConsistencyManagerModel) -> Set<String> {
         var changed: Set<String> = []
         model.forEach { child in
-            if let text = child.modelIdentifier, case .replaced? = changes.outcome(for: child) { changed.insert(text) }
+            if let text = child.modelIdentifier, case .replaced? = changes.outcome(for: child) {
+                changed.insert(text)
+            }
             changed.formUnion(self.changed(below: child))
         }
         return changed

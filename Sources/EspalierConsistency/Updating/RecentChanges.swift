@@ -1,11 +1,12 @@
 /// What was posted since the oldest fetch that is still under way.
 ///
-/// A tree read from a cache is as old as the moment it was asked for: what was posted while it was read is caught up with when
-/// it has a listener. Empty while nothing is fetched.
+/// A tree read from a cache is as old as the moment it was asked for: what was posted while it was
+/// read is caught up with when it has a listener. Empty while nothing is fetched.
 ///
-/// A cache that never answers would have everything kept for ever. Where more than `nodeLimit` nodes were posted, the oldest
-/// changes are forgotten: a tree that comes later than that misses them, until its nodes are posted again. The latest three
-/// quarters of the limit are always there, and the latest posting is, however large; never more than the limit and one posting.
+/// A cache that never answers would have everything kept for ever. Where more than `nodeLimit`
+/// nodes were posted, the oldest changes are forgotten: a tree that comes later than that misses
+/// them, until its nodes are posted again. The latest three quarters of the limit are always there,
+/// and the latest posting is, however large; never more than the limit and one posting.
 struct RecentChanges {
     struct CatchUp {
         let changes: PostedChanges
@@ -47,7 +48,9 @@ struct RecentChanges {
     /// Some more than has to be, so that not every posting moves all the others.
     private mutating func forgetOldest() {
         var forgotten = 0
-        while forgotten < entries.count - 1, nodeCount - entries[forgotten].nodeCount >= nodeLimit / 4 * 3 {
+        while forgotten < entries.count - 1,
+            nodeCount - entries[forgotten].nodeCount >= nodeLimit / 4 * 3
+        {
             nodeCount -= entries[forgotten].nodeCount
             forgotten += 1
         }

@@ -1,19 +1,22 @@
 import EspalierModels
 
-/// What changes make of one listener's tree, at the cost of the ways from what they name to the root.
+/// What changes make of one listener's tree, at the cost of the ways from what they name to the
+/// root.
 ///
-/// The slots of what the changes name, and those above them, are marked. A first walk goes down the marked slots alone, finds
-/// out what really changes and marks the way to it; a second one makes the nodes on those ways anew, each by one call of
-/// `map`. Children off the way are passed by without being asked for anything, not even for their identifier.
+/// The slots of what the changes name, and those above them, are marked. A first walk goes down the
+/// marked slots alone, finds out what really changes and marks the way to it; a second one makes
+/// the nodes on those ways anew, each by one call of `map`. Children off the way are passed by
+/// without being asked for anything, not even for their identifier.
 ///
-/// The index tells places, and `map` and `forEach` should agree on them. Where a node is not what its slot says, the update
-/// stops with `OutOfStep`, and the tree is updated by identifier instead.
+/// The index tells places, and `map` and `forEach` should agree on them. Where a node is not what
+/// its slot says, the update stops with `OutOfStep`, and the tree is updated by identifier instead.
 struct TreeUpdate {
     struct OutOfStep: Error {}
 
     private let index: ModelIndex
     private let changes: PostedChanges
-    private var outcomes: [ModelIndex.Slot: (model: any ConsistencyManagerModel, outcome: NodeOutcome)] = [:]
+    private var outcomes:
+        [ModelIndex.Slot: (model: any ConsistencyManagerModel, outcome: NodeOutcome)] = [:]
     /// Hashes that the tree has several targets of.
     private var repeated: Set<UInt64> = []
     private(set) var result = TreeChange()
@@ -23,7 +26,8 @@ struct TreeUpdate {
         self.index = index
     }
 
-    /// Nil when nothing changes. `targets` are the slots of the tree whose identifier the changes name.
+    /// Nil when nothing changes. `targets` are the slots of the tree whose identifier the changes
+    /// name.
     static func apply(
         _ changes: PostedChanges, to model: any ConsistencyManagerModel, at root: ModelIndex.Slot,
         targets: [ModelIndex.Slot], in index: ModelIndex
@@ -67,7 +71,8 @@ struct TreeUpdate {
         return isChanged
     }
 
-    /// The outcome for a node that the changes name; nil for one inside itself, and for a hash that two identifiers share.
+    /// The outcome for a node that the changes name; nil for one inside itself, and for a hash that
+    /// two identifiers share.
     private func outcome(
         for model: any ConsistencyManagerModel, at slot: ModelIndex.Slot
     ) throws(OutOfStep) -> NodeOutcome? {
@@ -79,11 +84,15 @@ struct TreeUpdate {
 
     private mutating func forEachChild(
         of model: any ConsistencyManagerModel, at slot: ModelIndex.Slot,
-        _ body: (inout TreeUpdate, any ConsistencyManagerModel, ModelIndex.Slot) throws(OutOfStep) -> Void
+        _ body: (inout TreeUpdate, any ConsistencyManagerModel, ModelIndex.Slot) throws(OutOfStep)
+            -> Void
     ) throws(OutOfStep) {
         if index[slot].parent == ModelIndex.none, let list = model as? any ListModel {
-            return try forEachPlace(of: list, at: slot) { (update, place, childSlot) throws(OutOfStep) in
-                if update.index.isOnPath(childSlot) { try body(&update, list.child(at: place), childSlot) }
+            return try forEachPlace(of: list, at: slot) {
+                (update, place, childSlot) throws(OutOfStep) in
+                if update.index.isOnPath(childSlot) {
+                    try body(&update, list.child(at: place), childSlot)
+                }
             }
         }
         var childSlot = index[slot].firstChild
@@ -151,7 +160,8 @@ struct TreeUpdate {
         try collectChanged(below: model, at: slot, into: &part.updates)
         if !isWhole {
             // What the merge has kept of the old node may hold nodes that the changes name.
-            let settled = IdentifierUpdate(changes).applyBelow(merged, above: index.hashes(above: slot), &result)
+            let settled = IdentifierUpdate(changes).applyBelow(
+                merged, above: index.hashes(above: slot), &result)
             part.model = settled.model
             part.updates.formUnion(settled.updates)
         }
@@ -159,9 +169,11 @@ struct TreeUpdate {
         return part
     }
 
-    /// The nodes below a replaced one that the changes name and change: they changed, too, if they are still there or not.
+    /// The nodes below a replaced one that the changes name and change: they changed, too, if they
+    /// are still there or not.
     private mutating func collectChanged(
-        below model: any ConsistencyManagerModel, at slot: ModelIndex.Slot, into updates: inout ModelUpdates
+        below model: any ConsistencyManagerModel, at slot: ModelIndex.Slot,
+        into updates: inout ModelUpdates
     ) throws(OutOfStep) {
         var changed: Set<String> = []
         try forEachChild(of: model, at: slot) { (update, child, childSlot) throws(OutOfStep) in
@@ -242,8 +254,10 @@ struct TreeUpdate {
     }
 
     private mutating func finish(
-        _ model: any ConsistencyManagerModel, _ mapped: (any ConsistencyManagerModel)?, _ updates: ModelUpdates,
-        _ childUpdates: [Int: Delivery.ChildUpdate], _ gone: Set<ModelIndex.Slot>, at slot: ModelIndex.Slot
+        _ model: any ConsistencyManagerModel, _ mapped: (any ConsistencyManagerModel)?,
+        _ updates: ModelUpdates,
+        _ childUpdates: [Int: Delivery.ChildUpdate], _ gone: Set<ModelIndex.Slot>,
+        at slot: ModelIndex.Slot
     ) -> TreeChange.Part {
         if let mapped, type(of: mapped) != type(of: model) {
             result.hasWrongMapClass = true

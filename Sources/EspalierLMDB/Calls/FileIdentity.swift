@@ -1,4 +1,5 @@
-/// A file or directory, whatever path it was reached by. Stays unique as long as somebody holds it open.
+/// A file or directory, whatever path it was reached by. Stays unique as long as somebody holds it
+/// open.
 struct FileIdentity: Sendable, Hashable {
     let device: UInt64
     let inode: UInt64

@@ -4,7 +4,8 @@ import Glibc
 import Darwin
 #endif
 
-/// Whole-file advisory locks, which belong to the open file and so exclude threads of one process, too.
+/// Whole-file advisory locks, which belong to the open file and so exclude threads of one process,
+/// too.
 enum FileLock {
     private static let pause = timespec(tv_sec: 0, tv_nsec: 1_000_000)
 

@@ -8,7 +8,8 @@ import Darwin
 struct FileStatus: Sendable {
     let identity: FileIdentity
     let size: Int
-    /// A regular file with one name: not a link, a device, a directory, nor reachable by a second path.
+    /// A regular file with one name: not a link, a device, a directory, nor reachable by a second
+    /// path.
     let isPlainFile: Bool
     /// When its bytes, and when anything about it was changed last, in nanoseconds.
     let modified: UInt64
@@ -28,6 +29,7 @@ struct FileStatus: Sendable {
     }
 
     private static func nanoseconds(_ time: timespec) -> UInt64 {
-        UInt64(truncatingIfNeeded: time.tv_sec) &* 1_000_000_000 &+ UInt64(truncatingIfNeeded: time.tv_nsec)
+        UInt64(truncatingIfNeeded: time.tv_sec) &* 1_000_000_000
+            &+ UInt64(truncatingIfNeeded: time.tv_nsec)
     }
 }

@@ -1,9 +1,10 @@
 import CLMDB
 
-/// The whitelist: every C function this package calls, and the only conversions between its types and ours.
+/// The whitelist: every C function this package calls, and the only conversions between its types
+/// and ours.
 ///
-/// An argument LMDB keeps a pointer to beyond the call does not occur here; what it returns points into the map and
-/// lives until the next write of the same transaction, or its end.
+/// An argument LMDB keeps a pointer to beyond the call does not occur here; what it returns points
+/// into the map and lives until the next write of the same transaction, or its end.
 enum LMDBCalls {
     typealias Pointer = OpaquePointer
 
@@ -29,8 +30,11 @@ enum LMDBCalls {
         try unsafe check(mdb_env_set_maxdbs(environment, UInt32(keyspaces)), .open)
     }
 
-    static func open(_ environment: Pointer, directory: String, options: Environment.Options) throws(LMDBError) {
-        // NOTLS: tasks hop between threads, so a reader slot belongs to the transaction. Never WRITEMAP.
+    static func open(_ environment: Pointer, directory: String, options: Environment.Options)
+        throws(LMDBError)
+    {
+        // NOTLS: tasks hop between threads, so a reader slot belongs to the transaction. Never
+        // WRITEMAP.
         var flags = MDB_NOTLS
         switch options.durability {
         case .sync: break
@@ -65,7 +69,8 @@ enum LMDBCalls {
         return unsafe (result.me_mapsize, result.me_last_pgno, UInt64(result.me_last_txnid))
     }
 
-    /// No transaction or other call may be under way in this process. After an error there is no map.
+    /// No transaction or other call may be under way in this process. After an error there is no
+    /// map.
     static func resize(_ environment: Pointer, mapSize: Int) throws(LMDBError) {
         try unsafe check(mdb_env_set_mapsize(environment, mapSize), .resize)
     }
@@ -88,7 +93,8 @@ enum LMDBCalls {
                 environment,
                 { line, context in
                     guard let line = unsafe line, let context = unsafe context else { return 0 }
-                    unsafe context.assumingMemoryBound(to: String.self).pointee += String(cString: line)
+                    unsafe context.assumingMemoryBound(to: String.self).pointee += String(
+                        cString: line)
                     return 0
                 }, context)
         }
@@ -102,7 +108,8 @@ enum LMDBCalls {
         var transaction: Pointer?
         let flags = readOnly ? UInt32(MDB_RDONLY) : 0
         try unsafe check(
-            mdb_txn_begin(environment, nil, flags, &transaction), readOnly ? .beginRead : .beginWrite)
+            mdb_txn_begin(environment, nil, flags, &transaction),
+            readOnly ? .beginRead : .beginWrite)
         return unsafe transaction!  // set whenever 0 is returned
     }
 
@@ -128,23 +135,29 @@ enum LMDBCalls {
 
     // MARK: Keyspaces
 
-    static func openKeyspace(_ transaction: Pointer, _ name: String, create: Bool) throws(LMDBError) -> UInt32 {
+    static func openKeyspace(_ transaction: Pointer, _ name: String, create: Bool) throws(LMDBError)
+        -> UInt32
+    {
         var index: MDB_dbi = 0
         let result = unsafe mdb_dbi_open(transaction, name, create ? UInt32(MDB_CREATE) : 0, &index)
         guard result != MDB_NOTFOUND else { throw LMDBError(.missingKeyspace, .openKeyspace) }
         try check(result, .openKeyspace)
-        // Sorted duplicates or native integers can only come from elsewhere, and are where LMDB's known defects are.
+        // Sorted duplicates or native integers can only come from elsewhere, and are where LMDB's
+        // known defects are.
         var flags: UInt32 = 0
         try unsafe check(mdb_dbi_flags(transaction, index, &flags), .openKeyspace)
         guard flags == 0 else { throw LMDBError(.corrupted, .openKeyspace) }
         return index
     }
 
-    static func statistics(_ transaction: Pointer, _ keyspace: UInt32) throws(LMDBError) -> KeyspaceStatistics {
+    static func statistics(_ transaction: Pointer, _ keyspace: UInt32) throws(LMDBError)
+        -> KeyspaceStatistics
+    {
         var result = MDB_stat()
         try unsafe check(mdb_stat(transaction, keyspace, &result), .statistics)
         return KeyspaceStatistics(
-            entries: result.ms_entries, depth: Int(result.ms_depth), branchPages: result.ms_branch_pages,
+            entries: result.ms_entries, depth: Int(result.ms_depth),
+            branchPages: result.ms_branch_pages,
             leafPages: result.ms_leaf_pages, overflowPages: result.ms_overflow_pages)
     }
 
@@ -165,18 +178,22 @@ enum LMDBCalls {
     }
 
     static func put(
-        _ transaction: Pointer, _ keyspace: UInt32, _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer,
+        _ transaction: Pointer, _ keyspace: UInt32, _ key: UnsafeRawBufferPointer,
+        _ bytes: UnsafeRawBufferPointer,
         appending: Bool
     ) throws(LMDBError) {
         var key = unsafe value(key)
         var stored = unsafe value(bytes)
         let flags = appending ? UInt32(MDB_APPEND) : 0
-        try unsafe check(mdb_put(transaction, keyspace, &key, &stored, flags), appending ? .append : .put)
+        try unsafe check(
+            mdb_put(transaction, keyspace, &key, &stored, flags), appending ? .append : .put)
     }
 
-    /// Puts what is not there yet. The value that is there, if one is, and then nothing has changed.
+    /// Puts what is not there yet. The value that is there, if one is, and then nothing has
+    /// changed.
     static func insert(
-        _ transaction: Pointer, _ keyspace: UInt32, _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer
+        _ transaction: Pointer, _ keyspace: UInt32, _ key: UnsafeRawBufferPointer,
+        _ bytes: UnsafeRawBufferPointer
     ) throws(LMDBError) -> UnsafeRawBufferPointer? {
         var key = unsafe value(key)
         var stored = unsafe value(bytes)
@@ -202,7 +219,8 @@ enum LMDBCalls {
 
     enum Move { case first, last, next, previous, current, atOrAfter, exact }
 
-    static func openCursor(_ transaction: Pointer, _ keyspace: UInt32) throws(LMDBError) -> Pointer {
+    static func openCursor(_ transaction: Pointer, _ keyspace: UInt32) throws(LMDBError) -> Pointer
+    {
         var cursor: Pointer?
         try unsafe check(mdb_cursor_open(transaction, keyspace, &cursor), .cursor)
         return unsafe cursor!  // set whenever 0 is returned
@@ -212,7 +230,8 @@ enum LMDBCalls {
         unsafe mdb_cursor_close(cursor)
     }
 
-    /// `nil` when there is no entry where the cursor was to go. `key` matters for `atOrAfter` and `exact` only.
+    /// `nil` when there is no entry where the cursor was to go. `key` matters for `atOrAfter` and
+    /// `exact` only.
     static func move(
         _ cursor: Pointer, _ move: Move, _ key: UnsafeRawBufferPointer
     ) throws(LMDBError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
@@ -241,7 +260,8 @@ enum LMDBCalls {
     // MARK: Conversions
 
     private static func value(_ bytes: UnsafeRawBufferPointer) -> MDB_val {
-        unsafe MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+        unsafe MDB_val(
+            mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     }
 
     private static func bytes(_ value: MDB_val) -> UnsafeRawBufferPointer {

@@ -1,7 +1,7 @@
 /// The two meta pages at the head of `data.mdb`, judged before LMDB sees them.
 ///
-/// LMDB trusts them: a page size of 0 divides by zero, a root outside the file kills the process. This finds a damaged
-/// head and a file cut off before its roots; `StructureCheck` walks the trees.
+/// LMDB trusts them: a page size of 0 divides by zero, a root outside the file kills the process.
+/// This finds a damaged head and a file cut off before its roots; `StructureCheck` walks the trees.
 ///
 /// ```
 ///   page 0, page 1      page header 16, of it: flags at 10
@@ -68,7 +68,8 @@ struct DataFileHead {
     }
 
     private func isSound(fileSize: UInt64) -> Bool {
-        // Pages at the end may never have been written, so a file shorter than its last page is not a damaged one.
+        // Pages at the end may never have been written, so a file shorter than its last page is not
+        // a damaged one.
         let pages = fileSize / pageSize
         let areRootsSound = [freeList, directory].allSatisfy { tree in
             tree.isEmpty
@@ -76,6 +77,7 @@ struct DataFileHead {
                 : tree.root >= 2 && tree.root < pages && tree.root <= lastPage && tree.depth >= 1
                     && tree.depth <= TreeRecord.deepest
         }
-        return areRootsSound && lastPage >= 1 && lastPage <= mapSize / pageSize && transaction < UInt64.max / 2
+        return areRootsSound && lastPage >= 1 && lastPage <= mapSize / pageSize
+            && transaction < UInt64.max / 2
     }
 }

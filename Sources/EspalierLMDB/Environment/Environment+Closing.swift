@@ -12,7 +12,8 @@ extension Environment {
         case open(idleReader: OpenTransaction?)
     }
 
-    /// Refuses new transactions from now on; the file is closed when the last open one has ended. May be called again.
+    /// Refuses new transactions from now on; the file is closed when the last open one has ended.
+    /// May be called again.
     public func close() {
         // A child leaves everything to its parent, the mutex included.
         guard !handle.isForeign else { return }

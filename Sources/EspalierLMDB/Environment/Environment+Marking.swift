@@ -14,21 +14,24 @@ import Darwin
 ///   end write      a new mark, if it had carried one
 /// ```
 ///
-/// So a file damaged while it was open is checked when it is opened next, whatever was committed after that. Cost: half a
-/// microsecond a write.
+/// So a file damaged while it was open is checked when it is opened next, whatever was committed
+/// after that. Cost: half a microsecond a write.
 extension Environment {
-    /// How often, and how long, another process is waited for that has committed and not marked yet.
+    /// How often, and how long, another process is waited for that has committed and not marked
+    /// yet.
     private static let patience = 3
     private static let pause = timespec(tv_sec: 0, tv_nsec: 20_000)
 
-    /// Marks the file as it is now: the next open does not check it. For callers who know that it is intact.
+    /// Marks the file as it is now: the next open does not check it. For callers who know that it
+    /// is intact.
     package func markIntact() {
         do { _ = try enter(.sync) } catch { return }
         defer { leave() }
         marking.withLock { _ in setMark(isDurable: false) }
     }
 
-    /// Called in a write transaction before it writes, so no process of good will is changing the file.
+    /// Called in a write transaction before it writes, so no process of good will is changing the
+    /// file.
     func expectMark() {
         // Behind a commit of this process that is about to set its mark.
         var found = marking.withLock { _ in isMarked }
@@ -63,7 +66,8 @@ extension Environment {
         let before = status.map(IntactMark.init)
         try sync()
         marking.withLock { _ in
-            guard let before, before == status.map(IntactMark.init), before.matches(guardFile.mark) else { return }
+            guard let before, before == status.map(IntactMark.init), before.matches(guardFile.mark)
+            else { return }
             guardFile.setMark(before.durable)
         }
     }

@@ -6,9 +6,11 @@ extension Environment {
     /// options.durability = .sync
     /// ```
     ///
-    /// Threading: a value. Cost: none. Errors: none; a map size below what the file already uses is raised to that.
+    /// Threading: a value. Cost: none. Errors: none; a map size below what the file already uses is
+    /// raised to that.
     public struct Options: Sendable, Hashable {
-        /// A hard limit on the file, in bytes, rounded down to whole pages. The same in every process.
+        /// A hard limit on the file, in bytes, rounded down to whole pages. The same in every
+        /// process.
         public var mapSize: Int
         /// Slots of the reader table. Counts only for whoever opens first.
         public var maximumReaders = 126
@@ -16,7 +18,8 @@ extension Environment {
         public var isReadOnly = false
 
         public init(
-            mapSize: Int, maximumReaders: Int = 126, durability: Durability = .noMetaSync, isReadOnly: Bool = false
+            mapSize: Int, maximumReaders: Int = 126, durability: Durability = .noMetaSync,
+            isReadOnly: Bool = false
         ) {
             self.mapSize = mapSize
             self.maximumReaders = maximumReaders

@@ -10,7 +10,8 @@ extension Environment {
         return try body(transaction)
     }
 
-    /// Begins a read that ends with the value returned; for a look at the last commit beside a write.
+    /// Begins a read that ends with the value returned; for a look at the last commit beside a
+    /// write.
     public func beginRead() throws(LMDBError) -> ReadTransaction {
         let idle = try enter(.beginRead, takingReader: true)
         do {
@@ -53,7 +54,8 @@ extension Environment {
         unsafe LMDBCalls.reset(reader.pointer)
         let thread = Self.currentThread
         let isKept = state.withLock { state in
-            guard !state.isClosing, !state.isTurnstileClosed, state.idleReaders.count < idleLimit else { return false }
+            guard !state.isClosing, !state.isTurnstileClosed, state.idleReaders.count < idleLimit
+            else { return false }
             state.idleReaders.append(reader)
             state.remove(thread)
             return true

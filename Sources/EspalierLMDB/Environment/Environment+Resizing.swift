@@ -6,8 +6,8 @@ import Glibc
 import Darwin
 #endif
 
-/// LMDB moves its map when the size changes, so nothing may be looking at it: new transactions wait at a turnstile until those
-/// under way have ended.
+/// LMDB moves its map when the size changes, so nothing may be looking at it: new transactions wait
+/// at a turnstile until those under way have ended.
 ///
 /// ```
 ///   resize     | turnstile closed ...... all have left | new map | turnstile open
@@ -18,11 +18,12 @@ import Darwin
 extension Environment {
     private static let pause = timespec(tv_sec: 0, tv_nsec: 100_000)
 
-    /// Raises the map, and with it the limit on the file, to `mapSize` bytes; a smaller size than now changes nothing.
+    /// Raises the map, and with it the limit on the file, to `mapSize` bytes; a smaller size than
+    /// now changes nothing.
     ///
-    /// Transactions that begin meanwhile wait, those under way have until `deadline` to end. Then, and at once when the
-    /// calling thread has a transaction open itself, it throws `.busy` and all go on with the old size. `.outOfMemory` leaves
-    /// the old size, too.
+    /// Transactions that begin meanwhile wait, those under way have until `deadline` to end. Then,
+    /// and at once when the calling thread has a transaction open itself, it throws `.busy` and all
+    /// go on with the old size. `.outOfMemory` leaves the old size, too.
     public func resize(mapSize: Int, deadline: Duration) throws(LMDBError) {
         precondition(mapSize > 0, "the map size must be positive")
         let machinePage = sysconf(Int32(_SC_PAGESIZE))
@@ -31,7 +32,8 @@ extension Environment {
         try alone(deadline: deadline) { () throws(LMDBError) in try setMapSize(size) }
     }
 
-    /// Follows another process that has raised the map: what `.mapResized` asks for. Waits as `resize` does.
+    /// Follows another process that has raised the map: what `.mapResized` asks for. Waits as
+    /// `resize` does.
     public func followMapSize(deadline: Duration) throws(LMDBError) {
         try alone(deadline: deadline) { () throws(LMDBError) in
             let old = mapSize
@@ -41,7 +43,8 @@ extension Environment {
         }
     }
 
-    /// Whether the calling thread has a transaction of this environment open: then it must not wait for those of others.
+    /// Whether the calling thread has a transaction of this environment open: then it must not wait
+    /// for those of others.
     public var isInsideTransaction: Bool {
         let thread = Self.currentThread
         return !handle.isForeign && state.withLock { $0.threads.contains(thread) }
@@ -61,8 +64,11 @@ extension Environment {
 
     /// LMDB gives up the old map before it asks for the new one, and cannot go back.
     private func requireAddressSpace(_ size: Int) throws(LMDBError) {
-        let address = unsafe mmap(nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-        guard let address = unsafe address, unsafe address != MAP_FAILED else { throw .system(.resize) }
+        let address = unsafe mmap(
+            nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+        guard let address = unsafe address, unsafe address != MAP_FAILED else {
+            throw .system(.resize)
+        }
         unsafe munmap(address, size)
     }
 

@@ -1,22 +1,28 @@
 import Synchronization
 
 extension Environment {
-    /// Begins the write transaction, after waiting, without a limit, for the one that is under way here or in another
-    /// process. A second one on the same thread would wait for itself, and traps.
+    /// Begins the write transaction, after waiting, without a limit, for the one that is under way
+    /// here or in another process. A second one on the same thread would wait for itself, and
+    /// traps.
     ///
     /// Not for asynchronous functions, which change threads at every `await`.
-    @available(*, noasync, message: "a write transaction is bound to its thread; use a synchronous function")
+    @available(
+        *, noasync,
+        message: "a write transaction is bound to its thread; use a synchronous function"
+    )
     public func beginWrite() throws(LMDBError) -> WriteTransaction {
         _ = try enter(.beginWrite)
         do throws(LMDBError) {
             guard !handle.isReadOnly else { throw LMDBError(.notWritable, .beginWrite) }
             let thread = Self.currentThread
             precondition(
-                writer.load(ordering: .relaxed) != thread, "this thread is writing already; commit or abort first")
+                writer.load(ordering: .relaxed) != thread,
+                "this thread is writing already; commit or abort first")
             let pointer = try unsafe LMDBCalls.begin(handle.pointer, readOnly: false)
             writer.store(thread, ordering: .relaxed)
             expectMark()
-            return unsafe WriteTransaction(OpenTransaction(pointer, of: handle, isWritable: true), in: self)
+            return unsafe WriteTransaction(
+                OpenTransaction(pointer, of: handle, isWritable: true), in: self)
         } catch {
             leave()
             throw error
@@ -46,7 +52,9 @@ extension Environment {
         guard !handle.isForeign else { return }
         finishWrite(transaction)
         // What the transaction spilled has changed the file, if only where it is free.
-        try? marking(isDurable: false) { () throws(LMDBError) in unsafe LMDBCalls.abort(transaction.pointer) }
+        try? marking(isDurable: false) { () throws(LMDBError) in
+            unsafe LMDBCalls.abort(transaction.pointer)
+        }
         leave()
     }
 

@@ -1,7 +1,8 @@
-/// The part of an open environment that its transactions share. All of it is immutable but the size of the map, which stays
-/// the same while a transaction is open.
+/// The part of an open environment that its transactions share. All of it is immutable but the size
+/// of the map, which stays the same while a transaction is open.
 ///
-/// Whoever holds one may call C only while a transaction counted by the environment is open: the last one closes it.
+/// Whoever holds one may call C only while a transaction counted by the environment is open: the
+/// last one closes it.
 @safe
 struct EnvironmentHandle: Sendable {
     /// LMDB's environment is safe to use from every thread.

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The directories open in this process.
 ///
-/// LMDB's file locks do not exclude within a process: a second open would wipe the reader table under the first, and
-/// merely closing a descriptor of `lock.mdb` would drop the first one's locks.
+/// LMDB's file locks do not exclude within a process: a second open would wipe the reader table
+/// under the first, and merely closing a descriptor of `lock.mdb` would drop the first one's locks.
 enum EnvironmentRegistry {
     /// A forked child may open anew what its parent has open, so the fork count is part of the key.
     struct Entry: Hashable {

@@ -8,8 +8,8 @@ import Darwin
 
 /// Tells whether this process was forked since an environment was opened, at the cost of one load.
 ///
-/// LMDB's locks and reader slots belong to the process that opened the environment; a child that used an inherited one
-/// would appear to work and damage both.
+/// LMDB's locks and reader slots belong to the process that opened the environment; a child that
+/// used an inherited one would appear to work and damage both.
 enum ForkMark {
     private static let forks = Atomic<UInt64>(0)
     private static let isWatching: Bool = {

@@ -4,7 +4,8 @@
 /// for reader in try environment.readers() where (reader.lag ?? 0) > 1_000 { report(reader.processIdentifier) }
 /// ```
 ///
-/// Threading: a value, already old when it is returned. Cost: one allocation for the list. Errors: none of its own.
+/// Threading: a value, already old when it is returned. Cost: one allocation for the list. Errors:
+/// none of its own.
 public struct Reader: Sendable, Hashable {
     public let processIdentifier: Int32
     /// The transaction whose snapshot it reads, `nil` while the slot is idle.

@@ -16,7 +16,9 @@ extension LMDBError {
         /// LMDB answers EIO when a write was cut short by a full disk.
         var writesToDisk: Bool {
             switch self {
-            case .open, .sync, .openKeyspace, .prepareFiles, .put, .append, .delete, .commit, .openGuard: true
+            case .open, .sync, .openKeyspace, .prepareFiles, .put, .append, .delete, .commit,
+                .openGuard:
+                true
             default: false
             }
         }

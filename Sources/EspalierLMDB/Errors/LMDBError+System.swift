@@ -13,7 +13,8 @@ extension LMDBError.Code {
         case EACCES, EPERM: self = .permissionDenied
         case ENOENT: self = .notFound
         case ELOOP, ENOTDIR, EISDIR, ESPIPE, EMLINK: self = .badPath
-        // What LMDB answers when the reader's own slot is locked by somebody else with its process identifier.
+        // What LMDB answers when the reader's own slot is locked by somebody else with its process
+        // identifier.
         case EAGAIN where operation == .beginRead: self = .readerSlotTaken
         case ENOMEM: self = .outOfMemory
         default: self = .other(number)
@@ -22,7 +23,9 @@ extension LMDBError.Code {
 }
 
 extension LMDBError {
-    static func system(_ operation: Operation, file: StaticString = #fileID, line: UInt = #line) -> LMDBError {
+    static func system(_ operation: Operation, file: StaticString = #fileID, line: UInt = #line)
+        -> LMDBError
+    {
         LMDBError(Code(system: errno, operation), operation, file: file, line: line)
     }
 }

@@ -8,8 +8,8 @@
 /// }
 /// ```
 ///
-/// Threading: a value, `Sendable`. Cost: making one allocates nothing; `description` does.
-/// Errors: a miss is never an error, it is `nil` or `false`; misuse by the programmer traps instead.
+/// Threading: a value, `Sendable`. Cost: making one allocates nothing; `description` does. Errors:
+/// a miss is never an error, it is `nil` or `false`; misuse by the programmer traps instead.
 /// Messages hold no keys, no values and no paths, so they may be logged anywhere.
 public struct LMDBError: Error, Sendable, Equatable {
     /// What went wrong; decide on this.

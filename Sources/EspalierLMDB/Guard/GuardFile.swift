@@ -6,8 +6,8 @@ import Glibc
 import Darwin
 #endif
 
-/// The file that outlives every generation of a cache: a lock around opening and switching, a counter of generations, and
-/// the mark by which an intact file is recognised.
+/// The file that outlives every generation of a cache: a lock around opening and switching, a
+/// counter of generations, and the mark by which an intact file is recognised.
 ///
 /// ```swift
 /// let guardFile = try GuardFile(path: "/cache/guard", create: true)
@@ -20,12 +20,13 @@ import Darwin
 ///
 /// It must never be deleted or replaced while a cache is in use, and this type never does.
 ///
-/// Threading: safe from every thread. The lock excludes threads of one process, too, and is not recursive: taking it
-/// twice on one thread waits for ever. Cost: `generation` is one load from a page shared by all processes; the lock
-/// takes a few system calls. Errors: `LMDBError`.
+/// Threading: safe from every thread. The lock excludes threads of one process, too, and is not
+/// recursive: taking it twice on one thread waits for ever. Cost: `generation` is one load from a
+/// page shared by all processes; the lock takes a few system calls. Errors: `LMDBError`.
 @safe
 public final class GuardFile: Sendable {
-    /// The counter and the mark, eight bytes each, little-endian, mapped for as long as this object lives.
+    /// The counter and the mark, eight bytes each, little-endian, mapped for as long as this object
+    /// lives.
     private static let size = 16
 
     // immutable
@@ -39,9 +40,11 @@ public final class GuardFile: Sendable {
     public init(path: String, create: Bool) throws(LMDBError) {
         let slash = path.lastIndex(of: "/")
         name = String(slash.map { path[path.index(after: $0)...] } ?? path[...])
-        // The directory is kept open, so that a change of the working directory does not lead elsewhere.
+        // The directory is kept open, so that a change of the working directory does not lead
+        // elsewhere.
         directory = try OpenFile(directory: slash.map { String(path[...$0]) } ?? ".", .openGuard)
-        let file = try OpenFile(name, in: directory.descriptor, flags: O_RDWR | (create ? O_CREAT : 0), .openGuard)
+        let file = try OpenFile(
+            name, in: directory.descriptor, flags: O_RDWR | (create ? O_CREAT : 0), .openGuard)
         let status = try file.status(.openGuard)
         guard status.isPlainFile else { throw LMDBError(.badPath, .openGuard) }
         identity = status.identity
@@ -59,9 +62,13 @@ public final class GuardFile: Sendable {
         unsafe munmap(words, Self.size)
     }
 
-    private static func map(_ file: borrowing OpenFile) throws(LMDBError) -> UnsafeMutablePointer<Atomic<UInt64>> {
+    private static func map(_ file: borrowing OpenFile) throws(LMDBError) -> UnsafeMutablePointer<
+        Atomic<UInt64>
+    > {
         let address = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, 0)
-        guard let address = unsafe address, unsafe address != MAP_FAILED else { throw .system(.openGuard) }
+        guard let address = unsafe address, unsafe address != MAP_FAILED else {
+            throw .system(.openGuard)
+        }
         return unsafe address.bindMemory(to: Atomic<UInt64>.self, capacity: 2)
     }
 

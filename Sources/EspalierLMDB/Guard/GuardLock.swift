@@ -21,7 +21,8 @@ public struct GuardLock: ~Copyable {
         FileLock.release(file)
     }
 
-    /// Tells every process that the generation it serves is no longer the live one. Returns the new number.
+    /// Tells every process that the generation it serves is no longer the live one. Returns the new
+    /// number.
     @discardableResult
     public func advanceGeneration() -> UInt64 {
         let next = owner.generation &+ 1

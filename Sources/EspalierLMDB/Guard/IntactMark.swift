@@ -1,7 +1,9 @@
-/// What a `data.mdb` is recognised by that nobody but LMDB has touched since it was last known to be intact.
+/// What a `data.mdb` is recognised by that nobody but LMDB has touched since it was last known to
+/// be intact.
 ///
-/// Two kinds: one that outlives a restart of the machine, for a file that is on the disk as it is, and one that does not, for
-/// a file whose last pages a loss of power would have taken. Zero is no mark.
+/// Two kinds: one that outlives a restart of the machine, for a file that is on the disk as it is,
+/// and one that does not, for a file whose last pages a loss of power would have taken. Zero is no
+/// mark.
 struct IntactMark: Equatable {
     static let none: UInt64 = 0
 
@@ -12,14 +14,16 @@ struct IntactMark: Equatable {
     init(_ status: FileStatus) {
         let words = [status.identity.inode, UInt64(status.size), status.modified, status.changed]
         durable = Self.mark(words)
-        untilRestart = BootIdentifier.current.isEmpty ? Self.none : Self.mark(words + BootIdentifier.current)
+        untilRestart =
+            BootIdentifier.current.isEmpty ? Self.none : Self.mark(words + BootIdentifier.current)
     }
 
     func matches(_ stored: UInt64) -> Bool {
         stored != Self.none && (stored == durable || stored == untilRestart)
     }
 
-    /// Stored in a file, so no `Hasher`, whose seed changes with the process. The finaliser is that of SplitMix64.
+    /// Stored in a file, so no `Hasher`, whose seed changes with the process. The finaliser is that
+    /// of SplitMix64.
     private static func mark(_ words: [UInt64]) -> UInt64 {
         var state: UInt64 = 0x9E37_79B9_7F4A_7C15
         for word in words {

@@ -19,13 +19,16 @@ public struct KeyPair: Sendable, Hashable, KeyspaceKey {
     @inlinable
     public init?(_ bytes: RawSpan) {
         guard bytes.byteCount == 16 else { return nil }
-        first = unsafe UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt64.self))
-        second = unsafe UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        first = unsafe UInt64(
+            bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt64.self))
+        second = unsafe UInt64(
+            bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt64.self))
     }
 
     @inlinable
     public func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
-        try unsafe withUnsafeBytes(of: (first.bigEndian, second.bigEndian)) { (bytes) throws(E) -> R in
+        try unsafe withUnsafeBytes(of: (first.bigEndian, second.bigEndian)) {
+            (bytes) throws(E) -> R in
             try body(unsafe RawSpan(_unsafeBytes: bytes))
         }
     }

@@ -1,13 +1,15 @@
 /// The pages that the next write transaction can take, and those that are free and have to wait.
 ///
-/// Pages that a commit frees can be used again by the second commit after it, and not while a reader has an older snapshot.
+/// Pages that a commit frees can be used again by the second commit after it, and not while a
+/// reader has an older snapshot.
 ///
 /// ```swift
 /// let free = try environment.read { try $0.freePages(oldestReader: nil) }
 /// if free.allocatable < needed { makeRoom() }
 /// ```
 ///
-/// Threading: a value. Cost: a look at each entry of the free list, of which there are few. Errors: none of its own.
+/// Threading: a value. Cost: a look at each entry of the free list, of which there are few. Errors:
+/// none of its own.
 public struct FreePages: Sendable, Hashable {
     /// Never used so far.
     public let neverAllocated: Int
@@ -29,15 +31,18 @@ public struct FreePages: Sendable, Hashable {
 }
 
 extension ReadTransaction {
-    /// What the write transaction after this snapshot can take. `oldestReader` is the transaction of the oldest snapshot in use
-    /// by anyone, if any is.
+    /// What the write transaction after this snapshot can take. `oldestReader` is the transaction
+    /// of the oldest snapshot in use by anyone, if any is.
     public func freePages(oldestReader: UInt64?) throws(LMDBError) -> FreePages {
         let (reusable, recent, held) = try freedPages(before: oldestReader ?? number)
         return FreePages(
-            neverAllocated: try pages().neverAllocated, reusable: reusable, recent: recent, held: held)
+            neverAllocated: try pages().neverAllocated, reusable: reusable, recent: recent,
+            held: held)
     }
 
-    private func freedPages(before reader: UInt64) throws(LMDBError) -> (reusable: Int, recent: Int, held: Int) {
+    private func freedPages(before reader: UInt64) throws(LMDBError) -> (
+        reusable: Int, recent: Int, held: Int
+    ) {
         var cursor = try Cursor(openTransaction, index: Keyspace.freeListIndex)
         var counts = (reusable: 0, recent: 0, held: 0)
         while try cursor.next() {
@@ -45,7 +50,8 @@ extension ReadTransaction {
                 guard key.byteCount == 8, list.byteCount >= 8 else { return }
                 let freedBy = unsafe key.unsafeLoadUnaligned(as: UInt64.self)
                 let count = unsafe list.unsafeLoadUnaligned(as: Int.self)
-                // The next transaction takes what was freed before the last commit's snapshot and every reader's.
+                // The next transaction takes what was freed before the last commit's snapshot and
+                // every reader's.
                 if freedBy < min(reader, number) {
                     counts.reusable += count
                 } else if freedBy + 1 >= number {

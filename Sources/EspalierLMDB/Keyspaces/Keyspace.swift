@@ -5,8 +5,9 @@
 /// let record = try environment.read { try $0.value(nodes, UInt64(7)) }
 /// ```
 ///
-/// Threading: a value, valid in every transaction of the environment it came from. Cost: a few words. Errors: none;
-/// using it with another environment, even one opened later on the same directory, is a programmer error and traps.
+/// Threading: a value, valid in every transaction of the environment it came from. Cost: a few
+/// words. Errors: none; using it with another environment, even one opened later on the same
+/// directory, is a programmer error and traps.
 public struct Keyspace: Sendable, Hashable {
     public let name: String
     let index: UInt32

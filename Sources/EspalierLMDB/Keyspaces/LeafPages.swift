@@ -6,12 +6,12 @@
 /// if pages.count > limit { stop() }
 /// ```
 ///
-/// LMDB does not say how many pages a transaction has copied. But in a read transaction every entry stands in the file's
-/// map, so its address tells its page; asked beside a write transaction that is open, this counts exactly what the edits
-/// of existing entries will cost.
+/// LMDB does not say how many pages a transaction has copied. But in a read transaction every entry
+/// stands in the file's map, so its address tells its page; asked beside a write transaction that
+/// is open, this counts exactly what the edits of existing entries will cost.
 ///
-/// Of use while the snapshot's read transaction is open; afterwards every call throws. Not `Sendable`. Cost: a look-up a key,
-/// less for keys side by side.
+/// Of use while the snapshot's read transaction is open; afterwards every call throws. Not
+/// `Sendable`. Cost: a look-up a key, less for keys side by side.
 @safe
 public final class LeafPages {
     private let open: OpenTransaction
@@ -38,16 +38,24 @@ public final class LeafPages {
     public var count: Int { pages.count }
 
     /// Notes the page that `key` stands on, or, if it is not there, the page of the key after it.
-    public func note<Key: KeyspaceKey & ~Copyable & ~Escapable>(_ key: borrowing Key) throws(LMDBError) {
+    public func note<Key: KeyspaceKey & ~Copyable & ~Escapable>(_ key: borrowing Key)
+        throws(LMDBError)
+    {
         guard epoch == open.epoch else { throw LMDBError(.transactionEnded, .cursor) }
         let pointer = unsafe self.pointer
         let entry = unsafe try key.withBytes {
-            (bytes: RawSpan) throws(LMDBError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? in
+            (bytes: RawSpan) throws(LMDBError) -> (
+                key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
+            )? in
             try unsafe bytes.withUnsafeBytes {
-                (bytes) throws(LMDBError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? in
+                (bytes) throws(LMDBError) -> (
+                    key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
+                )? in
                 let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
                 if unsafe bytes.isEmpty { return nil }
-                if let found = try unsafe LMDBCalls.move(pointer, .atOrAfter, bytes) { return unsafe found }
+                if let found = try unsafe LMDBCalls.move(pointer, .atOrAfter, bytes) {
+                    return unsafe found
+                }
                 return try unsafe LMDBCalls.move(pointer, .last, nothing)
             }
         }

@@ -11,11 +11,12 @@
 ///            '--------- in any order -------'
 /// ```
 ///
-/// `used + free + neverAllocated == capacity`, always. `used` belongs to the transaction that was asked, and in a write
-/// transaction it counts what the transaction itself has allocated so far. `lastPage`, and with it `free` and
-/// `neverAllocated`, are those of the last commit: they are exact for a transaction that sees the last commit, and lag
-/// or lead by the pages of one commit otherwise. Not every free page may be reused at once: those freed by the last two
-/// commits, or since the oldest reader began, have to wait.
+/// `used + free + neverAllocated == capacity`, always. `used` belongs to the transaction that was
+/// asked, and in a write transaction it counts what the transaction itself has allocated so far.
+/// `lastPage`, and with it `free` and `neverAllocated`, are those of the last commit: they are
+/// exact for a transaction that sees the last commit, and lag or lead by the pages of one commit
+/// otherwise. Not every free page may be reused at once: those freed by the last two commits, or
+/// since the oldest reader began, have to wait.
 ///
 /// Every keyspace of the file must have been opened, or its pages count as free.
 ///
@@ -27,8 +28,8 @@ public struct PageUsage: Sendable, Hashable {
     public let neverAllocated: Int
     /// The highest page ever allocated.
     public let lastPage: Int
-    /// Pages that can be allocated at all, the two metas included: one less than the map has, since LMDB never uses the
-    /// last.
+    /// Pages that can be allocated at all, the two metas included: one less than the map has, since
+    /// LMDB never uses the last.
     public let capacity: Int
     public let pageSize: Int
 

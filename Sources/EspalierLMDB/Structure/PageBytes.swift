@@ -14,7 +14,8 @@ struct PageBytes {
 
     var count: Int { bytes.count }
 
-    /// Reads as many bytes as there are here, all or nothing. A sector that can't be read is damage: LMDB would die on it.
+    /// Reads as many bytes as there are here, all or nothing. A sector that can't be read is
+    /// damage: LMDB would die on it.
     mutating func fill(from file: borrowing OpenFile, at offset: Int) throws(LMDBError) {
         do {
             guard try file.fill(&bytes, at: offset, .prepareFiles) else { throw LMDBError.damage }
@@ -24,9 +25,15 @@ struct PageBytes {
     }
 
     @inline(__always)
-    func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: T.Type) throws(LMDBError) -> T {
-        guard offset >= 0, offset <= bytes.count - MemoryLayout<T>.size else { throw LMDBError.damage }
-        return unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: offset, as: type) }
+    func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: T.Type)
+        throws(LMDBError) -> T
+    {
+        guard offset >= 0, offset <= bytes.count - MemoryLayout<T>.size else {
+            throw LMDBError.damage
+        }
+        return unsafe bytes.withUnsafeBytes {
+            unsafe $0.loadUnaligned(fromByteOffset: offset, as: type)
+        }
     }
 
     /// Less than 0, 0, or more than 0, in LMDB's order: by bytes, a prefix first.
@@ -38,7 +45,8 @@ struct PageBytes {
         let order = unsafe a.bytes.withUnsafeBytes { first in
             unsafe b.bytes.withUnsafeBytes { second in
                 unsafe memcmp(
-                    first.baseAddress! + aRange.lowerBound,  // neither is empty, or it would hold no range
+                    // neither is empty, or it would hold no range
+                    first.baseAddress! + aRange.lowerBound,
                     second.baseAddress! + bRange.lowerBound,  // likewise
                     min(aRange.count, bRange.count))
             }

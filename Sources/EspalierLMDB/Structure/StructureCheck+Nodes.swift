@@ -9,12 +9,14 @@ extension StructureCheck {
         return try PageNode(page, at: Int(pointer))
     }
 
-    /// Makes sure that the nodes lie side by side from the end of the free space to the end of the page: LMDB moves bytes
-    /// about in a page on the strength of that. Returns how many there are.
+    /// Makes sure that the nodes lie side by side from the end of the free space to the end of the
+    /// page: LMDB moves bytes about in a page on the strength of that. Returns how many there are.
     mutating func tile(_ page: PageBytes, isLeaf: Bool) throws(LMDBError) -> Int {
         let lower = Int(try page.load(12, as: UInt16.self))
         let upper = Int(try page.load(14, as: UInt16.self))
-        guard lower >= Self.headerSize, lower % 2 == 0, lower <= upper, upper <= pageSize, upper % 2 == 0 else {
+        guard lower >= Self.headerSize, lower % 2 == 0, lower <= upper, upper <= pageSize,
+            upper % 2 == 0
+        else {
             throw LMDBError.damage
         }
         let count = (lower - Self.headerSize) / 2
@@ -39,9 +41,13 @@ extension StructureCheck {
     }
 
     /// The data of an entry, as far as LMDB follows it.
-    mutating func readEntry(_ node: PageNode, of page: PageBytes, _ walk: inout TreeWalk) throws(LMDBError) {
+    mutating func readEntry(_ node: PageNode, of page: PageBytes, _ walk: inout TreeWalk)
+        throws(LMDBError)
+    {
         if walk.kind == .directory {
-            guard node.flags == PageNode.isTree, node.dataSize == TreeRecord.size else { throw LMDBError.damage }
+            guard node.flags == PageNode.isTree, node.dataSize == TreeRecord.size else {
+                throw LMDBError.damage
+            }
             keyspaces.append(try TreeRecord(page, at: node.key.upperBound))
             return
         }
@@ -62,7 +68,8 @@ extension StructureCheck {
         }
     }
 
-    /// A run of pages that holds one value. It may be longer than the value needs, when that was overwritten by a shorter one.
+    /// A run of pages that holds one value. It may be longer than the value needs, when that was
+    /// overwritten by a shorter one.
     private mutating func readOverflow(
         _ node: PageNode, of page: PageBytes
     ) throws(LMDBError) -> (first: UInt64, count: UInt64) {
@@ -81,7 +88,9 @@ extension StructureCheck {
     }
 
     /// A count and that many page numbers, descending. Room behind them is room LMDB had set aside.
-    private mutating func readFreePages(_ list: PageBytes, at offset: Int, size: Int) throws(LMDBError) {
+    private mutating func readFreePages(_ list: PageBytes, at offset: Int, size: Int)
+        throws(LMDBError)
+    {
         guard size >= 8, size % 8 == 0 else { throw LMDBError.damage }
         let count = try list.load(offset, as: UInt64.self)
         guard count <= UInt64(size / 8 - 1) else { throw LMDBError.damage }

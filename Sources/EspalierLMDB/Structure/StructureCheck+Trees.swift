@@ -27,7 +27,9 @@ extension StructureCheck {
     }
 
     /// Reads a page and judges its header and whether its nodes tile it.
-    private mutating func enter(_ number: UInt64, _ level: Int, _ walk: inout TreeWalk) throws(LMDBError) {
+    private mutating func enter(_ number: UInt64, _ level: Int, _ walk: inout TreeWalk)
+        throws(LMDBError)
+    {
         guard number >= 2, number < pagesInFile else { throw LMDBError.damage }
         try met.insert(number)
         try walk.pages[level].fill(from: file, at: Int(number) * pageSize)
@@ -37,7 +39,8 @@ extension StructureCheck {
             flags == (isLeaf ? Self.leafFlags : Self.branchFlags)
         else { throw LMDBError.damage }
         let count = try tile(walk.pages[level], isLeaf: isLeaf)
-        // LMDB itself leaves branches with a single child in the free list, and aborts on one elsewhere.
+        // LMDB itself leaves branches with a single child in the free list, and aborts on one
+        // elsewhere.
         guard count >= (isLeaf || walk.kind == .freeList ? 1 : 2) else { throw LMDBError.damage }
         walk.steps[level] = TreeWalk.Step(next: 0, count: count)
         if isLeaf { walk.met.leafPages += 1 } else { walk.met.branchPages += 1 }
@@ -60,9 +63,14 @@ extension StructureCheck {
         var previous: Range<Int>?
         for index in 0..<walk.steps[level].count {
             let node = try node(index, of: walk.pages[level])
-            guard (1...Environment.maximumKeySize).contains(node.key.count) else { throw LMDBError.damage }
+            guard (1...Environment.maximumKeySize).contains(node.key.count) else {
+                throw LMDBError.damage
+            }
             if let previous {
-                guard try isOrdered(walk.pages[level], previous, walk.pages[level], node.key, walk.kind) else {
+                guard
+                    try isOrdered(
+                        walk.pages[level], previous, walk.pages[level], node.key, walk.kind)
+                else {
                     throw LMDBError.damage
                 }
             } else {
@@ -98,7 +106,8 @@ extension StructureCheck {
 
     @inline(__always)
     private func isOrdered(
-        _ a: PageBytes, _ aKey: Range<Int>, _ b: PageBytes, _ bKey: Range<Int>, _ kind: TreeWalk.Kind,
+        _ a: PageBytes, _ aKey: Range<Int>, _ b: PageBytes, _ bKey: Range<Int>,
+        _ kind: TreeWalk.Kind,
         mayEqual: Bool = false
     ) throws(LMDBError) -> Bool {
         guard kind == .freeList else {
@@ -107,7 +116,8 @@ extension StructureCheck {
         }
         guard aKey.count == 8, bKey.count == 8 else { throw LMDBError.damage }
         let (first, second) = (
-            try a.load(aKey.lowerBound, as: UInt64.self), try b.load(bKey.lowerBound, as: UInt64.self)
+            try a.load(aKey.lowerBound, as: UInt64.self),
+            try b.load(bKey.lowerBound, as: UInt64.self)
         )
         return mayEqual ? first <= second : first < second
     }

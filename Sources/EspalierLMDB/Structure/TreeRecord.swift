@@ -1,5 +1,5 @@
-/// What LMDB keeps of a tree: in a meta page for the free list and the directory of keyspaces, in a leaf of the directory
-/// for every keyspace.
+/// What LMDB keeps of a tree: in a meta page for the free list and the directory of keyspaces, in a
+/// leaf of the directory for every keyspace.
 ///
 /// ```
 ///   0 padding 4   4 flags 2   6 depth 2   8 branch pages 8   16 leaf pages 8   24 overflow pages 8   32 entries 8   40 root 8

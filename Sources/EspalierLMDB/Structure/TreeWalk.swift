@@ -11,7 +11,8 @@ struct TreeWalk {
 
     let kind: Kind
     let depth: Int
-    /// The way from the root to where the walk is: a page for each level, and the next of its children.
+    /// The way from the root to where the walk is: a page for each level, and the next of its
+    /// children.
     var pages: [PageBytes]
     var steps: [Step]
     var met = TreeRecord.Size()

@@ -2,7 +2,8 @@ extension Cursor {
     public mutating func first() throws(LMDBError) -> Bool { try move(.first) }
     public mutating func last() throws(LMDBError) -> Bool { try move(.last) }
 
-    /// The entry after this one; from before the first entry, or after a deletion, the one that comes next.
+    /// The entry after this one; from before the first entry, or after a deletion, the one that
+    /// comes next.
     public mutating func next() throws(LMDBError) -> Bool { try move(.next) }
 
     /// The entry before this one; from before the first entry, the last.
@@ -29,6 +30,7 @@ extension Cursor {
     ) throws(E) -> R {
         let entry = unsafe borrowEntry()
         defer { giveBack() }
-        return try body(unsafe RawSpan(_unsafeBytes: entry.key), unsafe RawSpan(_unsafeBytes: entry.value))
+        return try body(
+            unsafe RawSpan(_unsafeBytes: entry.key), unsafe RawSpan(_unsafeBytes: entry.value))
     }
 }

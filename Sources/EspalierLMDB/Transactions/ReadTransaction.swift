@@ -6,10 +6,12 @@
 /// }
 /// ```
 ///
-/// Pages freed since its commit cannot be reused while it is open: keep it short, and never wait inside it.
+/// Pages freed since its commit cannot be reused while it is open: keep it short, and never wait
+/// inside it.
 ///
-/// Threading: borrowed by a synchronous closure, so it stays on one thread; any number may be open at once. Cost: tens
-/// of nanoseconds, no allocation once the pool is warm. Errors: `LMDBError`; a key that is not there is `nil`.
+/// Threading: borrowed by a synchronous closure, so it stays on one thread; any number may be open
+/// at once. Cost: tens of nanoseconds, no allocation once the pool is warm. Errors: `LMDBError`; a
+/// key that is not there is `nil`.
 public struct ReadTransaction: ~Copyable, ReadableTransaction {
     private let environment: Environment
     private let open: OpenTransaction
@@ -31,8 +33,8 @@ public struct ReadTransaction: ~Copyable, ReadableTransaction {
     /// A copyable view for code that cannot borrow the transaction.
     public var snapshot: Snapshot { Snapshot(open) }
 
-    /// The pages on LMDB's free list, counted one by one. `pages().free` is the same without the walk; this is for
-    /// checks.
+    /// The pages on LMDB's free list, counted one by one. `pages().free` is the same without the
+    /// walk; this is for checks.
     public func listedFreePages() throws(LMDBError) -> Int {
         var cursor = try Cursor(open, index: Keyspace.freeListIndex)
         var count = 0

@@ -17,6 +17,7 @@ extension ReadableTransaction where Self: ~Copyable {
         }
         let lastPage = try unsafe LMDBCalls.measure(environment.pointer, .statistics).lastPage
         return PageUsage(
-            used: used, lastPage: lastPage, mapSize: environment.mapSize, pageSize: environment.pageSize)
+            used: used, lastPage: lastPage, mapSize: environment.mapSize,
+            pageSize: environment.pageSize)
     }
 }

@@ -1,5 +1,6 @@
 extension ReadableTransaction where Self: ~Copyable {
-    /// Lends the value under `key`, straight from the map, for the time of the call; `nil` when there is none.
+    /// Lends the value under `key`, straight from the map, for the time of the call; `nil` when
+    /// there is none.
     ///
     /// Values are not aligned: load from them unaligned.
     @inlinable
@@ -19,7 +20,8 @@ extension ReadableTransaction where Self: ~Copyable {
     public func value<Key: KeyspaceKey & ~Copyable & ~Escapable>(
         _ keyspace: Keyspace, _ key: borrowing Key
     ) throws -> [UInt8]? {
-        try withValue(keyspace, key) { value in unsafe value.withUnsafeBytes { unsafe [UInt8]($0) } }
+        try withValue(keyspace, key) { value in unsafe value.withUnsafeBytes { unsafe [UInt8]($0) }
+        }
     }
 
     @inlinable

@@ -7,11 +7,12 @@
 /// }
 /// ```
 ///
-/// It may be stored, but not sent to another thread. Kept beyond the end of its transaction it stays harmless: every
-/// call throws. Taken from a write transaction it sees what was written so far; writing while one of its values is lent
-/// out is a programmer error and traps.
+/// It may be stored, but not sent to another thread. Kept beyond the end of its transaction it
+/// stays harmless: every call throws. Taken from a write transaction it sees what was written so
+/// far; writing while one of its values is lent out is a programmer error and traps.
 ///
-/// Threading: that of its transaction. Cost: as the transaction, plus one compare a call. Errors: `.transactionEnded`.
+/// Threading: that of its transaction. Cost: as the transaction, plus one compare a call. Errors:
+/// `.transactionEnded`.
 public struct Snapshot: ReadableTransaction {
     private let open: OpenTransaction
     private let epoch: UInt64

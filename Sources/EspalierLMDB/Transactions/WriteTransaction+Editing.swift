@@ -4,7 +4,9 @@ extension WriteTransaction {
     public mutating func put<Key: KeyspaceKey & ~Copyable & ~Escapable>(
         _ keyspace: Keyspace, _ key: borrowing Key, _ value: RawSpan
     ) throws(LMDBError) {
-        try key.withBytes { (key) throws(LMDBError) in try store(keyspace, key, value, appending: false) }
+        try key.withBytes { (key) throws(LMDBError) in
+            try store(keyspace, key, value, appending: false)
+        }
     }
 
     @inlinable
@@ -14,13 +16,15 @@ extension WriteTransaction {
         try put(keyspace, key, unsafe value.span.bytes)
     }
 
-    /// Stores `value` under a key greater than every other of the keyspace: faster than `put`, and it fills pages to
-    /// the brim. Throws `.outOfOrder` otherwise, and the transaction stays good.
+    /// Stores `value` under a key greater than every other of the keyspace: faster than `put`, and
+    /// it fills pages to the brim. Throws `.outOfOrder` otherwise, and the transaction stays good.
     @inlinable
     public mutating func append<Key: KeyspaceKey & ~Copyable & ~Escapable>(
         _ keyspace: Keyspace, _ key: borrowing Key, _ value: RawSpan
     ) throws(LMDBError) {
-        try key.withBytes { (key) throws(LMDBError) in try store(keyspace, key, value, appending: true) }
+        try key.withBytes { (key) throws(LMDBError) in
+            try store(keyspace, key, value, appending: true)
+        }
     }
 
     @inlinable
@@ -30,8 +34,8 @@ extension WriteTransaction {
         try append(keyspace, key, unsafe value.span.bytes)
     }
 
-    /// Stores `value` under `key` unless there is one: then nothing changes, and the answer is what `body` makes of it. One way
-    /// down the tree, where a look-up before a `put` takes two.
+    /// Stores `value` under `key` unless there is one: then nothing changes, and the answer is what
+    /// `body` makes of it. One way down the tree, where a look-up before a `put` takes two.
     public mutating func insert<R>(
         _ keyspace: Keyspace, _ key: [UInt8], _ value: RawSpan, orElse body: (RawSpan) throws -> R
     ) throws -> R? {
@@ -56,7 +60,8 @@ extension WriteTransaction {
         return try body(unsafe RawSpan(_unsafeBytes: known))
     }
 
-    /// Removes the entry under `key`; `false` when there is none. Needs free pages, like every write.
+    /// Removes the entry under `key`; `false` when there is none. Needs free pages, like every
+    /// write.
     @inlinable @discardableResult
     public mutating func delete<Key: KeyspaceKey & ~Copyable & ~Escapable>(
         _ keyspace: Keyspace, _ key: borrowing Key
@@ -88,7 +93,9 @@ extension WriteTransaction {
         _ key: RawSpan, _ value: RawSpan, _ operation: LMDBError.Operation
     ) throws(LMDBError) {
         guard !key.isEmpty else { throw LMDBError(.keyEmpty, operation) }
-        guard key.byteCount <= Environment.maximumKeySize else { throw LMDBError(.keyTooLong, operation) }
+        guard key.byteCount <= Environment.maximumKeySize else {
+            throw LMDBError(.keyTooLong, operation)
+        }
         guard value.byteCount <= openTransaction.environment.maximumValueSize else {
             throw LMDBError(.valueTooLong, operation)
         }
@@ -108,7 +115,9 @@ extension WriteTransaction {
         }
     }
 
-    private func startWrite(_ keyspace: Keyspace, _ operation: LMDBError.Operation) throws(LMDBError) -> UInt32 {
+    private func startWrite(_ keyspace: Keyspace, _ operation: LMDBError.Operation)
+        throws(LMDBError) -> UInt32
+    {
         let open = openTransaction
         open.requireNothingBorrowed()
         guard !open.hasFailed else { throw LMDBError(.transactionFailed, operation) }

@@ -22,7 +22,8 @@ enum AccessLevel: Int, Comparable {
 
     static func < (a: AccessLevel, b: AccessLevel) -> Bool { a.rawValue < b.rawValue }
 
-    /// What stands before a member of a type: no more than the type allows, and no less than the file needs.
+    /// What stands before a member of a type: no more than the type allows, and no less than the
+    /// file needs.
     var modifier: String {
         switch self {
         case .private, .fileprivate: "fileprivate "

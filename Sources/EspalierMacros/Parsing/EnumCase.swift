@@ -15,7 +15,8 @@ struct EnumCase {
     struct Payload {
         /// Nil where there is none.
         let label: String?
-        /// The name it is stored under: the label, else its place, as `Codable` has it. Nil when `CodingKeys` leave it out.
+        /// The name it is stored under: the label, else its place, as `Codable` has it. Nil when
+        /// `CodingKeys` leave it out.
         let storedName: String?
         let type: TypeSyntax
         let defaultValue: ExprSyntax?
@@ -27,13 +28,15 @@ struct EnumCase {
     }
 
     static func all(
-        in declaration: EnumCaseDeclSyntax, keys: CodingKeysTable?, members: MemberBlockItemListSyntax
+        in declaration: EnumCaseDeclSyntax, keys: CodingKeysTable?,
+        members: MemberBlockItemListSyntax
     ) -> [EnumCase] {
         let attribute = StoredAttribute(declaration.attributes)
         return declaration.elements.map { element in
             let bareName = element.name.bareText
             let payloadKeys = CodingKeysTable(
-                named: bareName.prefix(1).uppercased() + bareName.dropFirst() + "CodingKeys", in: members)
+                named: bareName.prefix(1).uppercased() + bareName.dropFirst() + "CodingKeys",
+                in: members)
             let payloads = (element.parameterClause?.parameters).map(Array.init) ?? []
             return EnumCase(
                 name: element.name.text, bareName: bareName,

@@ -10,8 +10,11 @@ struct GenericParameter {
     let constraints: [TypeSyntax]
 
     /// Those of `declaration` and of the types around it.
-    static func all(of declaration: some SyntaxProtocol, in lexicalContext: [Syntax]) -> [GenericParameter] {
-        parameters(of: Syntax(declaration), isOwn: true) + lexicalContext.flatMap { parameters(of: $0, isOwn: false) }
+    static func all(of declaration: some SyntaxProtocol, in lexicalContext: [Syntax])
+        -> [GenericParameter]
+    {
+        parameters(of: Syntax(declaration), isOwn: true)
+            + lexicalContext.flatMap { parameters(of: $0, isOwn: false) }
     }
 
     private static func parameters(of declaration: Syntax, isOwn: Bool) -> [GenericParameter] {
@@ -23,9 +26,11 @@ struct GenericParameter {
             let name = parameter.name.text
             let further = requirements.compactMap { requirement -> TypeSyntax? in
                 switch requirement.requirement {
-                case .conformanceRequirement(let requirement) where requirement.leftType.trimmedDescription == name:
+                case .conformanceRequirement(let requirement)
+                where requirement.leftType.trimmedDescription == name:
                     requirement.rightType
-                case .sameTypeRequirement(let requirement) where requirement.leftType.trimmedDescription == name:
+                case .sameTypeRequirement(let requirement)
+                where requirement.leftType.trimmedDescription == name:
                     TypeSyntax("\(raw: requirement.rightType.trimmedDescription)")
                 default: nil
                 }

@@ -43,19 +43,24 @@ extension Member {
         // `let a, b: String`: the type stands behind the last one.
         let members = variable.bindings.reversed().compactMap { binding -> Member? in
             type = binding.typeAnnotation?.type ?? (binding.initializer == nil ? type : nil)
-            guard let pattern = binding.pattern.as(IdentifierPatternSyntax.self), !binding.isComputed,
+            guard let pattern = binding.pattern.as(IdentifierPatternSyntax.self),
+                !binding.isComputed,
                 isVariable || binding.initializer == nil
             else { return nil }
             let bareName = pattern.identifier.bareText
             let keyed = keys.map { $0.storedName(of: bareName) } ?? bareName
             let isStored = attribute.notStored == nil
             return Member(
-                name: pattern.identifier.text, bareName: bareName, type: type ?? binding.literalType,
+                name: pattern.identifier.text, bareName: bareName,
+                type: type ?? binding.literalType,
                 access: AccessLevel(variable.modifiers) ?? .internal, isVariable: isVariable,
                 initializer: binding.initializer?.value, attribute: attribute,
-                modifier: variable.modifiers.first { ["lazy", "weak", "unowned"].contains($0.name.text) },
+                modifier: variable.modifiers.first {
+                    ["lazy", "weak", "unowned"].contains($0.name.text)
+                },
                 storedName: isStored ? attribute.name ?? keyed : nil,
-                isLeftOutOfCodingKeys: isStored && attribute.nameExpression == nil && keyed == nil, binding: binding)
+                isLeftOutOfCodingKeys: isStored && attribute.nameExpression == nil && keyed == nil,
+                binding: binding)
         }
         return members.reversed()
     }

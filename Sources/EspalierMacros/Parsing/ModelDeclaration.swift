@@ -17,10 +17,12 @@ struct ModelDeclaration {
     let attribute: AttributeSyntax
     let parameters: [GenericParameter]
     let isGeneric: Bool
-    /// Whether a member's type may be, or mention, what the type or one around it is generic over: by a parameter's name, by an
-    /// associated type, by an alias. Of an extension the syntax doesn't show what it extends.
+    /// Whether a member's type may be, or mention, what the type or one around it is generic over:
+    /// by a parameter's name, by an associated type, by an alias. Of an extension the syntax
+    /// doesn't show what it extends.
     let mayMentionParameters: Bool
-    /// Whether a type around it is generic: of that the runtime's name, `Row` for `Page<Int>.Row`, says nothing.
+    /// Whether a type around it is generic: of that the runtime's name, `Row` for `Page<Int>.Row`,
+    /// says nothing.
     let isInGeneric: Bool
     /// Whether it stands in another type.
     let isNested: Bool
@@ -35,7 +37,8 @@ struct ModelDeclaration {
     let modelIdentifier: PatternBindingSyntax?
     let node: any DeclGroupSyntax
 
-    init(_ declaration: some DeclGroupSyntax, attribute: AttributeSyntax, lexicalContext: [Syntax]) {
+    init(_ declaration: some DeclGroupSyntax, attribute: AttributeSyntax, lexicalContext: [Syntax])
+    {
         let items = declaration.memberBlock.members
         let variables = items.compactMap { $0.decl.as(VariableDeclSyntax.self) }
         let keys = CodingKeysTable(named: "CodingKeys", in: items)
@@ -46,7 +49,8 @@ struct ModelDeclaration {
         self.attribute = attribute
         parameters = GenericParameter.all(of: declaration, in: lexicalContext)
         isGeneric = Syntax(declaration).isGeneric
-        mayMentionParameters = !parameters.isEmpty || lexicalContext.contains { $0.is(ExtensionDeclSyntax.self) }
+        mayMentionParameters =
+            !parameters.isEmpty || lexicalContext.contains { $0.is(ExtensionDeclSyntax.self) }
         isInGeneric = lexicalContext.contains { $0.isGeneric }
         isNested = !lexicalContext.isEmpty
         isInSilentExtension = lexicalContext.contains { outer in
@@ -58,7 +62,9 @@ struct ModelDeclaration {
         own = OwnDeclarations(items, of: OwnType(declaration, in: lexicalContext))
         let bindings = variables.filter { !$0.isOfTheType }.flatMap(\.bindings)
         func binding(_ name: String) -> PatternBindingSyntax? {
-            bindings.first { $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.bareText == name }
+            bindings.first {
+                $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.bareText == name
+            }
         }
         id = binding("id")
         modelIdentifier = binding("modelIdentifier")
@@ -72,18 +78,24 @@ struct ModelDeclaration {
 
     func type(of name: String) -> TypeSyntax? { members.first { $0.name == name }?.type }
 
-    /// What `init(_ builder:)` may be: a type in an extension that doesn't say how far the extended type is seen may be
-    /// public in one that is internal, and so may not be its builder.
+    /// What `init(_ builder:)` may be: a type in an extension that doesn't say how far the extended
+    /// type is seen may be public in one that is internal, and so may not be its builder.
     var buildingAccess: AccessLevel { isInSilentExtension ? min(access, .internal) : access }
 
-    // A type in `public extension Feed { ... }` is public without a modifier of its own, and one in an internal type is
-    // internal with one: an extension of it is held to that.
-    private static func access(of declaration: some DeclGroupSyntax, in lexicalContext: [Syntax]) -> AccessLevel {
+    // A type in `public extension Feed { ... }` is public without a modifier of its own, and one in
+    // an internal type is internal with one: an extension of it is held to that.
+    private static func access(of declaration: some DeclGroupSyntax, in lexicalContext: [Syntax])
+        -> AccessLevel
+    {
         let own =
             AccessLevel(declaration.modifiers)
-            ?? lexicalContext.first?.as(ExtensionDeclSyntax.self).flatMap { AccessLevel($0.modifiers) } ?? .internal
+            ?? lexicalContext.first?.as(ExtensionDeclSyntax.self).flatMap {
+                AccessLevel($0.modifiers)
+            } ?? .internal
         return lexicalContext.reduce(own) { access, outer in
-            guard let type = outer.asProtocol((any DeclGroupSyntax).self), !type.is(ExtensionDeclSyntax.self) else {
+            guard let type = outer.asProtocol((any DeclGroupSyntax).self),
+                !type.is(ExtensionDeclSyntax.self)
+            else {
                 return access
             }
             return min(access, AccessLevel(type.modifiers) ?? .internal)

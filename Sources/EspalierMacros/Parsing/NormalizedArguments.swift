@@ -16,10 +16,14 @@ struct NormalizedArguments {
 
     /// The members that the key path goes along; nil for what is no key path of members.
     var identifierPath: [String]? {
-        guard let components = identifier?.as(KeyPathExprSyntax.self)?.components, !components.isEmpty else {
+        guard let components = identifier?.as(KeyPathExprSyntax.self)?.components,
+            !components.isEmpty
+        else {
             return nil
         }
-        let names = components.map { $0.component.as(KeyPathPropertyComponentSyntax.self)?.declName.baseName.text }
+        let names = components.map {
+            $0.component.as(KeyPathPropertyComponentSyntax.self)?.declName.baseName.text
+        }
         guard names.allSatisfy({ $0 != nil }) else { return nil }
         return names.compactMap(\.self)
     }

@@ -32,7 +32,8 @@ struct OwnDeclarations: OptionSet {
             } else if let function = item.decl.as(FunctionDeclSyntax.self) {
                 formUnion(Self.of(function, in: type))
             } else if let initializer = item.decl.as(InitializerDeclSyntax.self) {
-                let decodes = initializer.signature.parameterClause.parameters.first?.type.mentions("RecordDecoder")
+                let decodes = initializer.signature.parameterClause.parameters.first?.type.mentions(
+                    "RecordDecoder")
                 insert(decodes == true ? .decode : .initializer)
             } else if item.decl.asProtocol((any NamedDeclSyntax).self)?.name.text == "Builder" {
                 insert(.builder)
@@ -49,7 +50,8 @@ struct OwnDeclarations: OptionSet {
         }
     }
 
-    // Only what has the type of the generated one: anything else of its name is an overload, and stands beside it.
+    // Only what has the type of the generated one: anything else of its name is an overload, and
+    // stands beside it.
     private static func of(_ function: FunctionDeclSyntax, in own: OwnType) -> OwnDeclarations {
         let parameters = function.signature.parameterClause.parameters
         let type = parameters.first?.type

@@ -11,18 +11,21 @@ struct OwnType {
         let names = ([Syntax(declaration)] + lexicalContext).map(Self.names)
         path = names.reversed().flatMap(\.self)
         parameters =
-            declaration.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause?.parameters
+            declaration.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause?
+            .parameters
             .map(\.name.text) ?? []
     }
 
-    /// Whether the function is what `Equatable` asks for: a `==` of something else would be called by itself without end.
+    /// Whether the function is what `Equatable` asks for: a `==` of something else would be called
+    /// by itself without end.
     func isEquality(_ function: FunctionDeclSyntax) -> Bool {
         let operands = function.signature.parameterClause.parameters
         let result = function.signature.returnClause?.type.names?.last?.name
         return operands.count == 2 && operands.allSatisfy { isWritten($0.type) } && result == "Bool"
     }
 
-    /// Whether `type` is this one: `Self`, or its name, after those of types around it and with its own parameters or none.
+    /// Whether `type` is this one: `Self`, or its name, after those of types around it and with its
+    /// own parameters or none.
     func isWritten(_ type: TypeSyntax) -> Bool {
         if let type = type.as(AttributedTypeSyntax.self) { return isWritten(type.baseType) }
         if let inner = type.parenthesized { return isWritten(inner) }
@@ -34,18 +37,23 @@ struct OwnType {
     }
 
     private static func names(of declaration: Syntax) -> [String] {
-        if let type = declaration.as(ExtensionDeclSyntax.self)?.extendedType { return type.names?.map(\.name) ?? [] }
+        if let type = declaration.as(ExtensionDeclSyntax.self)?.extendedType {
+            return type.names?.map(\.name) ?? []
+        }
         return declaration.asProtocol((any NamedDeclSyntax).self).map { [$0.name.bareText] } ?? []
     }
 }
 
 extension TypeSyntax {
-    /// The names in `Feed.Page<Item>`, with what they are generic over; nil for what is not written with names.
+    /// The names in `Feed.Page<Item>`, with what they are generic over; nil for what is not written
+    /// with names.
     fileprivate var names: [(name: String, arguments: [String])]? {
         if let type = self.as(IdentifierTypeSyntax.self) {
             return [(type.name.bareText, Self.texts(type.genericArgumentClause))]
         }
-        guard let type = self.as(MemberTypeSyntax.self), let base = type.baseType.names else { return nil }
+        guard let type = self.as(MemberTypeSyntax.self), let base = type.baseType.names else {
+            return nil
+        }
         return base + [(type.name.bareText, Self.texts(type.genericArgumentClause))]
     }
 

@@ -19,9 +19,11 @@ struct StoredAttribute {
         func named(_ name: String) -> AttributeSyntax? { all.first { $0.simpleName == name } }
         stored = named("Stored")
         notStored = named("NotStored")
-        // The language's own begin with a small letter; global actors that of the main thread apart are not for models.
+        // The language's own begin with a small letter; global actors that of the main thread apart
+        // are not for models.
         wrapper = all.first {
-            !["Stored", "NotStored", "MainActor", "NSCopying", "IBInspectable", "IBOutlet"].contains($0.simpleName)
+            !["Stored", "NotStored", "MainActor", "NSCopying", "IBInspectable", "IBOutlet"]
+                .contains($0.simpleName)
                 && $0.simpleName.first?.isUppercase == true
         }
         let arguments = stored?.arguments?.as(LabeledExprListSyntax.self)
@@ -37,7 +39,8 @@ extension AttributeSyntax {
     /// `Stored` for `@Stored` and `@Espalier.Stored`.
     var simpleName: String {
         if let type = attributeName.as(MemberTypeSyntax.self) { return type.name.text }
-        return attributeName.as(IdentifierTypeSyntax.self)?.name.text ?? attributeName.trimmedDescription
+        return attributeName.as(IdentifierTypeSyntax.self)?.name.text
+            ?? attributeName.trimmedDescription
     }
 }
 

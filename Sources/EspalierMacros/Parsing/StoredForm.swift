@@ -1,7 +1,8 @@
 #if Macros
 import SwiftSyntax
 
-/// How a member's type is stored, as its syntax shows: as it is, or with the existentials in it wrapped in `ErasedModel`.
+/// How a member's type is stored, as its syntax shows: as it is, or with the existentials in it
+/// wrapped in `ErasedModel`.
 indirect enum StoredForm {
     case itself(String)
     case erased(existential: String)
@@ -25,14 +26,17 @@ indirect enum StoredForm {
             self = .dictionary(key: type.key.trimmedDescription, StoredForm(walking: type.value))
         } else if let inner = type.parenthesized {
             self.init(walking: inner)
-        } else if let type = type.as(SomeOrAnyTypeSyntax.self), type.someOrAnySpecifier.tokenKind == .keyword(.any) {
+        } else if let type = type.as(SomeOrAnyTypeSyntax.self),
+            type.someOrAnySpecifier.tokenKind == .keyword(.any)
+        {
             self = .erased(existential: type.trimmedDescription)
         } else if let (name, arguments) = type.generic {
             switch (name, arguments.count) {
             case ("Optional", 1): self = .optional(StoredForm(walking: arguments[0]))
             case ("Array", 1): self = .array(StoredForm(walking: arguments[0]))
             case ("Dictionary", 2):
-                self = .dictionary(key: arguments[0].trimmedDescription, StoredForm(walking: arguments[1]))
+                self = .dictionary(
+                    key: arguments[0].trimmedDescription, StoredForm(walking: arguments[1]))
             default: self = .itself(type.trimmedDescription)
             }
         } else {
@@ -64,7 +68,8 @@ indirect enum StoredForm {
         switch self {
         case .itself: expression
         case .erased: "\(type)(\(expression))"
-        case .optional(let inner), .array(let inner): "\(expression).map { \(inner.wrapping("$0")) }"
+        case .optional(let inner), .array(let inner):
+            "\(expression).map { \(inner.wrapping("$0")) }"
         case .dictionary(_, let inner): "\(expression).mapValues { \(inner.wrapping("$0")) }"
         }
     }
@@ -74,7 +79,8 @@ indirect enum StoredForm {
         switch self {
         case .itself: expression
         case .erased: "\(expression).model"
-        case .optional(let inner), .array(let inner): "\(expression).map { \(inner.unwrapping("$0")) }"
+        case .optional(let inner), .array(let inner):
+            "\(expression).map { \(inner.unwrapping("$0")) }"
         case .dictionary(_, let inner): "\(expression).mapValues { \(inner.unwrapping("$0")) }"
         }
     }

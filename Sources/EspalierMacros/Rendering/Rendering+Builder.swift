@@ -2,19 +2,25 @@
 import SwiftSyntax
 
 extension Rendering {
-    /// The nested struct of all members as variables, which `copy`, `map` and `merge` make changed values with.
+    /// The nested struct of all members as variables, which `copy`, `map` and `merge` make changed
+    /// values with.
     var builder: DeclSyntax? {
         let variables = model.openMembers.map { member in
             "\(min(member.access, model.access).modifier)var \(member.name): \(typeInBuilder(member))"
         }
         let access = model.access.modifier
         let copying = Self.block(
-            "\(access)init(_ model: \(model.name))", model.openMembers.map { "self.\($0.name) = model.\($0.name)" })
-        let building = Self.block("\(access)func build() -> \(model.name)", ["return \(model.name)(self)"])
+            "\(access)init(_ model: \(model.name))",
+            model.openMembers.map { "self.\($0.name) = model.\($0.name)" })
+        let building = Self.block(
+            "\(access)func build() -> \(model.name)", ["return \(model.name)(self)"])
         let isBuildFree = !model.openMembers.contains { $0.bareName == "build" }
-        let parts = [variables.joined(separator: "\n"), copying] + (isBuildFree ? [building] : []) + readings
+        let parts =
+            [variables.joined(separator: "\n"), copying] + (isBuildFree ? [building] : [])
+            + readings
         return declaration(
-            "struct \(builderName): Swift.Sendable", parts.filter { !$0.isEmpty }.flatMap { [$0, ""] }.dropLast())
+            "struct \(builderName): Swift.Sendable",
+            parts.filter { !$0.isEmpty }.flatMap { [$0, ""] }.dropLast())
     }
 
     /// `init(_ builder:)`.
@@ -28,7 +34,10 @@ extension Rendering {
         guard !model.own.contains(.copy) else { return nil }
         return declaration(
             "func copy(_ change: (inout \(builderName)) throws -> Swift.Void) rethrows -> \(model.name)",
-            ["var builder = \(builderName)(self)", "try change(&builder)", "return \(model.name)(builder)"])
+            [
+                "var builder = \(builderName)(self)", "try change(&builder)",
+                "return \(model.name)(builder)",
+            ])
     }
 
     /// A class's memberwise initialiser, which structs have anyway.
@@ -48,6 +57,8 @@ extension Rendering {
     }
 
     /// `Self` would be the builder in the builder.
-    func typeInBuilder(_ member: Member) -> String { member.type?.replacingSelf(with: model.name) ?? "" }
+    func typeInBuilder(_ member: Member) -> String {
+        member.type?.replacingSelf(with: model.name) ?? ""
+    }
 }
 #endif

@@ -2,7 +2,8 @@
 import SwiftSyntax
 
 extension Rendering {
-    static let encoderSignature = "func encode(to encoder: inout EspalierRecords.RecordEncoder) throws"
+    static let encoderSignature =
+        "func encode(to encoder: inout EspalierRecords.RecordEncoder) throws"
     static let decoderSignature = "init(from decoder: inout EspalierRecords.RecordDecoder) throws"
 
     var encode: DeclSyntax? {
@@ -22,28 +23,33 @@ extension Rendering {
             }
     }
 
-    /// A struct is read into constants first: where its initialiser sets one property after the other and may throw in between,
-    /// the compiler copies the whole value at its end.
+    /// A struct is read into constants first: where its initialiser sets one property after the
+    /// other and may throw in between, the compiler copies the whole value at its end.
     private var decoding: [String] {
         guard model.kind == .structure else {
-            return expectation("decoder") + model.storedMembers.map { "self.\($0.name) = \(decoded($0))" }
+            return expectation("decoder")
+                + model.storedMembers.map { "self.\($0.name) = \(decoded($0))" }
         }
         let members = model.storedMembers.enumerated()
         return expectation("decoder")
-            + members.map { "let value\($0) = try \(builderName).\(Self.reading($1, at: $0))(from: &decoder)" }
+            + members.map {
+                "let value\($0) = try \(builderName).\(Self.reading($1, at: $0))(from: &decoder)"
+            }
             + members.map { "self.\($1.name) = value\($0)" }
     }
 
     private func expectation(_ coder: String) -> [String] {
         guard !model.storedMembers.isEmpty else { return [] }
         let fields = model.storedMembers.map(Self.key).joined(separator: ", ")
-        return ["\(coder).expect(\(model.kind == .finalClass ? model.name : "Self").self, fields: [\(fields)])"]
+        return [
+            "\(coder).expect(\(model.kind == .finalClass ? model.name : "Self").self, fields: [\(fields)])"
+        ]
     }
 
     // MARK: Reading where names mean the same
 
-    /// Functions of the builder that read single members of a struct: in the extension that its initialiser stands in, the names
-    /// of types may mean nothing.
+    /// Functions of the builder that read single members of a struct: in the extension that its
+    /// initialiser stands in, the names of types may mean nothing.
     var readings: [String] {
         guard model.kind == .structure, !model.own.contains(.decode) else { return [] }
         return model.storedMembers.enumerated().map { index, member in

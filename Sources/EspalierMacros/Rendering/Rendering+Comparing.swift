@@ -2,8 +2,8 @@
 import SwiftSyntax
 
 extension Rendering {
-    /// `==`, under another name: an operator that a macro may make is found twice where the type has its own, and the
-    /// compiler then takes neither.
+    /// `==`, under another name: an operator that a macro may make is found twice where the type
+    /// has its own, and the compiler then takes neither.
     var equality: DeclSyntax? {
         let compared = isBuilt ? comparing : caseComparing
         let function = declaration(
@@ -21,7 +21,10 @@ extension Rendering {
         let same = model.kind == .finalClass ? ["if a === b {\n    return true\n}"] : []
         return same
             + model.openMembers.map { member in
-                let (a, b) = (member.form.wrapping("a.\(member.name)"), member.form.wrapping("b.\(member.name)"))
+                let (a, b) = (
+                    member.form.wrapping("a.\(member.name)"),
+                    member.form.wrapping("b.\(member.name)")
+                )
                 return Self.unequal(a, b, isScalar: member.isScalar)
             } + ["return true"]
     }

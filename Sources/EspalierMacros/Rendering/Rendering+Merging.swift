@@ -19,17 +19,23 @@ extension Rendering {
             "func merge(_ model: any EspalierModels.Model) -> any EspalierModels.Model",
             taking.isEmpty
                 ? ["return model is \(model.name) ? model : self"]
-                : [merging, "var builder = \(builderName)(self)"] + taking + ["return \(model.name)(builder)"])
+                : [merging, "var builder = \(builderName)(self)"] + taking + [
+                    "return \(model.name)(builder)"
+                ])
     }
 
     var storedValue: DeclSyntax? {
         guard !model.own.contains(.storedValue) else { return nil }
         // `as Any`, or a nil would be taken for a name that the model doesn't have.
-        let cases = model.storedMembers.map { "case \(Self.key($0)): return self.\($0.name) as Any" }
+        let cases = model.storedMembers.map {
+            "case \(Self.key($0)): return self.\($0.name) as Any"
+        }
         return declaration(
             "func storedValue(_ name: Swift.String) -> Any?",
             cases.isEmpty
-                ? ["return nil"] : ["switch name {\n\((cases + ["default: return nil"]).joined(separator: "\n"))\n}"])
+                ? ["return nil"]
+                : ["switch name {\n\((cases + ["default: return nil"]).joined(separator: "\n"))\n}"]
+        )
     }
 }
 #endif

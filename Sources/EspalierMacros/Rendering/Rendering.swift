@@ -4,8 +4,9 @@ import SwiftSyntaxBuilder
 
 /// The code that a declaration without problems becomes; each generated thing has a file.
 ///
-/// Members are always spoken of as `self.name`, so that a parameter of the generated functions can have any name; the
-/// types of this package are named with their modules, because the model may have types of the same names in it.
+/// Members are always spoken of as `self.name`, so that a parameter of the generated functions can
+/// have any name; the types of this package are named with their modules, because the model may
+/// have types of the same names in it.
 struct Rendering {
     let model: ModelDeclaration
 
@@ -17,32 +18,50 @@ struct Rendering {
 
     /// What stands in the type itself.
     var members: [DeclSyntax] {
-        let shared = [modelIdentifier, projectionIdentifier, map, forEach, equality, hash].compactMap(\.self)
+        let shared = [modelIdentifier, projectionIdentifier, map, forEach, equality, hash]
+            .compactMap(\.self)
         switch model.kind {
-        case .structure: return shared + [merge, storedValue, encode, builder, copy].compactMap(\.self)
+        case .structure:
+            return shared + [merge, storedValue, encode, builder, copy].compactMap(\.self)
         case .finalClass:
             return shared
-                + [merge, storedValue, encode, memberwise, decode, buildingInitializer, builder, copy].compactMap(
+                + [
+                    merge, storedValue, encode, memberwise, decode, buildingInitializer, builder,
+                    copy,
+                ].compactMap(
                     \.self)
         case .enumeration: return shared + [encode, decode].compactMap(\.self)
         case .unsuitable: return []
         }
     }
 
-    /// The conformances, and a struct's initialisers, which in the struct itself would cost it its memberwise one.
-    func extensions(of type: String, conformingTo protocols: [TypeSyntax]) throws -> [ExtensionDeclSyntax] {
-        let requested = Set(protocols.compactMap { $0.trimmedDescription.split(separator: ".").last.map(String.init) })
+    /// The conformances, and a struct's initialisers, which in the struct itself would cost it its
+    /// memberwise one.
+    func extensions(of type: String, conformingTo protocols: [TypeSyntax]) throws
+        -> [ExtensionDeclSyntax]
+    {
+        let requested = Set(
+            protocols.compactMap {
+                $0.trimmedDescription.split(separator: ".").last.map(String.init)
+            })
         let offered = [
-            ("NormalizedModel", "EspalierModels"), ("Model", "EspalierModels"), ("ProjectedModel", "EspalierModels"),
+            ("NormalizedModel", "EspalierModels"), ("Model", "EspalierModels"),
+            ("ProjectedModel", "EspalierModels"),
             ("Hashable", "Swift"),
         ]
-        let conformances = offered.filter { requested.contains($0.0) && ($0.0 != "ProjectedModel" || isBuilt) }
-            .map { "\($0.1).\($0.0)" }
-        let initializers = model.kind == .structure ? [decode, buildingInitializer].compactMap(\.self) : []
+        let conformances = offered.filter {
+            requested.contains($0.0) && ($0.0 != "ProjectedModel" || isBuilt)
+        }
+        .map { "\($0.1).\($0.0)" }
+        let initializers =
+            model.kind == .structure ? [decode, buildingInitializer].compactMap(\.self) : []
         guard !conformances.isEmpty || !initializers.isEmpty else { return [] }
         let clause = conformances.isEmpty ? "" : ": " + conformances.joined(separator: ", ")
         let body = initializers.map(\.description).joined(separator: "\n\n")
-        return [try ExtensionDeclSyntax("nonisolated extension \(raw: type)\(raw: clause) {\n\(raw: body)\n}")]
+        return [
+            try ExtensionDeclSyntax(
+                "nonisolated extension \(raw: type)\(raw: clause) {\n\(raw: body)\n}")
+        ]
     }
 
     /// Whether the type is made by a builder: every type but enums.
@@ -58,7 +77,9 @@ struct Rendering {
 
     // MARK: Text
 
-    func declaration(_ signature: String, access: AccessLevel? = nil, _ lines: [String]) -> DeclSyntax {
+    func declaration(_ signature: String, access: AccessLevel? = nil, _ lines: [String])
+        -> DeclSyntax
+    {
         "\(raw: Self.block((access ?? model.access).modifier + "nonisolated " + signature, lines))"
     }
 
@@ -72,6 +93,8 @@ struct Rendering {
     }
 
     /// A string literal of any text.
-    static func quoted(_ text: String) -> String { StringLiteralExprSyntax(content: text).description }
+    static func quoted(_ text: String) -> String {
+        StringLiteralExprSyntax(content: text).description
+    }
 }
 #endif

@@ -21,7 +21,9 @@ struct Remedy: FixItMessage {
 }
 
 extension FixIt {
-    static func replacing(_ old: some SyntaxProtocol, with new: some SyntaxProtocol, _ message: String) -> FixIt {
+    static func replacing(
+        _ old: some SyntaxProtocol, with new: some SyntaxProtocol, _ message: String
+    ) -> FixIt {
         FixIt(
             message: Remedy(message: message, id: message),
             changes: [.replace(oldNode: Syntax(old), newNode: Syntax(new))])

@@ -31,8 +31,10 @@ extension Validation {
 
     private static func `fileprivate`(_ modifier: DeclModifierSyntax) -> FixIt {
         let name = TokenSyntax.keyword(
-            .fileprivate, leadingTrivia: modifier.name.leadingTrivia, trailingTrivia: modifier.name.trailingTrivia)
-        return .replacing(modifier, with: modifier.with(\.name, name), "replace 'private' by 'fileprivate'")
+            .fileprivate, leadingTrivia: modifier.name.leadingTrivia,
+            trailingTrivia: modifier.name.trailingTrivia)
+        return .replacing(
+            modifier, with: modifier.with(\.name, name), "replace 'private' by 'fileprivate'")
     }
 }
 

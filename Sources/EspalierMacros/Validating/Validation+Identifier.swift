@@ -6,7 +6,9 @@ import SwiftSyntax
 extension Validation {
     var argumentProblems: [Diagnostic] {
         let arguments = model.arguments
-        if model.own.contains(.modelIdentifier), let argument = arguments.type ?? arguments.identifier {
+        if model.own.contains(.modelIdentifier),
+            let argument = arguments.type ?? arguments.identifier
+        {
             return [unusedArgument(argument)]
         }
         if let type = arguments.type {
@@ -22,17 +24,21 @@ extension Validation {
             }
             return typeProblems(type)
         }
-        guard let identifier = arguments.identifier, arguments.identifierPath == nil else { return [] }
+        guard let identifier = arguments.identifier, arguments.identifierPath == nil else {
+            return []
+        }
         return [
             Self.problem(
-                "identifierPath", at: identifier, "'identifier:' takes a key path of properties, such as \\.urn")
+                "identifierPath", at: identifier,
+                "'identifier:' takes a key path of properties, such as \\.urn")
         ]
     }
 
     private func unusedArgument(_ argument: ExprSyntax) -> Diagnostic {
         let attribute = model.attribute
         let bare = AttributeSyntax(attributeName: attribute.attributeName.trimmed)
-            .with(\.leadingTrivia, attribute.leadingTrivia).with(\.trailingTrivia, attribute.trailingTrivia)
+            .with(\.leadingTrivia, attribute.leadingTrivia).with(
+                \.trailingTrivia, attribute.trailingTrivia)
         return Self.problem(
             "unusedArgument", at: argument,
             "'\(model.name)' has a 'modelIdentifier' of its own, which this would not change: remove one of them",
@@ -41,14 +47,20 @@ extension Validation {
 
     private func typeProblems(_ type: ExprSyntax) -> [Diagnostic] {
         guard let text = type.literalText else {
-            return [Self.problem("typeLiteral", at: type, "'type:' takes a string literal without interpolations")]
+            return [
+                Self.problem(
+                    "typeLiteral", at: type, "'type:' takes a string literal without interpolations"
+                )
+            ]
         }
         if text.isEmpty {
             return [
                 Self.problem(
                     "emptyType", at: type,
                     "an empty 'type:' would mix identifiers of different types; leave it out for '\(model.name)'",
-                    fixIt: .replacing(type, with: ExprSyntax("\"\(raw: model.name)\""), "replace by \"\(model.name)\""))
+                    fixIt: .replacing(
+                        type, with: ExprSyntax("\"\(raw: model.name)\""),
+                        "replace by \"\(model.name)\""))
             ]
         }
         guard !model.own.contains(.identifier) else { return [] }
@@ -74,18 +86,22 @@ extension Validation {
         guard text != "String?", text != "Optional<String>" else { return [] }
         let fixIt = type.map {
             FixIt.replacing(
-                $0, with: TypeSyntax("String?").with(\.trailingTrivia, $0.trailingTrivia), "replace by 'String?'")
+                $0, with: TypeSyntax("String?").with(\.trailingTrivia, $0.trailingTrivia),
+                "replace by 'String?'")
         }
         return [
             Self.problem(
                 "identifierType", at: type.map(Syntax.init) ?? Syntax(own.pattern),
-                "a 'modelIdentifier' is a String?: one of another type is not what the cache asks for", fixIt: fixIt)
+                "a 'modelIdentifier' is a String?: one of another type is not what the cache asks for",
+                fixIt: fixIt)
         ]
     }
 
     // Two types that write each other's records.
     private var genericContextProblems: [Diagnostic] {
-        guard model.isInGeneric, model.arguments.type == nil, model.own.contains(.identifier) else { return [] }
+        guard model.isInGeneric, model.arguments.type == nil, model.own.contains(.identifier) else {
+            return []
+        }
         return [
             Self.problem(
                 "genericContext", at: model.attribute,
@@ -105,7 +121,8 @@ extension Validation {
             """
         let wrapped = type.as(OptionalTypeSyntax.self)?.wrappedType
         let fixIt = wrapped.map {
-            FixIt.replacing(type, with: $0.with(\.trailingTrivia, type.trailingTrivia), "remove '?'")
+            FixIt.replacing(
+                type, with: $0.with(\.trailingTrivia, type.trailingTrivia), "remove '?'")
         }
         return [Self.problem("optionalIdentifier", at: type, message, fixIt: fixIt)]
     }

@@ -6,11 +6,15 @@ import SwiftSyntax
 extension Validation {
     var itemProblems: [Diagnostic] {
         model.node.memberBlock.members.flatMap { item -> [Diagnostic] in
-            if let variable = item.decl.as(VariableDeclSyntax.self) { return problems(of: variable) }
-            guard let condition = item.decl.as(IfConfigDeclSyntax.self), condition.declaresMembers else { return [] }
+            if let variable = item.decl.as(VariableDeclSyntax.self) {
+                return problems(of: variable)
+            }
+            guard let condition = item.decl.as(IfConfigDeclSyntax.self), condition.declaresMembers
+            else { return [] }
             return [
                 Self.problem(
-                    "conditionalMember", at: condition.clauses.first?.poundKeyword ?? .poundEndifToken(),
+                    "conditionalMember",
+                    at: condition.clauses.first?.poundKeyword ?? .poundEndifToken(),
                     """
                     @Normalized doesn't know which of these members there are; declare them outside of #if, or the whole type \
                     in each branch
@@ -41,12 +45,16 @@ extension Validation {
             if let what {
                 return [
                     Self.problem(
-                        "notAMember", at: node, "'\(name)' \(what) and is not stored anyway: remove \(said)")
+                        "notAMember", at: node,
+                        "'\(name)' \(what) and is not stored anyway: remove \(said)")
                 ]
             }
         }
-        guard !variable.isOfTheType, !model.members.isEmpty || model.kind != .enumeration else { return [] }
-        return variable.bindings.filter { !$0.pattern.is(IdentifierPatternSyntax.self) }.map { binding in
+        guard !variable.isOfTheType, !model.members.isEmpty || model.kind != .enumeration else {
+            return []
+        }
+        return variable.bindings.filter { !$0.pattern.is(IdentifierPatternSyntax.self) }.map {
+            binding in
             Self.problem(
                 "pattern", at: variable.bindingSpecifier,
                 "@Normalized takes one name at a time: declare each property by itself")
@@ -62,7 +70,9 @@ extension IfConfigDeclSyntax {
                 if let variable = item.decl.as(VariableDeclSyntax.self) {
                     return !variable.isOfTheType && variable.bindings.contains { !$0.isComputed }
                 }
-                if let nested = item.decl.as(IfConfigDeclSyntax.self) { return nested.declaresMembers }
+                if let nested = item.decl.as(IfConfigDeclSyntax.self) {
+                    return nested.declaresMembers
+                }
                 return item.decl.is(EnumCaseDeclSyntax.self)
             } == true
         }

@@ -17,18 +17,22 @@ extension Validation {
         if attribute.notStored != nil {
             return Self.problem(
                 "storedAndNot", at: stored,
-                "@Stored and @NotStored exclude each other: '\(member.bareName)' is either stored or not")
+                "@Stored and @NotStored exclude each other: '\(member.bareName)' is either stored or not"
+            )
         }
         guard let expression = attribute.nameExpression else { return nil }
         guard let name = attribute.name else {
             return Self.problem(
-                "storedLiteral", at: expression, "@Stored takes a string literal without interpolations")
+                "storedLiteral", at: expression,
+                "@Stored takes a string literal without interpolations")
         }
         guard name.isEmpty else { return nil }
         return Self.problem(
-            "emptyName", at: expression, "a field needs a name; without @Stored it is '\(member.bareName)'",
+            "emptyName", at: expression,
+            "a field needs a name; without @Stored it is '\(member.bareName)'",
             fixIt: .replacing(
-                expression, with: ExprSyntax("\"\(raw: member.bareName)\""), "replace by \"\(member.bareName)\""))
+                expression, with: ExprSyntax("\"\(raw: member.bareName)\""),
+                "replace by \"\(member.bareName)\""))
     }
 
     private func wrapperProblem(of member: Member) -> Diagnostic? {
@@ -47,12 +51,16 @@ extension Validation {
             ? "a lazy property changes when it is read, and models don't change"
             : "a model holds its children itself, and \(modifier.name.text) references nothing that can be stored"
         return Self.problem(
-            "modifier", at: modifier, "\(reason): compute '\(member.bareName)', or write @NotStored before it")
+            "modifier", at: modifier,
+            "\(reason): compute '\(member.bareName)', or write @NotStored before it")
     }
 
     private func defaultProblem(of member: Member) -> Diagnostic? {
-        guard member.storedName == nil, !member.hasDefault, member.modifier?.name.text != "weak" else { return nil }
-        let why = member.isLeftOutOfCodingKeys ? "CodingKeys leave '\(member.bareName)' out" : "@NotStored"
+        guard member.storedName == nil, !member.hasDefault, member.modifier?.name.text != "weak"
+        else { return nil }
+        let why =
+            member.isLeftOutOfCodingKeys
+            ? "CodingKeys leave '\(member.bareName)' out" : "@NotStored"
         return Self.problem(
             "noDefault", at: member.binding,
             "\(why), so a model read from the cache needs a default value for it",
@@ -64,14 +72,19 @@ extension Validation {
         var changes: [FixIt.Change] = []
         var messages: [String] = []
         if !member.isVariable,
-            let specifier = member.binding.parent?.parent?.as(VariableDeclSyntax.self)?.bindingSpecifier
+            let specifier = member.binding.parent?.parent?.as(VariableDeclSyntax.self)?
+                .bindingSpecifier
         {
             changes.append(
-                .replace(oldNode: Syntax(specifier), newNode: Syntax(specifier.with(\.tokenKind, .keyword(.var)))))
+                .replace(
+                    oldNode: Syntax(specifier),
+                    newNode: Syntax(specifier.with(\.tokenKind, .keyword(.var)))))
             messages.append("replace 'let' by 'var'")
         }
         if member.type?.isOptional != true {
-            changes.append(.replace(oldNode: Syntax(member.binding), newNode: Syntax(member.binding.withDefault)))
+            changes.append(
+                .replace(
+                    oldNode: Syntax(member.binding), newNode: Syntax(member.binding.withDefault)))
             messages.append("insert ' = <#default#>'")
         }
         let message = messages.joined(separator: " and ")
@@ -83,7 +96,8 @@ extension Validation {
             guard !member.isLeftAlone else { return nil }
             return Self.problem(
                 "noType", at: member.binding.pattern,
-                "write the type of '\(member.bareName)': @Normalized sees the text of its value, not its type")
+                "write the type of '\(member.bareName)': @Normalized sees the text of its value, not its type"
+            )
         }
         guard member.storedName != nil else { return nil }
         return typeProblem(type, of: "'\(member.bareName)'")
@@ -98,7 +112,11 @@ extension Validation {
                 @NotStored
                 """)
         }
-        guard let parameter = model.parameters.first(where: { $0.constraints.isEmpty && type.mentions($0.name) }) else {
+        guard
+            let parameter = model.parameters.first(where: {
+                $0.constraints.isEmpty && type.mentions($0.name)
+            })
+        else {
             return nil
         }
         let name = parameter.name
@@ -113,7 +131,9 @@ extension Validation {
 
     private static func constraining(_ parameter: GenericParameterSyntax) -> FixIt {
         let constrained = parameter.with(\.name, .identifier(parameter.name.text))
-            .with(\.colon, .colonToken(trailingTrivia: .space)).with(\.inheritedType, "NormalizedModel & Model")
+            .with(\.colon, .colonToken(trailingTrivia: .space)).with(
+                \.inheritedType, "NormalizedModel & Model"
+            )
             .with(\.trailingTrivia, parameter.trailingTrivia)
         return .replacing(parameter, with: constrained, "insert ': NormalizedModel & Model'")
     }
@@ -130,11 +150,13 @@ extension Validation {
             }
             // Said where a name was chosen; of two properties one has a chosen one.
             let node =
-                member.attribute.nameExpression.map(Syntax.init) ?? earlier.attribute.nameExpression.map(Syntax.init)
+                member.attribute.nameExpression.map(Syntax.init) ?? earlier.attribute.nameExpression
+                .map(Syntax.init)
                 ?? Syntax(member.binding.pattern)
             return Self.problem(
                 "sameName", at: node,
-                "'\(earlier.bareName)' and '\(member.bareName)' are both stored as \"\(name)\": give one another name")
+                "'\(earlier.bareName)' and '\(member.bareName)' are both stored as \"\(name)\": give one another name"
+            )
         }
     }
 }
@@ -147,7 +169,8 @@ extension PatternBindingSyntax {
             equal: .equalToken(leadingTrivia: .space, trailingTrivia: .space),
             value: ExprSyntax("<#default#>").with(\.trailingTrivia, end))
         return with(\.pattern, typeAnnotation == nil ? pattern.with(\.trailingTrivia, []) : pattern)
-            .with(\.typeAnnotation, typeAnnotation?.with(\.trailingTrivia, [])).with(\.initializer, insertion)
+            .with(\.typeAnnotation, typeAnnotation?.with(\.trailingTrivia, [])).with(
+                \.initializer, insertion)
     }
 }
 
@@ -163,7 +186,8 @@ extension TypeSyntax {
         if self.is(TupleTypeSyntax.self) { return "a tuple" }
         if self.is(MetatypeTypeSyntax.self) { return "a type" }
         let text = trimmedDescription
-        return ["Any", "AnyObject", "any Any", "any AnyObject", "any Sendable"].contains(text) ? "'\(text)'" : nil
+        return ["Any", "AnyObject", "any Any", "any AnyObject", "any Sendable"].contains(text)
+            ? "'\(text)'" : nil
     }
 }
 #endif

@@ -13,7 +13,8 @@ struct Validation {
         let unsuitable = typeProblems
         guard unsuitable.isEmpty else { return unsuitable }
         let problems =
-            accessProblems + argumentProblems + identifierProblems + itemProblems + memberProblems + storedNameProblems
+            accessProblems + argumentProblems + identifierProblems + itemProblems + memberProblems
+            + storedNameProblems
             + caseProblems
         return problems.sorted { $0.position < $1.position }
     }
@@ -22,7 +23,8 @@ struct Validation {
         _ id: String, at node: some SyntaxProtocol, _ message: String, fixIt: FixIt? = nil
     ) -> Diagnostic {
         Diagnostic(
-            node: Syntax(node), message: Problem(message: message, id: id), fixIts: fixIt.map { [$0] } ?? [])
+            node: Syntax(node), message: Problem(message: message, id: id),
+            fixIts: fixIt.map { [$0] } ?? [])
     }
 
     // MARK: The type
@@ -44,14 +46,16 @@ struct Validation {
         return [
             Self.problem(
                 "kind", at: keyword,
-                "@Normalized is for structs, final classes and enums; \(what) is no value that can be stored")
+                "@Normalized is for structs, final classes and enums; \(what) is no value that can be stored"
+            )
         ]
     }
 
     private static func notFinal(_ declaration: ClassDeclSyntax) -> Diagnostic {
         let keyword = declaration.classKeyword
         let final = TokenSyntax(
-            .identifier("final class"), leadingTrivia: keyword.leadingTrivia, trailingTrivia: keyword.trailingTrivia,
+            .identifier("final class"), leadingTrivia: keyword.leadingTrivia,
+            trailingTrivia: keyword.trailingTrivia,
             presence: .present)
         return problem(
             "notFinal", at: keyword,
@@ -62,11 +66,14 @@ struct Validation {
     private func enumProblems(_ declaration: EnumDeclSyntax) -> [Diagnostic] {
         if model.cases.isEmpty {
             return [
-                Self.problem("noCases", at: declaration.name, "an enum without cases has no value that can be stored")
+                Self.problem(
+                    "noCases", at: declaration.name,
+                    "an enum without cases has no value that can be stored")
             ]
         }
         guard let raw = declaration.inheritanceClause?.inheritedTypes.first,
-            Self.rawTypes.contains(raw.type.trimmedDescription), !model.cases.contains(where: { !$0.payloads.isEmpty })
+            Self.rawTypes.contains(raw.type.trimmedDescription),
+            !model.cases.contains(where: { !$0.payloads.isEmpty })
         else { return [] }
         let name = declaration.name.text
         let inherited = raw.type.trimmedDescription
@@ -78,13 +85,16 @@ struct Validation {
                 enum \(name): \(inherited), FieldValue
                 """,
                 fixIt: .replacing(
-                    raw, with: raw.with(\.type, "\(raw: inherited), FieldValue\(raw: raw.type.trailingTrivia)"),
+                    raw,
+                    with: raw.with(
+                        \.type, "\(raw: inherited), FieldValue\(raw: raw.type.trailingTrivia)"),
                     "insert 'FieldValue', and remove '@Normalized'"))
         ]
     }
 
     private static let rawTypes: Set<String> = [
-        "String", "Character", "Double", "Float", "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16",
+        "String", "Character", "Double", "Float", "Int", "Int8", "Int16", "Int32", "Int64", "UInt",
+        "UInt8", "UInt16",
         "UInt32", "UInt64",
     ]
 }

@@ -1,4 +1,5 @@
-// Only what holds a container can be deleted with a child in it: the containers themselves always have a value left.
+// Only what holds a container can be deleted with a child in it: the containers themselves always
+// have a value left.
 
 extension Optional: ModelField where Wrapped: ModelField {
     public func mapModels(_ transform: (any Model) -> (any Model)?) -> Wrapped?? {
@@ -58,6 +59,7 @@ extension Dictionary: ModelField where Value: ModelField {
     }
 
     public func isEqualField(to other: [Key: Value]) -> Bool {
-        count == other.count && allSatisfy { key, value in other[key].map { value.isEqualField(to: $0) } ?? false }
+        count == other.count
+            && allSatisfy { key, value in other[key].map { value.isEqualField(to: $0) } ?? false }
     }
 }

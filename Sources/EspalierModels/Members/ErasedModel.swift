@@ -1,7 +1,7 @@
 public import EspalierRecords
 
-/// A model of which a member's type says no more than a protocol: `any Model`, or `any Attachment` for an `Attachment` of your
-/// own that refines `Model`.
+/// A model of which a member's type says no more than a protocol: `any Model`, or `any Attachment`
+/// for an `Attachment` of your own that refines `Model`.
 ///
 /// Stored with the name of its type, so that a read finds it:
 ///
@@ -17,13 +17,15 @@ public import EspalierRecords
 /// }
 /// ```
 ///
-/// The model's type has to be a `NormalizedModel` or `Codable`, and to be found by its name in a later process: private
-/// and local types are not, nor are types generic over such; writing one fails its ticket. Renaming the type, its module or
-/// a type around it makes what was stored a miss, as does reading a type that is not an `Existential`; for types that may
-/// change their names declare an enum with a case for each instead.
+/// The model's type has to be a `NormalizedModel` or `Codable`, and to be found by its name in a
+/// later process: private and local types are not, nor are types generic over such; writing one
+/// fails its ticket. Renaming the type, its module or a type around it makes what was stored a
+/// miss, as does reading a type that is not an `Existential`; for types that may change their names
+/// declare an enum with a case for each instead.
 ///
-/// Costs the type's name in each record that holds the value, and about 0.3 us a value more than one of a known type, in
-/// writing and in reading. A type met for the first time in a process takes 60 us.
+/// Costs the type's name in each record that holds the value, and about 0.3 us a value more than
+/// one of a known type, in writing and in reading. A type met for the first time in a process takes
+/// 60 us.
 public struct ErasedModel<Existential> {
     public let model: Existential
 
@@ -41,7 +43,9 @@ extension ErasedModel: FieldValue {
         guard let name = ModelTypeNames.ofProcess.name(of: type) else {
             throw FlattenError.modelFailed(
                 type: TypeName.of(type),
-                reason: "a private or local type can't be found by its name when it is read; make it internal")
+                reason:
+                    "a private or local type can't be found by its name when it is read; make it internal"
+            )
         }
         try encoder.encodeArray(count: 2) {
             encoder.encode(name)
@@ -52,10 +56,10 @@ extension ErasedModel: FieldValue {
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> ErasedModel {
         try decoder.decodeTagged { name, decoder in
             guard let type = ModelTypeNames.ofProcess.type(named: name) else {
-                throw AssemblyFailure(.undecodable("no model has the type name \(name)"))
+                throw ReadFailure(.undecodable("no model has the type name \(name)"))
             }
             guard let model = try decodeOpened(type, from: &decoder) as? Existential else {
-                throw AssemblyFailure(.undecodable("\(TypeName.of(type)) is not \(Existential.self)"))
+                throw ReadFailure(.undecodable("\(TypeName.of(type)) is not \(Existential.self)"))
             }
             return ErasedModel(model)
         }
@@ -68,7 +72,8 @@ extension ErasedModel: FieldValue {
     }
 }
 
-/// The model is the child, if it is a `Model`; a replacement of any type that is an `Existential` takes its place.
+/// The model is the child, if it is a `Model`; a replacement of any type that is an `Existential`
+/// takes its place.
 extension ErasedModel: ModelField {
     public func mapModels(_ transform: (any Model) -> (any Model)?) -> ErasedModel? {
         guard let child = model as? any Model else { return self }

@@ -8,11 +8,14 @@ extension ModelMembers {
     /// The same for models, and containers of models, that are not `Equatable`: by `isEqual(to:)`.
     @inlinable
     @_disfavoredOverload
-    public static func areEqual<Value: ModelField>(_ a: Value, _ b: Value) -> Bool { a.isEqualField(to: b) }
+    public static func areEqual<Value: ModelField>(_ a: Value, _ b: Value) -> Bool {
+        a.isEqualField(to: b)
+    }
 
-    /// The same for any other value, by `==` if run time finds one: in the value itself, or in what an optional or an array
-    /// holds. Objects without `==` are compared by identity. Values that can't be compared at all count as different, so
-    /// that no change is missed. Costs a cast or more, about 100 ns each.
+    /// The same for any other value, by `==` if run time finds one: in the value itself, or in what
+    /// an optional or an array holds. Objects without `==` are compared by identity. Values that
+    /// can't be compared at all count as different, so that no change is missed. Costs a cast or
+    /// more, about 100 ns each.
     @_disfavoredOverload
     public static func areEqual<Value>(_ a: Value, _ b: Value) -> Bool {
         switch a {
@@ -29,7 +32,9 @@ extension ModelMembers {
             guard let b = b as? [Any] else { return false }
             return a.elementsEqual(b) { areEqual($0, $1) }
         default:
-            guard type(of: a as Any) is AnyObject.Type, type(of: b as Any) is AnyObject.Type else { return false }
+            guard type(of: a as Any) is AnyObject.Type, type(of: b as Any) is AnyObject.Type else {
+                return false
+            }
             return (a as AnyObject) === (b as AnyObject)
         }
     }
@@ -48,7 +53,9 @@ extension ModelMembers {
 
     /// Feeds the member to `hasher`.
     @inlinable
-    public static func hash<Value: Hashable>(_ value: Value, into hasher: inout Hasher) { hasher.combine(value) }
+    public static func hash<Value: Hashable>(_ value: Value, into hasher: inout Hasher) {
+        hasher.combine(value)
+    }
 
     /// A member that is not `Hashable` adds nothing: equal models still hash alike.
     @inlinable

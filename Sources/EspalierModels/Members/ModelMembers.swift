@@ -1,7 +1,9 @@
-/// What a model does with each of its members, whatever their types: the calls that `@Normalized` writes.
+/// What a model does with each of its members, whatever their types: the calls that `@Normalized`
+/// writes.
 ///
-/// Each name has several overloads, of which the compiler takes the one that says most about the member's type, so that
-/// the same call can be written for a child, a list of children and a number. Hand-written models can use them, too:
+/// Each name has several overloads, of which the compiler takes the one that says most about the
+/// member's type, so that the same call can be written for a child, a list of children and a
+/// number. Hand-written models can use them, too:
 ///
 /// ```swift
 /// struct Message: Model {
@@ -24,26 +26,32 @@
 /// }
 /// ```
 ///
-/// The choice is the compiler's, at the place of the call: inside of generic code it knows a parameter's constraints and no
-/// more. Members of such types take the calls that end in `Dynamically`. An existential (`any Model`) is no `ModelField` in a
-/// container: wrap it in an `ErasedModel`. All functions are pure and can be called on any thread.
+/// The choice is the compiler's, at the place of the call: inside of generic code it knows a
+/// parameter's constraints and no more. Members of such types take the calls that end in
+/// `Dynamically`. An existential (`any Model`) is no `ModelField` in a container: wrap it in an
+/// `ErasedModel`. All functions are pure and can be called on any thread.
 public enum ModelMembers {
     // MARK: Mapping
 
-    /// The member with its children put through `transform`; nil where it can't do without one that was deleted, so that
-    /// the model is deleted, too.
+    /// The member with its children put through `transform`; nil where it can't do without one that
+    /// was deleted, so that the model is deleted, too.
     @inlinable
-    public static func map<Value: ModelField>(_ value: Value, _ transform: (any Model) -> (any Model)?) -> Value? {
+    public static func map<Value: ModelField>(
+        _ value: Value, _ transform: (any Model) -> (any Model)?
+    ) -> Value? {
         value.mapModels(transform)
     }
 
     /// A member that holds no children: itself.
     @inlinable
     @_disfavoredOverload
-    public static func map<Value>(_ value: Value, _ transform: (any Model) -> (any Model)?) -> Value? { value }
+    public static func map<Value>(_ value: Value, _ transform: (any Model) -> (any Model)?)
+        -> Value?
+    { value }
 
-    /// The same for a member of which perhaps only run time tells whether it holds children, as in generic types and in extensions,
-    /// which may be of such. Where the compiler knows a `ModelField`, it is `map`.
+    /// The same for a member of which perhaps only run time tells whether it holds children, as in
+    /// generic types and in extensions, which may be of such. Where the compiler knows a
+    /// `ModelField`, it is `map`.
     @inlinable
     public static func mapDynamically<Value: ModelField>(
         _ value: Value, _ transform: (any Model) -> (any Model)?
@@ -53,7 +61,9 @@ public enum ModelMembers {
 
     /// Where it does not, this costs a cast, about 100 ns.
     @_disfavoredOverload
-    public static func mapDynamically<Value>(_ value: Value, _ transform: (any Model) -> (any Model)?) -> Value? {
+    public static func mapDynamically<Value>(
+        _ value: Value, _ transform: (any Model) -> (any Model)?
+    ) -> Value? {
         guard let field = value as? any ModelField else { return value }
         return mapOpened(field, transform)
     }
@@ -80,7 +90,9 @@ public enum ModelMembers {
 
     /// The same as `mapDynamically` for `forEach`.
     @inlinable
-    public static func forEachDynamically<Value: ModelField>(_ value: Value, _ visit: (any Model) -> Void) {
+    public static func forEachDynamically<Value: ModelField>(
+        _ value: Value, _ visit: (any Model) -> Void
+    ) {
         value.forEachModel(visit)
     }
 

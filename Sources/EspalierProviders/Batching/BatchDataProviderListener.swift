@@ -1,14 +1,15 @@
 public import EspalierConsistency
 
-/// Several data providers as one: whatever touches some of them calls their delegates, and then this one's once.
+/// Several data providers as one: whatever touches some of them calls their delegates, and then
+/// this one's once.
 ///
 /// ```swift
 /// let batch = BatchDataProviderListener(dataProviders: [person, messages], dataModelManager: .shared)
 /// batch.delegate = self                   // redraws once
 /// ```
 ///
-/// Belongs to the main actor. Holds the providers; they hold it weakly. A provider is part of one batch at most: the last it was
-/// given to.
+/// Belongs to the main actor. Holds the providers; they hold it weakly. A provider is part of one
+/// batch at most: the last it was given to.
 @preconcurrency @MainActor
 open class BatchDataProviderListener {
     open weak var delegate: (any BatchDataProviderListenerDelegate)?
@@ -19,7 +20,8 @@ open class BatchDataProviderListener {
     private var context: Any?
 
     public init(
-        dataProviders: [any ConsistencyManagerListener & BatchListenable], dataModelManager: DataModelManager
+        dataProviders: [any ConsistencyManagerListener & BatchListenable],
+        dataModelManager: DataModelManager
     ) {
         self.dataProviders = dataProviders
         consistencyManager = dataModelManager.consistencyManager
@@ -36,8 +38,9 @@ open class BatchDataProviderListener {
         }
     }
 
-    /// In one go, that the delegate is called once: where all of it can be told at once, at once; otherwise with what the consistency
-    /// manager has gathered. Only what siblings have edited never waits.
+    /// In one go, that the delegate is called once: where all of it can be told at once, at once;
+    /// otherwise with what the consistency manager has gathered. Only what siblings have edited
+    /// never waits.
     private func resume(_ providers: [any PausableProvider]) {
         let listeners = providers.compactMap(\.resumingListener)
         let atOnce = listeners.isEmpty ? providers : providers.filter(\.resumesAtOnce)
@@ -59,15 +62,18 @@ open class BatchDataProviderListener {
             touched = []
             self.context = nil
             guard !changed.isEmpty else { return }
-            delegate?.batchDataProviderListener(self, hasUpdatedDataProviders: changed, context: context)
+            delegate?.batchDataProviderListener(
+                self, hasUpdatedDataProviders: changed, context: context)
         }
     }
 }
 
-/// Told once for all data providers that one update touched, after their own delegates. On the main actor.
+/// Told once for all data providers that one update touched, after their own delegates. On the main
+/// actor.
 @preconcurrency @MainActor
 public protocol BatchDataProviderListenerDelegate: AnyObject {
-    /// - Parameter dataProviders: those that changed, in the order of the batch; not those that show something newer.
+    /// - Parameter dataProviders: those that changed, in the order of the batch; not those that
+    ///   show something newer.
     func batchDataProviderListener(
         _ batchListener: BatchDataProviderListener,
         hasUpdatedDataProviders dataProviders: [any ConsistencyManagerListener], context: Any?)

@@ -9,7 +9,8 @@
 public enum CollectionChange: Hashable, Sendable {
     /// Another collection took its place, or too much happened to tell.
     case reset
-    /// Correct when applied one by one in this order: each index counts the elements as the ones before have left them.
+    /// Correct when applied one by one in this order: each index counts the elements as the ones
+    /// before have left them.
     case changes([CollectionChangeInformation])
 
     /// The change as a difference between the collections before and after.
@@ -24,7 +25,8 @@ public enum CollectionChange: Hashable, Sendable {
                 switch change {
                 case .update(let index) where kept.indices.contains(index): kept[index] = nil
                 case .delete(let index) where kept.indices.contains(index): kept.remove(at: index)
-                case .insert(let index) where index >= 0 && index <= kept.count: kept.insert(nil, at: index)
+                case .insert(let index) where index >= 0 && index <= kept.count:
+                    kept.insert(nil, at: index)
                 default: break
                 }
             }
@@ -37,7 +39,8 @@ public enum CollectionChange: Hashable, Sendable {
             + kept.indices.filter { kept[$0] == nil }.map {
                 .insert(offset: $0, element: new[$0], associatedWith: nil)
             }
-        return CollectionDifference(steps) ?? CollectionDifference([])!  // No changes at all are always valid.
+        // No changes at all are always valid.
+        return CollectionDifference(steps) ?? CollectionDifference([])!
     }
 }
 
@@ -58,5 +61,7 @@ extension Collection where Element == CollectionChangeInformation {
     }
 
     /// By how much the collection has grown.
-    public func deltaNumberOfElements() -> Int { numberOfInsertedElements() - numberOfDeletedElements() }
+    public func deltaNumberOfElements() -> Int {
+        numberOfInsertedElements() - numberOfDeletedElements()
+    }
 }

@@ -1,19 +1,21 @@
 import EspalierModels
 
-// Edits of collections that nobody shows, or that may be shown by somebody: they are loaded, edited and saved.
+// Edits of collections that nobody shows, or that may be shown by somebody: they are loaded, edited
+// and saved.
 extension CollectionDataProvider {
     /// Sets the collection under a key.
     public static func setData(
-        _ data: [T], cacheKey: String, dataModelManager: DataModelManager, context: (any Sendable)? = nil
+        _ data: [T], cacheKey: String, dataModelManager: DataModelManager,
+        context: (any Sendable)? = nil
     ) {
-        CollectionDataProvider(dataModelManager: dataModelManager).setData(data, cacheKey: cacheKey, context: context)
+        CollectionDataProvider(dataModelManager: dataModelManager).setData(
+            data, cacheKey: cacheKey, context: context)
     }
 
     /// Inserts into the collection under a key.
     ///
-    /// - Parameters:
-    ///   - index: where, given the elements that are there.
-    ///   - completion: called on the main actor once it is inserted, though it may not be saved yet: with nil, or with why not.
+    /// - Parameters: - index: where, given the elements that are there. - completion: called on the
+    ///   main actor once it is inserted, though it may not be saved yet: with nil, or with why not.
     ///     `DataProviderError.notFound` where there is no collection.
     public static func insert(
         _ newData: [T], at index: @escaping @MainActor ([T]) -> Int, cacheKey: String,
@@ -28,10 +30,11 @@ extension CollectionDataProvider {
         }
     }
 
-    /// Appends to the collection under a key; makes it where there is none. Where the cache reports an error, nothing is appended:
-    /// what it could not read may be there.
+    /// Appends to the collection under a key; makes it where there is none. Where the cache reports
+    /// an error, nothing is appended: what it could not read may be there.
     public static func append(
-        _ newData: [T], cacheKey: String, dataModelManager: DataModelManager, context: (any Sendable)? = nil,
+        _ newData: [T], cacheKey: String, dataModelManager: DataModelManager,
+        context: (any Sendable)? = nil,
         completion: (@MainActor ((any Error)?) -> Void)? = nil
     ) {
         load(cacheKey, dataModelManager, context) { provider, _, error in
@@ -56,7 +59,8 @@ extension CollectionDataProvider {
 
     /// Takes an element out of the collection under a key.
     public static func removeAtIndex(
-        _ index: @escaping @MainActor ([T]) -> Int, cacheKey: String, dataModelManager: DataModelManager,
+        _ index: @escaping @MainActor ([T]) -> Int, cacheKey: String,
+        dataModelManager: DataModelManager,
         context: (any Sendable)? = nil, completion: (@MainActor ((any Error)?) -> Void)? = nil
     ) {
         edit(cacheKey, dataModelManager, context, completion) { provider in
@@ -88,7 +92,8 @@ extension CollectionDataProvider {
     ) {
         manager.sharedCollections.inTurn(cacheKey, of: T.self) { done in
             let provider = CollectionDataProvider(dataModelManager: manager)
-            provider.fetchDataFromCache(withCacheKey: cacheKey, context: context) { elements, error in
+            provider.fetchDataFromCache(withCacheKey: cacheKey, context: context) {
+                elements, error in
                 body(provider, elements, error)
                 done()
             }

@@ -3,9 +3,12 @@ import EspalierModels
 
 extension CollectionDataProvider {
     func load(
-        _ cacheKey: String?, _ context: (any Sendable)?, _ completion: @escaping @MainActor ([T]?, (any Error)?) -> Void
+        _ cacheKey: String?, _ context: (any Sendable)?,
+        _ completion: @escaping @MainActor ([T]?, (any Error)?) -> Void
     ) {
-        if let cacheKey, cacheKey == self.cacheKey, collection.isKnown { return completion(shown, nil) }
+        if let cacheKey, cacheKey == self.cacheKey, collection.isKnown {
+            return completion(shown, nil)
+        }
         let target = collection(for: cacheKey)
         if target.isKnown { return show(target, ChangeTime(), completion) }
         let manager = dataModelManager
@@ -28,7 +31,8 @@ extension CollectionDataProvider {
     }
 
     private func show(
-        _ target: SharedCollection<T>, _ fetch: ChangeTime, _ completion: @MainActor ([T]?, (any Error)?) -> Void
+        _ target: SharedCollection<T>, _ fetch: ChangeTime,
+        _ completion: @MainActor ([T]?, (any Error)?) -> Void
     ) {
         let previous = shown
         join(target)
@@ -37,9 +41,11 @@ extension CollectionDataProvider {
         completion(shown, nil)
     }
 
-    /// Shows the collection under a key: see `fetchDataFromCache`. Returns what is shown then, nil for a miss; throws what the
-    /// cache reports.
+    /// Shows the collection under a key: see `fetchDataFromCache`. Returns what is shown then, nil
+    /// for a miss; throws what the cache reports.
     public func fetch(_ cacheKey: String?, context: (any Sendable)? = nil) async throws -> [T]? {
-        try await awaitAnswer { fetchDataFromCache(withCacheKey: cacheKey, context: context, completion: $0) }
+        try await awaitAnswer {
+            fetchDataFromCache(withCacheKey: cacheKey, context: context, completion: $0)
+        }
     }
 }

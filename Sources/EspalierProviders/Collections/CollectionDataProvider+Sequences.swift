@@ -17,13 +17,14 @@ public struct CollectionDataChange<T: Sendable>: Sendable {
 }
 
 extension CollectionDataProvider {
-    /// What is shown, now and after each change. Whoever is slow gets the latest and misses what was between. Each call begins
-    /// a sequence of its own, which ends with the provider.
+    /// What is shown, now and after each change. Whoever is slow gets the latest and misses what
+    /// was between. Each call begins a sequence of its own, which ends with the provider.
     public var values: AsyncStream<[T]> {
         subscribers.subscribe(first: shown, buffering: .bufferingNewest(1)) { $0.data }
     }
 
-    /// Each change from now on, the provider's own included. None is left out, however slowly they are taken.
+    /// Each change from now on, the provider's own included. None is left out, however slowly they
+    /// are taken.
     ///
     /// ```swift
     /// for await change in messages.changes where change.origin != .own { animate(change.change) }

@@ -10,11 +10,13 @@ public import Observation
 /// messages.append([message])                  // every provider of "inbox" shows it, and the cache has it
 /// ```
 ///
-/// Providers with the same key are one collection: an edit by one is at once in all of them. An element that is deleted anywhere
-/// leaves; one that is updated anywhere is updated here. The same element may stand in it more than once.
+/// Providers with the same key are one collection: an edit by one is at once in all of them. An
+/// element that is deleted anywhere leaves; one that is updated anywhere is updated here. The same
+/// element may stand in it more than once.
 ///
-/// Belongs to the main actor, which no call of it blocks. `Observable`, and a `RandomAccessCollection`. Indexes outside the
-/// collection are mistakes of the caller, as with arrays.
+/// Belongs to the main actor, which no call of it blocks. `Observable`, and a
+/// `RandomAccessCollection`. Indexes outside the collection are mistakes of the caller, as with
+/// arrays.
 @preconcurrency @MainActor
 open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, BatchListenable {
     /// Told when the collection has changed through somebody else. Weak.
@@ -26,7 +28,8 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     var collection: SharedCollection<T>
     /// What is shown instead of the collection, while paused.
     private(set) var paused: PausedCollection<T>?
-    /// When this provider set, edited or asked for what it shows: what it asked for before is about the past.
+    /// When this provider set, edited or asked for what it shows: what it asked for before is about
+    /// the past.
     var lastChosen = ChangeTime.zero
     /// What the delegate has not been told yet.
     private var untold: [News] = []
@@ -40,7 +43,8 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         /// Both in one call: what is shown is after both.
         static func merged(_ earlier: News?, _ later: News) -> News? {
             guard let earlier else { return later }
-            guard case .changes(let steps) = earlier.change, case .changes(let more) = later.change else {
+            guard case .changes(let steps) = earlier.change, case .changes(let more) = later.change
+            else {
                 return News(change: .reset, context: later.context)
             }
             return News(change: .changes(steps + more), context: later.context)
@@ -76,14 +80,16 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
 
     // MARK: Setting
 
-    /// Shows `data` as the collection under `cacheKey`, saves it, and posts its elements to everyone who shows them. All
-    /// providers of the key show it at once.
+    /// Shows `data` as the collection under `cacheKey`, saves it, and posts its elements to
+    /// everyone who shows them. All providers of the key show it at once.
     ///
     /// - Parameters:
     ///   - cacheKey: nil for a collection of this provider's own, which is not saved.
     ///   - shouldCache: false to leave the cache as it is.
     ///   - context: handed to delegates and to the cache.
-    open func setData(_ data: [T], cacheKey: String?, shouldCache: Bool = true, context: (any Sendable)? = nil) {
+    open func setData(
+        _ data: [T], cacheKey: String?, shouldCache: Bool = true, context: (any Sendable)? = nil
+    ) {
         hear()
         let previous = followed
         if cacheKey != self.cacheKey { join(collection(for: cacheKey)) }
@@ -113,12 +119,16 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         other.join(self)
     }
 
-    private func change(_ body: () -> Void) { registrar.withMutation(of: self, keyPath: \.data, body) }
+    private func change(_ body: () -> Void) {
+        registrar.withMutation(of: self, keyPath: \.data, body)
+    }
 
     // MARK: Editing
 
     /// Inserts before the element at `index`; at `count`, behind the last one.
-    open func insert(_ newData: [T], at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil) {
+    open func insert(
+        _ newData: [T], at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil
+    ) {
         edit(index..<index, newData, .insert, shouldCache, context)
     }
 
@@ -129,7 +139,9 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     }
 
     /// Puts `element` in place of the one at `index`; it may be another model.
-    open func update(_ element: T, at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil) {
+    open func update(
+        _ element: T, at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil
+    ) {
         edit(index..<index + 1, [element], .update, shouldCache, context)
     }
 
@@ -156,10 +168,13 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
                 collection.edit(range, new, kind, by: self, save: save, context: context)
             }
         }
-        publish(.changes(kind.changes(CollectionSplice(range: range, count: new.count))), .own, context, previous)
+        publish(
+            .changes(kind.changes(CollectionSplice(range: range, count: new.count))), .own, context,
+            previous)
         collection.tellMembers()
 
-        /// Edits the collection at the place that is shown. Where what is shown is not there any more, the model alone is new.
+        /// Edits the collection at the place that is shown. Where what is shown is not there any
+        /// more, the model alone is new.
         func edit(where there: Range<Int>) -> CollectionSplice {
             if there.isEmpty, !range.isEmpty {
                 collection.post(new, context: context) {
@@ -167,7 +182,8 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
                 }
                 return CollectionSplice(range: there, count: 0)
             }
-            let kind = kind == .append && there.lowerBound < collection.elements.count ? .insert : kind
+            let kind =
+                kind == .append && there.lowerBound < collection.elements.count ? .insert : kind
             collection.edit(there, new, kind, by: self, save: save, context: context)
             return CollectionSplice(range: there, count: new.count)
         }
@@ -177,12 +193,13 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
 
     /// Shows the collection under a key: as a living provider has it, or as the cache does.
     ///
-    /// Where it is shown already, nobody is asked, and the completion is called at once. After a miss the provider has the key
-    /// all the same, if it shows nothing yet: what is appended is saved under it. The delegate is not called.
+    /// Where it is shown already, nobody is asked, and the completion is called at once. After a
+    /// miss the provider has the key all the same, if it shows nothing yet: what is appended is
+    /// saved under it. The delegate is not called.
     ///
-    /// - Parameters:
-    ///   - cacheKey: nil for a cache that goes by the context.
-    ///   - completion: called once, on the main actor, with what is shown then; with neither elements nor error for a miss.
+    /// - Parameters: - cacheKey: nil for a cache that goes by the context. - completion: called
+    ///   once, on the main actor, with what is shown then; with neither elements nor error for a
+    ///   miss.
     open func fetchDataFromCache(
         withCacheKey cacheKey: String?, context: (any Sendable)? = nil,
         completion: @escaping @MainActor ([T]?, (any Error)?) -> Void
@@ -193,7 +210,8 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     // MARK: What others do
 
     func wasReset(_ origin: ChangeOrigin, context: (any Sendable)?, _ previous: [T]?) {
-        if paused != nil { return paused!.reset(context: context) }  // It is there: see the condition.
+        // It is there: see the condition.
+        if paused != nil { return paused!.reset(context: context) }
         note(.reset, origin, context, previous)
     }
 
@@ -204,21 +222,25 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         note(.changes(kind.changes(splice)), .sibling, context, previous)
     }
 
-    func wasChanged(_ steps: [CollectionChangeInformation], context: (any Sendable)?, _ previous: [T]?) {
+    func wasChanged(
+        _ steps: [CollectionChangeInformation], context: (any Sendable)?, _ previous: [T]?
+    ) {
         if paused != nil { return paused!.changed(steps, context: context) }  // As above.
         note(.changes(steps), .update, context, previous)
     }
 
     /// The elements have changed; who observes them is told by `hear`.
     private func note(
-        _ change: CollectionChange, _ origin: ChangeOrigin, _ context: (any Sendable)?, _ previous: [T]?
+        _ change: CollectionChange, _ origin: ChangeOrigin, _ context: (any Sendable)?,
+        _ previous: [T]?
     ) {
         untold.append(News(change: change, context: context))
         publish(change, origin, context, previous)
     }
 
-    /// Tells the delegate what it does not know yet. It may edit the collection in turn: so the news stand in line, that
-    /// everyone hears of changes in their order, and of all others before an edit of this provider's own.
+    /// Tells the delegate what it does not know yet. It may edit the collection in turn: so the
+    /// news stand in line, that everyone hears of changes in their order, and of all others before
+    /// an edit of this provider's own.
     func hear() {
         guard !untold.isEmpty else { return }
         DeliveryRound.run {
@@ -232,22 +254,26 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         }
     }
 
-    /// The elements, for those who follow changes with what was before; nil when nobody does, which saves a copy.
+    /// The elements, for those who follow changes with what was before; nil when nobody does, which
+    /// saves a copy.
     private var followed: [T]? { subscribers.isEmpty ? nil : shown }
 
     func publish(
-        _ change: CollectionChange, _ origin: ChangeOrigin, _ context: (any Sendable)?, _ previous: [T]?
+        _ change: CollectionChange, _ origin: ChangeOrigin, _ context: (any Sendable)?,
+        _ previous: [T]?
     ) {
         guard !subscribers.isEmpty else { return }
         subscribers.send(
             CollectionDataChange(
-                previous: previous ?? [], data: shown, change: change, origin: origin, context: context))
+                previous: previous ?? [], data: shown, change: change, origin: origin,
+                context: context))
     }
 
     // MARK: Pausing
 
-    /// While true, what is shown only changes by this provider's own functions. Set to false, the collection as the others have
-    /// left it is shown at once, with one call of the delegate. The state of the batch, for a provider that is part of one.
+    /// While true, what is shown only changes by this provider's own functions. Set to false, the
+    /// collection as the others have left it is shown at once, with one call of the delegate. The
+    /// state of the batch, for a provider that is part of one.
     open var isPaused: Bool {
         get { paused != nil }
         set {
@@ -259,10 +285,13 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     // MARK: Listening
 
     open func currentModel() -> (any ConsistencyManagerModel)? {
-        BatchUpdateModel(models: shown.map { $0 as any ConsistencyManagerModel }, modelIdentifier: cacheKey)
+        BatchUpdateModel(
+            models: shown.map { $0 as any ConsistencyManagerModel }, modelIdentifier: cacheKey)
     }
 
-    open func modelUpdated(_ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?) {}
+    open func modelUpdated(
+        _ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?
+    ) {}
 }
 
 extension CollectionDataProvider: Observable {}

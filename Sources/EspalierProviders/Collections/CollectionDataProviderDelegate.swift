@@ -5,5 +5,6 @@ public protocol CollectionDataProviderDelegate: AnyObject {
     ///   - collectionChanges: the steps from what was shown to what is.
     ///   - context: what was passed along with the change.
     func collectionDataProviderHasUpdatedData<T>(
-        _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, context: Any?)
+        _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange,
+        context: Any?)
 }

@@ -1,7 +1,8 @@
 import EspalierConsistency
 import EspalierModels
 
-/// A collection as the consistency manager sees it: a tree whose root has no identifier. A deleted element is left out.
+/// A collection as the consistency manager sees it: a tree whose root has no identifier. A deleted
+/// element is left out.
 struct CollectionModel<T: SimpleModel>: ListModel {
     let elements: [T]
 
@@ -21,14 +22,16 @@ struct CollectionModel<T: SimpleModel>: ListModel {
 
     func child(at place: Int) -> any ConsistencyManagerModel { elements[place] }
 
-    func replacing(_ children: [Int: (any ConsistencyManagerModel)?]) -> any ConsistencyManagerModel {
+    func replacing(_ children: [Int: (any ConsistencyManagerModel)?]) -> any ConsistencyManagerModel
+    {
         var new = elements
         var isShorter = false
         for (place, child) in children {
             if let child = child as? T { new[place] = child } else { isShorter = true }
         }
         guard isShorter else { return CollectionModel(elements: new) }
-        return CollectionModel(elements: new.indices.filter { children[$0].map { $0 is T } ?? true }.map { new[$0] })
+        return CollectionModel(
+            elements: new.indices.filter { children[$0].map { $0 is T } ?? true }.map { new[$0] })
     }
 
     func isEqualToModel(_ other: any ConsistencyManagerModel) -> Bool {

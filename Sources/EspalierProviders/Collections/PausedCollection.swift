@@ -33,9 +33,12 @@ struct PausedCollection<T: SimpleModel> {
 
     mutating func changed(_ changes: [CollectionChangeInformation], context: (any Sendable)?) {
         touch(context)
-        // Of places before the first deletion, which is what the steps are about from the last to the first.
+        // Of places before the first deletion, which is what the steps are about from the last to
+        // the first.
         var positions: [Int: Int] = [:]
-        for (position, place) in places.enumerated() { if let place { positions[place] = position } }
+        for (position, place) in places.enumerated() {
+            if let place { positions[place] = position }
+        }
         for change in changes {
             switch change {
             case .update(let index):
@@ -70,7 +73,9 @@ struct PausedCollection<T: SimpleModel> {
         places.replaceSubrange(shown, with: new.map { _ in nil })
         move(splice)
         // What takes the place of an element that is gone is shown only here.
-        for (offset, place) in splice.inserted.enumerated() { places[shown.lowerBound + offset] = place }
+        for (offset, place) in splice.inserted.enumerated() {
+            places[shown.lowerBound + offset] = place
+        }
         updated = Set(
             updated.compactMap { CollectionSplice(range: shown, count: new.count).moved($0) })
     }
@@ -82,7 +87,8 @@ struct PausedCollection<T: SimpleModel> {
         guard !isEdited else {
             return areEqual(elements, new) ? nil : .reset
         }
-        let changes = elements.indices.reversed().compactMap { position -> CollectionChangeInformation? in
+        let changes = elements.indices.reversed().compactMap {
+            position -> CollectionChangeInformation? in
             guard let place = places[position] else { return .delete(index: position) }
             guard updated.contains(position), new.indices.contains(place),
                 !elements[position].isEqualToModel(new[place])

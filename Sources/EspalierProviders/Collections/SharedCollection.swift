@@ -1,10 +1,11 @@
 import EspalierConsistency
 import EspalierModels
 
-/// One collection, as all providers with its key show it: there is one list in memory, whoever edits it.
+/// One collection, as all providers with its key show it: there is one list in memory, whoever
+/// edits it.
 ///
-/// Providers hold it, and it lives as long as one of them, or a fetch or a save under way. It is what listens for updates of
-/// models. A provider without key has one of its own.
+/// Providers hold it, and it lives as long as one of them, or a fetch or a save under way. It is
+/// what listens for updates of models. A provider without key has one of its own.
 @MainActor
 final class SharedCollection<T: SimpleModel>: TreeListener {
     let key: String?
@@ -22,7 +23,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private var members: [WeakMember] = []
     /// When the cache was last sent all of it.
     private var lastSent = ChangeTime.zero
-    /// Whether the cache has not got an edit, or lost it: then the next one that is saved takes all of the collection along.
+    /// Whether the cache has not got an edit, or lost it: then the next one that is saved takes all
+    /// of the collection along.
     private var isCacheBehind = false
 
     private struct WeakMember {
@@ -49,12 +51,14 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         members.removeAll { $0.provider == nil || $0.provider === provider }
     }
 
-    /// The elements, for those who follow changes with what was before; nil when nobody does, which saves a copy.
+    /// The elements, for those who follow changes with what was before; nil when nobody does, which
+    /// saves a copy.
     private var followed: [T]? {
         members.contains { $0.provider?.subscribers.isEmpty == false } ? elements : nil
     }
 
-    /// All but the author of a change, to take note of it. Nobody else's code runs before everyone has: see `tellMembers`.
+    /// All but the author of a change, to take note of it. Nobody else's code runs before everyone
+    /// has: see `tellMembers`.
     private func forEachMember(
         except author: CollectionDataProvider<T>? = nil, _ body: (CollectionDataProvider<T>) -> Void
     ) {
@@ -74,8 +78,10 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     // MARK: All of it
 
-    /// New elements in place of all, by `author`, who is not told. The others are by `tellMembers`, as of all that follows.
-    func set(_ new: [T], by author: CollectionDataProvider<T>, save: Bool, context: (any Sendable)?) {
+    /// New elements in place of all, by `author`, who is not told. The others are by `tellMembers`,
+    /// as of all that follows.
+    func set(_ new: [T], by author: CollectionDataProvider<T>, save: Bool, context: (any Sendable)?)
+    {
         // Only others have to be told, or not.
         let isSame = !hasMembers(except: author) || isKnown && areEqual(elements, new)
         let previous = followed
@@ -111,7 +117,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     /// An edit by `author`, who is not told.
     func edit(
-        _ range: Range<Int>, _ new: [T], _ kind: EditKind, by author: CollectionDataProvider<T>, save: Bool,
+        _ range: Range<Int>, _ new: [T], _ kind: EditKind, by author: CollectionDataProvider<T>,
+        save: Bool,
         context: (any Sendable)?
     ) {
         let splice = CollectionSplice(range: range, count: new.count)
@@ -163,7 +170,9 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     }
 
     /// The edit, to a cache that takes edits and has kept up; all of it to others.
-    private func save(_ edit: CollectionEdit, _ neighbours: CollectionNeighbours, _ context: (any Sendable)?) {
+    private func save(
+        _ edit: CollectionEdit, _ neighbours: CollectionNeighbours, _ context: (any Sendable)?
+    ) {
         guard let key else { return }
         guard manager.lane.takesEdits, !isCacheBehind else { return saveAll(context) }
         let time = ChangeTime()
@@ -178,7 +187,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         }
     }
 
-    /// All of it, once deletions that the cache has been told of have taken their elements out of it.
+    /// All of it, once deletions that the cache has been told of have taken their elements out of
+    /// it.
     private func sendAll(since time: ChangeTime, _ context: (any Sendable)?) {
         manager.consistencyManager.afterDelivery {
             if time.after(self.lastSent) { self.saveAll(context) }
@@ -189,13 +199,14 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private func save(after delivery: Delivery, takingOut: Bool) {
         guard let key else { return }
         if manager.lane.takesEdits {
-            // All of it was sent after the cache had the update and before this collection did: it has put older models in place
-            // of newer ones.
+            // All of it was sent after the cache had the update and before this collection did: it
+            // has put older models in place of newer ones.
             if lastSent.after(delivery.time) { saveAll(delivery.context) }
         } else if takingOut {
             let fetch = lastUpdated == lastFetched ? lastFetched : nil
             manager.lane.save(
-                elements, forKey: key, afterDeletionAt: delivery.time, since: fetch, context: delivery.context)
+                elements, forKey: key, afterDeletionAt: delivery.time, since: fetch,
+                context: delivery.context)
         }
     }
 
@@ -203,13 +214,15 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     var base: ListenerBase? {
         isKnown
-            ? ListenerBase(model: CollectionModel(elements: elements), revision: revision, splices: log.edits)
+            ? ListenerBase(
+                model: CollectionModel(elements: elements), revision: revision, splices: log.edits)
             : nil
     }
 
     func currentModel() -> (any ConsistencyManagerModel)? { base?.model }
 
-    func modelUpdated(_ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?) {}
+    func modelUpdated(_ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?)
+    {}
 
     func take(_ delivery: Delivery) {
         guard delivery.time.after(lastSet), let new = delivery.model as? CollectionModel<T>,
@@ -220,12 +233,20 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let previous = followed
         var gone: Set<Int> = []
         for change in changes {
-            if let element = change.element { elements[change.place] = element } else { gone.insert(change.place) }
+            if let element = change.element {
+                elements[change.place] = element
+            } else {
+                gone.insert(change.place)
+            }
         }
-        if !gone.isEmpty { elements = elements.indices.filter { !gone.contains($0) }.map { elements[$0] } }
+        if !gone.isEmpty {
+            elements = elements.indices.filter { !gone.contains($0) }.map { elements[$0] }
+        }
         let isAsDelivered = base == revision && log.isEmpty
         revision = isAsDelivered ? delivery.revision : ChangeTime()
-        for change in changes where change.element == nil { log.noteDeletion(at: change.place, revision) }
+        for change in changes where change.element == nil {
+            log.noteDeletion(at: change.place, revision)
+        }
         note(changes, delivery, previous)
         lastUpdated = max(lastUpdated, delivery.time)
         tellMembers()
@@ -246,10 +267,13 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         return changes.sorted { $0.place > $1.place }
     }
 
-    private func note(_ changes: [(place: Int, element: T?)], _ delivery: Delivery, _ previous: [T]?) {
+    private func note(
+        _ changes: [(place: Int, element: T?)], _ delivery: Delivery, _ previous: [T]?
+    ) {
         let steps = changes.map { change in
             change.element == nil
-                ? CollectionChangeInformation.delete(index: change.place) : .update(index: change.place)
+                ? CollectionChangeInformation.delete(index: change.place)
+                : .update(index: change.place)
         }
         save(after: delivery, takingOut: steps.numberOfDeletedElements() > 0)
         forEachMember { $0.wasChanged(steps, context: delivery.context, previous) }

@@ -1,6 +1,7 @@
 import EspalierModels
 
-/// The collections that someone shows, edits or fetches, by their keys: one for a key and a type of element.
+/// The collections that someone shows, edits or fetches, by their keys: one for a key and a type of
+/// element.
 @MainActor
 final class SharedCollections {
     private struct Name: Hashable {
@@ -21,14 +22,17 @@ final class SharedCollections {
         var waiting: ArraySlice<Turn> = []
         /// A turn has begun and is not done.
         var isBusy = false
-        /// `run` is at it: a turn that is done at once is followed by the next from there, and not from inside it.
+        /// `run` is at it: a turn that is done at once is followed by the next from there, and not
+        /// from inside it.
         var isRunning = false
     }
 
     nonisolated init() {}
 
     /// The collection under a key, made if nobody has it.
-    func collection<T: SimpleModel>(_ key: String, in manager: DataModelManager) -> SharedCollection<T> {
+    func collection<T: SimpleModel>(_ key: String, in manager: DataModelManager)
+        -> SharedCollection<T>
+    {
         let name = Name(key: key, type: ObjectIdentifier(T.self))
         if let known = collections[name]?.collection as? SharedCollection<T> { return known }
         let collection = SharedCollection<T>(key: key, manager)
@@ -43,8 +47,8 @@ final class SharedCollections {
     /// Whether edits wait for their collections, or for others to be done.
     var isEditing: Bool { !queues.isEmpty }
 
-    /// Edits of one collection one after the other, in the order of the calls: each finds what the one before has left. At once,
-    /// if none is under way.
+    /// Edits of one collection one after the other, in the order of the calls: each finds what the
+    /// one before has left. At once, if none is under way.
     func inTurn<T: SimpleModel>(_ key: String, of type: T.Type, _ turn: @escaping Turn) {
         let name = Name(key: key, type: ObjectIdentifier(type))
         queues[name, default: Queue()].waiting.append(turn)

@@ -1,15 +1,17 @@
 import EspalierConsistency
 
-/// The latest edits of a collection, for updates that were made for the list before them, or submitted before them.
+/// The latest edits of a collection, for updates that were made for the list before them, or
+/// submitted before them.
 ///
-/// An update names places of the list it was made for. Edits since then move those places; and what an edit has put in is
-/// newer than every update that was submitted before it, even if the update was made with it in the list. An edit is kept until
-/// the updates before it have been delivered.
+/// An update names places of the list it was made for. Edits since then move those places; and what
+/// an edit has put in is newer than every update that was submitted before it, even if the update
+/// was made with it in the list. An edit is kept until the updates before it have been delivered.
 struct SpliceLog {
     private struct Entry {
         let revision: ChangeTime
         let splice: CollectionSplice
-        /// The edit, for the index; nil for what an update took out, which is kept only for what it moves.
+        /// The edit, for the index; nil for what an update took out, which is kept only for what it
+        /// moves.
         let edit: TreeSplice?
     }
     private var entries: [Entry] = []

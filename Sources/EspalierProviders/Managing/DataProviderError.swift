@@ -11,7 +11,8 @@ public enum DataProviderError: Error, Sendable, Hashable, CustomStringConvertibl
         switch self {
         case .notFound: "There is no collection under this key. Set it, or append to it, first."
         case .outOfRange: "The index is outside the collection."
-        case .noAnswer: "The cache let go of a completion without calling it. A cache delegate has to call each once."
+        case .noAnswer:
+            "The cache let go of a completion without calling it. A cache delegate has to call each once."
         }
     }
 }

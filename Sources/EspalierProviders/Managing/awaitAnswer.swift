@@ -1,4 +1,5 @@
-/// The answer that `ask` completes with, for whoever awaits it: an error is thrown where there is nothing but an error.
+/// The answer that `ask` completes with, for whoever awaits it: an error is thrown where there is
+/// nothing but an error.
 @MainActor
 func awaitAnswer<Value: Sendable>(
     _ ask: (@escaping @MainActor (Value?, (any Error)?) -> Void) -> Void

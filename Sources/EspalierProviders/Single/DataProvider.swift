@@ -2,7 +2,8 @@ public import EspalierConsistency
 public import EspalierModels
 public import Observation
 
-/// Provides one model to a screen: fetched from the cache, set by the screen, and kept consistent with every other provider.
+/// Provides one model to a screen: fetched from the cache, set by the screen, and kept consistent
+/// with every other provider.
 ///
 /// ```swift
 /// let provider = DataProvider<Person>(dataModelManager: .shared)
@@ -11,10 +12,11 @@ public import Observation
 /// provider.setData(personFromServer)                  // shown everywhere, and cached
 /// ```
 ///
-/// Belongs to the main actor, which no call of it blocks. `Observable`: views that read `data` follow it. The manager holds
-/// providers weakly.
+/// Belongs to the main actor, which no call of it blocks. `Observable`: views that read `data`
+/// follow it. The manager holds providers weakly.
 @preconcurrency @MainActor
-open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, ConsistencyManagerUpdatesListener, BatchListenable
+open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
+    ConsistencyManagerUpdatesListener, BatchListenable
 {
     /// Told when the model has changed through somebody else. Weak.
     open weak var delegate: (any DataProviderDelegate)?
@@ -28,12 +30,14 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
     public private(set) var lastUpdated = ChangeTime.zero
     /// When it was set or asked for: what was asked for before is about the past.
     private var lastSet = ChangeTime.zero
-    /// When it was set, or the cache last answered what was asked: an answer to what was asked before is about the past.
+    /// When it was set, or the cache last answered what was asked: an answer to what was asked
+    /// before is about the past.
     private var lastAsked = ChangeTime.zero
     private var revision = ChangeTime.zero
     /// The identifier of a model that does not exist yet, to be taken when it does.
     private var awaited: String?
-    /// What came while paused, as it came: the consistency manager keeps what becomes of it meanwhile.
+    /// What came while paused, as it came: the consistency manager keeps what becomes of it
+    /// meanwhile.
     private var arrived: Arrival?
     private let registrar = ObservationRegistrar()
     let subscribers = Subscribers<DataChange<T>>()
@@ -62,8 +66,8 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
 
     /// The identifier of the model or, without one, of the model that is waited for.
     ///
-    /// Set it while there is no model to wait for one: the first model of this type with the identifier is taken, and the
-    /// delegate told. Ignored while there is a model.
+    /// Set it while there is no model to wait for one: the first model of this type with the
+    /// identifier is taken, and the delegate told. Ignored while there is a model.
     open var modelIdentifier: String? {
         get { model == nil ? awaited : model?.modelIdentifier }
         set {
@@ -78,8 +82,8 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
         }
     }
 
-    /// Shows `data`, saves it under its identifier, and posts it to everyone who shows the same model or a node in it. The own
-    /// delegate is not called.
+    /// Shows `data`, saves it under its identifier, and posts it to everyone who shows the same
+    /// model or a node in it. The own delegate is not called.
     ///
     /// - Parameters:
     ///   - data: nil shows nothing; it deletes nothing.
@@ -110,28 +114,31 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
 
     /// Asks the cache for a model and shows it, unless something newer is shown by then.
     ///
-    /// Where the key is the identifier of what is shown, nobody is asked, and the completion called at once. The delegate is not
-    /// called.
+    /// Where the key is the identifier of what is shown, nobody is asked, and the completion called
+    /// at once. The delegate is not called.
     ///
-    /// - Parameters:
-    ///   - cacheKey: the model's identifier, or another key it was saved under; nil for a cache that goes by the context.
-    ///   - context: handed to the cache.
-    ///   - completion: called once, on the main actor, with what is shown then; with neither model nor error for a miss.
+    /// - Parameters: - cacheKey: the model's identifier, or another key it was saved under; nil for
+    ///   a cache that goes by the context. - context: handed to the cache. - completion: called
+    ///   once, on the main actor, with what is shown then; with neither model nor error for a miss.
     open func fetchDataFromCache(
         withCacheKey cacheKey: String?, context: (any Sendable)? = nil,
         completion: @escaping @MainActor (T?, (any Error)?) -> Void
     ) {
         fetchDataFromCache(
-            withCacheKey: cacheKey, listenToModelIdentifier: false, context: context, completion: completion)
+            withCacheKey: cacheKey, listenToModelIdentifier: false, context: context,
+            completion: completion)
     }
 
-    /// The same; where there is no such model yet, and `listenToModelIdentifier` is true, the provider waits for one, as if
-    /// `modelIdentifier` had been set to the key.
+    /// The same; where there is no such model yet, and `listenToModelIdentifier` is true, the
+    /// provider waits for one, as if `modelIdentifier` had been set to the key.
     open func fetchDataFromCache(
-        withCacheKey cacheKey: String?, listenToModelIdentifier: Bool, context: (any Sendable)? = nil,
+        withCacheKey cacheKey: String?, listenToModelIdentifier: Bool,
+        context: (any Sendable)? = nil,
         completion: @escaping @MainActor (T?, (any Error)?) -> Void
     ) {
-        if let cacheKey, let model, model.modelIdentifier == cacheKey { return completion(model, nil) }
+        if let cacheKey, let model, model.modelIdentifier == cacheKey {
+            return completion(model, nil)
+        }
         // From now on: it may be made while the cache looks for it.
         if listenToModelIdentifier, model == nil { modelIdentifier = cacheKey }
         let manager = dataModelManager
@@ -161,8 +168,8 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
 
     // MARK: Pausing
 
-    /// While true, the model only changes by this provider's own functions. Set to false, all that was missed comes in one
-    /// change. The state of the batch, for a provider that is part of one.
+    /// While true, the model only changes by this provider's own functions. Set to false, all that
+    /// was missed comes in one change. The state of the batch, for a provider that is part of one.
     open var isPaused: Bool {
         get { consistencyManager.isListenerPaused(self) }
         set {
@@ -175,7 +182,9 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
 
     open func currentModel() -> (any ConsistencyManagerModel)? { model }
 
-    open func modelUpdated(_ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?) {
+    open func modelUpdated(
+        _ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?
+    ) {
         guard model == nil || model is T else { return }
         take(model as? T, time: ChangeTime(), revision: nil)
         publish(.update, nil)
@@ -188,7 +197,9 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener, Consistency
         changes: [String: ModelChange], context: Any?
     ) {}
 
-    private func changed(to model: T?, context: (any Sendable)?, time: ChangeTime, revision: ChangeTime) {
+    private func changed(
+        to model: T?, context: (any Sendable)?, time: ChangeTime, revision: ChangeTime
+    ) {
         let deleted = model == nil ? self.model?.modelIdentifier : nil
         take(model, time: time, revision: revision)
         // Whoever waited for a model waits for it again.
@@ -226,21 +237,26 @@ extension DataProvider: TreeListener {
             return
         }
         // What is shown is newer, or was fetched since: then it catches up by itself.
-        guard delivery.time.after(lastSet), delivery.base.revision == nil || delivery.base.revision == revision
+        guard delivery.time.after(lastSet),
+            delivery.base.revision == nil || delivery.base.revision == revision
         else { return }
-        changed(to: new, context: delivery.context, time: delivery.time, revision: delivery.revision)
+        changed(
+            to: new, context: delivery.context, time: delivery.time, revision: delivery.revision)
     }
 }
 
 extension DataProvider: WaitingListener {
-    package func take(_ changes: [String: ModelChange], context: (any Sendable)?, time: ChangeTime) -> Bool {
+    package func take(_ changes: [String: ModelChange], context: (any Sendable)?, time: ChangeTime)
+        -> Bool
+    {
         guard model == nil, let awaited else {
             consistencyManager.removeModelUpdatesListener(self)
             return false
         }
         switch changes[awaited] {
         case .updated(let models):
-            guard let model = models.lazy.compactMap({ $0 as? T }).first, time.after(lastUpdated) else { return false }
+            guard let model = models.lazy.compactMap({ $0 as? T }).first, time.after(lastUpdated)
+            else { return false }
             let arrival = Arrival(model: model, context: context, time: time)
             if isPaused { arrived = arrival } else { take(arrival) }
             return true
@@ -253,7 +269,8 @@ extension DataProvider: WaitingListener {
     private func take(_ arrival: Arrival) {
         lastSet = arrival.time
         lastAsked = arrival.time
-        changed(to: arrival.model, context: arrival.context, time: arrival.time, revision: ChangeTime())
+        changed(
+            to: arrival.model, context: arrival.context, time: arrival.time, revision: ChangeTime())
     }
 }
 
@@ -267,7 +284,8 @@ extension DataProvider: PausableProvider {
         consistencyManager.resume([self]) { [weak self] in self?.showMissed() }
     }
 
-    /// What has arrived is shown when the consistency manager has said, if need be, what became of it.
+    /// What has arrived is shown when the consistency manager has said, if need be, what became of
+    /// it.
     func showMissed() {
         guard let arrived, model == nil, !isPaused else { return }
         DeliveryRound.run { take(arrived) }

@@ -16,8 +16,8 @@ struct BridgeKey: CodingKey {
     init?(stringValue: String) { self.init(stringValue) }
     init?(intValue: Int) { self.init(index: intValue) }
 
-    /// The field of a record that holds what a model encoded as a whole, in a single-value or unkeyed container: a record
-    /// consists of fields, so such a model has this one.
+    /// The field of a record that holds what a model encoded as a whole, in a single-value or
+    /// unkeyed container: a record consists of fields, so such a model has this one.
     static let wholeValue = "$value"
     static let superKey = "super"
 }

@@ -1,10 +1,12 @@
 import Synchronization
 
-/// How values of a type are stored, found out once per type and process: the casts that decide it cost about 100 ns each.
+/// How values of a type are stored, found out once per type and process: the casts that decide it
+/// cost about 100 ns each.
 ///
-/// In this order: a `FieldValue` by its own witnesses; optionals, lists, sets and dictionaries by the strategies of what they
-/// hold, because their own `Codable` conformances can't leave a deleted record out; a `Codable` model with an
-/// identifier as a node; any other `Codable` type inline. Nothing else is storable.
+/// In this order: a `FieldValue` by its own witnesses; optionals, lists, sets and dictionaries by
+/// the strategies of what they hold, because their own `Codable` conformances can't leave a deleted
+/// record out; a `Codable` model with an identifier as a node; any other `Codable` type inline.
+/// Nothing else is storable.
 package class Strategy {
     /// Whether decoders made for a value below need to know under which keys it stands.
     var needsPath: Bool { false }
@@ -15,7 +17,8 @@ final class StrategyTable: Sendable {
     static let encoding = StrategyTable()
     static let decoding = StrategyTable()
 
-    // Unchecked, because a class that is not final can't be checked: strategies consist of constants.
+    // Unchecked, because a class that is not final can't be checked: strategies consist of
+    // constants.
     private struct Shared: @unchecked Sendable {
         let strategy: Strategy
     }

@@ -1,5 +1,6 @@
-/// What was found out about types, by open addressing: a look-up costs a multiplication and a probe, where `Dictionary`'s
-/// keyed hash costs 20 ns, which every reference and every date of a tree would pay.
+/// What was found out about types, by open addressing: a look-up costs a multiplication and a
+/// probe, where `Dictionary`'s keyed hash costs 20 ns, which every reference and every date of a
+/// tree would pay.
 struct TypeTable<Value: AnyObject> {
     // Apart from the values: comparing takes no references.
     private var types: [ObjectIdentifier?] = Array(repeating: nil, count: 16)

@@ -8,8 +8,8 @@ import Darwin
 
 /// Reads the byte forms of the format from memory it does not own, checking every length first.
 ///
-/// A reader is valid only inside the closure that lent it the bytes. The types that carry one to users' code are
-/// `~Copyable` or check that the record they belong to is still open.
+/// A reader is valid only inside the closure that lent it the bytes. The types that carry one to
+/// users' code are `~Copyable` or check that the record they belong to is still open.
 @safe
 package struct ByteReader {
     private let base: UnsafeRawPointer
@@ -17,7 +17,8 @@ package struct ByteReader {
     package let end: Int
 
     package init(_ bytes: UnsafeRawBufferPointer) {
-        // An empty buffer may have no address; with `end == 0` no access ever reaches the placeholder.
+        // An empty buffer may have no address; with `end == 0` no access ever reaches the
+        // placeholder.
         unsafe base = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!
         position = 0
         end = bytes.count
@@ -41,14 +42,17 @@ package struct ByteReader {
         self.end = end
     }
 
-    /// Reads bytes that whoever lends them keeps in place as long as the reader is used: a record of an open snapshot.
+    /// Reads bytes that whoever lends them keeps in place as long as the reader is used: a record
+    /// of an open snapshot.
     package init(lent span: RawSpan) {
         self = unsafe span.withUnsafeBytes { unsafe ByteReader($0) }
     }
 
     /// Runs `body` with a reader over `span`; the reader must not leave it.
     @inline(__always)
-    package static func reading<R>(_ span: RawSpan, _ body: (inout ByteReader) throws -> R) rethrows -> R {
+    package static func reading<R>(_ span: RawSpan, _ body: (inout ByteReader) throws -> R) rethrows
+        -> R
+    {
         try unsafe span.withUnsafeBytes { bytes in
             var reader = unsafe ByteReader(bytes)
             return try body(&reader)
@@ -56,7 +60,9 @@ package struct ByteReader {
     }
 
     @inline(__always)
-    package static func reading<R>(_ bytes: [UInt8], _ body: (inout ByteReader) throws -> R) rethrows -> R {
+    package static func reading<R>(_ bytes: [UInt8], _ body: (inout ByteReader) throws -> R)
+        rethrows -> R
+    {
         try unsafe bytes.withUnsafeBytes { bytes in
             var reader = unsafe ByteReader(bytes)
             return try body(&reader)
@@ -81,7 +87,8 @@ package struct ByteReader {
 
     /// A big-endian integer.
     @inline(__always)
-    package mutating func integer<I: FixedWidthInteger & BitwiseCopyable>(_ type: I.Type = I.self) throws(FormatError)
+    package mutating func integer<I: FixedWidthInteger & BitwiseCopyable>(_ type: I.Type = I.self)
+        throws(FormatError)
         -> I
     {
         guard end - position >= MemoryLayout<I>.size else { throw .truncated }
@@ -114,7 +121,9 @@ package struct ByteReader {
             if shift == 63, byte > 1 { throw .malformed("a variable-length integer over 64 bits") }
             result |= UInt64(byte & 0x7F) << shift
             if byte < 0x80 {
-                if byte == 0 { throw .malformed("a variable-length integer not in its shortest form") }
+                if byte == 0 {
+                    throw .malformed("a variable-length integer not in its shortest form")
+                }
                 return result
             }
             shift += 7
@@ -128,7 +137,8 @@ package struct ByteReader {
         return Int64(bitPattern: (raw >> 1) ^ (0 &- (raw & 1)))
     }
 
-    /// A variable-length count that fits in what is left when each counted thing takes at least `width` bytes.
+    /// A variable-length count that fits in what is left when each counted thing takes at least
+    /// `width` bytes.
     @inline(__always)
     package mutating func count(ofAtLeast width: Int = 1) throws(FormatError) -> Int {
         let raw = try varint()
@@ -143,8 +153,8 @@ package struct ByteReader {
         guard count >= 0, end - position >= count else { throw .truncated }
         let start = unsafe (base + position).assumingMemoryBound(to: UInt8.self)
         let bytes = unsafe UnsafeBufferPointer(start: start, count: count)
-        // `String(validating:as:)` looks generic metadata up each time, which took 7 % of reading a feed. Repaired text has
-        // other bytes than its source.
+        // `String(validating:as:)` looks generic metadata up each time, which took 7 % of reading a
+        // feed. Repaired text has other bytes than its source.
         let string = unsafe String(decoding: bytes, as: UTF8.self)
         guard unsafe isASCII(bytes) || string.utf8.elementsEqual(bytes) else {
             throw .malformed("text that is not UTF-8")
@@ -183,12 +193,15 @@ package struct ByteReader {
     package func withBytes<R>(_ range: Range<Int>, _ body: (RawSpan) throws -> R) rethrows -> R {
         precondition(range.lowerBound >= 0 && range.upperBound <= end)
         return try unsafe body(
-            RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)))
+            RawSpan(
+                _unsafeBytes: UnsafeRawBufferPointer(
+                    start: base + range.lowerBound, count: range.count)))
     }
 
     /// The bytes of `range`, copied to where they stand from `offset` on.
     func copy(_ range: Range<Int>, to room: UnsafeMutableRawBufferPointer, at offset: Int) {
-        precondition(range.lowerBound >= 0 && range.upperBound <= end && offset + range.count <= room.count)
+        precondition(
+            range.lowerBound >= 0 && range.upperBound <= end && offset + range.count <= room.count)
         unsafe UnsafeMutableRawBufferPointer(rebasing: room[offset...]).copyMemory(
             from: UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count))
     }
@@ -196,10 +209,12 @@ package struct ByteReader {
     /// The bytes of `range`, copied into `writer`.
     package func copy(_ range: Range<Int>, into writer: inout ByteWriter) {
         precondition(range.lowerBound >= 0 && range.upperBound <= end)
-        unsafe writer.append(UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count))
+        unsafe writer.append(
+            UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count))
     }
 
-    /// Whether the `count` bytes at the position are the UTF-8 of `string`; moves past them either way.
+    /// Whether the `count` bytes at the position are the UTF-8 of `string`; moves past them either
+    /// way.
     @inline(__always)
     package mutating func matches(_ string: String, count: Int) throws(FormatError) -> Bool {
         guard count >= 0, end - position >= count else { throw .truncated }
@@ -213,20 +228,25 @@ package struct ByteReader {
         return isSame ?? matches(scattered: string, count: count)
     }
 
-    /// The same for text that came from Objective-C. Apart, or every text would be retained for its sake.
+    /// The same for text that came from Objective-C. Apart, or every text would be retained for its
+    /// sake.
     @inline(never)
     private func matches(scattered string: String, count: Int) -> Bool {
-        unsafe string.utf8.elementsEqual(UnsafeRawBufferPointer(start: base + position, count: count))
+        unsafe string.utf8.elementsEqual(
+            UnsafeRawBufferPointer(start: base + position, count: count))
     }
 
-    /// Whether the bytes from the position to the end are just those of `range`; moves past them either way.
+    /// Whether the bytes from the position to the end are just those of `range`; moves past them
+    /// either way.
     mutating func matchesRest(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
         defer { position = end }
         guard remaining == range.count else { return false }
         guard remaining > 0 else { return true }
         return unsafe bytes.withUnsafeBytes { bytes in
             let others = unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
-            return unsafe others.baseAddress.map { unsafe memcmp(base + position, $0, range.count) == 0 } ?? false
+            return unsafe others.baseAddress.map {
+                unsafe memcmp(base + position, $0, range.count) == 0
+            } ?? false
         }
     }
 
@@ -235,8 +255,8 @@ package struct ByteReader {
         unsafe memcmp(a, b, count) == 0
     }
 
-    /// Where the check stands that closes the bytes; throws unless it is that of all before it. A narrower `Check` holds the
-    /// low bytes.
+    /// Where the check stands that closes the bytes; throws unless it is that of all before it. A
+    /// narrower `Check` holds the low bytes.
     @inline(__always)
     package func verifiedEnd<Check: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
         _ type: Check.Type = UInt64.self, seed: UInt64
@@ -245,7 +265,8 @@ package struct ByteReader {
         tail.position = end - MemoryLayout<Check>.size
         guard tail.position > 0 else { throw .truncated }
         let start = tail.position
-        guard try tail.integer(type) == Check(truncatingIfNeeded: check(of: 0..<start, seed: seed)) else {
+        guard try tail.integer(type) == Check(truncatingIfNeeded: check(of: 0..<start, seed: seed))
+        else {
             throw .checkFailed
         }
         return start

@@ -1,10 +1,12 @@
 /// Builds the byte forms of the format.
 ///
-/// Not in an array: a few bytes appended to one cost a call, and a look who else holds it, which took half of what a text does.
+/// Not in an array: a few bytes appended to one cost a call, and a look who else holds it, which
+/// took half of what a text does.
 @safe
 package struct ByteWriter: ~Copyable {
-    // Sound, because nobody else has the pointer beyond a call: allocated by `init` and `grow`, freed by `deinit`, once as the
-    // writer can't be copied. The first `count` bytes are initialised, and `makeRoom` stands before everything that adds some.
+    // Sound, because nobody else has the pointer beyond a call: allocated by `init` and `grow`,
+    // freed by `deinit`, once as the writer can't be copied. The first `count` bytes are
+    // initialised, and `makeRoom` stands before everything that adds some.
     private var base: UnsafeMutableRawPointer
     private var capacity: Int
     package private(set) var count = 0
@@ -20,7 +22,9 @@ package struct ByteWriter: ~Copyable {
     package var bytes: [UInt8] { unsafe Array(written) }
 
     /// Of use until the next change.
-    private var written: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: base, count: count) }
+    private var written: UnsafeRawBufferPointer {
+        unsafe UnsafeRawBufferPointer(start: base, count: count)
+    }
 
     @inline(__always)
     private mutating func makeRoom(for more: Int) {
@@ -58,9 +62,13 @@ package struct ByteWriter: ~Copyable {
         count += run.count
     }
 
-    package mutating func append(_ run: [UInt8]) { unsafe run.withUnsafeBytes { unsafe append($0) } }
+    package mutating func append(_ run: [UInt8]) {
+        unsafe run.withUnsafeBytes { unsafe append($0) }
+    }
 
-    package mutating func append(_ run: ArraySlice<UInt8>) { unsafe run.withUnsafeBytes { unsafe append($0) } }
+    package mutating func append(_ run: ArraySlice<UInt8>) {
+        unsafe run.withUnsafeBytes { unsafe append($0) }
+    }
 
     package mutating func append(_ other: borrowing ByteWriter) { unsafe append(other.written) }
 
@@ -73,7 +81,9 @@ package struct ByteWriter: ~Copyable {
 
     /// `head` and a big-endian integer.
     @inline(__always)
-    package mutating func append<I: FixedWidthInteger & BitwiseCopyable>(head: UInt8, integer value: I) {
+    package mutating func append<I: FixedWidthInteger & BitwiseCopyable>(
+        head: UInt8, integer value: I
+    ) {
         makeRoom(for: 1 + MemoryLayout<I>.size)
         store(head)
         store(value.bigEndian)
@@ -136,7 +146,8 @@ package struct ByteWriter: ~Copyable {
         precondition(range.lowerBound >= 0 && range.upperBound <= count)
         let rest = count - range.upperBound
         makeRoom(for: run.count)
-        unsafe (base + range.lowerBound + run.count).copyMemory(from: base + range.upperBound, byteCount: rest)
+        unsafe (base + range.lowerBound + run.count).copyMemory(
+            from: base + range.upperBound, byteCount: rest)
         unsafe (base + range.lowerBound).copyMemory(from: run.base, byteCount: run.count)
         count += run.count - range.count
     }

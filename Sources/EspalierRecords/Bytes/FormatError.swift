@@ -12,11 +12,15 @@ package enum FormatError: Error, Sendable, Equatable {
     case unknownShape(UInt64)
     /// The record names a dictionary that is not in the table.
     case unknownDictionary(UInt64)
-    /// The payload can't be expanded, or claims to be longer than it may.
+    /// The payload can't be decompressed, or claims to be longer than it may.
     case corruptFrame(String)
 
     /// Whether the bytes are a later version's, which can read them, and not damage.
     package var isNewer: Bool {
-        if case .unknownVersion(let version) = self { version > RecordLayout.version } else { false }
+        if case .unknownVersion(let version) = self {
+            version > RecordLayout.version
+        } else {
+            false
+        }
     }
 }

@@ -1,7 +1,10 @@
-/// Memory for expanded records: each stays where it is until the arena goes, or all of them are removed.
+import EspalierConfinement
+
+/// Memory for decompressed records: each stays where it is until the arena goes, or all of them are
+/// removed.
 ///
-/// A read expands hundreds of small records, which are of use until it ends: one allocation for many costs a tenth of one
-/// for each. Not `Sendable`.
+/// A read expands hundreds of small records, which are of use until it ends: one allocation for
+/// many costs a tenth of one for each. Not `Sendable`.
 @safe
 package final class RecordArena {
     private static let blockSize = 32 << 10
@@ -17,7 +20,9 @@ package final class RecordArena {
 
     package init() {}
 
-    deinit { while unsafe !blocks.value.all.isEmpty { unsafe blocks.value.all.removeLast().deallocate() } }
+    deinit {
+        while unsafe !blocks.value.all.isEmpty { unsafe blocks.value.all.removeLast().deallocate() }
+    }
 
     /// A copy of `bytes` with `count` others, which `fill` writes, in place of `range`.
     func copy(
@@ -37,7 +42,8 @@ package final class RecordArena {
     /// Room for `count` bytes, of any content.
     private func make(_ count: Int) -> UnsafeMutableRawBufferPointer {
         if count > blocks.value.free {
-            let block = UnsafeMutableRawBufferPointer.allocate(byteCount: max(count, Self.blockSize), alignment: 8)
+            let block = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: max(count, Self.blockSize), alignment: 8)
             unsafe blocks.value.all.append(block)
             blocks.value.used = 0
             blocks.value.free = block.count
@@ -52,7 +58,9 @@ package final class RecordArena {
     /// From here on nothing may read what was in it.
     package func removeAll() {
         guard blocks.value.used > 0 else { return }
-        while unsafe blocks.value.all.count > 1 || blocks.value.all.last.map({ $0.count > Self.blockSize }) == true {
+        while unsafe blocks.value.all.count > 1
+            || blocks.value.all.last.map({ $0.count > Self.blockSize }) == true
+        {
             unsafe blocks.value.all.removeLast().deallocate()
         }
         blocks.value.used = 0

@@ -8,8 +8,9 @@ import Darwin
 
 /// How much of a thread's stack is left: that of the first call.
 ///
-/// Recursion over models runs users' initialisers, so frames can't be counted in advance: a Codable walk was measured at
-/// 735 to 1,183 bytes a level optimised, and several times that in a debug build, on threads with 512 KiB of stack.
+/// Recursion over models runs users' initialisers, so frames can't be counted in advance: a Codable
+/// walk was measured at 735 to 1,183 bytes a level optimised, and several times that in a debug
+/// build, on threads with 512 KiB of stack.
 package struct StackSpace {
     /// Looking every few levels keeps the cost off shallow trees, which are nearly all of them.
     private static let interval = 16
@@ -35,7 +36,8 @@ package struct StackSpace {
         bytesLeft(above: floorOfThread()).map { $0 >= UInt(count) } ?? false
     }
 
-    /// Nil where nothing is known: without a floor, or outside the stack altogether, as a sanitizer keeps locals elsewhere.
+    /// Nil where nothing is known: without a floor, or outside the stack altogether, as a sanitizer
+    /// keeps locals elsewhere.
     private static func bytesLeft(above floor: UInt) -> UInt? {
         var here: UInt8 = 0
         let address = unsafe withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
@@ -73,9 +75,11 @@ package struct StackSpace {
         #endif
     }
     #if !canImport(Darwin)
-    private typealias GetAttributes = @convention(c) (pthread_t, UnsafeMutablePointer<pthread_attr_t>) -> CInt
+    private typealias GetAttributes =
+        @convention(c) (pthread_t, UnsafeMutablePointer<pthread_attr_t>) -> CInt
 
-    // glibc declares `pthread_getattr_np` only under _GNU_SOURCE, which Swift's module of it does not set.
+    // glibc declares `pthread_getattr_np` only under _GNU_SOURCE, which Swift's module of it does
+    // not set.
     private static let getAttributes: GetAttributes? = {
         guard let symbol = unsafe dlsym(nil, "pthread_getattr_np") else { return nil }
         return unsafe unsafeBitCast(symbol, to: GetAttributes.self)

@@ -1,10 +1,12 @@
 // Strings as the bytes they are, which is what identifiers are compared by.
 extension String {
-    /// Whether both are one text in memory, or the same short one: then their bytes are the same. False tells nothing.
+    /// Whether both are one text in memory, or the same short one: then their bytes are the same.
+    /// False tells nothing.
     @inline(__always)
     func isIdentical(to other: String) -> Bool {
         guard MemoryLayout<String>.size == MemoryLayout<UInt128>.size else { return false }
-        return unsafe unsafeBitCast(self, to: UInt128.self) == unsafeBitCast(other, to: UInt128.self)
+        return unsafe unsafeBitCast(self, to: UInt128.self)
+            == unsafeBitCast(other, to: UInt128.self)
     }
 
     @inline(__always)
@@ -18,8 +20,8 @@ extension String {
         return (isSame ?? nil) ?? hasSameScatteredBytes(as: other)
     }
 
-    // Only text that came from Objective-C has its bytes nowhere. What is done with that stands apart, or every text would be retained
-    // for its sake.
+    // Only text that came from Objective-C has its bytes nowhere. What is done with that stands
+    // apart, or every text would be retained for its sake.
     @inline(never)
     private func hasSameScatteredBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
@@ -28,16 +30,21 @@ extension String {
 
     /// A hash of the bytes, different in each process.
     ///
-    /// The bytes as the digits of a number in a base drawn at random, modulo the prime 2^61 - 1. Whoever chooses two texts of n
-    /// bytes without knowing the base gets equal hashes with a probability of about n/2^63, so that no tree can be made of
-    /// identifiers that all meet; XXH64 has pairs that meet under half of its seeds. One multiplication takes seven bytes.
+    /// The bytes as the digits of a number in a base drawn at random, modulo the prime 2^61 - 1.
+    /// Whoever chooses two texts of n bytes without knowing the base gets equal hashes with a
+    /// probability of about n/2^63, so that no tree can be made of identifiers that all meet; XXH64
+    /// has pairs that meet under half of its seeds. One multiplication takes seven bytes.
     @inline(__always)
     package var bytesHash: UInt64 {
-        unsafe utf8.withContiguousStorageIfAvailable { unsafe Self.hash(UnsafeRawBufferPointer($0)) }
+        unsafe utf8.withContiguousStorageIfAvailable {
+            unsafe Self.hash(UnsafeRawBufferPointer($0))
+        }
             ?? scatteredBytesHash
     }
 
-    private static func areSame(_ bytes: UnsafeRawBufferPointer, _ others: UnsafeRawBufferPointer) -> Bool {
+    private static func areSame(_ bytes: UnsafeRawBufferPointer, _ others: UnsafeRawBufferPointer)
+        -> Bool
+    {
         guard let base = bytes.baseAddress, let other = others.baseAddress else { return true }
         let count = bytes.count
         guard count >= 8 else {
@@ -48,7 +55,9 @@ extension String {
             // The last word overlaps the one before.
             let at = Swift.min(offset, count - 8)
             let word = unsafe base.loadUnaligned(fromByteOffset: at, as: UInt64.self)
-            guard unsafe word == other.loadUnaligned(fromByteOffset: at, as: UInt64.self) else { return false }
+            guard unsafe word == other.loadUnaligned(fromByteOffset: at, as: UInt64.self) else {
+                return false
+            }
             offset += 8
         }
         return true
@@ -57,12 +66,15 @@ extension String {
     private static let prime: UInt64 = (1 << 61) - 1
     private static let base = UInt64.random(in: (1 << 56)..<prime)
 
-    private static func hash(_ bytes: [UInt8]) -> UInt64 { unsafe bytes.withUnsafeBytes { unsafe hash($0) } }
+    private static func hash(_ bytes: [UInt8]) -> UInt64 {
+        unsafe bytes.withUnsafeBytes { unsafe hash($0) }
+    }
 
     private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         let base = base
         let count = bytes.count
-        // Not 0, so that zeros in front count; the length of the rest stands above it, so that those in front of that do.
+        // Not 0, so that zeros in front count; the length of the rest stands above it, so that
+        // those in front of that do.
         var hash: UInt64 = 1
         var offset = 0
         var rest: UInt64 = 0
@@ -83,7 +95,8 @@ extension String {
         return hash ^ (hash >> 29)
     }
 
-    /// `(hash + digits) * base`, by which the remainder is kept below 2^61 + 4: never more than 64 bits in between.
+    /// `(hash + digits) * base`, by which the remainder is kept below 2^61 + 4: never more than 64
+    /// bits in between.
     @inline(__always)
     private static func step(_ hash: UInt64, _ digits: UInt64, _ base: UInt64) -> UInt64 {
         let product = (hash &+ digits).multipliedFullWidth(by: base)

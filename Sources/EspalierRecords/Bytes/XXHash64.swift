@@ -1,7 +1,9 @@
-/// XXH64 of Yann Collet's xxHash, written from its public specification (`xxhash_spec.md`, version 0.2.0).
+/// XXH64 of Yann Collet's xxHash, written from its public specification (`xxhash_spec.md`, version
+/// 0.2.0).
 ///
-/// Chosen for the checks of stored bytes: it is specified and stable across processes and releases, which `Hasher`
-/// is not, and a record of 130 bytes takes some tens of nanoseconds. It finds damage; it is no defence against forgery.
+/// Chosen for the checks of stored bytes: it is specified and stable across processes and releases,
+/// which `Hasher` is not, and a record of 130 bytes takes some tens of nanoseconds. It finds
+/// damage; it is no defence against forgery.
 package enum XXHash64 {
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -43,7 +45,9 @@ package enum XXHash64 {
     }
 
     @inline(__always)
-    private static func tail(_ start: UInt64, _ base: UnsafeRawPointer, _ from: Int, _ count: Int) -> UInt64 {
+    private static func tail(_ start: UInt64, _ base: UnsafeRawPointer, _ from: Int, _ count: Int)
+        -> UInt64
+    {
         var hash = start
         var offset = from
         while offset + 8 <= count {
@@ -52,7 +56,8 @@ package enum XXHash64 {
             offset += 8
         }
         if offset + 4 <= count {
-            let half = unsafe UInt32(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+            let half = unsafe UInt32(
+                littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
             hash ^= UInt64(half) &* prime1
             hash = rotate(hash, 23) &* prime2 &+ prime3
             offset += 4

@@ -1,7 +1,8 @@
-/// Where each field of one record stands, for fields asked for in another order than they were encoded in: a type whose
-/// declared fields are not the shape's.
+/// Where each field of one record stands, for fields asked for in another order than they were
+/// encoded in: a type whose declared fields are not the shape's.
 ///
-/// The shape's own table, made once per shape, maps names to slots; the plan adds the places, which differ by record.
+/// The shape's own table, made once per shape, maps names to slots; the plan adds the places, which
+/// differ by record.
 package final class FieldPlan {
     /// The position of each slot's value.
     let offsets: [Int]
@@ -16,7 +17,9 @@ package final class FieldPlan {
         offsets.reserveCapacity(count)
         for slot in 0..<count {
             if shape == nil {
-                guard let name = try reader.takeString() else { throw .malformed("a field name that is not text") }
+                guard let name = try reader.takeString() else {
+                    throw .malformed("a field name that is not text")
+                }
                 names.append(name)
                 if slots[Identifier(name)] == nil { slots[Identifier(name)] = slot }
             }

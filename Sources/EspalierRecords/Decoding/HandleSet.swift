@@ -1,5 +1,5 @@
-/// The handles met, with the type each was met as first, by open addressing: the test for a repeated node costs a
-/// multiplication and a probe.
+/// The handles met, with the type each was met as first, by open addressing: the test for a
+/// repeated node costs a multiplication and a probe.
 struct HandleSet {
     enum Insertion { case new, known, knownAsOther }
 
@@ -34,7 +34,9 @@ struct HandleSet {
         let mask = slots.count - 1
         var index = Int(truncatingIfNeeded: (new.handle &* 0x9E37_79B9_7F4A_7C15) >> 20) & mask
         while slots[index].handle != 0 {
-            if slots[index].handle == new.handle { return slots[index].type == new.type ? .known : .knownAsOther }
+            if slots[index].handle == new.handle {
+                return slots[index].type == new.type ? .known : .knownAsOther
+            }
             index = (index + 1) & mask
         }
         slots[index] = new

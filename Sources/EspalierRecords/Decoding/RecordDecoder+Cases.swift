@@ -1,4 +1,5 @@
-// Enums with payloads, as `RecordEncoder.encodeCase` and synthesised `Codable` conformances write them.
+// Enums with payloads, as `RecordEncoder.encodeCase` and synthesised `Codable` conformances write
+// them.
 extension RecordDecoder {
     /// The name of the case that stands here: that of the one field.
     ///
@@ -11,8 +12,8 @@ extension RecordDecoder {
     /// }
     /// ```
     ///
-    /// No field, or more than one, is a mismatch, which makes the read a miss unless `known` names just one of them: a record
-    /// that other types write, too, has fields besides.
+    /// No field, or more than one, is a mismatch, which makes the read a miss unless `known` names
+    /// just one of them: a record that other types write, too, has fields besides.
     public mutating func caseName(among known: @autoclosure () -> [String] = []) throws -> String {
         if let name = try onlyField() { return name }
         // A field that is absent is as good as none.
@@ -23,13 +24,14 @@ extension RecordDecoder {
             if !known.isEmpty { names.removeAll { !known.contains($0) } }
         }
         guard names.count == 1 else {
-            throw AssemblyFailure(.undecodable("expected the one field of an enum's case, found \(names.count)"))
+            throw ReadFailure(
+                .undecodable("expected the one field of an enum's case, found \(names.count)"))
         }
         return names[0]
     }
 
-    /// The name of the field, if there is one and nothing was read yet: read off without a plan, which a list of enums would
-    /// make for each.
+    /// The name of the field, if there is one and nothing was read yet: read off without a plan,
+    /// which a list of enums would make for each.
     private func onlyField() throws -> String? {
         guard count == 1, next == 0, plan == nil else { return nil }
         var ahead = values.reader
@@ -50,18 +52,20 @@ extension RecordDecoder {
         }
     }
 
-    /// The error for a case that the type does not have, as a later version of it may: a miss that names it.
+    /// The error for a case that the type does not have, as a later version of it may: a miss that
+    /// names it.
     public func unknownCase(_ name: String, of type: Any.Type) -> any Error {
-        AssemblyFailure(.undecodable("\(TypeName.of(type)) has no case named \(name)"))
+        ReadFailure(.undecodable("\(TypeName.of(type)) has no case named \(name)"))
     }
 }
 
 extension ValueDecoder {
     /// A map of fields.
     @inlinable
-    mutating func decodeFields<Value>(_ make: (inout RecordDecoder) throws -> Value) throws -> Value {
+    mutating func decodeFields<Value>(_ make: (inout RecordDecoder) throws -> Value) throws -> Value
+    {
         let start = try startInline()
-        defer { assembly.leave() }
+        defer { treeReader.leave() }
         var decoder = RecordDecoder(inline: fork(), count: start.count)
         let value = try make(&decoder)
         try finishInline(at: decoder.endPosition, start: start.position)

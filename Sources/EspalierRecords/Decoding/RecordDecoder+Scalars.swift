@@ -1,12 +1,17 @@
-// The commonest fields without a call for each step: half of what a model's fields cost beyond their values.
+// The commonest fields without a call for each step: half of what a model's fields cost beyond
+// their values.
 extension RecordDecoder {
     /// Decodes one field of text.
-    public mutating func decode(_ type: String.Type = String.self, forKey key: String) throws -> String {
+    public mutating func decode(_ type: String.Type = String.self, forKey key: String) throws
+        -> String
+    {
         try decodeScalar(key) { reader throws(FormatError) in try reader.takeString() }
     }
 
     /// Decodes one field of text that may be nil.
-    public mutating func decode(_ type: String?.Type = String?.self, forKey key: String) throws -> String? {
+    public mutating func decode(_ type: String?.Type = String?.self, forKey key: String) throws
+        -> String?
+    {
         try decodeScalar(key) { reader throws(FormatError) -> String?? in
             if try reader.takeNull() { return .some(nil) }
             guard let text = try reader.takeString() else { return nil }
@@ -20,7 +25,9 @@ extension RecordDecoder {
     }
 
     /// Decodes one floating-point field.
-    public mutating func decode(_ type: Double.Type = Double.self, forKey key: String) throws -> Double {
+    public mutating func decode(_ type: Double.Type = Double.self, forKey key: String) throws
+        -> Double
+    {
         try decodeScalar(key) { reader throws(FormatError) in try reader.takeDouble() }
     }
 
@@ -29,7 +36,8 @@ extension RecordDecoder {
         try decodeScalar(key) { reader throws(FormatError) in try reader.takeBool() }
     }
 
-    /// What `take` takes where the next expected field stands; where it takes nothing, the field is decoded as any other.
+    /// What `take` takes where the next expected field stands; where it takes nothing, the field is
+    /// decoded as any other.
     @inline(__always)
     private mutating func decodeScalar<Value: FieldValue>(
         _ key: String, _ take: (inout ByteReader) throws(FormatError) -> Value?
@@ -41,7 +49,7 @@ extension RecordDecoder {
                     return value
                 }
             } catch {
-                throw values.assembly.failure(of: error).inside(field: key)
+                throw values.treeReader.failure(of: error).inside(field: key)
             }
         }
         return try decodeField(Value.self, forKey: key)

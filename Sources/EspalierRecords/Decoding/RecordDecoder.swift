@@ -7,9 +7,10 @@
 /// }
 /// ```
 ///
-/// Asked for in the order they were encoded, fields are read straight down, without comparing names where `expect` has said
-/// which they are; in any other order the places of all fields are found once. Unknown fields are ignored, a missing optional
-/// field is nil, any other missing field throws, which makes the read a miss. Can't be copied or kept.
+/// Asked for in the order they were encoded, fields are read straight down, without comparing names
+/// where `expect` has said which they are; in any other order the places of all fields are found
+/// once. Unknown fields are ignored, a missing optional field is nil, any other missing field
+/// throws, which makes the read a miss. Can't be copied or kept.
 public struct RecordDecoder: ~Copyable {
     @usableFromInline package var values: ValueDecoder
     /// Nil for an inline model, whose map carries the names.
@@ -21,7 +22,8 @@ public struct RecordDecoder: ~Copyable {
     /// Found when a field is asked for out of order.
     private(set) var plan: FieldPlan?
     var order = Order.byName
-    /// The slots of the expected fields, and which of them is the next; meant where `order` is `planned`.
+    /// The slots of the expected fields, and which of them is the next; meant where `order` is
+    /// `planned`.
     private var slots: SlotPlan?
     private var ordinal = 0
 
@@ -49,11 +51,13 @@ public struct RecordDecoder: ~Copyable {
         self.count = count
     }
 
-    /// Says which fields are asked for from here on: all of these, in this order, which spares comparing their names.
+    /// Says which fields are asked for from here on: all of these, in this order, which spares
+    /// comparing their names.
     ///
-    /// Worth it in a model read by the thousand; `@Normalized` writes it. Call it first, with the fields in the order in which
-    /// `decode(forKey:)` is then called, and always with the same list for a type. Where that is not so, other fields' values are
-    /// read; a debug build stops at a list that changes.
+    /// Worth it in a model read by the thousand; `@Normalized` writes it. Call it first, with the
+    /// fields in the order in which `decode(forKey:)` is then called, and always with the same list
+    /// for a type. Where that is not so, other fields' values are read; a debug build stops at a
+    /// list that changes.
     ///
     /// ```swift
     /// init(from decoder: inout RecordDecoder) throws {
@@ -63,8 +67,8 @@ public struct RecordDecoder: ~Copyable {
     /// }
     /// ```
     ///
-    /// Costs a comparison where the record's shape is the type's own. Where the fields stand in a shape of another type is found
-    /// once per type and cache.
+    /// Costs a comparison where the record's shape is the type's own. Where the fields stand in a
+    /// shape of another type is found once per type and cache.
     @inlinable
     public mutating func expect<Model>(_ type: Model.Type, fields: @autoclosure () -> [String]) {
         if !isStraight(ObjectIdentifier(type)) { plan(ObjectIdentifier(type), fields) }
@@ -95,13 +99,16 @@ public struct RecordDecoder: ~Copyable {
 
     /// Decodes one field.
     @inlinable
-    public mutating func decode<Value: FieldValue>(_ type: Value.Type = Value.self, forKey key: String) throws -> Value
-    {
+    public mutating func decode<Value: FieldValue>(
+        _ type: Value.Type = Value.self, forKey key: String
+    ) throws -> Value {
         try decodeField(type, forKey: key)
     }
 
     @inlinable
-    mutating func decodeField<Value: FieldValue>(_ type: Value.Type, forKey key: String) throws -> Value {
+    mutating func decodeField<Value: FieldValue>(_ type: Value.Type, forKey key: String) throws
+        -> Value
+    {
         guard let start = try start(key) else {
             guard let value = Value.valueWhenMissing else { throw missing(key) }
             return value
@@ -114,13 +121,14 @@ public struct RecordDecoder: ~Copyable {
         }
     }
 
-    /// Stands at the value of the field `key`, whose position is the answer, and counts it as read; nil when there is none.
+    /// Stands at the value of the field `key`, whose position is the answer, and counts it as read;
+    /// nil when there is none.
     @usableFromInline
     mutating func start(_ key: String) throws -> Int? {
         do {
             guard try seek(key) else { return nil }
         } catch {
-            throw values.assembly.failure(of: error).inside(field: key)
+            throw values.treeReader.failure(of: error).inside(field: key)
         }
         next += 1
         return values.reader.position
@@ -131,19 +139,22 @@ public struct RecordDecoder: ~Copyable {
         order = .byName
         next -= 1
         try restore(start)
-        return values.assembly.failure(of: error).inside(field: key)
+        return values.treeReader.failure(of: error).inside(field: key)
     }
 
-    /// A lenient initialiser may ask for the field again: the expected order does not hold from here on.
+    /// A lenient initialiser may ask for the field again: the expected order does not hold from
+    /// here on.
     @usableFromInline
     mutating func missing(_ key: String) -> any Error {
         order = .byName
-        return AssemblyFailure(.missing).inside(field: key)
+        return ReadFailure(.missing).inside(field: key)
     }
 
     /// Decodes one field if the record has it and it is not nil.
     @inline(__always)
-    package mutating func decodeIfPresent<Value: FieldValue>(_ type: Value.Type, forKey key: String) throws -> Value? {
+    package mutating func decodeIfPresent<Value: FieldValue>(_ type: Value.Type, forKey key: String)
+        throws -> Value?
+    {
         guard try seek(key) else { return nil }
         next += 1
         let start = values.reader.position
@@ -156,7 +167,8 @@ public struct RecordDecoder: ~Copyable {
         }
     }
 
-    /// Where reading goes on: for a caller that looks ahead, or reads a value through another decoder.
+    /// Where reading goes on: for a caller that looks ahead, or reads a value through another
+    /// decoder.
     package struct Place {
         var position: Int
         var slot: Int
@@ -173,13 +185,15 @@ public struct RecordDecoder: ~Copyable {
         }
     }
 
-    /// Back to before a field that could not be read. The expected order does not hold from there on.
+    /// Back to before a field that could not be read. The expected order does not hold from there
+    /// on.
     package mutating func goBack(to place: Place) {
         order = .byName
         self.place = place
     }
 
-    /// Back to a value that could not be read: a lenient initialiser may ask for it again, or go on.
+    /// Back to a value that could not be read: a lenient initialiser may ask for it again, or go
+    /// on.
     package mutating func restore(_ start: Int) throws {
         values.reader.position = start
         if shape == nil { _ = try planned() }
@@ -260,7 +274,9 @@ public struct RecordDecoder: ~Copyable {
             }
         }
         let plan = try planned()
-        guard let slot = shape.map({ $0.slot(of: name) }) ?? plan.slot(of: name) else { return false }
+        guard let slot = shape.map({ $0.slot(of: name) }) ?? plan.slot(of: name) else {
+            return false
+        }
         next = slot
         values.reader.position = plan.offsets[slot]
         return try values.reader.peek() != Wire.absent

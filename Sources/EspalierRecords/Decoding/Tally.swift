@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A number that one thread counts with. An atomic only because that spares the checks of exclusive access at run time that a
-/// `var` of a class pays for; relaxed loads and stores are plain ones.
+/// A number that one thread counts with. An atomic only because that spares the checks of exclusive
+/// access at run time that a `var` of a class pays for; relaxed loads and stores are plain ones.
 struct Tally: ~Copyable {
     private let number: Atomic<Int>
 

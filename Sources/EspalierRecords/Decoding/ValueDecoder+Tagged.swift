@@ -6,8 +6,8 @@ extension ValueDecoder {
         _ body: (String, inout ValueDecoder) throws -> Value
     ) throws -> Value {
         let start = reader.position
-        let assembly = assembly
-        return try assembly.nested {
+        let treeReader = treeReader
+        return try treeReader.nested {
             guard try reader.takeArrayCount() == 2, let tag = try reader.takeString() else {
                 reader.position = start
                 throw mismatch("an array of a type name and a model")

@@ -1,25 +1,26 @@
 /// Reads the values of one record, in order.
 ///
-/// `FieldValue` conformances receive one and read exactly one value. It can't be copied or kept: the bytes it reads belong
-/// to the snapshot of one read.
+/// `FieldValue` conformances receive one and read exactly one value. It can't be copied or kept:
+/// the bytes it reads belong to the snapshot of one read.
 ///
-/// Example: `static func decodeValue(from decoder: inout ValueDecoder) throws -> Self { Self(try decoder.decodeString()) }`.
+/// Example: `static func decodeValue(from decoder: inout ValueDecoder) throws -> Self { Self(try
+/// decoder.decodeString()) }`.
 public struct ValueDecoder: ~Copyable {
     package var reader: ByteReader
-    @usableFromInline package let assembly: Assembly
-    /// The record's children among the assembly's.
+    @usableFromInline package let treeReader: TreeReader
+    /// The record's children among the treeReader's.
     @usableFromInline package let children: Range<Int>
 
-    package init(reader: ByteReader, assembly: Assembly, children: Range<Int>) {
+    package init(reader: ByteReader, treeReader: TreeReader, children: Range<Int>) {
         self.reader = reader
-        self.assembly = assembly
+        self.treeReader = treeReader
         self.children = children
     }
 
     /// Another decoder at the same position.
     @usableFromInline
     package func fork() -> ValueDecoder {
-        ValueDecoder(reader: reader, assembly: assembly, children: children)
+        ValueDecoder(reader: reader, treeReader: treeReader, children: children)
     }
 
     // MARK: Scalars
@@ -42,7 +43,9 @@ public struct ValueDecoder: ~Copyable {
 
     /// An integer stored in any width, if it fits.
     public mutating func decodeInteger<I: FixedWidthInteger>(_ type: I.Type = I.self) throws -> I {
-        guard let value = try reader.takeInteger(type) else { throw mismatch("an integer that fits \(type)") }
+        guard let value = try reader.takeInteger(type) else {
+            throw mismatch("an integer that fits \(type)")
+        }
         return value
     }
 
@@ -88,25 +91,27 @@ public struct ValueDecoder: ~Copyable {
     /// Moves past one value.
     public mutating func skipValue() throws { try reader.skipValue() }
 
-    package func mismatch(_ expected: String) -> AssemblyFailure {
+    package func mismatch(_ expected: String) -> ReadFailure {
         do {
-            return AssemblyFailure(.undecodable("expected \(expected), found \(try reader.kind())"))
+            return ReadFailure(.undecodable("expected \(expected), found \(try reader.kind())"))
         } catch {
-            return assembly.failure(of: error)
+            return treeReader.failure(of: error)
         }
     }
 
     // MARK: Containers
 
-    /// An array; `body` reads one element. An element whose record is deleted, or that refers back to a record being
-    /// read, is left out.
-    // Inlined here, because a closure on a generic element looks the metadata of its array up for each element.
+    /// An array; `body` reads one element. An element whose record is deleted, or that refers back
+    /// to a record being read, is left out.
+    // Inlined here, because a closure on a generic element looks the metadata of its array up for
+    // each element.
     @inline(__always)
     public mutating func decodeElements(_ body: (inout ValueDecoder) throws -> Void) throws {
         try decodeElements(numberedFrom: 0, body)
     }
 
-    /// How many elements the array here says it has, as far as it is sensible to make room for them in advance.
+    /// How many elements the array here says it has, as far as it is sensible to make room for them
+    /// in advance.
     @usableFromInline
     package func expectedCount() -> Int {
         var ahead = reader
@@ -119,8 +124,8 @@ public struct ValueDecoder: ~Copyable {
         numberedFrom base: Int, _ body: (inout ValueDecoder) throws -> Void
     ) throws {
         guard let count = try reader.takeArrayCount() else { throw mismatch("an array") }
-        let assembly = assembly
-        try assembly.nested {
+        let treeReader = treeReader
+        try treeReader.nested {
             for index in 0..<count {
                 let start = reader.position
                 do {
@@ -132,13 +137,14 @@ public struct ValueDecoder: ~Copyable {
         }
     }
 
-    /// A map; `key` reads a key and `value` the value under it. An entry whose record is deleted is left out.
+    /// A map; `key` reads a key and `value` the value under it. An entry whose record is deleted is
+    /// left out.
     public mutating func decodeEntries<Key>(
         key: (inout ValueDecoder) throws -> Key, value: (inout ValueDecoder, Key) throws -> Void
     ) throws {
         guard let count = try reader.takeMapCount() else { throw mismatch("a map") }
-        let assembly = assembly
-        try assembly.nested {
+        let treeReader = treeReader
+        try treeReader.nested {
             for _ in 0..<count {
                 let decoded = try key(&self)
                 let start = reader.position
@@ -151,11 +157,12 @@ public struct ValueDecoder: ~Copyable {
         }
     }
 
-    /// Moves past the value at `start` if the failure lets it be left out; throws it with its place otherwise.
+    /// Moves past the value at `start` if the failure lets it be left out; throws it with its place
+    /// otherwise.
     package mutating func leaveOut(
-        _ error: any Error, from start: Int, _ placed: (AssemblyFailure) -> AssemblyFailure
+        _ error: any Error, from start: Int, _ placed: (ReadFailure) -> ReadFailure
     ) throws {
-        let failure = assembly.failure(of: error)
+        let failure = treeReader.failure(of: error)
         guard failure.leavesOut else { throw placed(failure) }
         reader.position = start
         try reader.skipValue()
@@ -168,9 +175,11 @@ public struct ValueDecoder: ~Copyable {
     package mutating func decodeModel<Model>(
         _ type: Model.Type, _ make: (inout RecordDecoder) throws -> Model
     ) throws -> Model {
-        if let handle = try takeReference() { return try assembly.assemble(handle, as: type, make) }
+        if let handle = try takeReference() {
+            return try treeReader.assemble(handle, as: type, make)
+        }
         let start = try startInline()
-        defer { assembly.leave() }
+        defer { treeReader.leave() }
         var decoder = RecordDecoder(inline: fork(), count: start.count)
         let model = try make(&decoder)
         try finishInline(at: decoder.endPosition, start: start.position)
@@ -181,7 +190,7 @@ public struct ValueDecoder: ~Copyable {
     @usableFromInline
     mutating func takeReference() throws -> Handle? {
         guard let ordinal = try reader.takeChild() else { return nil }
-        return try assembly.child(ordinal, of: children)
+        return try treeReader.child(ordinal, of: children)
     }
 
     /// Steps into the map that stands here.
@@ -189,7 +198,7 @@ public struct ValueDecoder: ~Copyable {
     mutating func startInline() throws -> (position: Int, count: Int) {
         let start = reader.position
         guard let count = try reader.takeMapCount() else { throw mismatch("a model") }
-        try assembly.enter()
+        try treeReader.enter()
         return (start, count)
     }
 

@@ -9,7 +9,8 @@ struct ChildList {
 
     /// The ordinal of `node`, given out now if it is referred to for the first time.
     mutating func ordinal(of node: Int) -> Int {
-        // Nodes are numbered as they are met: one that has just been met comes after all others, and needs no search.
+        // Nodes are numbered as they are met: one that has just been met comes after all others,
+        // and needs no search.
         guard node <= largest else {
             largest = node
             return append(node)

@@ -1,13 +1,16 @@
-/// A tree taken apart: one draft per identifier, in the encoder's pre-order. `Sendable`, so that flattening runs off the
-/// writer's thread; it knows shapes, not their numbers, and nodes, not their handles.
+/// A tree taken apart: one draft per identifier, in the encoder's pre-order. `Sendable`, so that
+/// flattening runs off the writer's thread; it knows shapes, not their numbers, and nodes, not
+/// their handles.
 ///
-/// What the drafts hold stands in arrays of the tree, one behind the other: a node has no memory of its own but a long
-/// identifier, which is what making, passing on and freeing it by the hundred cost most.
+/// What the drafts hold stands in arrays of the tree, one behind the other: a node has no memory of
+/// its own but a long identifier, which is what making, passing on and freeing it by the hundred
+/// cost most.
 package struct FlattenedTree: Sendable {
     /// A node as the tree has it.
     package struct Entry: Sendable {
         package let identifier: String
-        /// The projection that was met first, nearly always the only one. The others are in `others`.
+        /// The projection that was met first, nearly always the only one. The others are in
+        /// `others`.
         package internal(set) var first: Part
         /// Found on its own path.
         package internal(set) var isOnCycle = false
@@ -27,7 +30,8 @@ package struct FlattenedTree: Sendable {
 
     package internal(set) var entries: [Entry] = []
     var values: [UInt8] = []
-    /// The nodes referred to, as indexes into the tree; a child's ordinal is its place in the range of its parent.
+    /// The nodes referred to, as indexes into the tree; a child's ordinal is its place in the range
+    /// of its parent.
     package internal(set) var children: [Int] = []
     var types: [String] = []
     package internal(set) var shapes: [Shape] = []
@@ -76,7 +80,8 @@ extension FlattenedTree {
             let entry = tree.entries[index]
             let parts = [entry.first] + (tree.others[index] ?? [])
             return NodeDraft(
-                identifier: entry.identifier, projections: parts.map(tree.draft), isOnCycle: entry.isOnCycle)
+                identifier: entry.identifier, projections: parts.map(tree.draft),
+                isOnCycle: entry.isOnCycle)
         }
     }
 }
@@ -117,9 +122,11 @@ package struct ValueDraft: Sendable, Equatable {
 public struct TreeLimits: Sendable, Hashable, Codable {
     /// Levels of nesting, containers and inline values counted. Default 256.
     public var maximumDepth = 256
-    /// Nodes of one tree; in reading, every occurrence counts that had to be decoded. Default 1,000,000.
+    /// Nodes of one tree; in reading, every occurrence counts that had to be decoded. Default
+    /// 1,000,000.
     public var maximumNodes = 1_000_000
-    /// Bytes of all records of one tree. Default 256 MiB; the cache lowers it to its share of the budget for writes.
+    /// Bytes of all records of one tree. Default 256 MiB; the cache lowers it to its share of the
+    /// budget for writes.
     public var maximumBytes = 256 << 20
 
     public init() {}

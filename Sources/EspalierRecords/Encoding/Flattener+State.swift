@@ -1,6 +1,7 @@
 extension Flattener {
-    /// What a tree is made of while it is flattened. What touches several of its parts is a method, which refers to none of them
-    /// by itself: counting references took a fifth of the time of a node.
+    /// What a tree is made of while it is flattened. What touches several of its parts is a method,
+    /// which refers to none of them by itself: counting references took a fifth of the time of a
+    /// node.
     struct State {
         var tree = FlattenedTree()
         var places = NodeTable()
@@ -10,7 +11,8 @@ extension Flattener {
         var lastShapes = LastShapes()
         /// One for each node on the path, and one for the value that the path begins in.
         var encoders: [ValueEncoder] = []
-        /// Why a node could not be written: the tree has a hole where it stands, even if a model swallows the error.
+        /// Why a node could not be written: the tree has a hole where it stands, even if a model
+        /// swallows the error.
         var failure: FlattenError?
         var stack = StackSpace()
 
@@ -34,8 +36,11 @@ extension Flattener {
             places = NodeTable(capacity: size.nodes)
         }
 
-        /// The place of a projection. A new one is taken, and the innermost of the path from here on.
-        mutating func place(of identifier: String, projection: String, _ limits: TreeLimits) throws -> Place {
+        /// The place of a projection. A new one is taken, and the innermost of the path from here
+        /// on.
+        mutating func place(of identifier: String, projection: String, _ limits: TreeLimits) throws
+            -> Place
+        {
             let found = places.place(of: identifier, in: tree.entries)
             let type = lastShapes.place(of: projection)
             var place = Place(
@@ -61,7 +66,8 @@ extension Flattener {
 
         /// Puts what `encoder` has into its place.
         mutating func fill(
-            _ place: Place, shape: Int, from encoder: ValueEncoder, isCase: Bool, _ limits: TreeLimits
+            _ place: Place, shape: Int, from encoder: ValueEncoder, isCase: Bool,
+            _ limits: TreeLimits
         ) throws {
             var part = FlattenedTree.Part(type: place.type, shape: shape)
             part.isCase = isCase

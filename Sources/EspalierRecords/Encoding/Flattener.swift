@@ -1,8 +1,11 @@
+import EspalierConfinement
+
 /// Takes model trees apart into drafts of records. Pure: no file, no lock, no clock.
 ///
-/// The first occurrence of an identifier in pre-order gives the record for its projection; later ones with the same
-/// projection are references to it and are not walked, which is what keeps trees that share nodes linear. Other
-/// projections add theirs. A node met inside itself is flagged as lying on a cycle.
+/// The first occurrence of an identifier in pre-order gives the record for its projection; later
+/// ones with the same projection are references to it and are not walked, which is what keeps trees
+/// that share nodes linear. Other projections add theirs. A node met inside itself is flagged as
+/// lying on a cycle.
 package final class Flattener {
     // immutable
     private let limits: TreeLimits
@@ -41,7 +44,8 @@ package final class Flattener {
     /// Flattens one value that stands outside a node.
     package func value(_ body: (ValueEncoder) throws -> Void) throws -> ValueDraft {
         let encoder = takeEncoder()
-        // Encoders hold the flattener: kept beyond the value, they would keep each other alive for good.
+        // Encoders hold the flattener: kept beyond the value, they would keep each other alive for
+        // good.
         defer { state.encoders.removeAll() }
         try body(encoder)
         if let failure = state.failure { throw failure }
@@ -49,18 +53,23 @@ package final class Flattener {
         return ValueDraft(bytes: encoder.writer.bytes, children: encoder.children)
     }
 
-    /// The index of the node of `identifier`, its fields written by `fields` unless they are known already.
+    /// The index of the node of `identifier`, its fields written by `fields` unless they are known
+    /// already.
     func node(
         identifier: String, projection: String, _ fields: (inout RecordEncoder) throws -> Void
     ) throws -> Int {
-        if state.tree.entries.isEmpty, let size = shapes.sizes.last(of: projection) { state.reserveCapacity(size) }
-        // Its place is taken before its fields are walked: pre-order, and known to whatever refers back to it.
+        if state.tree.entries.isEmpty, let size = shapes.sizes.last(of: projection) {
+            state.reserveCapacity(size)
+        }
+        // Its place is taken before its fields are walked: pre-order, and known to whatever refers
+        // back to it.
         let place = try state.place(of: identifier, projection: projection, limits)
         guard place.isNew else { return place.node }
         do {
             try write(fields, of: projection, to: place)
         } catch {
-            let reason = error as? FlattenError ?? .modelFailed(type: projection, reason: "\(error)")
+            let reason =
+                error as? FlattenError ?? .modelFailed(type: projection, reason: "\(error)")
             state.failure = state.failure ?? reason
             throw error
         }
@@ -73,12 +82,14 @@ package final class Flattener {
     ) throws {
         let encoder = takeEncoder()
         defer { state.path.removeLast() }
-        var record = RecordEncoder(node: encoder, expected: state.lastShapes.expected(at: place.shape))
+        var record = RecordEncoder(
+            node: encoder, expected: state.lastShapes.expected(at: place.shape))
         try nested { try fields(&record) }
         // What is expected by now may be another: that of a node of the type further down.
         var shape = place.shape
         if !record.isAsExpected {
-            shape = state.lastShapes.setShape(try record.shape(type: projection, in: shapes), ofTypeAt: place.type)
+            shape = state.lastShapes.setShape(
+                try record.shape(type: projection, in: shapes), ofTypeAt: place.type)
         }
         try state.fill(place, shape: shape, from: encoder, isCase: record.isCase, limits)
     }
@@ -93,13 +104,15 @@ package final class Flattener {
 
     private func enter() throws {
         let depth = state.depth
-        guard depth < limits.maximumDepth, !StackSpace.isDue(at: depth) || state.stack.hasSpace() else {
+        guard depth < limits.maximumDepth, !StackSpace.isDue(at: depth) || state.stack.hasSpace()
+        else {
             throw FlattenError.tooDeep(limit: min(depth, limits.maximumDepth))
         }
         state.depth += 1
     }
 
-    /// Throws unless `levels` more may be entered outside of `nested`: containers of users' code, which recurses by itself.
+    /// Throws unless `levels` more may be entered outside of `nested`: containers of users' code,
+    /// which recurses by itself.
     func allow(levels: Int) throws {
         guard state.depth + levels < limits.maximumDepth, state.stack.hasSpace() else {
             throw FlattenError.tooDeep(limit: limits.maximumDepth)

@@ -1,6 +1,8 @@
-/// The types met while a tree is flattened, and the shape of the last node of each: what the next one is expected to have.
+/// The types met while a tree is flattened, and the shape of the last node of each: what the next
+/// one is expected to have.
 ///
-/// A tree has few types: the first of them are searched one by one, which costs a tenth of a look-up by hash.
+/// A tree has few types: the first of them are searched one by one, which costs a tenth of a
+/// look-up by hash.
 struct LastShapes {
     private static let searched = 16
 
@@ -18,7 +20,9 @@ struct LastShapes {
     @inline(__always)
     mutating func place(of type: String) -> Int {
         // Most names are literals: where those are the same, their bytes need no comparison.
-        for place in 0..<min(types.count, Self.searched) where types[place].isIdentical(to: type) { return place }
+        for place in 0..<min(types.count, Self.searched) where types[place].isIdentical(to: type) {
+            return place
+        }
         return search(for: type)
     }
 

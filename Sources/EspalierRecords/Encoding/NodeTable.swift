@@ -1,7 +1,8 @@
-/// Where the nodes of a tree stand, by identifier: open addressing, with a part of the hash beside each index.
+/// Where the nodes of a tree stand, by identifier: open addressing, with a part of the hash beside
+/// each index.
 ///
-/// It holds no identifiers, the drafts do. A node costs one hash and one probe, where a dictionary took three of each and a
-/// reference to the text.
+/// It holds no identifiers, the drafts do. A node costs one hash and one probe, where a dictionary
+/// took three of each and a reference to the text.
 struct NodeTable {
     /// Where an identifier is found, or goes.
     struct Place {
@@ -18,7 +19,8 @@ struct NodeTable {
     /// Has room for `capacity` nodes before it grows.
     init(capacity: Int = 31) {
         // A power of two; at most half of the slots are taken.
-        slots = Array(repeating: 0, count: 2 << (Int.bitWidth - max(capacity, 31).leadingZeroBitCount))
+        slots = Array(
+            repeating: 0, count: 2 << (Int.bitWidth - max(capacity, 31).leadingZeroBitCount))
     }
 
     /// The place of `identifier`; of use until another one is taken.

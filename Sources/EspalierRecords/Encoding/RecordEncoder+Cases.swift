@@ -1,6 +1,6 @@
 extension RecordEncoder {
-    /// Encodes the case of an enum: one field by its name, with its payload as fields inside. `{"card": {"_0": ...}}`, as
-    /// `Codable` synthesises it; both read each other's.
+    /// Encodes the case of an enum: one field by its name, with its payload as fields inside.
+    /// `{"card": {"_0": ...}}`, as `Codable` synthesises it; both read each other's.
     ///
     /// ```swift
     /// switch self {
@@ -13,7 +13,9 @@ extension RecordEncoder {
     /// case .none: try encoder.encodeCase("none") { _ in }
     /// }
     /// ```
-    public mutating func encodeCase(_ name: String, _ payload: (inout RecordEncoder) throws -> Void) throws {
+    public mutating func encodeCase(_ name: String, _ payload: (inout RecordEncoder) throws -> Void)
+        throws
+    {
         startField(name)
         isCase = true
         try values.encodeModel(identifier: nil, projection: "", payload)

@@ -7,20 +7,21 @@
 /// }
 /// ```
 ///
-/// A model should encode all of its fields always, nil ones too: the fields it encodes are the ones its type *declares*,
-/// which a later write by the same type replaces. Encoding costs a comparison of the name and the bytes of the value.
-/// Not `Sendable`.
+/// A model should encode all of its fields always, nil ones too: the fields it encodes are the ones
+/// its type *declares*, which a later write by the same type replaces. Encoding costs a comparison
+/// of the name and the bytes of the value. Not `Sendable`.
 public struct RecordEncoder {
     @usableFromInline
     package let values: ValueEncoder
     /// The number of fields written.
     package private(set) var count = 0
     let isInline: Bool
-    // A model's fields are nearly always those of the last model of its type: names are compared along the expected
-    // shape, and a list is only made once they differ.
+    // A model's fields are nearly always those of the last model of its type: names are compared
+    // along the expected shape, and a list is only made once they differ.
     private let expected: Shape?
     private var names: [String]?
-    /// How many fields to come are the expected shape's, one for one, whose names need no comparison.
+    /// How many fields to come are the expected shape's, one for one, whose names need no
+    /// comparison.
     private var straightLeft = 0
     /// Whether it is the case of an enum that was written.
     var isCase = false
@@ -39,9 +40,10 @@ public struct RecordEncoder {
 
     /// Says which fields follow: all of these, in this order, which spares comparing their names.
     ///
-    /// Worth it in a model written by the thousand; `@Normalized` writes it. Call it first, with the fields in the order in which
-    /// `encode(_:forKey:)` is then called, and always with the same list for a type. Where that is not so, values are stored under
-    /// other fields' names; a debug build stops at a list that changes.
+    /// Worth it in a model written by the thousand; `@Normalized` writes it. Call it first, with
+    /// the fields in the order in which `encode(_:forKey:)` is then called, and always with the
+    /// same list for a type. Where that is not so, values are stored under other fields' names; a
+    /// debug build stops at a list that changes.
     ///
     /// ```swift
     /// func encode(to encoder: inout RecordEncoder) throws {
@@ -73,7 +75,9 @@ public struct RecordEncoder {
     @usableFromInline
     mutating func compare(_ type: ObjectIdentifier, _ fields: () -> [String]) {
         guard let expected else { return }
-        straightLeft = count == 0 && expected.writing.plan(for: type, fields, in: expected) == nil ? expected.count : 0
+        straightLeft =
+            count == 0 && expected.writing.plan(for: type, fields, in: expected) == nil
+            ? expected.count : 0
     }
 
     /// Encodes one field.

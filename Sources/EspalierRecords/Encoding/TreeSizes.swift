@@ -1,9 +1,10 @@
 import Synchronization
 
-/// How large the last tree of each type was: the next one is given as much room at once. Growing moved each node of a feed once
-/// more, which took a tenth of its time.
+/// How large the last tree of each type was: the next one is given as much room at once. Growing
+/// moved each node of a feed once more, which took a tenth of its time.
 ///
-/// Only the last one counts, and up to a limit: trees that wait to be written are not to hold much more than they use.
+/// Only the last one counts, and up to a limit: trees that wait to be written are not to hold much
+/// more than they use.
 final class TreeSizes: Sendable {
     struct Size {
         let nodes: Int
@@ -18,7 +19,8 @@ final class TreeSizes: Sendable {
 
     private let last = Mutex<[Identifier: Size]>([:])
 
-    /// What the last tree came to whose outermost node was of `type`; nil where that was little or is not known.
+    /// What the last tree came to whose outermost node was of `type`; nil where that was little or
+    /// is not known.
     func last(of type: String) -> Size? {
         last.withLock { $0.isEmpty ? nil : $0[Identifier(type)] }
     }

@@ -1,7 +1,9 @@
+import EspalierConfinement
+
 /// Writes the values of one record, or of one run of values outside a record.
 ///
-/// `FieldValue` conformances receive one and write exactly one value. Not `Sendable`; lives as long as the flattening of
-/// one tree.
+/// `FieldValue` conformances receive one and write exactly one value. Not `Sendable`; lives as long
+/// as the flattening of one tree.
 ///
 /// Example: `func encodeValue(into encoder: ValueEncoder) throws { encoder.encode(rawValue) }`.
 public final class ValueEncoder {
@@ -11,7 +13,8 @@ public final class ValueEncoder {
         case referring
         /// A stand-in by which the elements of a set are put in order.
         case ordering
-        /// A map of its fields, as in the keys of a dictionary, which are the same bytes in every record.
+        /// A map of its fields, as in the keys of a dictionary, which are the same bytes in every
+        /// record.
         case inlining
     }
 
@@ -28,7 +31,8 @@ public final class ValueEncoder {
         @inline(__always) _modify { yield &confinedWriter.value }
     }
 
-    /// The nodes referred to, each once, as indexes into the flattened tree; a child's ordinal is its place here.
+    /// The nodes referred to, each once, as indexes into the flattened tree; a child's ordinal is
+    /// its place here.
     package var children: [Int] { references.value.nodes }
 
     /// Puts the children at the end of `array`.
@@ -63,11 +67,15 @@ public final class ValueEncoder {
     public func encode(decimal digits: String) { writer.append(decimal: digits) }
 
     public func encode(_ value: Int128) {
-        writer.append(wide: UInt64(truncatingIfNeeded: value >> 64), UInt64(truncatingIfNeeded: value), signed: true)
+        writer.append(
+            wide: UInt64(truncatingIfNeeded: value >> 64), UInt64(truncatingIfNeeded: value),
+            signed: true)
     }
 
     public func encode(_ value: UInt128) {
-        writer.append(wide: UInt64(truncatingIfNeeded: value >> 64), UInt64(truncatingIfNeeded: value), signed: false)
+        writer.append(
+            wide: UInt64(truncatingIfNeeded: value >> 64), UInt64(truncatingIfNeeded: value),
+            signed: false)
     }
 
     // MARK: Containers
@@ -121,13 +129,16 @@ public final class ValueEncoder {
 
     // MARK: Order
 
-    /// The bytes by which a set's element is put in order: equal in every process, whatever the order of iteration was.
+    /// The bytes by which a set's element is put in order: equal in every process, whatever the
+    /// order of iteration was.
     package func orderingBytes(_ body: (ValueEncoder) throws -> Void) throws -> [UInt8] {
         try bytes(in: .ordering, body)
     }
 
     /// The bytes of a dictionary's key, by which entries are put in order.
-    package func keyBytes(_ body: (ValueEncoder) throws -> Void) throws -> [UInt8] { try bytes(in: .inlining, body) }
+    package func keyBytes(_ body: (ValueEncoder) throws -> Void) throws -> [UInt8] {
+        try bytes(in: .inlining, body)
+    }
 
     private func bytes(in mode: Mode, _ body: (ValueEncoder) throws -> Void) throws -> [UInt8] {
         let scratch = ValueEncoder(flattener, mode: mode)

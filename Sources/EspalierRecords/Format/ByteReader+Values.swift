@@ -1,5 +1,5 @@
-/// Reads values. Each function moves past the value it returns, or throws and leaves the position where it was found
-/// broken; nothing reads past the end.
+/// Reads values. Each function moves past the value it returns, or throws and leaves the position
+/// where it was found broken; nothing reads past the end.
 extension ByteReader {
     /// What the value at the position is; nil for a byte that starts no value.
     package static func kind(of tag: UInt8, extension type: UInt8?) -> ValueKind? {
@@ -31,7 +31,9 @@ extension ByteReader {
             _ = try ahead.extensionLength(tag)
             type = try ahead.byte()
         }
-        guard let kind = Self.kind(of: tag, extension: type) else { throw .malformed("an unknown kind of value") }
+        guard let kind = Self.kind(of: tag, extension: type) else {
+            throw .malformed("an unknown kind of value")
+        }
         return kind
     }
 
@@ -71,7 +73,9 @@ extension ByteReader {
 
     /// An integer of any kind that fits `I`; nil when the value is of another kind or does not fit.
     @inline(__always)
-    package mutating func takeInteger<I: FixedWidthInteger>(_ type: I.Type = I.self) throws(FormatError) -> I? {
+    package mutating func takeInteger<I: FixedWidthInteger>(_ type: I.Type = I.self)
+        throws(FormatError) -> I?
+    {
         let tag = try peek()
         if tag < 0x80 {
             position += 1
@@ -104,12 +108,16 @@ extension ByteReader {
 
     private mutating func takeWideInteger<I: FixedWidthInteger>() throws(FormatError) -> I? {
         guard let wide = try takeWide() else { return nil }
-        if wide.signed { return I(exactly: Int128(Int64(bitPattern: wide.high)) << 64 | Int128(wide.low)) }
+        if wide.signed {
+            return I(exactly: Int128(Int64(bitPattern: wide.high)) << 64 | Int128(wide.low))
+        }
         return I(exactly: UInt128(wide.high) << 64 | UInt128(wide.low))
     }
 
     /// A 128-bit integer as its two's complement.
-    package mutating func takeWide() throws(FormatError) -> (high: UInt64, low: UInt64, signed: Bool)? {
+    package mutating func takeWide() throws(FormatError) -> (
+        high: UInt64, low: UInt64, signed: Bool
+    )? {
         let start = position
         guard try byte() == Wire.fixext16 else {
             position = start
@@ -272,7 +280,8 @@ extension ByteReader {
             pending -= 1
             let tag = try peek()
             switch tag {
-            case 0x00...0x7F, Wire.negativeFixint...0xFF, Wire.null, Wire.absent, Wire.no, Wire.yes: position += 1
+            case 0x00...0x7F, Wire.negativeFixint...0xFF, Wire.null, Wire.absent, Wire.no, Wire.yes:
+                position += 1
             case 0xA0...0xBF: try skip(1 + Int(tag & 0x1F))
             case 0x80...0x8F, Wire.map16, Wire.map32: pending += 2 * (try takeMapCount() ?? 0)
             case 0x90...0x9F, Wire.array16, Wire.array32: pending += try takeArrayCount() ?? 0

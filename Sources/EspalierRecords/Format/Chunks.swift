@@ -1,13 +1,17 @@
-/// Long records as chunks, because LMDB keeps what does not fit a page on pages that have to be contiguous.
+/// Long records as chunks, because LMDB keeps what does not fit a page on pages that have to be
+/// contiguous.
 ///
 ///     first chunk = version, flags with bit 7 set, count of chunks (varint), slice, check     under handle
 ///     chunk k     = slice, check                                                             under handle, k
 ///
-/// The slices joined are the record, with its own check; a chunk's check is seeded with handle and chunk number.
+/// The slices joined are the record, with its own check; a chunk's check is seeded with handle and
+/// chunk number.
 package enum Chunks {
     /// The values to store: one when `record` fits in `limit`, else the chunks in order.
     package static func split(_ record: [UInt8], handle: Handle, limit: Int) -> [[UInt8]] {
-        precondition(limit > RecordLayout.checkSize + 12, "a value of \(limit) bytes leaves no room for a slice")
+        precondition(
+            limit > RecordLayout.checkSize + 12,
+            "a value of \(limit) bytes leaves no room for a slice")
         guard record.count > limit else { return [record] }
         // Ten bytes are the most that the first chunk's count can take.
         let slice = limit - RecordLayout.checkSize - 12
@@ -40,11 +44,15 @@ package enum Chunks {
     }
 
     package static func count(_ reader: inout ByteReader) throws(FormatError) -> Int? {
-        guard try reader.byte() == RecordLayout.version, try reader.byte() & RecordLayout.Flag.chunked != 0 else {
+        guard try reader.byte() == RecordLayout.version,
+            try reader.byte() & RecordLayout.Flag.chunked != 0
+        else {
             return nil
         }
         let count = try reader.varint()
-        guard count > 1, count <= UInt64(UInt32.max) else { throw .malformed("a count of chunks out of range") }
+        guard count > 1, count <= UInt64(UInt32.max) else {
+            throw .malformed("a count of chunks out of range")
+        }
         return Int(count)
     }
 

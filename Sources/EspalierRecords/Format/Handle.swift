@@ -1,4 +1,5 @@
-/// The 64-bit number of a record: handed out in ascending order, never reused, meaningful inside one generation only.
+/// The 64-bit number of a record: handed out in ascending order, never reused, meaningful inside
+/// one generation only.
 ///
 /// Example: `Handle(42).rawValue == 42`.
 public struct Handle: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {

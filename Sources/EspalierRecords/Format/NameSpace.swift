@@ -6,6 +6,7 @@ public enum NameSpace: UInt8, Sendable, CaseIterable, Codable {
     case key = 2
     /// A collection under its key.
     case collection = 3
-    /// A run of a collection's elements. It has no identifier and no index entry: its collection names it.
+    /// A run of a collection's elements. It has no identifier and no index entry: its collection
+    /// names it.
     case segment = 5
 }

@@ -1,6 +1,7 @@
 /// A record taken out of the store: everything it says, owned.
 ///
-/// For merging, verifying and showing; reading a tree goes over the stored bytes without making one.
+/// For merging, verifying and showing; reading a tree goes over the stored bytes without making
+/// one.
 package struct Record {
     package let handle: Handle
     package let nameSpace: NameSpace
@@ -20,7 +21,7 @@ package struct Record {
 
     /// Checks and takes a record apart. `shapes` gives the shape of a number.
     package init(
-        reading record: ExpandedRecord, storedAs storedByteCount: Int, handle: Handle,
+        reading record: DecompressedRecord, storedAs storedByteCount: Int, handle: Handle,
         shapes: (UInt64) throws -> Shape?
     ) throws {
         var reader = record.reader
@@ -32,7 +33,8 @@ package struct Record {
         dictionaryNumber = layout.dictionaryNumber
         var body = try layout.payload(reader)
         let shape = try Self.shape(of: layout, &body, shapes)
-        try layout.verify(reader, handle: handle, shape: shape.fingerprint, dictionary: record.dictionary)
+        try layout.verify(
+            reader, handle: handle, shape: shape.fingerprint, dictionary: record.dictionary)
         guard let identifier = try body.takeString() else {
             throw FormatError.malformed("a record without an identifier")
         }
@@ -51,13 +53,16 @@ package struct Record {
         reading reader: inout ByteReader, handle: Handle, shapes: (UInt64) throws -> Shape?
     ) throws {
         try self.init(
-            reading: ExpandedRecord(reader: reader, dictionary: 0), storedAs: reader.end, handle: handle, shapes: shapes
+            reading: DecompressedRecord(reader: reader, dictionary: 0), storedAs: reader.end,
+            handle: handle, shapes: shapes
         )
     }
 
-    /// What of the record is compressed: its own shape, where it carries one, identifier and values.
+    /// What of the record is compressed: its own shape, where it carries one, identifier and
+    /// values.
     package var payload: [UInt8] {
-        (hasOwnShape ? shape.description : []) + Self.payload(identifier: identifier, values: values)
+        (hasOwnShape ? shape.description : [])
+            + Self.payload(identifier: identifier, values: values)
     }
 
     /// The shape of a record, standing behind its description afterwards where it carries its own.
@@ -67,7 +72,9 @@ package struct Record {
     ) throws -> Shape {
         if layout.hasOwnShape { return try Shape.read(from: &body) }
         if layout.shapeNumber == 0 { return Shape.none }
-        guard let shape = try shapes(layout.shapeNumber) else { throw FormatError.unknownShape(layout.shapeNumber) }
+        guard let shape = try shapes(layout.shapeNumber) else {
+            throw FormatError.unknownShape(layout.shapeNumber)
+        }
         return shape
     }
 

@@ -52,7 +52,8 @@ package struct RecordLayout {
         _ reader: inout ByteReader, of handle: Handle, into children: inout [Handle]
     ) throws(FormatError) {
         for _ in 0..<childCount {
-            children.append(Handle(handle.rawValue &+ UInt64(bitPattern: try reader.signedVarint())))
+            children.append(
+                Handle(handle.rawValue &+ UInt64(bitPattern: try reader.signedVarint())))
         }
     }
 
@@ -64,13 +65,14 @@ package struct RecordLayout {
         return reader.limited(to: end)
     }
 
-    /// Throws unless the check matches. `shape` and `dictionary` are the fingerprints of what the record names by number; no
-    /// dictionary has 0.
+    /// Throws unless the check matches. `shape` and `dictionary` are the fingerprints of what the
+    /// record names by number; no dictionary has 0.
     @inline(__always)
     package func verify(
         _ reader: ByteReader, handle: Handle, shape: UInt64, dictionary: UInt64
     ) throws(FormatError) {
-        _ = try reader.verifiedEnd(seed: Self.seed(handle: handle, shape: shape, dictionary: dictionary))
+        _ = try reader.verifiedEnd(
+            seed: Self.seed(handle: handle, shape: shape, dictionary: dictionary))
     }
 
     @inline(__always)
@@ -103,7 +105,8 @@ extension RecordLayout {
         package let savedBytes: Int
 
         package init(
-            dictionary number: UInt64, fingerprint: UInt64, frame: ArraySlice<UInt8>, of payload: [UInt8]
+            dictionary number: UInt64, fingerprint: UInt64, frame: ArraySlice<UInt8>,
+            of payload: [UInt8]
         ) {
             dictionary = (number, fingerprint)
             self.frame = frame
@@ -117,19 +120,23 @@ extension RecordLayout {
         return shape.description + content
     }
 
-    /// The bytes of a record. `content` holds identifier and values; `compressed` is what the payload is stored as, if not raw.
+    /// The bytes of a record. `content` holds identifier and values; `compressed` is what the
+    /// payload is stored as, if not raw.
     package static func build(
-        handle: Handle, nameSpace: NameSpace, shape: ShapeReference, children: [Handle], payload content: [UInt8],
+        handle: Handle, nameSpace: NameSpace, shape: ShapeReference, children: [Handle],
+        payload content: [UInt8],
         compressed: CompressedPayload? = nil
     ) -> [UInt8] {
         var writer = ByteWriter(capacity: content.count + children.count * 3 + 24)
         append(
-            handle, nameSpace, shape, children, dictionary: compressed?.dictionary.number ?? 0, to: &writer)
+            handle, nameSpace, shape, children, dictionary: compressed?.dictionary.number ?? 0,
+            to: &writer)
         let head = writer.count
         writer.append(payload(content, shape: shape))
         let check = writer.check(
             seed: seed(
-                handle: handle, shape: shape.shape.fingerprint, dictionary: compressed?.dictionary.fingerprint ?? 0))
+                handle: handle, shape: shape.shape.fingerprint,
+                dictionary: compressed?.dictionary.fingerprint ?? 0))
         if let compressed {
             writer.truncate(to: head)
             writer.append(compressed.frame)
@@ -140,15 +147,18 @@ extension RecordLayout {
 
     /// The same for a raw payload, which is not made first.
     package static func build(
-        handle: Handle, nameSpace: NameSpace, shape: ShapeReference, children: [Handle], identifier: String,
+        handle: Handle, nameSpace: NameSpace, shape: ShapeReference, children: [Handle],
+        identifier: String,
         values: ArraySlice<UInt8>
     ) -> [UInt8] {
-        var writer = ByteWriter(capacity: identifier.utf8.count + values.count + children.count * 3 + 24)
+        var writer = ByteWriter(
+            capacity: identifier.utf8.count + values.count + children.count * 3 + 24)
         append(handle, nameSpace, shape, children, dictionary: 0, to: &writer)
         if case .own(let shape) = shape { writer.append(shape.description) }
         writer.append(value: identifier)
         writer.append(values)
-        writer.append(integer: writer.check(seed: seed(handle: handle, shape: shape.shape.fingerprint)))
+        writer.append(
+            integer: writer.check(seed: seed(handle: handle, shape: shape.shape.fingerprint)))
         return writer.bytes
     }
 

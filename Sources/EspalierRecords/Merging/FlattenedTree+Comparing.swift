@@ -13,12 +13,13 @@ package enum Likeness {
 }
 
 extension FlattenedTree {
-    /// Compares what the first projection of a node says with a stored record, value by value and without making a `Record`
-    /// of that. Puts the record's children, which are for the caller to compare, at the end of `children`.
+    /// Compares what the first projection of a node says with a stored record, value by value and
+    /// without making a `Record` of that. Puts the record's children, which are for the caller to
+    /// compare, at the end of `children`.
     ///
     /// `shapeNumber` is what the node's shape has; nil where it has none.
     package func likeness(
-        of record: ExpandedRecord, at handle: Handle, to index: Int, shapeNumber: UInt64?,
+        of record: DecompressedRecord, at handle: Handle, to index: Int, shapeNumber: UInt64?,
         children: inout [Handle]
     ) throws(FormatError) -> Likeness {
         var reader = record.reader
@@ -26,7 +27,9 @@ extension FlattenedTree {
         guard layout.nameSpace == .node, !layout.hasOwnShape else { return .none }
         try layout.readChildren(&reader, of: handle, into: &children)
         var body = try layout.payload(reader)
-        guard let count = try body.takeStringLength(), try body.matches(entries[index].identifier, count: count) else {
+        guard let count = try body.takeStringLength(),
+            try body.matches(entries[index].identifier, count: count)
+        else {
             return .none
         }
         let part = entries[index].first
@@ -34,7 +37,8 @@ extension FlattenedTree {
             body.matchesRest(values, part.values)
         else { return .identifier }
         try layout.verify(
-            record.reader, handle: handle, shape: shapes[part.shape].fingerprint, dictionary: record.dictionary)
+            record.reader, handle: handle, shape: shapes[part.shape].fingerprint,
+            dictionary: record.dictionary)
         return .content
     }
 }

@@ -1,4 +1,5 @@
-/// What becomes of a record when a tree that has its identifier is written: the rules of projections, as a value.
+/// What becomes of a record when a tree that has its identifier is written: the rules of
+/// projections, as a value.
 ///
 ///     record before        write by T            record after
 ///     a  {S}               b, c                  a {S}, b {S,T}, c {T}
@@ -11,10 +12,13 @@ package struct RecordMerge {
     /// Whether it refers to nodes that the tree does not: those of fields that stay.
     package let keepsChildren: Bool
 
-    /// Merges the node at `index` of `tree` into `old`. `handles` gives the handle of each node of the tree.
-    // Shared, because an initialiser is given a copy otherwise: of all the tree's arrays, for each node.
+    /// Merges the node at `index` of `tree` into `old`. `handles` gives the handle of each node of
+    /// the tree.
+    // Shared, because an initialiser is given a copy otherwise: of all the tree's arrays, for each
+    // node.
     package init(
-        _ index: Int, of tree: __shared FlattenedTree, into old: __shared Record?, policy: WritePolicy,
+        _ index: Int, of tree: __shared FlattenedTree, into old: __shared Record?,
+        policy: WritePolicy,
         handles: __shared [Handle]
     ) throws {
         // Not the draft as a whole: it would be made for this.
@@ -32,7 +36,8 @@ package struct RecordMerge {
         var childCount = 0
         for projection in tree.nodes[index].projections {
             childCount += projection.children.count
-            try merge.add(projection, policy: policy, children: projection.children.map { handles[$0] })
+            try merge.add(
+                projection, policy: policy, children: projection.children.map { handles[$0] })
         }
         let merged = try merge.finish()
         (shape, children, values) = (merged.shape, merged.children, merged.values[...])
@@ -61,12 +66,18 @@ private struct SlotMerge {
         sources.append((old.values, old.children))
         let ranges = try Self.ranges(of: old.values, count: old.shape.count)
         for (field, range) in zip(old.shape.fields, ranges) {
-            let declarers = types.indices.filter { field.declarers & (1 << UInt64($0)) != 0 }.map { types[$0] }
-            append(Slot(name: Identifier(field.name), declarers: Set(declarers), source: 0, range: range))
+            let declarers = types.indices.filter { field.declarers & (1 << UInt64($0)) != 0 }.map {
+                types[$0]
+            }
+            append(
+                Slot(
+                    name: Identifier(field.name), declarers: Set(declarers), source: 0, range: range
+                ))
         }
     }
 
-    mutating func add(_ projection: ProjectionDraft, policy: WritePolicy, children: [Handle]) throws {
+    mutating func add(_ projection: ProjectionDraft, policy: WritePolicy, children: [Handle]) throws
+    {
         let type = Identifier(projection.type)
         if policy == .replace || projection.isCase {
             withdraw(type, except: Set(projection.shape.names.map(Identifier.init)))
@@ -107,7 +118,8 @@ private struct SlotMerge {
     mutating func finish() throws -> (shape: Shape, children: [Handle], values: [UInt8]) {
         limitTypes()
         let used = types.filter { type in slots.contains { $0.declarers.contains(type) } }
-        let bits = Dictionary(uniqueKeysWithValues: used.enumerated().map { ($1, UInt64(1) << UInt64($0)) })
+        let bits = Dictionary(
+            uniqueKeysWithValues: used.enumerated().map { ($1, UInt64(1) << UInt64($0)) })
         var splicer = ValueSplicer()
         for slot in slots {
             let source = sources[slot.source]
@@ -121,12 +133,15 @@ private struct SlotMerge {
             }
         }
         let fields = slots.map { slot in
-            Shape.Field(name: slot.name.string, declarers: slot.declarers.reduce(0) { $0 | (bits[$1] ?? 0) })
+            Shape.Field(
+                name: slot.name.string, declarers: slot.declarers.reduce(0) { $0 | (bits[$1] ?? 0) }
+            )
         }
         return (Shape(types: used.map(\.string), fields: fields), splicer.children, splicer.values)
     }
 
-    /// Declarers are bits of one word: past 64 types the one that wrote first gives way, with the fields only it declares.
+    /// Declarers are bits of one word: past 64 types the one that wrote first gives way, with the
+    /// fields only it declares.
     private mutating func limitTypes() {
         while types.count > Shape.maximumTypes {
             withdraw(types.removeFirst(), except: [])

@@ -1,11 +1,12 @@
 /// Joins values of several origins into one record, renumbering their children.
 ///
-/// Children get their ordinals by first use, so that the same values in the same order always make the same bytes.
+/// Children get their ordinals by first use, so that the same values in the same order always make
+/// the same bytes.
 package struct ValueSplicer: ~Copyable {
     package private(set) var writer = ByteWriter()
     package private(set) var children: [Handle] = []
-    /// Made for the first child that is not later than all before it: what was appended in the order of handles, as new nodes
-    /// are, names none twice.
+    /// Made for the first child that is not later than all before it: what was appended in the
+    /// order of handles, as new nodes are, names none twice.
     private var ordinals: [Handle: Int]?
 
     package init() {}
@@ -15,7 +16,8 @@ package struct ValueSplicer: ~Copyable {
     /// Appends bytes that hold no child: the head of an array.
     package mutating func append(arrayOf count: Int) { writer.append(arrayOf: count) }
 
-    /// Appends the value that stands in `range` of `reader`; `child` gives the handle of an ordinal.
+    /// Appends the value that stands in `range` of `reader`; `child` gives the handle of an
+    /// ordinal.
     package mutating func append(
         _ range: Range<Int>, of reader: ByteReader, child: (Int) throws -> Handle
     ) throws {
@@ -37,13 +39,17 @@ package struct ValueSplicer: ~Copyable {
     }
 
     /// Appends a value that is a reference.
-    package mutating func append(reference handle: Handle) { writer.append(child: ordinal(of: handle)) }
+    package mutating func append(reference handle: Handle) {
+        writer.append(child: ordinal(of: handle))
+    }
 
     /// Appends a whole value that has `children`.
     package mutating func append(_ value: [UInt8], children: [Handle]) throws {
         try ByteReader.reading(value) { reader in
             try append(0..<value.count, of: reader) { ordinal in
-                guard ordinal < children.count else { throw FormatError.malformed("a child that is not in the record") }
+                guard ordinal < children.count else {
+                    throw FormatError.malformed("a child that is not in the record")
+                }
                 return children[ordinal]
             }
         }

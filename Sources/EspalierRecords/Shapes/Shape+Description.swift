@@ -1,4 +1,5 @@
-/// A shape as bytes: in the `shapes` keyspace, and inside records that carry their shape themselves.
+/// A shape as bytes: in the `shapes` keyspace, and inside records that carry their shape
+/// themselves.
 ///
 ///     description = count of types, types, count of fields, fields
 ///     field       = name, declarers (varint)
@@ -26,7 +27,9 @@ extension Shape {
         var fields: [Field] = []
         fields.reserveCapacity(fieldCount)
         for _ in 0..<fieldCount {
-            fields.append(Field(name: try reader.string(count: reader.count()), declarers: try reader.varint()))
+            fields.append(
+                Field(
+                    name: try reader.string(count: reader.count()), declarers: try reader.varint()))
         }
         let shape = Shape(types: types, fields: fields)
         guard shape.hasUniqueNames else { throw .malformed("a shape that names a field twice") }

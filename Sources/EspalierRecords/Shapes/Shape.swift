@@ -1,8 +1,9 @@
 /// An ordered list of field names with the types that declare them: the hidden class of a record.
 ///
-/// Records carry a shape's number (or, past the limits on shapes, the shape itself) instead of their field names. A shape
-/// is a value: two shapes of the same types, names and declarers are equal and have the same fingerprint, in every
-/// process. Numbers belong to one generation of one cache and are kept apart from it.
+/// Records carry a shape's number (or, past the limits on shapes, the shape itself) instead of
+/// their field names. A shape is a value: two shapes of the same types, names and declarers are
+/// equal and have the same fingerprint, in every process. Numbers belong to one generation of one
+/// cache and are kept apart from it.
 ///
 /// Example: `Shape(type: "Person", fields: ["name", "age"])`.
 ///
@@ -24,24 +25,29 @@ public final class Shape: Sendable, Hashable {
 
     public let types: [String]
     public let fields: [Field]
-    /// XXH64 of the description; names the shape where a number can't: before a transaction, in checks.
+    /// XXH64 of the description; names the shape where a number can't: before a transaction, in
+    /// checks.
     public let fingerprint: UInt64
     package let names: [String]
-    // With ASCII names `==` and equal lengths mean equal bytes, which spares a comparison byte by byte.
+    // With ASCII names `==` and equal lengths mean equal bytes, which spares a comparison byte by
+    // byte.
     private let isASCII: Bool
     private let slots: [Identifier: Int]
-    /// Where the fields of Swift types stand here, as their decoders expect them and as their encoders do.
+    /// Where the fields of Swift types stand here, as their decoders expect them and as their
+    /// encoders do.
     let reading = SlotPlans()
     let writing = SlotPlans()
 
     public init(types: [String], fields: [Field]) {
-        precondition(types.count <= Self.maximumTypes, "a shape has at most \(Self.maximumTypes) types")
+        precondition(
+            types.count <= Self.maximumTypes, "a shape has at most \(Self.maximumTypes) types")
         self.types = types
         self.fields = fields
         names = fields.map(\.name)
         isASCII = names.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
         slots = Dictionary(
-            names.enumerated().map { (Identifier($1), $0) }, uniquingKeysWith: { first, _ in first })
+            names.enumerated().map { (Identifier($1), $0) }, uniquingKeysWith: { first, _ in first }
+        )
         fingerprint = XXHash64.hash(Self.description(types: types, fields: fields))
     }
 

@@ -2,7 +2,8 @@ import Synchronization
 
 /// Shapes of models met while flattening, so that a node costs no new shape.
 ///
-/// Bounded: JSON whose objects have ever new sets of keys makes it start over, which costs time and nothing else.
+/// Bounded: JSON whose objects have ever new sets of keys makes it start over, which costs time and
+/// nothing else.
 package final class ShapeInterner: Sendable {
     private struct Key: Hashable {
         let type: Identifier

@@ -18,8 +18,8 @@ final class SlotPlan: Sendable {
 
 /// The plans of one shape, each found once. Kept by the shape, which belongs to one cache.
 final class SlotPlans: Sendable {
-    /// The type whose fields were found to be the shape's, one for one, as the bits of its identity; 0 for none yet. Most shapes
-    /// have just one, and no lock is taken for it.
+    /// The type whose fields were found to be the shape's, one for one, as the bits of its
+    /// identity; 0 for none yet. Most shapes have just one, and no lock is taken for it.
     private let owner = Atomic<UInt>(0)
     private let others = Mutex<[ObjectIdentifier: SlotPlan]>([:])
 
@@ -35,7 +35,8 @@ final class SlotPlans: Sendable {
         let plan = SlotPlan(fields(), in: shape)
         if plan.isStraight {
             let bits = UInt(bitPattern: type)
-            let (exchanged, known) = owner.compareExchange(expected: 0, desired: bits, ordering: .relaxed)
+            let (exchanged, known) = owner.compareExchange(
+                expected: 0, desired: bits, ordering: .relaxed)
             if exchanged || known == bits { return nil }
         }
         others.withLock { $0[type] = plan }

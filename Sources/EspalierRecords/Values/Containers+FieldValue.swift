@@ -92,7 +92,8 @@ extension ValueEncoder {
             (order: try orderingBytes { try encode($0, element) }, element: element)
         }.sorted { a, b in
             if a.order != b.order { return a.order.lexicographicallyPrecedes(b.order) }
-            // Models with one identifier: which comes first decides what is stored, so it must not be left to chance.
+            // Models with one identifier: which comes first decides what is stored, so it must not
+            // be left to chance.
             let content = try [a, b].map { entry in try keyBytes { try encode($0, entry.element) } }
             return content[0].lexicographicallyPrecedes(content[1])
         }
@@ -101,7 +102,8 @@ extension ValueEncoder {
         }
     }
 
-    /// Entries by the bytes of their keys. A model in a key is inline, so that keys are the same bytes in every record.
+    /// Entries by the bytes of their keys. A model in a key is inline, so that keys are the same
+    /// bytes in every record.
     package func encodeSorted<Key, Value>(
         _ entries: [Key: Value],
         key: (ValueEncoder, Key) throws -> Void, value: (ValueEncoder, Value) throws -> Void

@@ -2,7 +2,9 @@ public import Foundation
 
 extension Date: FieldValue {
     /// Seconds since the reference date, to the bit.
-    public func encodeValue(into encoder: ValueEncoder) { encoder.encode(timeIntervalSinceReferenceDate) }
+    public func encodeValue(into encoder: ValueEncoder) {
+        encoder.encode(timeIntervalSinceReferenceDate)
+    }
 
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> Date {
         Date(timeIntervalSinceReferenceDate: try decoder.decodeDouble())
@@ -26,10 +28,11 @@ extension UUID: FieldValue {
 
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> UUID {
         let b = try decoder.decodeBytes()
-        guard b.count == 16 else { throw AssemblyFailure(.undecodable("a UUID of \(b.count) bytes")) }
+        guard b.count == 16 else { throw ReadFailure(.undecodable("a UUID of \(b.count) bytes")) }
         return UUID(
             uuid: (
-                b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]
+                b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
+                b[13], b[14], b[15]
             ))
     }
 }
@@ -45,18 +48,24 @@ extension URL: FieldValue {
     }
 
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> URL {
-        if try decoder.kind() == .string { return try url(try decoder.decodeString(), relativeTo: nil) }
+        if try decoder.kind() == .string {
+            return try url(try decoder.decodeString(), relativeTo: nil)
+        }
         var text: String?
         var base: URL?
         try decoder.decodeElements {
-            if text == nil { text = try $0.decodeString() } else { base = try URL.decodeValue(from: &$0) }
+            if text == nil {
+                text = try $0.decodeString()
+            } else {
+                base = try URL.decodeValue(from: &$0)
+            }
         }
         return try url(text ?? "", relativeTo: base)
     }
 
     private static func url(_ text: String, relativeTo base: URL?) throws -> URL {
         guard let url = URL(string: text, relativeTo: base) else {
-            throw AssemblyFailure(.undecodable("text that is no URL"))
+            throw ReadFailure(.undecodable("text that is no URL"))
         }
         return url
     }
@@ -77,7 +86,7 @@ extension Decimal: FieldValue {
             let digits = try decoder.decodeDecimalDigits()
             if digits == "NaN" { return .nan }
             guard let value = Decimal(string: digits, locale: nil) else {
-                throw AssemblyFailure(.undecodable("digits that are no Decimal"))
+                throw ReadFailure(.undecodable("digits that are no Decimal"))
             }
             return value
         }

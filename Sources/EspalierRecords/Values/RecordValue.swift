@@ -1,7 +1,7 @@
 /// Any stored value, for showing and moving records without their Swift type.
 ///
-/// Example: `RecordValue.array([.string("a"), .null])`. References are shown as their ordinal in the record's children;
-/// they mean something only beside them.
+/// Example: `RecordValue.array([.string("a"), .null])`. References are shown as their ordinal in
+/// the record's children; they mean something only beside them.
 public indirect enum RecordValue: Hashable, Sendable {
     case absent
     case null
@@ -51,7 +51,9 @@ extension RecordValue {
                 self = .unsigned(try reader.takeInteger(UInt64.self) ?? 0)
             }
         case .wideInteger:
-            guard let wide = try reader.takeWide() else { throw .malformed("an integer of an unknown width") }
+            guard let wide = try reader.takeWide() else {
+                throw .malformed("an integer of an unknown width")
+            }
             self = .wide(high: wide.high, low: wide.low, signed: wide.signed)
         case .float:
             if let float = try reader.takeFloat() {
@@ -63,7 +65,9 @@ extension RecordValue {
         case .bytes: self = .bytes(try reader.takeBytes() ?? [])
         case .decimal: self = .decimal(try reader.takeDecimal() ?? "")
         case .child:
-            guard let ordinal = try reader.takeChild() else { throw .malformed("a child of an unknown width") }
+            guard let ordinal = try reader.takeChild() else {
+                throw .malformed("a child of an unknown width")
+            }
             self = .child(ordinal)
         case .array:
             var elements: [RecordValue] = []
@@ -75,7 +79,8 @@ extension RecordValue {
             var entries: [Entry] = []
             for _ in 0..<(try reader.takeMapCount() ?? 0) {
                 let key = try RecordValue(reading: &reader, depth: depth - 1)
-                entries.append(Entry(key: key, value: try RecordValue(reading: &reader, depth: depth - 1)))
+                entries.append(
+                    Entry(key: key, value: try RecordValue(reading: &reader, depth: depth - 1)))
             }
             self = .map(entries)
         }

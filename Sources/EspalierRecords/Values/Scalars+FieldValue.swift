@@ -2,28 +2,36 @@ extension Bool: FieldValue {
     @inlinable
     public func encodeValue(into encoder: ValueEncoder) { encoder.encode(self) }
     @inlinable
-    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Bool { try decoder.decodeBool() }
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Bool {
+        try decoder.decodeBool()
+    }
 }
 
 extension String: FieldValue {
     @inlinable
     public func encodeValue(into encoder: ValueEncoder) { encoder.encode(self) }
     @inlinable
-    public static func decodeValue(from decoder: inout ValueDecoder) throws -> String { try decoder.decodeString() }
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> String {
+        try decoder.decodeString()
+    }
 }
 
 extension Double: FieldValue {
     @inlinable
     public func encodeValue(into encoder: ValueEncoder) { encoder.encode(self) }
     @inlinable
-    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Double { try decoder.decodeDouble() }
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Double {
+        try decoder.decodeDouble()
+    }
 }
 
 extension Float: FieldValue {
     @inlinable
     public func encodeValue(into encoder: ValueEncoder) { encoder.encode(self) }
     @inlinable
-    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Float { try decoder.decodeFloat() }
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Float {
+        try decoder.decodeFloat()
+    }
 }
 
 /// Integers of 64 bits and less share this: the stored width is the value's, not the type's.
@@ -31,14 +39,18 @@ extension FieldValue where Self: FixedWidthInteger & SignedInteger {
     @inlinable
     public func encodeValue(into encoder: ValueEncoder) { encoder.encode(Int64(self)) }
     @inlinable
-    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Self { try decoder.decodeInteger() }
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Self {
+        try decoder.decodeInteger()
+    }
 }
 
 extension FieldValue where Self: FixedWidthInteger & UnsignedInteger {
     @inlinable
     public func encodeValue(into encoder: ValueEncoder) { encoder.encode(UInt64(self)) }
     @inlinable
-    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Self { try decoder.decodeInteger() }
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Self {
+        try decoder.decodeInteger()
+    }
 }
 
 extension Int: FieldValue {}

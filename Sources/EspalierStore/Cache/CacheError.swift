@@ -1,7 +1,8 @@
 import EspalierLMDB
 public import EspalierRecords
 
-/// Why the cache could not do what was asked: opening it, or committing a write. A read never throws; it misses.
+/// Why the cache could not do what was asked: opening it, or committing a write. A read never
+/// throws; it misses.
 public struct CacheError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure it is, to be acted on.
     public enum Code: Sendable, Hashable {
@@ -23,15 +24,18 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
         case closed
         /// The write does not fit in what the budget leaves free.
         case full
-        /// The write does not fit because a reader, of this or another process, keeps what was freed from being used again.
+        /// The write does not fit because a reader, of this or another process, keeps what was
+        /// freed from being used again.
         case pagesHeld
-        /// What is pinned would take more than half the budget, or what it leaves does not suffice for the write.
+        /// What is pinned would take more than half the budget, or what it leaves does not suffice
+        /// for the write.
         case pinnedFull
         /// What is to be evicted is pinned, or others refer to it.
         case referenced
         /// Readers did not end in time for the budget to be changed.
         case busy
-        /// The cache's files are damaged; opened to be written, it would be replaced by an empty one.
+        /// The cache's files are damaged; opened to be written, it would be replaced by an empty
+        /// one.
         case damaged
         /// The disk is full.
         case diskFull
@@ -72,11 +76,14 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
 
 extension CacheError {
     static let dropped = CacheError(
-        .dropped, "The queue of writes was full and this was the oldest. Write less often or raise queueLimit.")
+        .dropped,
+        "The queue of writes was full and this was the oldest. Write less often or raise queueLimit."
+    )
 
     static let closed = CacheError(.closed, "The cache is closed. Open it again.")
 
-    /// Under what a failed write is counted, if it was the cache that had to give it up, and not the caller who got it wrong.
+    /// Under what a failed write is counted, if it was the cache that had to give it up, and not
+    /// the caller who got it wrong.
     var dropReason: String? {
         switch code {
         case .full: "full"
@@ -96,15 +103,20 @@ extension CacheError {
         switch error {
         case let error as CacheError: self = error
         case let error as FlattenError: self.init(flatten: error)
-        case is Committer.Stuck, is NoRoom: self = .full(budget ?? ByteCount(0))
-        case is Committer.DamagedBooks:
-            self.init(.damaged, "The cache's own books are damaged. Empty it, or delete the directory.")
-        case is Committer.LeftBehind:
-            self.init(.busy, "Other processes have changed the cache's file twice meanwhile. Try again.")
+        case is Committer.BudgetDeadlock, is NoRoom: self = .full(budget ?? ByteCount(0))
+        case is Committer.CorruptMetadata:
+            self.init(
+                .damaged, "The cache's own books are damaged. Empty it, or delete the directory.")
+        case is Committer.StaleGeneration:
+            self.init(
+                .busy, "Other processes have changed the cache's file twice meanwhile. Try again.")
         case let error as LMDBError: self.init(lmdb: error, budget: budget)
         case let error as FormatError:
-            self.init(.damaged, "The cache's own books are damaged. Empty it, or delete the directory.", cause: error)
-        default: self.init(.notFlattened(.modelFailed(type: "model", reason: "\(error)")), "\(error)")
+            self.init(
+                .damaged, "The cache's own books are damaged. Empty it, or delete the directory.",
+                cause: error)
+        default:
+            self.init(.notFlattened(.modelFailed(type: "model", reason: "\(error)")), "\(error)")
         }
     }
 
@@ -119,16 +131,24 @@ extension CacheError {
     private init(lmdb error: LMDBError, budget: ByteCount?) {
         switch error.code {
         case .mapFull: self = .full(budget ?? ByteCount(0))
-        case .diskFull: self.init(.diskFull, "The disk is full. Free some space; the write was dropped.", cause: error)
+        case .diskFull:
+            self.init(
+                .diskFull, "The disk is full. Free some space; the write was dropped.", cause: error
+            )
         case .closed: self = .closed
         case .permissionDenied, .notWritable:
             self.init(
-                .notWritable, "The directory or a file in it can't be written. Check its owner and mode.", cause: error)
+                .notWritable,
+                "The directory or a file in it can't be written. Check its owner and mode.",
+                cause: error)
         case .badPath:
-            self.init(.badDirectory, "The path leads to something that is no directory of a cache.", cause: error)
+            self.init(
+                .badDirectory, "The path leads to something that is no directory of a cache.",
+                cause: error)
         case .corrupted, .invalidFile, .versionMismatch, .missingKeyspace:
             self.init(
-                .damaged, "The cache's files are damaged. Delete the directory, or open it to write, and store anew.",
+                .damaged,
+                "The cache's files are damaged. Delete the directory, or open it to write, and store anew.",
                 cause: error)
         default: self.init(.storage, "LMDB failed.", cause: error)
         }
@@ -141,7 +161,8 @@ extension CacheError {
     static func badCompression(_ compression: Compression) -> CacheError {
         let levels = Compression.levels
         return CacheError(
-            .badCompression, "\(compression) is outside the levels \(levels.lowerBound) ... \(levels.upperBound).")
+            .badCompression,
+            "\(compression) is outside the levels \(levels.lowerBound) ... \(levels.upperBound).")
     }
 
     static func pagesHeld(_ process: Int32?) -> CacheError {
@@ -154,11 +175,15 @@ extension CacheError {
     }
 
     static func pinnedFull(_ budget: ByteCount) -> CacheError {
-        CacheError(.pinnedFull, "What is pinned leaves too little of the budget of \(budget). Unpin something.")
+        CacheError(
+            .pinnedFull,
+            "What is pinned leaves too little of the budget of \(budget). Unpin something.")
     }
 
     static let referenced = CacheError(
-        .referenced, "Others refer to it, or it is pinned: without it their trees would be broken. Delete it instead.")
+        .referenced,
+        "Others refer to it, or it is pinned: without it their trees would be broken. Delete it instead."
+    )
 
     static func full(_ budget: ByteCount) -> CacheError {
         CacheError(

@@ -28,7 +28,9 @@ final class ChangeSetBroadcast: Sendable {
     }
 
     func send(_ changes: ChangeSet) {
-        for subscriber in state.withLock({ Array($0.subscribers.values) }) { subscriber.yield(changes) }
+        for subscriber in state.withLock({ Array($0.subscribers.values) }) {
+            subscriber.yield(changes)
+        }
     }
 
     func finish() {

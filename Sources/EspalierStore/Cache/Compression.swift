@@ -2,12 +2,13 @@
 ///
 /// Example: `Configuration(compression: .zstd(level: 9))`.
 ///
-/// What is stored already stays as it is, and is read whatever it was written with, until it is rewritten or the cache is
-/// compacted.
+/// What is stored already stays as it is, and is read whatever it was written with, until it is
+/// rewritten or the cache is compacted.
 public enum Compression: Sendable, Hashable {
     /// Not at all: reads take a third to a half less time, and about twice the bytes.
     case none
-    /// By zstd, with dictionaries trained on the cache's own records. Level 1, fastest, to 12, smallest; 3 is the default.
+    /// By zstd, with dictionaries trained on the cache's own records. Level 1, fastest, to 12,
+    /// smallest; 3 is the default.
     case zstd(level: Int)
 
     /// zstd at level 3.

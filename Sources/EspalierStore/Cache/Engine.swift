@@ -4,7 +4,8 @@ import EspalierRecords
 import Foundation
 import Synchronization
 
-/// What is behind a `NormalizedCache`: one per directory in a process, shared by everyone who opens it.
+/// What is behind a `NormalizedCache`: one per directory in a process, shared by everyone who opens
+/// it.
 final class Engine: Sendable {
     // immutable
     let configuration: Configuration
@@ -26,14 +27,16 @@ final class Engine: Sendable {
     private let users = Mutex(0)
 
     init(
-        _ directory: CacheDirectory, _ identity: CacheDirectory.Identity, _ configuration: Configuration, create: Bool
+        _ directory: CacheDirectory, _ identity: CacheDirectory.Identity,
+        _ configuration: Configuration, create: Bool
     ) throws {
         self.directory = directory
         self.identity = identity
         self.configuration = configuration
         let subscribers = ChangeSetBroadcast()
         let events = EventBroadcast()
-        generations = try GenerationHolder(directory, configuration, create: create) { [statistics] reason in
+        generations = try GenerationHolder(directory, configuration, create: create) {
+            [statistics] reason in
             statistics.countReplaced(reason: reason.rawValue)
             events.send(.generationReplaced(reason: reason.rawValue))
         }
@@ -46,7 +49,8 @@ final class Engine: Sendable {
         }
         queue = WriteQueue(limit: configuration.queueLimit) { onFailure(.dropped) }
         committer = Committer(
-            generations, statistics, configuration.compression, callAttention: { [queue] in queue.callAttention() }
+            generations, statistics, configuration.compression,
+            wakeWriter: { [queue] in queue.wakeWriter() }
         ) { changes, timeline in
             if !changes.isEmpty { subscribers.send(changes) }
             events.send(changes.victims, timeline)
@@ -57,7 +61,8 @@ final class Engine: Sendable {
 
     // MARK: Writing
 
-    /// The largest single write is an eighth of the budget: it and what it replaces have to fit side by side.
+    /// The largest single write is an eighth of the budget: it and what it replaces have to fit
+    /// side by side.
     var writeLimits: TreeLimits {
         var limits = configuration.limits
         let budget = (try? generations.current().budget) ?? configuration.budget
@@ -72,17 +77,17 @@ final class Engine: Sendable {
     ) -> WriteTicket {
         let limits = writeLimits
         let interner = interner
-        let submission = queue.submit(coalescingKey: coalescingKey, isDroppable: isDroppable) {
+        let write = queue.submit(coalescingKey: coalescingKey, isDroppable: isDroppable) {
             try flatten(Flattener(limits: limits, shapes: interner))
         }
-        guard let submission else { return WriteTicket(failed: .closed) }
-        submission.ticket.beforeWaiting { [writer] in writer.commit(awaited: submission) }
-        if !submission.isForWriter {
+        guard let write else { return WriteTicket(failed: .closed) }
+        write.ticket.beforeWaiting { [writer] in writer.commit(awaited: write) }
+        if !write.isForWriter {
             flatteners.run { [queue] in
-                if let bytes = submission.flatten() { queue.measure(submission, bytes: bytes) }
+                if let bytes = write.flatten() { queue.measure(write, bytes: bytes) }
             }
         }
-        return submission.ticket
+        return write.ticket
     }
 
     // MARK: Reading
@@ -115,7 +120,8 @@ final class Engine: Sendable {
     }
 
     private func readNow<Value>(
-        _ target: ReadTarget, _ access: Access, _ body: (SnapshotReader) throws -> ReadOutcome<Value>
+        _ target: ReadTarget, _ access: Access,
+        _ body: (SnapshotReader) throws -> ReadOutcome<Value>
     ) -> ReadOutcome<Value> {
         let start = ContinuousClock.now
         let outcome: ReadOutcome<Value>
@@ -132,21 +138,25 @@ final class Engine: Sendable {
     private func snapshot<R>(_ access: Access, _ body: (SnapshotReader) throws -> R) throws -> R {
         try inspect { transaction, generation in
             let reader = SnapshotReader(
-                generation: generation, snapshot: transaction.snapshot, limits: configuration.limits)
+                generation: generation, snapshot: transaction.snapshot, limits: configuration.limits
+            )
             let result = try ReadScope.run { try body(reader) }
             committer.flag(reader.onCycle, in: generation)
             // What only looks at a cache changes nothing in it.
             if access == .touch {
                 touch(reader.touched, in: generation)
-                if committer.noteUnreadable(reader.unreadable, in: generation) { queue.callAttention() }
+                if committer.noteUnreadable(reader.unreadable, in: generation) {
+                    queue.wakeWriter()
+                }
             }
             return result
         }
     }
 
     private func touch(_ handles: [Handle], in generation: Generation) {
-        for handle in handles where committer.touches.touch(handle, in: generation.name) != .nothing {
-            queue.callAttention()
+        for handle in handles where committer.touches.touch(handle, in: generation.name) != .nothing
+        {
+            queue.wakeWriter()
         }
     }
 
@@ -161,7 +171,9 @@ final class Engine: Sendable {
         let type = TypeName.of(target.type)
         statistics.countMiss(reason, of: type, took: took)
         missObservers.tell(
-            Miss(type: type, nameSpace: target.nameSpace, identifier: target.identifier, reason: reason))
+            Miss(
+                type: type, nameSpace: target.nameSpace, identifier: target.identifier,
+                reason: reason))
         return outcome
     }
 
@@ -172,7 +184,7 @@ final class Engine: Sendable {
                 return try generation.environment.read { try body($0, generation) }
             } catch let error as LMDBError where error.isDamage {
                 committer.noteDamage(in: generation)
-                queue.callAttention()
+                queue.wakeWriter()
                 throw error
             }
         }
@@ -180,8 +192,8 @@ final class Engine: Sendable {
 
     // MARK: Telling
 
-    /// Runs `body`, code of a caller's that may wait for the cache, where that stops nobody: not on this thread, which may be the
-    /// writer's, or hold a lock that `body` takes.
+    /// Runs `body`, code of a caller's that may wait for the cache, where that stops nobody: not on
+    /// this thread, which may be the writer's, or hold a lock that `body` takes.
     func tell(_ body: @escaping @Sendable () -> Void) {
         if !readers.run(body) { Thread.detachNewThread(body) }
     }
@@ -199,7 +211,8 @@ final class Engine: Sendable {
         if letGo() { shutDown() }
     }
 
-    /// One user fewer. Whether it was the last one, who has to shut down; from here on others wait for that and open anew.
+    /// One user fewer. Whether it was the last one, who has to shut down; from here on others wait
+    /// for that and open anew.
     func letGo() -> Bool {
         EngineRegistry.shared.isLast(self) {
             users.withLock { users in
@@ -214,7 +227,7 @@ final class Engine: Sendable {
         writer.join()
         flatteners.close()
         readers.close()
-        committer.sweeper.close()
+        committer.cycleCollector.close()
         committer.trainer.close()
         generations.close()
         subscribers.finish()

@@ -14,18 +14,26 @@ final class EngineRegistry: Sendable {
     /// Held while an engine is made, so that two threads do not make two.
     private let opening = NSLock()
 
-    func open(path: String, configuration: Configuration, create: Bool) throws(CacheError) -> Engine {
+    func open(path: String, configuration: Configuration, create: Bool) throws(CacheError) -> Engine
+    {
         while true {
-            if let engine = try openNow(path: path, configuration: configuration, create: create) { return engine }
+            if let engine = try openNow(path: path, configuration: configuration, create: create) {
+                return engine
+            }
             Thread.sleep(forTimeInterval: 0.001)
         }
     }
 
-    /// Nil while the directory's last engine is still closing, which other directories must not wait for.
-    private func openNow(path: String, configuration: Configuration, create: Bool) throws(CacheError) -> Engine? {
+    /// Nil while the directory's last engine is still closing, which other directories must not
+    /// wait for.
+    private func openNow(path: String, configuration: Configuration, create: Bool)
+        throws(CacheError) -> Engine?
+    {
         opening.lock()
         defer { opening.unlock() }
-        guard !path.isEmpty else { throw CacheError(.badDirectory, "The path is empty. Name a directory.") }
+        guard !path.isEmpty else {
+            throw CacheError(.badDirectory, "The path is empty. Name a directory.")
+        }
         let directory = CacheDirectory(path)
         let identity = try directory.prepare(create: create)
         if let slot = slots.withLock({ $0[identity] }) {

@@ -1,7 +1,8 @@
 public import EspalierRecords
 
-// Reads that are no access: what they show is evicted when it would have been. For tools, for prefetching, for whatever looks at
-// more than a user does. Everything else is as with the reads of the same kind.
+// Reads that are no access: what they show is evicted when it would have been. For tools, for
+// prefetching, for whatever looks at more than a user does. Everything else is as with the reads of
+// the same kind.
 extension NormalizedCache {
     /// The tree of the node `identifier`, untouched; nil for a miss.
     public func peek<Model: IdentifiedModel>(
@@ -56,6 +57,8 @@ extension NormalizedCache {
     public func peekCollectionOutcome<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
     ) async -> ReadOutcome<[Model]> {
-        await outcome(.collection(type, key), consistency, .peek) { try $0.collection(type, forKey: key) }
+        await outcome(.collection(type, key), consistency, .peek) {
+            try $0.collection(type, forKey: key)
+        }
     }
 }

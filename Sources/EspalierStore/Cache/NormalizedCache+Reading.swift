@@ -1,7 +1,8 @@
 public import EspalierRecords
 
-// Each read comes in two forms: one that suspends, and one that blocks the calling thread. A read costs one transaction and
-// one look-up and decoding per node; nothing is locked while models are made.
+// Each read comes in two forms: one that suspends, and one that blocks the calling thread. A read
+// costs one transaction and one look-up and decoding per node; nothing is locked while models are
+// made.
 extension NormalizedCache {
     /// The tree of the node `identifier`; nil for a miss.
     public func read<Model: IdentifiedModel>(
@@ -31,28 +32,32 @@ extension NormalizedCache {
         await outcome(.node(type, identifier), consistency) { try $0.node(type, identifier) }
     }
 
-    /// What was set under `key` with `setModel(_:forKey:)`; else the node whose identifier `key` is.
+    /// What was set under `key` with `setModel(_:forKey:)`; else the node whose identifier `key`
+    /// is.
     public func modelOutcome<Model: IdentifiedModel>(
         _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
     ) -> ReadOutcome<Model> {
         outcome(.key(type, key), consistency) { try $0.model(type, forKey: key) }
     }
 
-    /// What was set under `key` with `setModel(_:forKey:)`; else the node whose identifier `key` is.
+    /// What was set under `key` with `setModel(_:forKey:)`; else the node whose identifier `key`
+    /// is.
     public func modelOutcome<Model: IdentifiedModel>(
         _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
     ) async -> ReadOutcome<Model> {
         await outcome(.key(type, key), consistency) { try $0.model(type, forKey: key) }
     }
 
-    /// The collection under `key`. Elements whose record was deleted are left out; any other gap is a miss of the whole.
+    /// The collection under `key`. Elements whose record was deleted are left out; any other gap is
+    /// a miss of the whole.
     public func collectionOutcome<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
     ) -> ReadOutcome<[Model]> {
         outcome(.collection(type, key), consistency) { try $0.collection(type, forKey: key) }
     }
 
-    /// The collection under `key`. Elements whose record was deleted are left out; any other gap is a miss of the whole.
+    /// The collection under `key`. Elements whose record was deleted are left out; any other gap is
+    /// a miss of the whole.
     public func collectionOutcome<Model: IdentifiedModel>(
         of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
     ) async -> ReadOutcome<[Model]> {
@@ -95,7 +100,9 @@ extension NormalizedCache {
         _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>,
         completion: @escaping @Sendable (ReadOutcome<Value>) -> Void
     ) {
-        guard !isClosed else { return completion(.miss(.unavailable(detail: CacheError.closed.message))) }
+        guard !isClosed else {
+            return completion(.miss(.unavailable(detail: CacheError.closed.message)))
+        }
         engine.read(target, consistency, access, body, completion: completion)
     }
 }

@@ -1,7 +1,7 @@
 import EspalierRecords
 
-/// A change of a collection, its models flattened. Indexes count the elements that are there: those whose own node was deleted
-/// are not.
+/// A change of a collection, its models flattened. Indexes count the elements that are there: those
+/// whose own node was deleted are not.
 enum FlattenedEdit: Sendable {
     case replace([ValueDraft])
     case insert([ValueDraft], at: Int)
@@ -24,7 +24,8 @@ enum FlattenedEdit: Sendable {
         }
     }
 
-    /// The place of the edit in a collection of `count` elements, which a sender's neighbours are around; nil where it has none.
+    /// The place of the edit in a collection of `count` elements, which a sender's neighbours are
+    /// around; nil where it has none.
     func place(in count: Int) -> Int? {
         switch self {
         case .insert(_, let index): (0...count).contains(index) ? index : nil

@@ -10,7 +10,8 @@ enum SegmentSplitter {
         return count % maximum == 0 ? full : full + [count % maximum]
     }
 
-    /// The sizes of the parts an overfull segment falls into: as equal as can be, so that the next insert fits.
+    /// The sizes of the parts an overfull segment falls into: as equal as can be, so that the next
+    /// insert fits.
     static func parts(of count: Int) -> [Int] {
         guard count > maximum else { return [count] }
         let parts = (count + maximum - 1) / maximum

@@ -2,7 +2,8 @@ import EspalierRecords
 
 /// One element of a collection: a value with its children.
 ///
-/// Nearly all are references, and a segment has hundreds of them: those hold nothing but the handle.
+/// Nearly all are references, and a segment has hundreds of them: those hold nothing but the
+/// handle.
 enum StoredElement: Sendable, Equatable {
     case reference(Handle)
     case inline(bytes: [UInt8], children: [Handle])
@@ -55,7 +56,9 @@ enum SegmentContent {
         }
     }
 
-    static func encode(_ elements: some Collection<StoredElement>) throws -> (children: [Handle], values: [UInt8]) {
+    static func encode(_ elements: some Collection<StoredElement>) throws -> (
+        children: [Handle], values: [UInt8]
+    ) {
         var splicer = ValueSplicer()
         splicer.append(arrayOf: elements.count)
         for element in elements { try append(element, to: &splicer) }
@@ -104,7 +107,9 @@ struct SegmentList: Equatable {
                 return count
             }
         }
-        guard counts.count == record.children.count else { throw FormatError.malformed("a collection's counts") }
+        guard counts.count == record.children.count else {
+            throw FormatError.malformed("a collection's counts")
+        }
         segments = zip(record.children, counts).map(Segment.init)
     }
 
@@ -115,7 +120,8 @@ struct SegmentList: Equatable {
         return writer.bytes
     }
 
-    /// The segment that element `index` stands in, and its place there; for `count` itself the end of the last one.
+    /// The segment that element `index` stands in, and its place there; for `count` itself the end
+    /// of the last one.
     func locate(_ index: Int) -> (segment: Int, offset: Int)? {
         var rest = index
         for (number, segment) in segments.enumerated() {

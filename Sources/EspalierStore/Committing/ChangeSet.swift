@@ -2,8 +2,9 @@ import EspalierRecords
 
 /// What one commit did, by identifier. Handed on in the order of commits.
 ///
-/// A commit may be of many writes: what several of them changed is named several times, what was written and then deleted
-/// is only deleted, and what is both deleted and written was deleted first, so that its old parents have lost it.
+/// A commit may be of many writes: what several of them changed is named several times, what was
+/// written and then deleted is only deleted, and what is both deleted and written was deleted
+/// first, so that its old parents have lost it.
 public struct ChangeSet: Sendable, Hashable {
     /// The number of the commit within its generation; ascending.
     public let commit: UInt64
@@ -29,7 +30,11 @@ public struct ChangeSet: Sendable, Hashable {
     mutating func add(_ victim: Victim) {
         victims.append(victim)
         for entry in victim.entries {
-            if entry.nameSpace == .node { evicted.append(entry.identifier) } else { keys.append(entry.identifier) }
+            if entry.nameSpace == .node {
+                evicted.append(entry.identifier)
+            } else {
+                keys.append(entry.identifier)
+            }
         }
     }
 

@@ -11,7 +11,9 @@ extension Committer {
                 try generations.setBudget(larger: budget)
             } catch let error as LMDBError where error.code == .busy {
                 throw CacheError(
-                    .busy, "Reads under way did not end in time for the budget to be raised. Try again.", cause: error)
+                    .busy,
+                    "Reads under way did not end in time for the budget to be raised. Try again.",
+                    cause: error)
             }
         } else if budget < old {
             try shrink(from: old, to: budget, mayExceed: mayExceed)
@@ -23,10 +25,13 @@ extension Committer {
         try commit([.checkPins(for: budget)], makingRoomIn: generation)
         let pages = Generation.mapSize(for: budget) / generation.environment.pageSize
         var goal = PagePlan(capacity: pages - 1).high
-        // Copied in order everything takes fewer pages; what does not is dealt with by evicting some more.
+        // Copied in order everything takes fewer pages; what does not is dealt with by evicting
+        // some more.
         for _ in 0..<4 {
             try trim(to: goal, .shrink, in: generation)
-            guard try generation.environment.read({ try $0.pages().used }) < pages else { throw full(generation) }
+            guard try generation.environment.read({ try $0.pages().used }) < pages else {
+                throw full(generation)
+            }
             do {
                 let room = mayExceed ? ByteCount(old.bytes + budget.bytes) : old
                 return try generations.move(to: budget, room: room)

@@ -3,8 +3,9 @@ import EspalierRecords
 import Foundation
 import Synchronization
 
-// What to do when the pages do not suffice. A transaction that fails changes nothing, so eviction must not wait for that: writes
-// leave pages that only eviction takes, and room is made in small transactions before a write is tried again.
+// What to do when the pages do not suffice. A transaction that fails changes nothing, so eviction
+// must not wait for that: writes leave pages that only eviction takes, and room is made in small
+// transactions before a write is tried again.
 extension Committer {
     /// How often a write is tried before it is dropped.
     private static let attempts = 4
@@ -19,7 +20,8 @@ extension Committer {
         for attempt in 0..<Self.attempts {
             do {
                 // What a write fails for must not be the records that are lost beside it.
-                try transact(operations, in: generation, goal: .watermark, losingRecords: attempt == 0)
+                try transact(
+                    operations, in: generation, goal: .watermark, losingRecords: attempt == 0)
                 if ranOut { statistics.countMapFull() }
                 return
             } catch let error as NoRoom {
@@ -34,7 +36,8 @@ extension Committer {
         throw full(generation)
     }
 
-    /// Evicts and lets time pass until a transaction can copy `pages` pages. Throws where that can't be reached.
+    /// Evicts and lets time pass until a transaction can copy `pages` pages. Throws where that
+    /// can't be reached.
     func makeRoom(for pages: Int, in generation: Generation) throws {
         let plan = try PagePlan(capacity: generation.environment.read { try $0.pages().capacity })
         let needed = pages + plan.reserve
@@ -52,21 +55,25 @@ extension Committer {
             }
             // Passing time takes some pages itself, and frees them again.
             if free.recent >= missing + 8 {
-                try passTime(in: generation)
+                try commitEmptyTransaction(in: generation)
                 continue
             }
             do {
                 let used = try generation.environment.read { try $0.pages().used }
                 let goal = EvictionGoal.pages(max(0, used - missing), .budget)
-                if try transact([], in: generation, goal: goal, steps: steps, takingTouches: false) > 0 { continue }
+                if try transact([], in: generation, goal: goal, steps: steps, takingTouches: false)
+                    > 0
+                {
+                    continue
+                }
                 guard free.recent > 8 else { throw stuck(generation, free) }
-                try passTime(in: generation)
+                try commitEmptyTransaction(in: generation)
             } catch let error where Self.isOutOfPages(error) && steps > 1 {
                 // One record at a time, until there is more room.
                 steps = steps == .max ? 16 : steps / 4
             } catch let error where Self.isOutOfPages(error) {
                 if free.recent > 8 {
-                    try passTime(in: generation)
+                    try commitEmptyTransaction(in: generation)
                     steps = .max
                 } else {
                     guard free.held > 0 else { throw stuck(generation, free) }
@@ -95,7 +102,7 @@ extension Committer {
     }
 
     /// What a commit frees can be used again two commits later.
-    private func passTime(in generation: Generation) throws {
+    private func commitEmptyTransaction(in generation: Generation) throws {
         let info = generation.keyspaces.info
         try generation.environment.write { transaction in
             guard let counters = try transaction.value(info, Counters.key) else { return }
@@ -119,7 +126,9 @@ extension Committer {
     func trim(to pages: Int, _ reason: Eviction.Reason, in generation: Generation) throws {
         while try generation.environment.read({ try $0.pages().used }) > pages {
             do {
-                guard try transact([], in: generation, goal: .pages(pages, reason)) > 0 else { return }
+                guard try transact([], in: generation, goal: .pages(pages, reason)) > 0 else {
+                    return
+                }
             } catch let error where Self.isOutOfPages(error) {
                 // To evict takes pages, too: those that a reader holds would do.
                 guard try freePages(of: generation).held > 0 else { throw full(generation) }
@@ -128,20 +137,24 @@ extension Committer {
         }
     }
 
-    /// With pins it is they who leave no room. Without, the cache starts anew, if it is sure that nothing else helps.
+    /// With pins it is they who leave no room. Without, the cache starts anew, if it is sure that
+    /// nothing else helps.
     private func stuck(_ generation: Generation, _ free: FreePages) -> any Error {
         let (pins, isExhausted) = state.withLock { ($0.tables?.reach.pins ?? 0, $0.isExhausted) }
         if pins > 0 { return CacheError.pinnedFull(generation.budget) }
-        return isExhausted && free.held == 0 ? Stuck() : full(generation)
+        return isExhausted && free.held == 0 ? BudgetDeadlock() : full(generation)
     }
 
     func full(_ generation: Generation) -> CacheError {
-        state.withLock { $0.tables?.reach.pins ?? 0 } == 0 ? .full(generation.budget) : .pinnedFull(generation.budget)
+        state.withLock { $0.tables?.reach.pins ?? 0 } == 0
+            ? .full(generation.budget) : .pinnedFull(generation.budget)
     }
 
     /// The process whose snapshot is the oldest.
     private func holder(in generation: Generation) throws -> Int32? {
-        try generation.environment.readers().filter { $0.transaction != nil }.max { ($0.lag ?? 0) < ($1.lag ?? 0) }?
-            .processIdentifier
+        try generation.environment.readers().filter { $0.transaction != nil }.max {
+            ($0.lag ?? 0) < ($1.lag ?? 0)
+        }?
+        .processIdentifier
     }
 }

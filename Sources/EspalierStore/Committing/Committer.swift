@@ -1,9 +1,11 @@
+import EspalierConfinement
 import EspalierLMDB
 import EspalierRecords
 import Synchronization
 
-/// Commits groups of operations, with the eviction they ask for. Confined to the thread that commits, whose turn `Writer` gives out, apart
-/// from `flag`, the touches and what reads find damaged.
+/// Commits groups of operations, with the eviction they ask for. Confined to the thread that
+/// commits, whose turn `Writer` gives out, apart from `flag`, the touches and what reads find
+/// damaged.
 final class Committer: Sendable {
     // immutable
     let generations: GenerationHolder
@@ -14,8 +16,8 @@ final class Committer: Sendable {
     let compression: Compression
     private let compressor: RecordCompressor?
     /// Has `maintain` called soon.
-    let callAttention: @Sendable () -> Void
-    let sweeper = WorkerThreads(name: "espalier-sweep", limit: 1)
+    let wakeWriter: @Sendable () -> Void
+    let cycleCollector = WorkerThreads(name: "espalier-cycles", limit: 1)
     /// Told of every commit, in their order.
     private let onCommit: @Sendable (ChangeSet, Timeline) -> Void
 
@@ -28,7 +30,7 @@ final class Committer: Sendable {
         var isBehind = false
         /// Whether the last commit found nothing that it could evict.
         var isExhausted = false
-        var sweeping = SweepProgress()
+        var cycleScan = CycleScanProgress()
         var training = TrainingProgress()
         /// The generation that a read found damaged.
         var damaged: Generation?
@@ -42,15 +44,16 @@ final class Committer: Sendable {
     private let cycles = Mutex<[String: Set<Handle>]>([:])
 
     init(
-        _ generations: GenerationHolder, _ statistics: StatisticsRecorder, _ compression: Compression,
-        callAttention: @escaping @Sendable () -> Void,
+        _ generations: GenerationHolder, _ statistics: StatisticsRecorder,
+        _ compression: Compression,
+        wakeWriter: @escaping @Sendable () -> Void,
         onCommit: @escaping @Sendable (ChangeSet, Timeline) -> Void
     ) {
         self.generations = generations
         self.statistics = statistics
         self.compression = compression
         compressor = RecordCompressor(compression)
-        self.callAttention = callAttention
+        self.wakeWriter = wakeWriter
         self.onCommit = onCommit
     }
 
@@ -73,9 +76,9 @@ final class Committer: Sendable {
         let generation = try generations.current()
         do {
             return isAlone ? try commit(alone: operations[0]) : try commitToLive(operations)
-        } catch is LeftBehind {
+        } catch is StaleGeneration {
             // The next one is the live one.
-        } catch is Stuck {
+        } catch is BudgetDeadlock {
             try start(because: .stuck, instead: generation)
         } catch let error where Self.isDamage(error) {
             try start(because: .damaged, instead: generation)
@@ -88,11 +91,13 @@ final class Committer: Sendable {
     }
 
     private static func isDamage(_ error: any Error) -> Bool {
-        (error as? LMDBError)?.isDamage == true || error is DamagedBooks
+        (error as? LMDBError)?.isDamage == true || error is CorruptMetadata
     }
 
     /// Goes on with an empty generation: a cache does not stay broken.
-    private func start(because reason: GenerationHolder.Replacement, instead blamed: Generation? = nil) throws {
+    private func start(
+        because reason: GenerationHolder.Replacement, instead blamed: Generation? = nil
+    ) throws {
         _ = try generations.replace(blamed, because: reason)
         var changes = ChangeSet(commit: 0)
         changes.isReset = true
@@ -104,7 +109,8 @@ final class Committer: Sendable {
             do {
                 try commit(operations, makingRoomIn: generation)
             } catch let error
-                where Self.isDamage(error) || Self.isTransient(error) || error is LeftBehind || error is Stuck
+                where Self.isDamage(error) || Self.isTransient(error) || error is StaleGeneration
+                || error is BudgetDeadlock
             {
                 throw error
             } catch {
@@ -119,20 +125,24 @@ final class Committer: Sendable {
             try start(because: .emptied)
         case .trim(let bytes):
             try generations.withCurrent { generation in
-                let pages = max(0, max(0, bytes.bytes) - Generation.sideFiles) / generation.environment.pageSize
+                let pages =
+                    max(0, max(0, bytes.bytes) - Generation.sideFiles)
+                    / generation.environment.pageSize
                 try trim(to: pages, .explicit, in: generation)
             }
         case .setBudget(let budget, let mayExceed): try setBudget(budget, mayExceed: mayExceed)
-        case .sweep: try generations.withCurrent { try sweep($0) }
+        case .collectCycles: try generations.withCurrent { try collectCycles($0) }
         case .compact: try generations.withCurrent { try compact($0) }
         default: try generations.withCurrent { try $0.environment.sync() }
         }
     }
 
-    /// Does some of what can be done while nobody writes: touches to flush, records to lose, trees to evict, children to release,
-    /// samples to take. Returns whether there is more of it.
+    /// Does some of what can be done while nobody writes: touches to flush, records to lose, trees
+    /// to evict, children to release, samples to take. Returns whether there is more of it.
     func maintain(isIdle: Bool) -> Bool {
-        if let damaged = state.withLock({ $0.damaged.take() }) { try? start(because: .damaged, instead: damaged) }
+        if let damaged = state.withLock({ $0.damaged.take() }) {
+            try? start(because: .damaged, instead: damaged)
+        }
         installTrained()
         let isSampling = sampleMore()
         let isDue = deadline.map { $0 <= .now } ?? false
@@ -150,21 +160,24 @@ final class Committer: Sendable {
     /// Whether there is something that `maintain` would go on with.
     var hasMore: Bool { state.withLock { $0.isBehind || $0.training.samples != nil } }
 
-    /// Touches and counts that no commit has taken: at closing. No record is lost by it: a tool that only looks at a damaged cache
-    /// leaves everything as it was.
+    /// Touches and counts that no commit has taken: at closing. No record is lost by it: a tool
+    /// that only looks at a damaged cache leaves everything as it was.
     func flushTouches() {
         guard touches.deadline != nil || statistics.pending != LifetimeCounters() else { return }
-        _ = try? generations.withCurrent { try transact([], in: $0, goal: .watermark, losingRecords: false) }
+        _ = try? generations.withCurrent {
+            try transact([], in: $0, goal: .watermark, losingRecords: false)
+        }
     }
 
     /// The generation is not the live one any more: nothing was written.
-    struct LeftBehind: Error {}
+    struct StaleGeneration: Error {}
 
-    /// Nothing is left to evict, and what there is does not leave room for a write that would fit an empty cache.
-    struct Stuck: Error {}
+    /// Nothing is left to evict, and what there is does not leave room for a write that would fit
+    /// an empty cache.
+    struct BudgetDeadlock: Error {}
 
     /// The counters can't be read: nothing can be handed out.
-    struct DamagedBooks: Error {}
+    struct CorruptMetadata: Error {}
 
     private static func isTransient(_ error: any Error) -> Bool {
         guard let error = error as? LMDBError else { return false }
@@ -173,106 +186,120 @@ final class Committer: Sendable {
 
     // MARK: One transaction
 
-    /// Commits `operations`, and evicts towards `goal` what room there is for. Returns the steps that eviction took.
+    /// Commits `operations`, and evicts towards `goal` what room there is for. Returns the steps
+    /// that eviction took.
     @discardableResult
     func transact(
-        _ operations: [WriteOperation], in generation: Generation, goal: EvictionGoal, steps limit: Int = .max,
+        _ operations: [WriteOperation], in generation: Generation, goal: EvictionGoal,
+        steps limit: Int = .max,
         takingTouches: Bool = true, losingRecords: Bool = true
     ) throws -> Int {
         let start = ContinuousClock.now
         var transaction = try generation.environment.beginWrite()
         // Another process may have switched while this one waited for it.
-        guard generations.isLive(generation) else { throw LeftBehind() }
+        guard generations.isLive(generation) else { throw StaleGeneration() }
         let number = transaction.number
         let tables = state.withLock { state -> WriterTables? in
-            // The transaction after the last one of ours: nobody else has written, the tables are as they were.
+            // The transaction after the last one of ours: nobody else has written, the tables are
+            // as they were.
             guard let asOf = state.asOf, asOf == (generation.name, number - 1) else { return nil }
             return state.tables
         }
-        let session = try makeSession(generation, transaction, tables)
-        // Each may stand on a page of its own: what makes room takes none, and looks the victims up instead.
-        let share = takingTouches ? PagePlan(capacity: try transaction.pages().capacity).touchLimit : 0
+        let commit = try makeCommit(generation, transaction, tables)
+        // Each may stand on a page of its own: what makes room takes none, and looks the victims up
+        // instead.
+        let share =
+            takingTouches ? PagePlan(capacity: try transaction.pages().capacity).touchLimit : 0
         let taken = touches.take(atMost: share, in: generation.name)
         let measured = statistics.take(for: number)
         let steps: Int
         do {
-            try session.touch(taken.handles, in: transaction)
+            try commit.touch(taken.handles, in: transaction)
             for operation in operations {
-                session.tick()
-                try session.apply(operation, in: &transaction)
+                commit.tick()
+                try commit.apply(operation, in: &transaction)
             }
-            session.changes.writeCount = operations.count
-            let flagged = try applyFlags(session, atMost: share, in: &transaction)
-            let losses = try applyLosses(session, atMost: losingRecords ? share : 0, in: &transaction)
-            advanceSweep(session)
-            var eviction = try Evicting(session, transaction, makesRoom: operations.allSatisfy(\.makesRoom)) {
+            commit.changes.writeCount = operations.count
+            let flagged = try applyFlags(commit, atMost: share, in: &transaction)
+            let losses = try applyLosses(
+                commit, atMost: losingRecords ? share : 0, in: &transaction)
+            advanceCycleScan(commit)
+            var eviction = try Evictor(
+                commit, transaction, makesRoom: operations.allSatisfy(\.makesRoom)
+            ) {
                 [touches] in touches.contains($0, in: generation.name)
             }
             try eviction.run(towards: goal, steps: limit, in: &transaction)
             steps = eviction.steps
-            session.lifetime += measured
-            if !eviction.tally.isEmpty { session.count(eviction.tally, for: goal.reason) }
-            let changed = try session.flush(&transaction)
+            commit.lifetime += measured
+            if !eviction.tally.isEmpty { commit.count(eviction.tally, for: goal.reason) }
+            let changed = try commit.flush(&transaction)
             try transaction.commit()
-            settle(session, number: number, changed, flagged: flagged, eviction)
+            settle(commit, number: number, changed, flagged: flagged, eviction)
             damages.settle(losses.lookedAt, lost: losses.lost, in: generation.name)
         } catch {
-            session.names.removeAll()
+            commit.names.removeAll()
             touches.putBack(taken, in: generation.name)
             damages.postpone()
             statistics.putBack(measured)
             throw error
         }
         statistics.countCommit(took: .now - start)
-        if !session.changes.isEmpty { onCommit(session.changes, session.lifetime.timeline) }
+        if !commit.changes.isEmpty { onCommit(commit.changes, commit.lifetime.timeline) }
         return steps
     }
 
-    private func makeSession(
+    private func makeCommit(
         _ generation: Generation, _ transaction: borrowing WriteTransaction, _ tables: WriterTables?
-    ) throws -> CommitSession {
+    ) throws -> CommitTransaction {
         do {
-            return try CommitSession(generation, transaction, tables, compressor)
+            return try CommitTransaction(generation, transaction, tables, compressor)
         } catch is FormatError {
-            throw DamagedBooks()
+            throw CorruptMetadata()
         }
     }
 
     /// Takes over into memory what the commit has made true.
     private func settle(
-        _ session: CommitSession, number: UInt64, _ changed: ChangedTables,
-        flagged: Set<Handle>, _ eviction: Evicting
+        _ commit: CommitTransaction, number: UInt64, _ changed: ChangedTables,
+        flagged: Set<Handle>, _ eviction: Evictor
     ) {
-        let generation = session.generation
-        session.settleRestorations()
+        let generation = commit.generation
+        commit.settleRestorations()
         state.withLock { state in
-            session.reach.settle(session.pinned)
+            commit.reach.settle(commit.pinned)
             state.tables = WriterTables(
-                shapes: session.shapes, dictionaries: session.dictionaries, reach: session.reach,
-                names: session.names)
+                shapes: commit.shapes, dictionaries: commit.dictionaries, reach: commit.reach,
+                names: commit.names)
             state.asOf = (generation.name, number)
             state.isBehind = eviction.isBehind
             state.isExhausted = eviction.isExhausted
             state.groupBytes =
-                PagePlan(capacity: generation.environment.mapSize / generation.environment.pageSize).groupBytes
+                PagePlan(capacity: generation.environment.mapSize / generation.environment.pageSize)
+                .groupBytes
         }
         for (number, shape) in changed.shapes {
-            if let shape { generation.shapes.add(shape, number: number) } else { generation.shapes.remove(number) }
+            if let shape {
+                generation.shapes.add(shape, number: number)
+            } else {
+                generation.shapes.remove(number)
+            }
         }
         for number in changed.droppedDictionaries { generation.dictionaries.remove(number) }
         compressor?.forget(changed.droppedDictionaries)
-        sweepOn(session)
-        trainOn(session)
+        continueCycleScan(commit)
+        trainOn(commit)
         // Those of generations left behind go, too.
         cycles.withLock { $0 = [generation.name: ($0[generation.name] ?? []).subtracting(flagged)] }
     }
 
     private func applyFlags(
-        _ session: CommitSession, atMost count: Int, in transaction: inout WriteTransaction
+        _ commit: CommitTransaction, atMost count: Int, in transaction: inout WriteTransaction
     ) throws -> Set<Handle> {
-        let flagged = Set(cycles.withLock { $0[session.generation.name] ?? [] }.prefix(count))
-        for handle in flagged where try transaction.contains(session.keyspaces.nodes, handle.rawValue) {
-            try session.flagCycle(at: handle, in: transaction)
+        let flagged = Set(cycles.withLock { $0[commit.generation.name] ?? [] }.prefix(count))
+        for handle in flagged
+        where try transaction.contains(commit.keyspaces.nodes, handle.rawValue) {
+            try commit.flagCycle(at: handle, in: transaction)
         }
         return flagged
     }

@@ -2,17 +2,19 @@ import EspalierRecords
 
 /// Finds records at which cycles close: depth first, without recursion, each record once.
 ///
-/// Whatever cycle can be reached from where the search starts, the record at which it was entered is among those found. So
-/// when these are flagged, no cycle is without a flag.
+/// Whatever cycle can be reached from where the search starts, the record at which it was entered
+/// is among those found. So when these are flagged, no cycle is without a flag.
 struct CycleSearch {
     private enum Mark { case onPath, done }
 
     private var marks: [Handle: Mark] = [:]
     private(set) var found: Set<Handle> = []
 
-    /// Searches what `start` refers to. `children` gives none for a record where the search should not go on.
+    /// Searches what `start` refers to. `children` gives none for a record where the search should
+    /// not go on.
     ///
-    /// After `limit` records it stops: what it has not seen by then may be on cycles that are not found.
+    /// After `limit` records it stops: what it has not seen by then may be on cycles that are not
+    /// found.
     mutating func search(
         from start: Handle, limit: Int = .max, children: (Handle) throws -> [Handle]
     ) rethrows {

@@ -1,6 +1,6 @@
 import EspalierRecords
 
-/// Where a session has edited keyspaces: what tells how many pages its commit copies.
+/// Where a commit has edited keyspaces: what tells how many pages its commit copies.
 struct Edits {
     /// Records rewritten or taken away.
     var nodes: [Handle] = []

@@ -3,9 +3,11 @@ import EspalierRecords
 
 /// Which number a shape has, and how many records use it: the writer's table.
 ///
-/// A value: a transaction changes its copy, which takes the original's place when the commit has succeeded.
+/// A value: a transaction changes its copy, which takes the original's place when the commit has
+/// succeeded.
 struct ShapeNumbers {
-    /// Past these, records carry their shape themselves: JSON keyed by version or name would make a shape an object.
+    /// Past these, records carry their shape themselves: JSON keyed by version or name would make a
+    /// shape an object.
     static let maximumShapes = 1_024
     static let maximumShapesOfType = 64
 
@@ -18,7 +20,8 @@ struct ShapeNumbers {
     private var numbers: [Shape: UInt64] = [:]
     private var countByType: [Identifier: Int] = [:]
     private var changed: Set<UInt64> = []
-    /// Numbers found last, by the shapes themselves: a tree has few, and its records meet them by turns.
+    /// Numbers found last, by the shapes themselves: a tree has few, and its records meet them by
+    /// turns.
     private var recent: [(shape: Shape, number: UInt64)] = []
     /// Records counted that `entries` does not have yet, for the same reason.
     private var added: [(number: UInt64, count: UInt64)] = []
@@ -31,8 +34,11 @@ struct ShapeNumbers {
         try transaction.forEach(in: keyspaces.shapes) { key, value in
             try ByteReader.reading(key) { key in
                 let number = try key.integer(UInt64.self)
-                // A damaged entry is left out: its records are misses, and no new record gets its number.
-                if let stored = try? ByteReader.reading(value, { try StoredShape(reading: &$0, number: number) }) {
+                // A damaged entry is left out: its records are misses, and no new record gets its
+                // number.
+                if let stored = try? ByteReader.reading(
+                    value, { try StoredShape(reading: &$0, number: number) })
+                {
                     loaded.append((number, stored))
                 }
             }
@@ -45,11 +51,16 @@ struct ShapeNumbers {
 
     /// What a record of `shape` is written with. `next` is where new numbers come from.
     ///
-    /// A shape whose entry would be longer than `limit`, a value of LMDB's, stands in its records, too.
-    mutating func bind(_ shape: Shape, next: inout UInt64, limit: Int) -> RecordLayout.ShapeReference {
+    /// A shape whose entry would be longer than `limit`, a value of LMDB's, stands in its records,
+    /// too.
+    mutating func bind(_ shape: Shape, next: inout UInt64, limit: Int)
+        -> RecordLayout.ShapeReference
+    {
         if let number = number(of: shape) { return .number(number, shape) }
         guard StoredShape.longest(for: shape) <= limit, entries.count < Self.maximumShapes,
-            shape.types.allSatisfy({ countByType[Identifier($0), default: 0] < Self.maximumShapesOfType })
+            shape.types.allSatisfy({
+                countByType[Identifier($0), default: 0] < Self.maximumShapesOfType
+            })
         else { return .own(shape) }
         let number = next
         next += 1
@@ -107,7 +118,8 @@ struct ShapeNumbers {
         }
     }
 
-    /// Writes the changes out and drops shapes without records. Returns what became of each changed number.
+    /// Writes the changes out and drops shapes without records. Returns what became of each changed
+    /// number.
     mutating func flush(
         _ transaction: inout WriteTransaction, _ keyspaces: Keyspaces
     ) throws -> [(number: UInt64, shape: Shape?)] {

@@ -5,7 +5,7 @@ struct WriterTables {
     var shapes: ShapeNumbers
     var dictionaries: DictionaryNumbers
     let reach: PinnedReach
-    let names: KnownNames
+    let names: VerifiedIndexEntries
 }
 
 /// What a commit changed of the tables that readers have.

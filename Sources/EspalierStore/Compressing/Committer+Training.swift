@@ -10,7 +10,8 @@ struct TrainingProgress {
     var samples: (RecordSamples, generation: Generation, counters: Counters)?
     /// What the next commit stores, and of which generation it is.
     var trained: (generation: String, TrainedDictionaries)?
-    /// Bytes written by the last commit, and how many have to be before the next training, after one that came to nothing.
+    /// Bytes written by the last commit, and how many have to be before the next training, after
+    /// one that came to nothing.
     var bytesWritten: UInt64 = 0
     var notBefore: (generation: String, bytesWritten: UInt64)?
 
@@ -21,12 +22,14 @@ struct TrainingProgress {
 
 extension Committer {
     /// Begins to train when that is due: samples between commits, the rest in the background.
-    func trainOn(_ session: CommitSession) {
-        let (generation, counters) = (session.generation, session.counters)
-        let isDue = TrainingPolicy.isDue(counters, session.dictionaries, budget: generation.budget)
+    func trainOn(_ commit: CommitTransaction) {
+        let (generation, counters) = (commit.generation, commit.counters)
+        let isDue = TrainingPolicy.isDue(counters, commit.dictionaries, budget: generation.budget)
         state.withLock { state in
             state.training.bytesWritten = counters.bytesWritten
-            guard isDue, compression != .none, !state.training.isRunning, state.training.trained == nil else { return }
+            guard isDue, compression != .none, !state.training.isRunning,
+                state.training.trained == nil
+            else { return }
             if let notBefore = state.training.notBefore, notBefore.generation == generation.name,
                 counters.bytesWritten < notBefore.bytesWritten
             {
@@ -39,13 +42,15 @@ extension Committer {
 
     private func samples(of generation: Generation, _ counters: Counters) -> RecordSamples {
         let allowance = TrainingPolicy.setAllowance(of: generation.budget)
-        return RecordSamples(byteCount: DictionaryTraining.sampleBytes(allowance: allowance), seed: counters.stamp)
+        return RecordSamples(
+            byteCount: DictionaryTraining.sampleBytes(allowance: allowance), seed: counters.stamp)
     }
 
-    /// Takes some more samples, on the writer's thread: beside a commit a read would keep pages from being used again. Returns
-    /// whether there is more to take.
+    /// Takes some more samples, on the writer's thread: beside a commit a read would keep pages
+    /// from being used again. Returns whether there is more to take.
     func sampleMore() -> Bool {
-        guard let (taken, generation, counters) = state.withLock({ $0.training.samples.take() }) else { return false }
+        guard let (taken, generation, counters) = state.withLock({ $0.training.samples.take() })
+        else { return false }
         var samples = taken
         guard let isMore = try? samples.takeMore(of: generation) else {
             state.withLock { state in
@@ -66,7 +71,7 @@ extension Committer {
                 state.training.trained = trained.map { (generation.name, $0) }
                 if trained == nil { state.training.postpone(in: generation.name) }
             }
-            callAttention()
+            wakeWriter()
         }
         return false
     }
@@ -77,11 +82,13 @@ extension Committer {
     ) -> TrainedDictionaries? {
         guard case .zstd(let level) = compression else { return nil }
         let allowance = TrainingPolicy.setAllowance(of: generation.budget)
-        let training = DictionaryTraining(level: level, allowance: allowance, rawBytes: counters.rawBytes)
+        let training = DictionaryTraining(
+            level: level, allowance: allowance, rawBytes: counters.rawBytes)
         return training?.train(samples, since: counters.trainedAt)
     }
 
-    /// Stores what was trained, in a commit of its own. Where that fails the next training has to wait.
+    /// Stores what was trained, in a commit of its own. Where that fails the next training has to
+    /// wait.
     func installTrained() {
         guard let (name, trained) = state.withLock({ $0.training.trained.take() }) else { return }
         do {
@@ -96,7 +103,8 @@ extension Committer {
 
     // MARK: Compacting
 
-    /// Trains now, and writes every record anew that the newest dictionaries make shorter: some hundred in each commit.
+    /// Trains now, and writes every record anew that the newest dictionaries make shorter: some
+    /// hundred in each commit.
     func compact(_ generation: Generation) throws {
         let counters = try generation.environment.read { try $0.counters(generation.keyspaces) }
         if compression == .none {
@@ -112,9 +120,12 @@ extension Committer {
         while let from = start {
             let slice = try generation.environment.read { transaction in
                 try RecompressionSlice(
-                    from: from, in: transaction, of: generation, compression: compression, bytes: groupBytes)
+                    from: from, in: transaction, of: generation, compression: compression,
+                    bytes: groupBytes)
             }
-            if !slice.handles.isEmpty { try commit([.recompress(slice.handles)], makingRoomIn: generation) }
+            if !slice.handles.isEmpty {
+                try commit([.recompress(slice.handles)], makingRoomIn: generation)
+            }
             start = slice.next
         }
     }
@@ -123,7 +134,7 @@ extension Committer {
 /// Some records that are not stored as the newest dictionaries would have it.
 private struct RecompressionSlice {
     private static let size = 512
-    /// How much longer than stored a record may become when it is expanded, about.
+    /// How much longer than stored a record may become when it is decompressed, about.
     private static let expansion = 4
 
     private(set) var handles: [Handle] = []
@@ -138,14 +149,20 @@ private struct RecompressionSlice {
         let keyspaces = generation.keyspaces
         let snapshot = transaction.snapshot
         let dictionaries = try DictionaryNumbers(loading: transaction, keyspaces)
-        for handle in try RecordSamples.handles(from: start, count: Self.size, in: transaction, keyspaces) {
+        for handle in try RecordSamples.handles(
+            from: start, count: Self.size, in: transaction, keyspaces)
+        {
             // The highest there is only where damage has made it up.
             next = handle.rawValue == .max ? nil : handle.rawValue + 1
             // What is too damaged to tell is left to those who read it.
-            guard let (layout, byteCount) = try? snapshot.layout(keyspaces, of: handle) else { continue }
+            guard let (layout, byteCount) = try? snapshot.layout(keyspaces, of: handle) else {
+                continue
+            }
             let shape = try? snapshot.storedShape(keyspaces, layout.shapeNumber)?.shape
             let current = (shape ?? .none).fingerprint
-            let wanted = compression == .none ? 0 : dictionaries.current(for: current) ?? RecordLayout.noDictionary
+            let wanted =
+                compression == .none
+                ? 0 : dictionaries.current(for: current) ?? RecordLayout.noDictionary
             guard layout.dictionaryNumber != wanted else { continue }
             handles.append(handle)
             bytes += wanted == 0 ? byteCount * Self.expansion : byteCount

@@ -1,14 +1,15 @@
 import EspalierLMDB
 import EspalierRecords
 
-/// Which dictionaries there are, which of them new records are compressed with, and how many records use each: the writer's
-/// table, one value of `info`.
+/// Which dictionaries there are, which of them new records are compressed with, and how many
+/// records use each: the writer's table, one value of `info`.
 ///
 ///     list  = count (varint), entries, check
 ///     entry = number, bytes of the dictionary, records (varints), flags (byte: 1 current), fingerprint of the shape, 0 for
 ///             all without a dictionary of their own (8 bytes), fingerprint of the dictionary (8 bytes)
 ///
-/// A value: a transaction changes its copy, which takes the original's place when the commit has succeeded.
+/// A value: a transaction changes its copy, which takes the original's place when the commit has
+/// succeeded.
 struct DictionaryNumbers {
     struct Entry: Hashable, Sendable {
         let shape: UInt64
@@ -53,7 +54,8 @@ struct DictionaryNumbers {
             let recordCount = try reader.varint()
             let isCurrent = try reader.byte() & 1 != 0
             entries[number] = Entry(
-                shape: try reader.integer(UInt64.self), fingerprint: try reader.integer(UInt64.self),
+                shape: try reader.integer(UInt64.self),
+                fingerprint: try reader.integer(UInt64.self),
                 byteCount: byteCount, recordCount: recordCount, isCurrent: isCurrent)
         }
     }
@@ -78,7 +80,8 @@ struct DictionaryNumbers {
         for number in try transaction.dictionaryNumbers(keyspaces) {
             let stored = try? transaction.storedDictionary(keyspaces, number)
             entries[number] = Entry(
-                shape: stored?.shape ?? 0, fingerprint: stored.map { RecordDictionary.fingerprint(of: $0.bytes) } ?? 0,
+                shape: stored?.shape ?? 0,
+                fingerprint: stored.map { RecordDictionary.fingerprint(of: $0.bytes) } ?? 0,
                 byteCount: stored?.bytes.count ?? 0, isCurrent: false)
         }
     }
@@ -104,8 +107,8 @@ struct DictionaryNumbers {
     /// Bytes of all dictionaries.
     var byteCount: Int { entries.values.reduce(0) { $0 + $1.byteCount } }
 
-    /// What records of a shape are compressed with: the dictionary of the shape, or the one of all that have none; nil when
-    /// nothing is trained yet.
+    /// What records of a shape are compressed with: the dictionary of the shape, or the one of all
+    /// that have none; nil when nothing is trained yet.
     func current(for shape: UInt64) -> UInt64? { current[shape] ?? current[0] }
 
     // MARK: Changing
@@ -148,8 +151,11 @@ struct DictionaryNumbers {
         isDamaged = false
     }
 
-    /// Writes the list out, and drops dictionaries that no record uses and no new one will. Returns their numbers.
-    mutating func flush(_ transaction: inout WriteTransaction, _ keyspaces: Keyspaces) throws -> [UInt64] {
+    /// Writes the list out, and drops dictionaries that no record uses and no new one will. Returns
+    /// their numbers.
+    mutating func flush(_ transaction: inout WriteTransaction, _ keyspaces: Keyspaces) throws
+        -> [UInt64]
+    {
         guard hasChanged else { return [] }
         hasChanged = false
         let unused = entries.filter { $0.value.recordCount == 0 && !$0.value.isCurrent }.map(\.key)

@@ -65,9 +65,14 @@ struct DictionaryTraining {
     static func sampleBytes(allowance: Int) -> Int { min(allowance, 8 * largest) * samplesPerByte }
 
     func train(_ samples: RecordSamples, since: UInt64) -> TrainedDictionaries {
-        // Shapes with few records are one group: of a thousand shapes with one record each there is as much to learn.
-        let rare = samples.payloads.filter { $0.value.count < Self.fewest }.sorted { $0.key < $1.key }
-        var groups = samples.payloads.filter { $0.value.count >= Self.fewest }.map { Group(shape: $0.key, $0.value) }
+        // Shapes with few records are one group: of a thousand shapes with one record each there is
+        // as much to learn.
+        let rare = samples.payloads.filter { $0.value.count < Self.fewest }.sorted {
+            $0.key < $1.key
+        }
+        var groups = samples.payloads.filter { $0.value.count >= Self.fewest }.map {
+            Group(shape: $0.key, $0.value)
+        }
         groups.append(Group(shape: 0, rare.flatMap(\.value)))
         groups.sort { ($0.rawBytes, $0.shape) > ($1.rawBytes, $1.shape) }
         let sampled = Double(max(1, samples.byteCount))
@@ -75,20 +80,24 @@ struct DictionaryTraining {
         var left = allowance
         let common = dictionary(of: mixed(groups), within: left / 2)
         left -= common?.count ?? 0
-        for index in groups.indices { groups[index].stored = size(of: groups[index].heldBack, with: common) }
+        for index in groups.indices {
+            groups[index].stored = size(of: groups[index].heldBack, with: common)
+        }
         for index in groups.indices.prefix(Self.mostShapes) where groups[index].shape != 0 {
             let group = groups[index]
             guard let own = dictionary(of: group.training, within: left / 2) else { continue }
             let stored = size(of: group.heldBack, with: own)
             let raw = Double(max(1, group.heldBack.reduce(0) { $0 + $1.count }))
-            let saved = Double(group.stored - stored) / raw * rawBytes * Double(group.rawBytes) / sampled
+            let saved =
+                Double(group.stored - stored) / raw * rawBytes * Double(group.rawBytes) / sampled
             guard saved > Self.gain * Double(own.count) else { continue }
             groups[index].stored = stored
             dictionaries.append(StoredDictionary(shape: group.shape, bytes: own))
             left -= own.count
         }
         if let common { dictionaries.append(StoredDictionary(shape: 0, bytes: common)) }
-        return TrainedDictionaries(dictionaries: dictionaries, ratio: ratio(of: groups), since: since)
+        return TrainedDictionaries(
+            dictionaries: dictionaries, ratio: ratio(of: groups), since: since)
     }
 
     private func ratio(of groups: [Group]) -> UInt64 {
@@ -125,7 +134,8 @@ struct DictionaryTraining {
         let digest = dictionary.flatMap { CompressionDigest($0, level: level) }
         return payloads.reduce(0) { sum, payload in
             let limit = RecordCompressor.limit(for: payload)
-            return sum + (compressor.compress(payload, with: digest, limit: limit)?.count ?? payload.count)
+            return sum
+                + (compressor.compress(payload, with: digest, limit: limit)?.count ?? payload.count)
         }
     }
 }

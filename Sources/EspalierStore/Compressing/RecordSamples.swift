@@ -1,7 +1,8 @@
 import EspalierLMDB
 import EspalierRecords
 
-/// Payloads of records from all over a cache, and more of the newest: what dictionaries are trained on.
+/// Payloads of records from all over a cache, and more of the newest: what dictionaries are trained
+/// on.
 struct RecordSamples {
     /// Long payloads are learned from by their beginning.
     private static let longest = 8 << 10
@@ -40,15 +41,18 @@ struct RecordSamples {
         return slices * Self.slice < limit.count * 3 / 2 && !isFull
     }
 
-    private mutating func draw(from ends: (first: UInt64, last: UInt64), of generation: Generation) throws {
+    private mutating func draw(from ends: (first: UInt64, last: UInt64), of generation: Generation)
+        throws
+    {
         try generation.environment.read { transaction in
-            let expander = Expander(generation, transaction.snapshot)
+            let decompressor = RecordDecompressor(generation, transaction.snapshot)
             // Every other slice is of the newest quarter.
             let first = slices % 2 == 0 ? ends.last - (ends.last - ends.first) / 4 : ends.first
             for _ in 0..<Self.slice where !isFull {
                 let start = first + next() % max(1, ends.last - first)
-                let found = try Self.handles(from: start, count: 1, in: transaction, generation.keyspaces)
-                if let found = found.first { try add(found, transaction, generation, expander) }
+                let found = try Self.handles(
+                    from: start, count: 1, in: transaction, generation.keyspaces)
+                if let found = found.first { try add(found, transaction, generation, decompressor) }
             }
         }
     }
@@ -56,12 +60,13 @@ struct RecordSamples {
     /// A small cache is read through. Returns whether there was anything left.
     private mutating func takeNext(from first: UInt64, of generation: Generation) throws -> Bool {
         try generation.environment.read { transaction in
-            let expander = Expander(generation, transaction.snapshot)
+            let decompressor = RecordDecompressor(generation, transaction.snapshot)
             let start = seen.max()?.rawValue ?? 0
             guard start < .max else { return false }
             let found = try Self.handles(
-                from: max(first, start + 1), count: Self.slice, in: transaction, generation.keyspaces)
-            for handle in found { try add(handle, transaction, generation, expander) }
+                from: max(first, start + 1), count: Self.slice, in: transaction,
+                generation.keyspaces)
+            for handle in found { try add(handle, transaction, generation, decompressor) }
             return !found.isEmpty
         }
     }
@@ -92,7 +97,8 @@ struct RecordSamples {
 
     /// The handles of records from `start` on.
     static func handles(
-        from start: UInt64, count: Int, in transaction: borrowing ReadTransaction, _ keyspaces: Keyspaces
+        from start: UInt64, count: Int, in transaction: borrowing ReadTransaction,
+        _ keyspaces: Keyspaces
     ) throws -> [Handle] {
         var handles: [Handle] = []
         try transaction.forEach(in: keyspaces.nodes, from: start) { key, _ in
@@ -103,12 +109,13 @@ struct RecordSamples {
     }
 
     private mutating func add(
-        _ handle: Handle, _ transaction: borrowing ReadTransaction, _ generation: Generation, _ expander: Expander
+        _ handle: Handle, _ transaction: borrowing ReadTransaction, _ generation: Generation,
+        _ decompressor: RecordDecompressor
     ) throws {
         guard seen.insert(handle).inserted else { return }
         let snapshot = transaction.snapshot
         // What is damaged, or dying, teaches nothing.
-        let found = try? snapshot.record(generation.keyspaces, handle, by: expander) { number in
+        let found = try? snapshot.record(generation.keyspaces, handle, by: decompressor) { number in
             try snapshot.storedShape(generation.keyspaces, number)?.shape
         }
         guard let record = found else { return }

@@ -6,8 +6,8 @@ import EspalierRecords
 ///     slice 0 = fingerprint of the shape it is for, or 0 (8 bytes), count of the dictionary's bytes (varint), bytes, check
 ///     slice k = bytes, check
 ///
-/// The keys are number and slice; the checks are seeded with (number * 9E3779B97F4A7C15) xor k. It is written once and
-/// never changed.
+/// The keys are number and slice; the checks are seeded with (number * 9E3779B97F4A7C15) xor k. It
+/// is written once and never changed.
 struct StoredDictionary: Sendable {
     /// The shape whose records it was trained on; 0 for all that have none of their own.
     let shape: UInt64
@@ -81,7 +81,9 @@ extension ReadableTransaction where Self: ~Copyable {
     func dictionaryNumbers(_ keyspaces: Keyspaces) throws -> [UInt64] {
         var numbers: [UInt64] = []
         try forEach(in: keyspaces.dictionaries) { key, _ in
-            if let number = try Self.dictionaryNumber(key), numbers.last != number { numbers.append(number) }
+            if let number = try Self.dictionaryNumber(key), numbers.last != number {
+                numbers.append(number)
+            }
             return true
         }
         return numbers

@@ -2,7 +2,8 @@ import EspalierRecords
 
 /// The records that can be reached from one and lead back to it.
 struct Cycle: Equatable {
-    /// Its records, each with the references to it from among them. Empty when the record leads nowhere back.
+    /// Its records, each with the references to it from among them. Empty when the record leads
+    /// nowhere back.
     var references: [Handle: UInt64] = [:]
 
     /// Nil when more than `limit` records can be reached.
@@ -24,7 +25,9 @@ struct Cycle: Equatable {
         open = [start]
         // Backwards, along what was reached: whatever is met leads to `start`.
         while let record = open.popLast() {
-            guard cycle.references[record] == nil, let referring = parents[record], !referring.isEmpty else { continue }
+            guard cycle.references[record] == nil, let referring = parents[record],
+                !referring.isEmpty
+            else { continue }
             cycle.references[record] = UInt64(referring.count)
             open += referring
         }

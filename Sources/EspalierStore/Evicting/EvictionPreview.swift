@@ -8,10 +8,12 @@ package import EspalierRecords
 /// print("\(preview.trees) trees of \(preview.records) records, the oldest \(preview.oldest?.identifier ?? "none")")
 /// ```
 ///
-/// Which records go, and in what order, is exact for the snapshot it was made from; where it stops is an estimate, because only
-/// LMDB knows when a page is free. Accesses that no commit has stored yet are not seen.
+/// Which records go, and in what order, is exact for the snapshot it was made from; where it stops
+/// is an estimate, because only LMDB knows when a page is free. Accesses that no commit has stored
+/// yet are not seen.
 package struct EvictionPreview: Sendable, Equatable {
-    /// What nothing else refers to, and would go before what it refers to: a root, or the records of a cycle.
+    /// What nothing else refers to, and would go before what it refers to: a root, or the records
+    /// of a cycle.
     package struct Victim: Sendable, Equatable {
         package let nameSpace: NameSpace
         /// Of records on a cycle, that of one of them.
@@ -43,24 +45,28 @@ package struct EvictionPreview: Sendable, Equatable {
     mutating func add(_ victim: Victim) {
         if victim.isTree { trees += 1 }
         oldest = oldest ?? victim
-        // Victims come in the order of their last access, apart from cycles that wait for one another.
+        // Victims come in the order of their last access, apart from cycles that wait for one
+        // another.
         if victim.stamp >= youngest?.stamp ?? .never { youngest = victim }
     }
 }
 
 extension Inspection {
-    /// What `NormalizedCache.evict(to:)` would take now. `visit` is given every victim, in order. Costs a look at each record that
-    /// would go, and an entry in memory for each that it refers to.
+    /// What `NormalizedCache.evict(to:)` would take now. `visit` is given every victim, in order.
+    /// Costs a look at each record that would go, and an entry in memory for each that it refers
+    /// to.
     package func evictionPreview(
         to bytes: ByteCount, visit: (EvictionPreview.Victim) throws -> Void = { _ in }
     ) throws -> EvictionPreview {
         let pages = try snapshot.pages()
-        var rehearsal = try EvictionRehearsal(self, pages)
-        return try rehearsal.run(to: max(0, bytes.bytes - Generation.sideFiles) / pages.pageSize, visit: visit)
+        var simulation = try EvictionSimulation(self, pages)
+        return try simulation.run(
+            to: max(0, bytes.bytes - Generation.sideFiles) / pages.pageSize, visit: visit)
     }
 }
 
 extension CacheStatistics {
-    /// The pages in use and the files beside them: what `NormalizedCache.evict(to:)` brings down. The file itself stays as long.
+    /// The pages in use and the files beside them: what `NormalizedCache.evict(to:)` brings down.
+    /// The file itself stays as long.
     package var bytesInUse: ByteCount { ByteCount(pageBytes.bytes + Generation.sideFiles) }
 }

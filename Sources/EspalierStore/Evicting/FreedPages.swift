@@ -34,13 +34,15 @@ struct FreedPages {
     }
 
     var count: Int {
-        nodes.freedPages + index.freedPages + Self.share(states, of: state) + Self.share(listings, of: recency)
+        nodes.freedPages + index.freedPages + Self.share(states, of: state)
+            + Self.share(listings, of: recency)
     }
 
     /// An entry of them takes some 28 bytes, and leaves are about two thirds full.
     private static let entriesOfPage = 100
 
-    /// Less than none where more come than go: what a collection refers to has an entry of its own once that is gone.
+    /// Less than none where more come than go: what a collection refers to has an entry of its own
+    /// once that is gone.
     private static func share(_ entries: Int, of keyspace: KeyspaceStatistics) -> Int {
         guard entries > 0, keyspace.entries > 0 else { return entries / entriesOfPage }
         return Int(Double(entries) / Double(keyspace.entries) * Double(keyspace.pages))

@@ -9,7 +9,9 @@ package struct AccessAges: Sendable {
     init(_ timeline: Timeline) { self.timeline = timeline }
 
     /// To the second; nil where it is not known, or for a record never accessed.
-    package func age(of stamp: Stamp) -> Duration? { timeline.age(of: stamp, at: now).map { .seconds($0) } }
+    package func age(of stamp: Stamp) -> Duration? {
+        timeline.age(of: stamp, at: now).map { .seconds($0) }
+    }
 }
 
 // What decides what stays: the times of accesses, and pins.
@@ -18,7 +20,8 @@ extension Inspection {
         get throws { AccessAges(try snapshot.lifetimeCounters(keyspaces).timeline) }
     }
 
-    /// The entries that are pinned. The name of a long one whose record can't be read is its beginning.
+    /// The entries that are pinned. The name of a long one whose record can't be read is its
+    /// beginning.
     package var pins: [IndexEntry] {
         get throws {
             var pins: [IndexEntry] = []
@@ -26,17 +29,25 @@ extension Inspection {
                 let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
                 let handle = try? Handle(stored: value)
                 let isLong = key.first == IndexKey.longMark
-                guard let nameSpace = key.dropFirst(isLong ? 1 : 0).first.flatMap(NameSpace.init(rawValue:)) else {
+                guard
+                    let nameSpace = key.dropFirst(isLong ? 1 : 0).first.flatMap(
+                        NameSpace.init(rawValue:))
+                else {
                     return true
                 }
-                var name = isLong ? IndexKey.beginning(ofLong: key) : String(decoding: key.dropFirst(), as: UTF8.self)
+                var name =
+                    isLong
+                    ? IndexKey.beginning(ofLong: key)
+                    : String(decoding: key.dropFirst(), as: UTF8.self)
                 var isWhole = !isLong
                 if isLong, let handle, case .record(let record) = try record(handle) {
                     name = record.identifier
                     isWhole = true
                 }
                 pins.append(
-                    IndexEntry(nameSpace: nameSpace, identifier: name, handle: handle ?? Handle(0), isWhole: isWhole))
+                    IndexEntry(
+                        nameSpace: nameSpace, identifier: name, handle: handle ?? Handle(0),
+                        isWhole: isWhole))
                 return true
             }
             return pins
@@ -54,7 +65,9 @@ extension Inspection {
         var bytes = 0
         var open = try pins.map(\.handle)
         while let handle = open.popLast() {
-            guard !seen.contains(handle), case .record(let record) = try record(handle) else { continue }
+            guard !seen.contains(handle), case .record(let record) = try record(handle) else {
+                continue
+            }
             seen.insert(handle)
             bytes += record.storedByteCount
             open += record.children

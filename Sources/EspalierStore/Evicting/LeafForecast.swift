@@ -3,9 +3,10 @@ import EspalierRecords
 
 /// The leaf pages of one keyspace as deletes would leave them.
 ///
-/// LMDB gives a leaf up late: one that falls below a quarter takes an entry from its neighbour, and only where that is below a
-/// quarter, too, do both become one (`mdb_rebalance`). By the share of bytes alone a preview was 30 % short where the order of
-/// names is not that of accesses; following the leaves it is within some per cent.
+/// LMDB gives a leaf up late: one that falls below a quarter takes an entry from its neighbour, and
+/// only where that is below a quarter, too, do both become one (`mdb_rebalance`). By the share of
+/// bytes alone a preview was 30 % short where the order of names is not that of accesses; following
+/// the leaves it is within some per cent.
 ///
 ///     entries   0 1 2 3 4 | 5 6 7 8 | 9 10 11      in the order of their keys, so a leaf is a range of them
 struct LeafForecast {
@@ -38,7 +39,8 @@ struct LeafForecast {
 
     /// `handle` tells which record an entry is of. Costs a look-up for each entry.
     init(
-        _ snapshot: Snapshot, _ keyspace: Keyspace, pageSize: Int, handle: (RawSpan, RawSpan) throws -> Handle?
+        _ snapshot: Snapshot, _ keyspace: Keyspace, pageSize: Int,
+        handle: (RawSpan, RawSpan) throws -> Handle?
     ) throws {
         let statistics = try snapshot.statistics(of: keyspace)
         room = pageSize - Self.pageOverhead

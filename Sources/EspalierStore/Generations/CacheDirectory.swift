@@ -19,8 +19,10 @@ struct CacheDirectory: Sendable {
 
     init(_ path: String) {
         // Absolute, so that a change of the working directory does not lead elsewhere.
-        let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
-        self.path = absolute.count > 1 && absolute.hasSuffix("/") ? String(absolute.dropLast()) : absolute
+        let absolute =
+            path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        self.path =
+            absolute.count > 1 && absolute.hasSuffix("/") ? String(absolute.dropLast()) : absolute
     }
 
     /// Device and file number: the same directory under whatever path.
@@ -40,14 +42,16 @@ struct CacheDirectory: Sendable {
         switch attributes?[.type] as? FileAttributeType {
         case .typeDirectory: break
         case .typeSymbolicLink:
-            throw CacheError(.badDirectory, "The path is a symbolic link. Name the directory it leads to.")
+            throw CacheError(
+                .badDirectory, "The path is a symbolic link. Name the directory it leads to.")
         default: throw CacheError(.badDirectory, "The path is not a directory.")
         }
         if let owner = attributes?[.ownerAccountID] as? NSNumber, owner.uint32Value != geteuid() {
             throw CacheError(.badDirectory, "The directory belongs to another user.")
         }
         guard FileManager.default.isWritableFile(atPath: path) else {
-            throw CacheError(.notWritable, "The directory can't be written. Check its mode and the file system.")
+            throw CacheError(
+                .notWritable, "The directory can't be written. Check its mode and the file system.")
         }
         guard let device = attributes?[.systemNumber] as? NSNumber,
             let number = attributes?[.systemFileNumber] as? NSNumber
@@ -63,7 +67,8 @@ struct CacheDirectory: Sendable {
     private func makeDirectory(_ path: String) throws(CacheError) {
         do {
             try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+                atPath: path, withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700])
         } catch {
             // Another process may have made it meanwhile.
             guard Self.attributes(path) == nil else { return }
@@ -74,14 +79,18 @@ struct CacheDirectory: Sendable {
     var guardPath: String { "\(path)/guard" }
 
     /// Whether there is a cache in the directory.
-    var holdsCache: Bool { Self.attributes("\(path)/\(Self.current)") != nil || !generations().isEmpty }
+    var holdsCache: Bool {
+        Self.attributes("\(path)/\(Self.current)") != nil || !generations().isEmpty
+    }
 
     func generationPath(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// The name of the live generation; nil where there is none. What `current` says, if it names a generation that is there;
-    /// else, because a process may have been killed in between, the only generation there is.
+    /// The name of the live generation; nil where there is none. What `current` says, if it names a
+    /// generation that is there; else, because a process may have been killed in between, the only
+    /// generation there is.
     ///
-    /// Throws where `current` is there and can't be read: what can't be seen must not be taken for gone.
+    /// Throws where `current` is there and can't be read: what can't be seen must not be taken for
+    /// gone.
     func currentGeneration() throws(CacheError) -> String? {
         let file = "\(path)/\(Self.current)"
         if Self.attributes(file) != nil {
@@ -91,7 +100,8 @@ struct CacheDirectory: Sendable {
             } catch {
                 throw Self.failed("The name of the generation can't be read", error)
             }
-            let name = String(decoding: data.prefix(64), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            let name = String(decoding: data.prefix(64), as: UTF8.self).trimmingCharacters(
+                in: .whitespacesAndNewlines)
             if isGeneration(name) { return name }
         }
         let found = generations()
@@ -99,10 +109,13 @@ struct CacheDirectory: Sendable {
     }
 
     func generations() -> [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter { isGeneration($0) }
+        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter {
+            isGeneration($0)
+        }
     }
 
-    /// Whether `name` is a directory of this library's making: nothing else is ever opened or removed.
+    /// Whether `name` is a directory of this library's making: nothing else is ever opened or
+    /// removed.
     private func isGeneration(_ name: String, prefix: String = "g-") -> Bool {
         let digits = name.dropFirst(prefix.count)
         guard name.hasPrefix(prefix), (1...16).contains(digits.count),
@@ -138,7 +151,8 @@ struct CacheDirectory: Sendable {
     func finish(_ unfinished: String) throws(CacheError) -> String {
         let name = "g-" + unfinished.dropFirst(Self.unfinished.count)
         do {
-            try FileManager.default.moveItem(atPath: generationPath(unfinished), toPath: generationPath(name))
+            try FileManager.default.moveItem(
+                atPath: generationPath(unfinished), toPath: generationPath(name))
         } catch {
             throw Self.failed("The generation can't be named", error)
         }
@@ -161,7 +175,8 @@ struct CacheDirectory: Sendable {
         for name in generations() where name != kept { removeGeneration(name) }
         // What a process left that was killed while it filled one.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        for name in names where name.hasPrefix(Self.unfinished) && isGeneration(name, prefix: Self.unfinished) {
+        for name in names
+        where name.hasPrefix(Self.unfinished) && isGeneration(name, prefix: Self.unfinished) {
             removeGeneration(name)
         }
         // What Foundation left that was killed while it wrote `current`.
@@ -191,7 +206,8 @@ struct CacheDirectory: Sendable {
     private static func failed(_ what: String, _ error: any Error) -> CacheError {
         switch (error as? CocoaError)?.code {
         case .fileWriteNoPermission, .fileWriteVolumeReadOnly, .fileReadNoPermission:
-            CacheError(.notWritable, "\(what): no permission. Check the directory's owner and mode.")
+            CacheError(
+                .notWritable, "\(what): no permission. Check the directory's owner and mode.")
         case .fileWriteOutOfSpace:
             CacheError(.diskFull, "\(what): the disk is full. Free some space.")
         case .fileNoSuchFile, .fileReadNoSuchFile:

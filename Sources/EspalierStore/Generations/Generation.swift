@@ -2,10 +2,11 @@ import EspalierLMDB
 import EspalierRecords
 import Foundation
 
-/// One generation of a cache, open: its environment, its keyspaces, its shapes and dictionaries in memory.
+/// One generation of a cache, open: its environment, its keyspaces, its shapes and dictionaries in
+/// memory.
 ///
-/// Everything numbered, handles, shapes, stamps, belongs to one generation. A switch makes a new object; reads that run
-/// keep the old one alive until they end.
+/// Everything numbered, handles, shapes, stamps, belongs to one generation. A switch makes a new
+/// object; reads that run keep the old one alive until they end.
 final class Generation: Sendable {
     static let formatVersion: UInt32 = 1
 
@@ -21,7 +22,9 @@ final class Generation: Sendable {
     let shapes: NumberedTable<Shape>
     let dictionaries: NumberedTable<RecordDictionary>
 
-    private init(name: String, number: UInt64, environment: Environment, budget: ByteCount, format: UInt32) {
+    private init(
+        name: String, number: UInt64, environment: Environment, budget: ByteCount, format: UInt32
+    ) {
         self.name = name
         self.number = number
         self.environment = environment
@@ -44,8 +47,8 @@ final class Generation: Sendable {
         dictionaries = other.dictionaries
     }
 
-    /// Bytes of everything beside `data.mdb`: lock.mdb with 126 readers, `guard`, `current`, and its double while switching, and
-    /// the two directories themselves.
+    /// Bytes of everything beside `data.mdb`: lock.mdb with 126 readers, `guard`, `current`, and
+    /// its double while switching, and the two directories themselves.
     static let sideFiles = 8_192 + 16 + 2 * 64 + 2 * 4_096
 
     static func mapSize(for budget: ByteCount) -> Int {
@@ -61,12 +64,14 @@ final class Generation: Sendable {
         let path = directory.generationPath(name)
         var budget = budget
         while true {
-            let options = Environment.Options(mapSize: mapSize(for: budget), durability: durability.environment)
+            let options = Environment.Options(
+                mapSize: mapSize(for: budget), durability: durability.environment)
             let environment = try openPatiently(path, under: lock, options: options)
             let (stored, format) = try openInfo(environment, ifNew: budget)
             if stored == budget {
                 return Generation(
-                    name: name, number: number, environment: environment, budget: budget, format: format)
+                    name: name, number: number, environment: environment, budget: budget,
+                    format: format)
             }
             environment.close()
             budget = stored
@@ -86,13 +91,15 @@ final class Generation: Sendable {
             }
             Thread.sleep(forTimeInterval: 0.001)
         }
-        return try Environment.open(directory: path, under: lock, keyspaces: Keyspaces.names, options: options)
+        return try Environment.open(
+            directory: path, under: lock, keyspaces: Keyspaces.names, options: options)
     }
 
     private static let formatKey = [UInt8]("format".utf8)
     private static let budgetKey = [UInt8]("budget".utf8)
 
-    /// The budget and format of a generation; a new one is given `budget` and the version this library writes.
+    /// The budget and format of a generation; a new one is given `budget` and the version this
+    /// library writes.
     private static func openInfo(
         _ environment: Environment, ifNew budget: ByteCount
     ) throws -> (budget: ByteCount, format: UInt32) {
@@ -106,7 +113,8 @@ final class Generation: Sendable {
                 return (try storedBudget(environment) ?? budget, format)
             }
             try environment.write { transaction in
-                // Written with the format: counting from 1 again would give records the handles of others.
+                // Written with the format: counting from 1 again would give records the handles of
+                // others.
                 guard try !transaction.contains(info, Counters.key) else { throw damagedBooks }
                 try transaction.put(info, formatKey, bytes(of: formatVersion))
                 try transaction.put(info, budgetKey, bytes(of: UInt64(budget.bytes)))
@@ -122,7 +130,8 @@ final class Generation: Sendable {
     private static func newerFormat(_ format: UInt32) -> CacheError {
         CacheError(
             .newerFormat,
-            "The cache has format \(format); this library knows formats up to \(formatVersion). Update the library.")
+            "The cache has format \(format); this library knows formats up to \(formatVersion). Update the library."
+        )
     }
 
     private static func storedBudget(_ environment: Environment) throws -> ByteCount? {
@@ -137,7 +146,8 @@ final class Generation: Sendable {
     }
 
     private static var damagedBooks: CacheError {
-        CacheError(.damaged, "The cache's own books are damaged. Delete the directory and store anew.")
+        CacheError(
+            .damaged, "The cache's own books are damaged. Delete the directory and store anew.")
     }
 
     /// What is stored now, which another process may have changed.
@@ -150,7 +160,9 @@ final class Generation: Sendable {
         try environment.write { try $0.put(info, budgetKey, bytes(of: UInt64(budget.bytes))) }
     }
 
-    private static func integer<I: FixedWidthInteger & BitwiseCopyable>(_ bytes: [UInt8], _ type: I.Type) throws -> I {
+    private static func integer<I: FixedWidthInteger & BitwiseCopyable>(
+        _ bytes: [UInt8], _ type: I.Type
+    ) throws -> I {
         try ByteReader.reading(bytes) { try $0.integer(type) }
     }
 

@@ -13,7 +13,8 @@ extension GenerationPart {
 
     /// Hands all that `transaction` sees to `body`, some megabytes at a time.
     static func forEach(
-        in transaction: borrowing WriteTransaction, of environment: Environment, _ body: (GenerationPart) throws -> Void
+        in transaction: borrowing WriteTransaction, of environment: Environment,
+        _ body: (GenerationPart) throws -> Void
     ) throws {
         for name in Keyspaces.names {
             var part = GenerationPart(keyspace: name)

@@ -1,36 +1,39 @@
 import EspalierLMDB
 
-/// A budget is raised in place: the generation stays, its map grows, and it gets a new number, by which the other processes
-/// notice.
+/// A budget is raised in place: the generation stays, its map grows, and it gets a new number, by
+/// which the other processes notice.
 extension GenerationHolder {
-    /// How long reads under way may take to end when the budget is raised, and when that is tried again.
+    /// How long reads under way may take to end when the budget is raised, and when that is tried
+    /// again.
     private static let patience = Duration.seconds(5)
     private static let secondPatience = Duration.milliseconds(50)
     private static let pause = Duration.seconds(1)
 
     /// Raises the budget, for every process. Not from inside of a read, which it would wait for.
     ///
-    /// Throws LMDB's `.busy`, with nothing changed, when reads under way do not end in time. A budget that is not larger than
-    /// now changes nothing.
+    /// Throws LMDB's `.busy`, with nothing changed, when reads under way do not end in time. A
+    /// budget that is not larger than now changes nothing.
     func setBudget(larger budget: ByteCount) throws {
         try withExclusiveLock { lock in
             let live = try reopen(under: lock)
             guard budget > live.budget else { return }
-            try live.environment.resize(mapSize: Generation.mapSize(for: budget), deadline: Self.patience)
+            try live.environment.resize(
+                mapSize: Generation.mapSize(for: budget), deadline: Self.patience)
             try live.store(budget)
             install(Generation(live, number: lock.advanceGeneration(), budget: budget))
         }
     }
 
-    /// The same generation under a new number: another process has changed the budget. While reads are under way that do not
-    /// end it goes on with the old one, and tries again.
+    /// The same generation under a new number: another process has changed the budget. While reads
+    /// are under way that do not end it goes on with the old one, and tries again.
     func follow(_ live: Generation) throws -> Generation {
         // Everybody waits meanwhile, so only the first try takes its time.
         let deadline = live.number == number ? Self.secondPatience : Self.patience
         do {
             let budget = try storedBudget(of: live, deadline: deadline)
             // A budget that was lowered leaves the map as it is.
-            try live.environment.resize(mapSize: Generation.mapSize(for: budget), deadline: deadline)
+            try live.environment.resize(
+                mapSize: Generation.mapSize(for: budget), deadline: deadline)
             let generation = Generation(live, number: number, budget: budget)
             install(generation)
             return generation
@@ -53,7 +56,8 @@ extension GenerationHolder {
         }
     }
 
-    /// Another process has written beyond this one's map: nothing can be read before it is as large.
+    /// Another process has written beyond this one's map: nothing can be read before it is as
+    /// large.
     func followMap(of generation: Generation) throws {
         do {
             try generation.environment.followMapSize(deadline: Self.patience)

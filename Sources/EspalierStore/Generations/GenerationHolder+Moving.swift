@@ -1,12 +1,14 @@
 import EspalierLMDB
 import EspalierRecords
 
-/// A budget is lowered by moving what is left of the cache into a new generation: a file never becomes shorter.
+/// A budget is lowered by moving what is left of the cache into a new generation: a file never
+/// becomes shorter.
 extension GenerationHolder {
     /// Moves all there is into a generation with another budget.
     ///
-    /// Where both do not fit in `room`, the bytes that the directory may come to meanwhile, the old one goes first and its contents
-    /// are in memory alone for a moment: a process killed just then leaves an empty cache.
+    /// Where both do not fit in `room`, the bytes that the directory may come to meanwhile, the old
+    /// one goes first and its contents are in memory alone for a moment: a process killed just then
+    /// leaves an empty cache.
     ///
     /// Other processes' writes wait meanwhile, and then find the new generation.
     func move(to budget: ByteCount, room: ByteCount) throws {
@@ -15,7 +17,8 @@ extension GenerationHolder {
             // Nobody may write to what is about to be left behind.
             let source = try live.environment.beginWrite()
             let used = try source.pages().used * live.environment.pageSize
-            // Others may have written since the caller made room. Nothing is taken away before it is known to fit.
+            // Others may have written since the caller made room. Nothing is taken away before it
+            // is known to fit.
             guard used <= Generation.mapSize(for: budget) * 9 / 10 else { throw DoesNotFit() }
             if directory.byteCount() + used + Generation.sideFiles <= room.bytes {
                 try moveBeside(source, of: live, to: budget, under: lock)
@@ -29,10 +32,13 @@ extension GenerationHolder {
     struct DoesNotFit: Error {}
 
     private func moveBeside(
-        _ source: consuming WriteTransaction, of live: Generation, to budget: ByteCount, under lock: borrowing GuardLock
+        _ source: consuming WriteTransaction, of live: Generation, to budget: ByteCount,
+        under lock: borrowing GuardLock
     ) throws {
         let name = try make(budget, under: lock) { target in
-            try GenerationPart.forEach(in: source, of: live.environment) { try $0.append(to: target) }
+            try GenerationPart.forEach(in: source, of: live.environment) {
+                try $0.append(to: target)
+            }
         }
         // Before the source ends: who waits to write to it has to find that it is not the live one.
         lock.advanceGeneration()
@@ -43,7 +49,8 @@ extension GenerationHolder {
     }
 
     private func moveThroughMemory(
-        _ source: consuming WriteTransaction, of live: Generation, to budget: ByteCount, under lock: borrowing GuardLock
+        _ source: consuming WriteTransaction, of live: Generation, to budget: ByteCount,
+        under lock: borrowing GuardLock
     ) throws {
         var parts: [GenerationPart] = []
         try GenerationPart.forEach(in: source, of: live.environment) { parts.append($0) }
@@ -59,7 +66,8 @@ extension GenerationHolder {
         install(try open(name, under: lock))
     }
 
-    /// A generation that `body` fills; nobody takes it for one before it is complete. Nothing is left of it when that fails.
+    /// A generation that `body` fills; nobody takes it for one before it is complete. Nothing is
+    /// left of it when that fails.
     private func make(
         _ budget: ByteCount, under lock: borrowing GuardLock, _ body: (Environment) throws -> Void
     ) throws -> String {
@@ -74,7 +82,8 @@ extension GenerationHolder {
     }
 
     private func fill(
-        _ name: String, _ budget: ByteCount, under lock: borrowing GuardLock, _ body: (Environment) throws -> Void
+        _ name: String, _ budget: ByteCount, under lock: borrowing GuardLock,
+        _ body: (Environment) throws -> Void
     ) throws {
         let target = try Environment.open(
             directory: directory.generationPath(name), under: lock, keyspaces: Keyspaces.names,

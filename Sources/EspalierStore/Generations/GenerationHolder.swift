@@ -2,7 +2,8 @@ import EspalierLMDB
 import EspalierRecords
 import Synchronization
 
-/// The live generation of a cache, followed through switches, this process's own and other processes'.
+/// The live generation of a cache, followed through switches, this process's own and other
+/// processes'.
 final class GenerationHolder: Sendable {
     // immutable
     let directory: CacheDirectory
@@ -26,7 +27,8 @@ final class GenerationHolder: Sendable {
     // protected by `state`
     private struct State {
         var live: Generation?
-        /// When to try again to follow a budget that could not be followed while reads were under way.
+        /// When to try again to follow a budget that could not be followed while reads were under
+        /// way.
         var retry: ContinuousClock.Instant?
         /// The budget of the last generation: the next one's, too, even if the last one is gone.
         var budget: ByteCount?
@@ -47,12 +49,14 @@ final class GenerationHolder: Sendable {
         _ = try current()
     }
 
-    /// The live generation. Costs a load from shared memory, unless another process has switched meanwhile.
+    /// The live generation. Costs a load from shared memory, unless another process has switched
+    /// meanwhile.
     func current() throws -> Generation {
         let (live, isUpToDate) = try known()
         if let live {
             if isUpToDate { return live }
-            // Inside of a read nothing can be switched: others would wait for the read, and it for them.
+            // Inside of a read nothing can be switched: others would wait for the read, and it for
+            // them.
             if live.environment.isInsideTransaction { return live }
         }
         return try guardFile.withExclusiveLock { lock in try reopen(under: lock) }
@@ -75,7 +79,8 @@ final class GenerationHolder: Sendable {
         return (live, retry.map { ContinuousClock.now < $0 } ?? true)
     }
 
-    /// Runs `body` with the live generation; once more when another thread has switched between finding and using it.
+    /// Runs `body` with the live generation; once more when another thread has switched between
+    /// finding and using it.
     func withCurrent<R>(_ body: (Generation) throws -> R) throws -> R {
         let generation = try current()
         do {
@@ -87,7 +92,8 @@ final class GenerationHolder: Sendable {
         }
     }
 
-    /// After a failure that LMDB does not recover from, a fresh environment over the same files does.
+    /// After a failure that LMDB does not recover from, a fresh environment over the same files
+    /// does.
     func abandon(_ generation: Generation) {
         state.withLock { state in
             if state.live === generation { state.live = nil }
@@ -102,15 +108,20 @@ final class GenerationHolder: Sendable {
         var isDamaged = false
         if let name = try directory.currentGeneration() {
             do {
-                // What a process left that was killed while it switched: it counts, and nobody uses it.
+                // What a process left that was killed while it switched: it counts, and nobody uses
+                // it.
                 if create {
                     directory.removeGenerations(except: name)
                     try directory.nameCurrent(name)
                 }
                 guard create || directory.hasData(name) else {
-                    throw CacheError(.damaged, "The cache's files are gone. Delete the directory and store anew.")
+                    throw CacheError(
+                        .damaged, "The cache's files are gone. Delete the directory and store anew."
+                    )
                 }
-                if let live, live.name == name, !live.environment.isClosed { return try follow(live) }
+                if let live, live.name == name, !live.environment.isClosed {
+                    return try follow(live)
+                }
                 let generation = try open(name, under: lock)
                 install(generation)
                 return generation
@@ -119,10 +130,12 @@ final class GenerationHolder: Sendable {
             }
         }
         guard create else {
-            throw CacheError(.damaged, "The cache's files are damaged. Delete the directory and store anew.")
+            throw CacheError(
+                .damaged, "The cache's files are damaged. Delete the directory and store anew.")
         }
         // Where there was none there is nothing to tell.
-        return try makeGeneration(under: lock, after: live, because: isDamaged || live != nil ? .damaged : nil)
+        return try makeGeneration(
+            under: lock, after: live, because: isDamaged || live != nil ? .damaged : nil)
     }
 
     /// A new generation in place of whatever there was.
@@ -132,13 +145,15 @@ final class GenerationHolder: Sendable {
         let lifetime = try? old?.environment.read { [keyspaces = old?.keyspaces] transaction in
             try keyspaces.map { try transaction.lifetimeCounters($0) }
         }
-        // First, so that a death on the way leaves no process on a generation that is gone: whoever looks next finds another
-        // number, and then what `current` names, or nothing, and makes a new one.
+        // First, so that a death on the way leaves no process on a generation that is gone: whoever
+        // looks next finds another number, and then what `current` names, or nothing, and makes a
+        // new one.
         lock.advanceGeneration()
         directory.removeGenerations(except: nil)
         let name = try directory.makeGeneration()
         try directory.setCurrent(name)
-        let generation = try open(name, under: lock, budget: old?.budget ?? state.withLock { $0.budget })
+        let generation = try open(
+            name, under: lock, budget: old?.budget ?? state.withLock { $0.budget })
         if let lifetime = lifetime ?? nil {
             try generation.environment.write { transaction in
                 try transaction.put(
@@ -159,9 +174,12 @@ final class GenerationHolder: Sendable {
         }
     }
 
-    func open(_ name: String, under lock: borrowing GuardLock, budget: ByteCount? = nil) throws -> Generation {
+    func open(_ name: String, under lock: borrowing GuardLock, budget: ByteCount? = nil) throws
+        -> Generation
+    {
         try Generation.open(
-            name, in: directory, budget: budget ?? configuration.budget, durability: configuration.durability,
+            name, in: directory, budget: budget ?? configuration.budget,
+            durability: configuration.durability,
             under: lock, number: guardFile.generation)
     }
 
@@ -177,9 +195,11 @@ final class GenerationHolder: Sendable {
         old.environment.close()
     }
 
-    /// Replaces the live generation by an empty one. The old one's files go first in the budget's name: two never count.
+    /// Replaces the live generation by an empty one. The old one's files go first in the budget's
+    /// name: two never count.
     ///
-    /// `blamed` is the one that is to go: where somebody else has replaced it by now, that is all there is to do.
+    /// `blamed` is the one that is to go: where somebody else has replaced it by now, that is all
+    /// there is to do.
     func replace(_ blamed: Generation? = nil, because reason: Replacement) throws -> Generation {
         try guardFile.withExclusiveLock { lock in
             let (live, isClosed) = state.withLock { ($0.live, $0.isClosed) }
@@ -201,5 +221,7 @@ final class GenerationHolder: Sendable {
 
 extension LMDBError {
     /// Whether the files are to blame, and not this time's circumstances.
-    var isDamage: Bool { [.corrupted, .invalidFile, .versionMismatch, .missingKeyspace, .pageFull].contains(code) }
+    var isDamage: Bool {
+        [.corrupted, .invalidFile, .versionMismatch, .missingKeyspace, .pageFull].contains(code)
+    }
 }

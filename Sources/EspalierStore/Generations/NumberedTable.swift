@@ -2,10 +2,12 @@ import Synchronization
 
 /// What records name by number, in memory: for readers of one generation a growing table.
 ///
-/// A number never gets another meaning, so an entry is right for ever; what is missing, because another process wrote it or
-/// the commit was a moment ago, is read from the reader's own snapshot. Nothing enters before its commit.
+/// A number never gets another meaning, so an entry is right for ever; what is missing, because
+/// another process wrote it or the commit was a moment ago, is read from the reader's own snapshot.
+/// Nothing enters before its commit.
 final class NumberedTable<Element: Sendable>: Sendable {
-    /// Numbers are dense at first; a cache that has gone through more than these reads the later ones anew.
+    /// Numbers are dense at first; a cache that has gone through more than these reads the later
+    /// ones anew.
     private let capacity: Int
     private let elements = Mutex<[Element?]>([])
 

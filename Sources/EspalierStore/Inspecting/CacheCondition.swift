@@ -18,13 +18,17 @@ package struct CacheCondition: Sendable {
     package var directoryBytes: ByteCount
     /// The last commit LMDB made, of any process.
     package var lastTransaction: UInt64
-    /// The reader table, this process's own slots and idle ones included. Slots of dead processes were freed by opening.
+    /// The reader table, this process's own slots and idle ones included. Slots of dead processes
+    /// were freed by opening.
     package var readers: [Reader]
     package var readerSlots: Int
 }
 
 extension CacheCondition {
-    init(_ transaction: borrowing ReadTransaction, _ generation: Generation, in directory: CacheDirectory) throws {
+    init(
+        _ transaction: borrowing ReadTransaction, _ generation: Generation,
+        in directory: CacheDirectory
+    ) throws {
         let environment = generation.environment
         self.generation = generation.name
         generationNumber = generation.number

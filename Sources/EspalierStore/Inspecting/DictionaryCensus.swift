@@ -1,7 +1,8 @@
 import EspalierLMDB
 package import EspalierRecords
 
-/// The dictionaries of a cache, and how the records are stored: with which of them, without one, or raw.
+/// The dictionaries of a cache, and how the records are stored: with which of them, without one, or
+/// raw.
 ///
 /// ```swift
 /// let census = try inspection.dictionaryCensus()
@@ -40,7 +41,8 @@ package struct DictionaryCensus: Sendable {
         package internal(set) var use = Use()
     }
 
-    /// In the order of their numbers. One that records name and that is not there is among them, with a problem.
+    /// In the order of their numbers. One that records name and that is not there is among them,
+    /// with a problem.
     package internal(set) var dictionaries: [Dictionary] = []
     package internal(set) var raw = Use()
     package internal(set) var withoutDictionary = Use()
@@ -113,7 +115,8 @@ extension Inspection {
         census.raw = uses.removeValue(forKey: 0) ?? .init()
         census.withoutDictionary = uses.removeValue(forKey: RecordLayout.noDictionary) ?? .init()
         for index in census.dictionaries.indices {
-            census.dictionaries[index].use = uses.removeValue(forKey: census.dictionaries[index].number) ?? .init()
+            census.dictionaries[index].use =
+                uses.removeValue(forKey: census.dictionaries[index].number) ?? .init()
         }
         for (number, use) in uses {
             census.dictionaries.append(.init(number: number, problem: "it is not there", use: use))
@@ -122,7 +125,8 @@ extension Inspection {
         return census
     }
 
-    /// The dictionary each record names: what tells afterwards which were written anew. Costs a look at each record's header.
+    /// The dictionary each record names: what tells afterwards which were written anew. Costs a
+    /// look at each record's header.
     package func dictionaryNumbers() throws -> [Handle: UInt64] {
         var numbers: [Handle: UInt64] = [:]
         try snapshot.forEach(in: keyspaces.nodes) { key, _ in
@@ -153,13 +157,15 @@ extension Inspection {
                 dictionary.problem = "it is not there"
             }
         } catch let error as FormatError {
-            dictionary.problem = AssemblyFailure.detail(of: error)
+            dictionary.problem = ReadFailure.detail(of: error)
         }
         dictionary.isForOneShape = shape != 0
         dictionary.types = types[shape] ?? []
     }
 
-    private static func problem(of stored: StoredDictionary, _ entry: DictionaryNumbers.Entry?) -> String? {
+    private static func problem(of stored: StoredDictionary, _ entry: DictionaryNumbers.Entry?)
+        -> String?
+    {
         guard let dictionary = RecordDictionary(stored.bytes) else { return "zstd refuses it" }
         guard let entry else { return "it is not listed" }
         return dictionary.fingerprint == entry.fingerprint ? nil : "it is not the one listed"

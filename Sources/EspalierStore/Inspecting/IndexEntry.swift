@@ -7,9 +7,11 @@ package struct IndexEntry: Sendable, Hashable {
     package let identifier: String
     /// 0, which is no record's, where the entry is damaged.
     package let handle: Handle
-    /// `false` where the identifier is too long for a key and the record that has all of it can't be read.
+    /// `false` where the identifier is too long for a key and the record that has all of it can't
+    /// be read.
     package let isWhole: Bool
-    /// The key of the index where it does not hold the whole identifier: the same for the same name, read or not.
+    /// The key of the index where it does not hold the whole identifier: the same for the same
+    /// name, read or not.
     package var longKey: [UInt8]?
 
     package static func == (a: IndexEntry, b: IndexEntry) -> Bool {

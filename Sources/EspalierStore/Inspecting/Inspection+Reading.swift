@@ -1,8 +1,8 @@
 package import EspalierRecords
 
 extension Inspection {
-    /// What a read of an entry comes to in this snapshot, as `NormalizedCache` would read it, a key falling back to the node of
-    /// its name. It is no access, and counted in no statistics.
+    /// What a read of an entry comes to in this snapshot, as `NormalizedCache` would read it, a key
+    /// falling back to the node of its name. It is no access, and counted in no statistics.
     package func outcome<Model: IdentifiedModel>(
         _ type: Model.Type, _ nameSpace: NameSpace, _ identifier: String, limits: TreeLimits
     ) throws -> ReadOutcome<[Model]> {
@@ -24,7 +24,8 @@ extension Inspection {
 extension ReadOutcome {
     fileprivate var asArray: ReadOutcome<[Value]> {
         switch self {
-        case .hit(let hit): .hit(Hit(value: [hit.value], isCut: hit.isCut, recordCount: hit.recordCount))
+        case .hit(let hit):
+            .hit(Hit(value: [hit.value], isCut: hit.isCut, recordCount: hit.recordCount))
         case .miss(let reason): .miss(reason)
         }
     }

@@ -7,8 +7,9 @@ package struct TypeBytes: Sendable, Hashable {
 }
 
 extension Inspection {
-    /// The bytes of the nodes of each type. Like the counts of the statistics, a record that several types have written is each
-    /// one's. Costs a walk of the cache; what can't be read has no type.
+    /// The bytes of the nodes of each type. Like the counts of the statistics, a record that
+    /// several types have written is each one's. Costs a walk of the cache; what can't be read has
+    /// no type.
     package func bytesByType() throws -> [String: TypeBytes] {
         var bytes: [Identifier: TypeBytes] = [:]
         try forEachRecord { handle, stored in
@@ -20,6 +21,7 @@ extension Inspection {
             }
             return true
         }
-        return Dictionary(bytes.map { ($0.key.string, $0.value) }, uniquingKeysWith: { first, _ in first })
+        return Dictionary(
+            bytes.map { ($0.key.string, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 }

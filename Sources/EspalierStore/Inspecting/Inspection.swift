@@ -1,3 +1,4 @@
+import EspalierConfinement
 import EspalierLMDB
 package import EspalierRecords
 
@@ -14,21 +15,22 @@ package import EspalierRecords
 /// }
 /// ```
 ///
-/// Changes nothing and counts as no access. While one is open no page of its snapshot can be used again, which in a full
-/// cache stops a writer: copy what is needed, and print it afterwards. Confined to the thread and the call that lent it.
+/// Changes nothing and counts as no access. While one is open no page of its snapshot can be used
+/// again, which in a full cache stops a writer: copy what is needed, and print it afterwards.
+/// Confined to the thread and the call that lent it.
 package final class Inspection {
     let snapshot: Snapshot
     let generation: Generation
     let keyspaces: Keyspaces
     private let source: SnapshotSource
-    let expander: Expander
+    let decompressor: RecordDecompressor
 
     init(_ snapshot: Snapshot, of generation: Generation) throws {
         self.snapshot = snapshot
         self.generation = generation
         keyspaces = generation.keyspaces
         source = try SnapshotSource(snapshot, of: generation)
-        expander = Expander(generation, snapshot)
+        decompressor = RecordDecompressor(generation, snapshot)
     }
 
     /// The number of the last commit: what stamps count in.
@@ -38,7 +40,8 @@ package final class Inspection {
 
     // MARK: One record
 
-    /// The handle an identifier, a key or a collection's key has; nil when there is none, or damage in its place.
+    /// The handle an identifier, a key or a collection's key has; nil when there is none, or damage
+    /// in its place.
     package func handle(of identifier: String, in nameSpace: NameSpace) throws -> Handle? {
         guard !identifier.isEmpty else { return nil }
         do {
@@ -58,15 +61,19 @@ package final class Inspection {
     /// What stands under a handle.
     package func record(_ handle: Handle) throws -> StoredRecord {
         // A long record that was deleted is taken away in steps.
-        if let flags = try state(of: handle)?.flags, flags.contains(.dying), !flags.contains(.held) { return .deleted }
+        if let flags = try state(of: handle)?.flags, flags.contains(.pendingRemoval),
+            !flags.contains(.blocked)
+        {
+            return .deleted
+        }
         do {
             if let record = try snapshot.record(
-                keyspaces, handle, by: expander, shapes: { try source.shape($0) })
+                keyspaces, handle, by: decompressor, shapes: { try source.shape($0) })
             {
                 return .record(record)
             }
         } catch let error as FormatError {
-            return .damaged(AssemblyFailure.detail(of: error))
+            return .damaged(ReadFailure.detail(of: error))
         }
         // Readers take a damaged entry for none, too.
         let flags = try state(of: handle)?.flags ?? []
@@ -74,11 +81,14 @@ package final class Inspection {
         return flags.contains(.lost) ? .lost : .nothing
     }
 
-    /// What stands under a name of the index. A record of another name there is damage: to a reader it is a miss.
+    /// What stands under a name of the index. A record of another name there is damage: to a reader
+    /// it is a miss.
     package func record(of entry: IndexEntry) throws -> StoredRecord {
         let stored = try record(entry.handle)
         guard case .record(let record) = stored else { return stored }
-        guard record.nameSpace == entry.nameSpace, Identifier(record.identifier) == Identifier(entry.identifier) else {
+        guard record.nameSpace == entry.nameSpace,
+            Identifier(record.identifier) == Identifier(entry.identifier)
+        else {
             return .damaged("the index leads to another record")
         }
         return stored
@@ -93,15 +103,19 @@ package final class Inspection {
         }
     }
 
-    /// The bytes of a record, joined from its chunks; nil if there is none. Throws a `FormatError` when they can't be joined.
+    /// The bytes of a record, joined from its chunks; nil if there is none. Throws a `FormatError`
+    /// when they can't be joined.
     package func bytes(of handle: Handle) throws -> [UInt8]? {
         guard let first = try snapshot.value(keyspaces.nodes, handle.rawValue) else { return nil }
         // What is too damaged to tell is no chunk.
-        guard let count = try? ByteReader.reading(first, { try Chunks.count(&$0) }) else { return first }
+        guard let count = try? ByteReader.reading(first, { try Chunks.count(&$0) }) else {
+            return first
+        }
         return try snapshot.joinedRecord(keyspaces.nodes, handle, chunkCount: count)
     }
 
-    /// How many bytes a record takes as stored, all its chunks together, readable or not; nil if there is none.
+    /// How many bytes a record takes as stored, all its chunks together, readable or not; nil if
+    /// there is none.
     package func storedByteCount(of handle: Handle) throws -> Int? {
         let first = try snapshot.withValue(keyspaces.nodes, handle.rawValue) { span in
             (bytes: span.byteCount, chunks: (try? Chunks.count(span)) ?? 1)
@@ -110,7 +124,9 @@ package final class Inspection {
         var bytes = first.bytes
         for number in 1..<first.chunks {
             let chunk = ChunkKey(handle.rawValue, UInt32(number))
-            guard let more = try snapshot.withValue(keyspaces.nodes, chunk, { $0.byteCount }) else { break }
+            guard let more = try snapshot.withValue(keyspaces.nodes, chunk, { $0.byteCount }) else {
+                break
+            }
             bytes += more
         }
         return bytes

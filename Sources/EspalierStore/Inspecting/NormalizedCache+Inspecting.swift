@@ -3,8 +3,8 @@ import EspalierRecords
 
 // What tools see: records and files, not models.
 extension NormalizedCache {
-    /// Lends one snapshot of the records, as of the writes submitted before. Blocks for those. Throws a `CacheError`,
-    /// or what `body` throws.
+    /// Lends one snapshot of the records, as of the writes submitted before. Blocks for those.
+    /// Throws a `CacheError`, or what `body` throws.
     package func inspect<R>(_ body: (Inspection) throws -> R) throws -> R {
         guard !isClosed else { throw CacheError.closed }
         try engine.queue.catchUp()

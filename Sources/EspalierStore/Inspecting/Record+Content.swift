@@ -1,20 +1,24 @@
 import EspalierLMDB
 package import EspalierRecords
 
-/// A stored value with the records its children name: `RecordValue.child(2)` in it is `children[2]`.
+/// A stored value with the records its children name: `RecordValue.child(2)` in it is
+/// `children[2]`.
 package struct ShownValue: Sendable {
     package let value: RecordValue
     package let children: [Handle]
 }
 
 extension Record {
-    /// Values are nested as deep as their writer's limits let them; the command line's is twice the default of reading.
+    /// Values are nested as deep as their writer's limits let them; the command line's is twice the
+    /// default of reading.
     private static let maximumDepth = 1_024
 
     /// The fields of a node, in the order of its shape. Those that are absent are among them.
     package func fields() throws -> [(field: Shape.Field, value: RecordValue)] {
         try ByteReader.reading(values) { reader in
-            try shape.fields.map { ($0, try RecordValue(reading: &reader, depth: Self.maximumDepth)) }
+            try shape.fields.map {
+                ($0, try RecordValue(reading: &reader, depth: Self.maximumDepth))
+            }
         }
     }
 
@@ -36,7 +40,8 @@ extension Record {
         nameSpace == .collection ? try? SegmentList(self).count : nil
     }
 
-    /// The segments of a collection, in order, each with the indexes of its elements in the collection.
+    /// The segments of a collection, in order, each with the indexes of its elements in the
+    /// collection.
     package func segments() throws -> [(handle: Handle, elements: Range<Int>)] {
         var start = 0
         return try SegmentList(self).segments.map { segment in
@@ -58,7 +63,8 @@ extension Record {
 }
 
 extension Inspection {
-    /// The elements of a collection, in order. Throws a `FormatError` when one of its segments can't be read.
+    /// The elements of a collection, in order. Throws a `FormatError` when one of its segments
+    /// can't be read.
     package func elements(of collection: Record) throws -> [ShownValue] {
         try collection.children.flatMap { segment -> [ShownValue] in
             guard case .record(let record) = try self.record(segment) else {

@@ -28,7 +28,7 @@ struct Counters: Hashable, Sendable {
     var rawBytes: UInt64 = 0
     /// Bytes of records written since the generation began, and of that when the last sweep began.
     var bytesWritten: UInt64 = 0
-    var sweptAt: UInt64 = 0
+    var cyclesCollectedAt: UInt64 = 0
     /// What pinned records cost, at most.
     var pinnedBytes: UInt64 = 0
     /// What `bytesWritten` was when dictionaries were trained last; 0 when they never were.
@@ -39,10 +39,10 @@ struct Counters: Hashable, Sendable {
     var rawSinceTraining: UInt64 = 0
     var storedSinceTraining: UInt64 = 0
     /// Where the sweep under way goes on; 0 when none is.
-    var sweepHandle: UInt64 = 0
+    var cycleScanHandle: UInt64 = 0
 
-    /// All fields in the order in which they are stored; new ones go to the end. Not as key paths, which took a hundred
-    /// times as long: every commit reads and writes them.
+    /// All fields in the order in which they are stored; new ones go to the end. Not as key paths,
+    /// which took a hundred times as long: every commit reads and writes them.
     private mutating func forEachField<E>(_ body: (inout UInt64) throws(E) -> Void) throws(E) {
         try body(&nextHandle)
         try body(&nextShape)
@@ -61,9 +61,9 @@ struct Counters: Hashable, Sendable {
         try body(&commits)
         try body(&rawBytes)
         try body(&bytesWritten)
-        try body(&sweptAt)
+        try body(&cyclesCollectedAt)
         try body(&pinnedBytes)
-        try body(&sweepHandle)
+        try body(&cycleScanHandle)
         try body(&trainedAt)
         try body(&trainedRatio)
         try body(&rawSinceTraining)

@@ -1,6 +1,7 @@
 import EspalierRecords
 
-// A handle as keyspaces hold it: a value of the index and of the pins, the beginning of a key of the others.
+// A handle as keyspaces hold it: a value of the index and of the pins, the beginning of a key of
+// the others.
 extension Handle {
     init(stored span: RawSpan) throws {
         self = try ByteReader.reading(span) { Handle(try $0.integer(UInt64.self)) }

@@ -6,16 +6,17 @@ import EspalierRecords
 ///     key  = name space, identifier                             where that fits LMDB's 511 bytes
 ///     long = 4, name space, first 493 bytes, 128-bit hash of the rest
 ///
-/// Identifiers stand in the clear, so that those of new objects, which are near each other, dirty few pages; by hash they
-/// took 1.6 to 2 times as long per written feed. Two long identifiers with one hash are told apart by the record, which
-/// names itself.
+/// Identifiers stand in the clear, so that those of new objects, which are near each other, dirty
+/// few pages; by hash they took 1.6 to 2 times as long per written feed. Two long identifiers with
+/// one hash are told apart by the record, which names itself.
 enum IndexKey {
     static let longMark: UInt8 = 4
     private static let hashSize = 16
     private static let longPrefixSize = Environment.maximumKeySize - 2 - hashSize
 
     static func bytes(_ nameSpace: NameSpace, _ identifier: String) -> [UInt8] {
-        var writer = ByteWriter(capacity: min(identifier.utf8.count + 1, Environment.maximumKeySize))
+        var writer = ByteWriter(
+            capacity: min(identifier.utf8.count + 1, Environment.maximumKeySize))
         write(nameSpace, identifier, to: &writer)
         return writer.bytes
     }
@@ -32,13 +33,18 @@ enum IndexKey {
         writer.append(longMark)
         writer.append(nameSpace.rawValue)
         writer.append([UInt8](utf8.prefix(longPrefixSize)))
-        for seed: UInt64 in [0, 0x9E37_79B9_7F4A_7C15] { writer.append(integer: XXHash64.hash(rest, seed: seed)) }
+        for seed: UInt64 in [0, 0x9E37_79B9_7F4A_7C15] {
+            writer.append(integer: XXHash64.hash(rest, seed: seed))
+        }
     }
 
     /// Whether the key has a hash of the identifier's end in place of it.
-    static func isLong(_ identifier: String) -> Bool { identifier.utf8.count + 1 > Environment.maximumKeySize }
+    static func isLong(_ identifier: String) -> Bool {
+        identifier.utf8.count + 1 > Environment.maximumKeySize
+    }
 
-    /// The beginnings of all keys of identifiers with `prefix`: those in the clear, and the long ones.
+    /// The beginnings of all keys of identifiers with `prefix`: those in the clear, and the long
+    /// ones.
     static func ranges(_ nameSpace: NameSpace, startingWith prefix: String) -> [[UInt8]] {
         let prefix = [UInt8](prefix.utf8)
         let long = [longMark, nameSpace.rawValue] + prefix.prefix(longPrefixSize)

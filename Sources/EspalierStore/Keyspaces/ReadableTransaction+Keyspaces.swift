@@ -3,8 +3,12 @@ import EspalierRecords
 
 // The keyspaces as typed look-ups. Damage in an entry throws a `FormatError`.
 extension ReadableTransaction where Self: ~Copyable {
-    func handle(_ keyspaces: Keyspaces, _ nameSpace: NameSpace, _ identifier: String) throws -> Handle? {
-        try withValue(keyspaces.index, IndexKey.bytes(nameSpace, identifier)) { try Handle(stored: $0) }
+    func handle(_ keyspaces: Keyspaces, _ nameSpace: NameSpace, _ identifier: String) throws
+        -> Handle?
+    {
+        try withValue(keyspaces.index, IndexKey.bytes(nameSpace, identifier)) {
+            try Handle(stored: $0)
+        }
     }
 
     func state(_ keyspaces: Keyspaces, of handle: Handle) throws -> StateEntry? {
@@ -23,7 +27,8 @@ extension ReadableTransaction where Self: ~Copyable {
         return handles
     }
 
-    /// A generation begins with some: none are damage, and counting from 1 again would give records the handles of others.
+    /// A generation begins with some: none are damage, and counting from 1 again would give records
+    /// the handles of others.
     func counters(_ keyspaces: Keyspaces) throws -> Counters {
         let counters = try withValue(keyspaces.info, Counters.key) { span in
             try ByteReader.reading(span) { try Counters(reading: &$0) }
@@ -43,7 +48,9 @@ extension ReadableTransaction where Self: ~Copyable {
         var writer = ByteWriter()
         for number in 0..<chunkCount {
             let join = { (span: RawSpan) throws -> Void in
-                try ByteReader.reading(span) { try Chunks.join(&$0, number: number, handle: handle, into: &writer) }
+                try ByteReader.reading(span) {
+                    try Chunks.join(&$0, number: number, handle: handle, into: &writer)
+                }
             }
             let found: Void? =
                 number == 0
@@ -54,7 +61,8 @@ extension ReadableTransaction where Self: ~Copyable {
         return writer.bytes
     }
 
-    /// What a record refers to, by its header alone and unchecked: for a search that a wrong answer does no harm.
+    /// What a record refers to, by its header alone and unchecked: for a search that a wrong answer
+    /// does no harm.
     func children(_ keyspaces: Keyspaces, of handle: Handle) throws -> [Handle] {
         var children: [Handle] = []
         _ = try withRecord(keyspaces, handle) { reader in
@@ -64,19 +72,23 @@ extension ReadableTransaction where Self: ~Copyable {
     }
 
     /// A record's header, unchecked, and how many bytes the record has.
-    func layout(_ keyspaces: Keyspaces, of handle: Handle) throws -> (layout: RecordLayout, byteCount: Int)? {
+    func layout(_ keyspaces: Keyspaces, of handle: Handle) throws -> (
+        layout: RecordLayout, byteCount: Int
+    )? {
         try withRecord(keyspaces, handle) { (try RecordLayout(reading: &$0), $0.end) }
     }
 
-    /// The record of `handle`, expanded and taken apart; nil if there is none.
+    /// The record of `handle`, decompressed and taken apart; nil if there is none.
     func record(
-        _ keyspaces: Keyspaces, _ handle: Handle, by expander: Expander, shapes: (UInt64) throws -> Shape?
+        _ keyspaces: Keyspaces, _ handle: Handle, by decompressor: RecordDecompressor,
+        shapes: (UInt64) throws -> Shape?
     ) throws -> Record? {
         try withRecord(keyspaces, handle) { stored in
-            expander.arena.removeAll()
-            let expanded = try RecordLayout.expand(stored, by: expander, in: expander.arena)
+            decompressor.arena.removeAll()
+            let decompressed = try RecordLayout.decompress(
+                stored, by: decompressor, in: decompressor.arena)
             return try Record(
-                reading: expanded, storedAs: stored.end,
+                reading: decompressed, storedAs: stored.end,
                 handle: handle, shapes: shapes)
         }
     }
@@ -93,6 +105,7 @@ extension ReadableTransaction where Self: ~Copyable {
             result = try ByteReader.reading(span, body)
         }
         guard let chunkCount else { return result }
-        return try ByteReader.reading(try joinedRecord(keyspaces.nodes, handle, chunkCount: chunkCount), body)
+        return try ByteReader.reading(
+            try joinedRecord(keyspaces.nodes, handle, chunkCount: chunkCount), body)
     }
 }

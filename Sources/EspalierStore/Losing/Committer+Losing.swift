@@ -8,7 +8,8 @@ extension Committer {
         var lost: Set<Handle> = []
     }
 
-    /// Records that a read could not make out; the next commit looks at them again. Returns whether the writer has to be called.
+    /// Records that a read could not make out; the next commit looks at them again. Returns whether
+    /// the writer has to be called.
     func noteUnreadable(_ handles: [Handle], in generation: Generation) -> Bool {
         damages.note(handles, in: generation.name)
     }
@@ -23,10 +24,10 @@ extension Committer {
 
     /// After the operations: what they have written anew is not damaged any more.
     func applyLosses(
-        _ session: CommitSession, atMost count: Int, in transaction: inout WriteTransaction
+        _ commit: CommitTransaction, atMost count: Int, in transaction: inout WriteTransaction
     ) throws -> Losses {
-        let waiting = damages.waiting(atMost: count, in: session.generation.name)
+        let waiting = damages.waiting(atMost: count, in: commit.generation.name)
         guard !waiting.isEmpty else { return Losses() }
-        return Losses(lookedAt: waiting, lost: try session.lose(waiting, in: &transaction))
+        return Losses(lookedAt: waiting, lost: try commit.lose(waiting, in: &transaction))
     }
 }

@@ -3,8 +3,9 @@ import Synchronization
 
 /// Records that reads could not make out, until a commit has looked at them again.
 ///
-/// Where no commit comes, the writer makes one some time after the first: a read stops at the first damage it meets, so what else is
-/// damaged in a tree comes up read by read, and each commit that finds a record lost counts the whole cache anew.
+/// Where no commit comes, the writer makes one some time after the first: a read stops at the first
+/// damage it meets, so what else is damaged in a tree comes up read by read, and each commit that
+/// finds a record lost counts the whole cache anew.
 ///
 /// Threading: safe from every thread. Cost: nothing for reads that meet no damage.
 final class DamageLog: Sendable {
@@ -17,8 +18,9 @@ final class DamageLog: Sendable {
     private struct State {
         var generation = ""
         var waiting: Set<Handle> = []
-        /// Looked at by a commit, and whole as far as that can tell: no reason for a commit of their own, or a reader that finds
-        /// fault with one again and again would keep the writer busy.
+        /// Looked at by a commit, and whole as far as that can tell: no reason for a commit of
+        /// their own, or a reader that finds fault with one again and again would keep the writer
+        /// busy.
         var whole: Set<Handle> = []
         var since: ContinuousClock.Instant?
     }
@@ -29,7 +31,9 @@ final class DamageLog: Sendable {
         guard !handles.isEmpty else { return false }
         return state.withLock { state in
             if state.generation != generation { state = State(generation: generation) }
-            for handle in handles where state.waiting.count < Self.limit { state.waiting.insert(handle) }
+            for handle in handles where state.waiting.count < Self.limit {
+                state.waiting.insert(handle)
+            }
             guard state.since == nil, !state.waiting.isSubset(of: state.whole) else { return false }
             state.since = .now
             return true
@@ -60,7 +64,8 @@ final class DamageLog: Sendable {
         }
     }
 
-    /// The commit that looked at them has failed. Not at once again: what failed now will most likely fail again.
+    /// The commit that looked at them has failed. Not at once again: what failed now will most
+    /// likely fail again.
     func postpone() {
         state.withLock { state in
             if state.since != nil { state.since = .now }

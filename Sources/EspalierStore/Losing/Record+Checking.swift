@@ -1,8 +1,8 @@
 import EspalierRecords
 
 extension Record {
-    /// Throws a `FormatError` unless every value is of a kind there is and can be walked, there are as many as fields, and every child
-    /// of the record is named by one of them, and no other.
+    /// Throws a `FormatError` unless every value is of a kind there is and can be walked, there are
+    /// as many as fields, and every child of the record is named by one of them, and no other.
     func checkValues() throws {
         let count = nameSpace == .node ? shape.count : 1
         var splicer = ValueSplicer()
@@ -11,7 +11,11 @@ extension Record {
             guard reader.isAtEnd else { throw FormatError.malformed("more values than fields") }
             reader.position = 0
             while !reader.isAtEnd {
-                if try reader.kind() == .string { _ = try reader.takeString() } else { try reader.skipHead() }
+                if try reader.kind() == .string {
+                    _ = try reader.takeString()
+                } else {
+                    try reader.skipHead()
+                }
             }
         }
         // A collection's children are its segments, which its counts stand for.

@@ -1,13 +1,16 @@
 import EspalierLMDB
 import EspalierRecords
 
-/// The records that pins keep from being evicted, and what they cost: measured when a pin is set, kept up as they are written.
+/// The records that pins keep from being evicted, and what they cost: measured when a pin is set,
+/// kept up as they are written.
 ///
-/// Before the first measurement, after opening, `total` goes on from what was stored, and every write counts as one of a pinned
-/// record; only when that reaches the limit are the pinned trees walked. From then on it is known which records are theirs. What
-/// they refer to no longer goes on counting until the next measurement.
+/// Before the first measurement, after opening, `total` goes on from what was stored, and every
+/// write counts as one of a pinned record; only when that reaches the limit are the pinned trees
+/// walked. From then on it is known which records are theirs. What they refer to no longer goes on
+/// counting until the next measurement.
 ///
-/// What a transaction changes is kept apart until it is committed. Unchecked, because it is confined to the thread that commits.
+/// What a transaction changes is kept apart until it is committed. Unchecked, because it is
+/// confined to the thread that commits.
 final class PinnedReach: @unchecked Sendable {
     struct Change {
         var charges: [Handle: Int] = [:]
@@ -23,7 +26,9 @@ final class PinnedReach: @unchecked Sendable {
     /// How many pins there are.
     private(set) var pins: Int
 
-    init(loading transaction: borrowing WriteTransaction, _ keyspaces: Keyspaces, total: UInt64) throws {
+    init(loading transaction: borrowing WriteTransaction, _ keyspaces: Keyspaces, total: UInt64)
+        throws
+    {
         pins = try transaction.statistics(of: keyspaces.pins).entries
         self.total = Int(clamping: total)
         isMeasured = pins == 0

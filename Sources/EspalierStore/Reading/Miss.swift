@@ -9,8 +9,8 @@ public import EspalierRecords
 /// }
 /// ```
 ///
-/// Threading: a value. Cost: two strings and a reason. Errors: none. Identifiers are the caller's data, and a reason's detail may
-/// contain values: think before either leaves the device.
+/// Threading: a value. Cost: two strings and a reason. Errors: none. Identifiers are the caller's
+/// data, and a reason's detail may contain values: think before either leaves the device.
 public struct Miss: Sendable, Hashable {
     /// The type asked for, as `CacheStatistics` names it; of a collection that of its elements.
     public var type: String

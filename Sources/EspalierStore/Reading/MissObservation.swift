@@ -5,7 +5,8 @@
 /// defer { observation.cancel() }
 /// ```
 ///
-/// Letting go of it changes nothing: the observer stays until `cancel()`, or until the cache is closed.
+/// Letting go of it changes nothing: the observer stays until `cancel()`, or until the cache is
+/// closed.
 ///
 /// Threading: safe from every thread. Cost: a few words. Errors: none.
 public final class MissObservation: Sendable {
@@ -17,7 +18,7 @@ public final class MissObservation: Sendable {
         self.observers = observers
     }
 
-    /// Reads that begin from here on are not told of; one that is under way on another thread still may be. Cancelling twice is
-    /// cancelling once.
+    /// Reads that begin from here on are not told of; one that is under way on another thread still
+    /// may be. Cancelling twice is cancelling once.
     public func cancel() { observers.remove(key) }
 }

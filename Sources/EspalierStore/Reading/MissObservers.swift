@@ -2,8 +2,8 @@ import Synchronization
 
 /// Those who are told of misses.
 ///
-/// Threading: safe from every thread; observers are called on the thread of the read, in the order they came, without a lock. Cost:
-/// a load for a miss that nobody hears of; nothing for a hit.
+/// Threading: safe from every thread; observers are called on the thread of the read, in the order
+/// they came, without a lock. Cost: a load for a miss that nobody hears of; nothing for a hit.
 final class MissObservers: Sendable {
     private struct State {
         var next = 0
@@ -36,7 +36,8 @@ final class MissObservers: Sendable {
         drop { _ in true }
     }
 
-    private func drop(_ isDropped: (_ observer: (key: Int, body: @Sendable (Miss) -> Void)) -> Bool) {
+    private func drop(_ isDropped: (_ observer: (key: Int, body: @Sendable (Miss) -> Void)) -> Bool)
+    {
         // What an observer holds may end with it, and come back here: not under the lock.
         let dropped = state.withLock { state in
             let dropped = state.observers.filter(isDropped)

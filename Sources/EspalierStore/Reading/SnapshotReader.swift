@@ -21,29 +21,37 @@ final class SnapshotReader {
     }
 
     /// The node `identifier`.
-    func node<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String) throws -> ReadOutcome<Model> {
+    func node<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String) throws
+        -> ReadOutcome<Model>
+    {
         guard let handle = try handle(.node, identifier) else { return nothing(of: type) }
-        return try read(identifier, at: handle) { assembly in
-            try ModelStorage.decode(type, entry: handle, identifier: identifier, of: assembly)
+        return try read(identifier, at: handle) { treeReader in
+            try ModelStorage.decode(type, entry: handle, identifier: identifier, of: treeReader)
         }
     }
 
     /// What `key` names: an entry of its own, or the node of that identifier.
-    func model<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws -> ReadOutcome<Model> {
+    func model<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws
+        -> ReadOutcome<Model>
+    {
         guard let handle = try handle(.key, key) else { return try node(type, key) }
-        return try read(key, at: handle) { assembly in
-            try assembly.values(entry: handle, identifier: key, in: .key) { try ModelStorage.decode(type, from: &$0) }
+        return try read(key, at: handle) { treeReader in
+            try treeReader.values(entry: handle, identifier: key, in: .key) {
+                try ModelStorage.decode(type, from: &$0)
+            }
         }
     }
 
     /// The elements of the collection under `key`.
-    func collection<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws -> ReadOutcome<[Model]> {
+    func collection<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws
+        -> ReadOutcome<[Model]>
+    {
         guard let handle = try handle(.collection, key) else { return nothing(of: type) }
-        return try read(key, at: handle) { assembly in
+        return try read(key, at: handle) { treeReader in
             var elements: [Model] = []
-            let segments = try assembly.children(entry: handle, identifier: key)
+            let segments = try treeReader.children(entry: handle, identifier: key)
             for segment in segments {
-                try assembly.values(entry: segment, identifier: "", in: .segment) { decoder in
+                try treeReader.values(entry: segment, identifier: "", in: .segment) { decoder in
                     try decoder.decodeElements(numberedFrom: elements.count) {
                         elements.append(try ModelStorage.decode(type, from: &$0))
                     }
@@ -68,17 +76,19 @@ final class SnapshotReader {
     }
 
     private func read<Value>(
-        _ entry: String, at handle: Handle, _ body: (Assembly) throws -> Value
+        _ entry: String, at handle: Handle, _ body: (TreeReader) throws -> Value
     ) throws -> ReadOutcome<Value> {
-        let assembly = Assembly(
-            source: try SnapshotSource(snapshot, of: generation, limit: limits.maximumBytes), limits: limits)
-        let result = assembly.read(entry) { try body(assembly) }
-        onCycle += assembly.onCycle
-        unreadable += assembly.unreadable
+        let treeReader = TreeReader(
+            source: try SnapshotSource(snapshot, of: generation, limit: limits.maximumBytes),
+            limits: limits)
+        let result = treeReader.read(entry) { try body(treeReader) }
+        onCycle += treeReader.onCycle
+        unreadable += treeReader.unreadable
         switch result {
         case .success(let value):
             touched.append(handle)
-            return .hit(Hit(value: value, isCut: assembly.isCut, recordCount: assembly.recordCount))
+            return .hit(
+                Hit(value: value, isCut: treeReader.isCut, recordCount: treeReader.recordCount))
         case .failure(let reason): return .miss(reason)
         }
     }

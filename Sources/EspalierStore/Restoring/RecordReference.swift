@@ -1,6 +1,7 @@
 import EspalierRecords
 
-/// What a stored reference leads to, named as it can be outside of its cache, where handles mean nothing.
+/// What a stored reference leads to, named as it can be outside of its cache, where handles mean
+/// nothing.
 package enum RecordReference: Sendable, Hashable {
     /// The node of this identifier.
     case node(String)

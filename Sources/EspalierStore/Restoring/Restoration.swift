@@ -1,7 +1,8 @@
 import EspalierRecords
 import Synchronization
 
-/// What the writes that restore one export have in common: which handle stands for which record that is no more.
+/// What the writes that restore one export have in common: which handle stands for which record
+/// that is no more.
 ///
 /// A number names the same one in all of these writes. `Sendable`; changed by commits only.
 package final class Restoration: Sendable {

@@ -7,8 +7,8 @@ package struct RestoredRecord: Sendable {
         case node(Shape, RestoredValue, isOnCycle: Bool)
         case key(RestoredValue)
         case collection([RestoredValue])
-        /// Elements to stand behind the first ones of a collection, which may be too large for a single write. Refused where it has
-        /// another number of them by now.
+        /// Elements to stand behind the first ones of a collection, which may be too large for a
+        /// single write. Refused where it has another number of them by now.
         case moreElements([RestoredValue], behind: Int)
     }
 
@@ -48,7 +48,8 @@ extension RestoredRecord {
         return switch content {
         case .node(_, let values, _): own + values.byteCount
         case .key(let value): own + value.byteCount
-        case .collection(let elements), .moreElements(let elements, _): elements.reduce(own) { $0 + $1.byteCount }
+        case .collection(let elements), .moreElements(let elements, _):
+            elements.reduce(own) { $0 + $1.byteCount }
         }
     }
 }

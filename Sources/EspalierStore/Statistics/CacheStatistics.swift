@@ -5,8 +5,8 @@
 /// print("\(statistics.records) records, \(statistics.fill) of the budget, hit rate \(statistics.hitRate ?? 0)")
 /// ```
 ///
-/// What was done counts for the whole life of the cache and all processes, unless said otherwise; what other processes have not
-/// committed yet is missing.
+/// What was done counts for the whole life of the cache and all processes, unless said otherwise;
+/// what other processes have not committed yet is missing.
 ///
 /// Threading: a value. Cost: some hundred words and an entry for each type. Errors: none.
 public struct CacheStatistics: Sendable, Hashable, Codable {
@@ -22,7 +22,8 @@ public struct CacheStatistics: Sendable, Hashable, Codable {
     /// Entries that are never evicted.
     public var pins = 0
     public var shapes = 0
-    /// The types of nodes, most records first. Without records that carry their field names themselves.
+    /// The types of nodes, most records first. Without records that carry their field names
+    /// themselves.
     public var types: [TypeStatistics] = []
 
     // Where it stands.
@@ -38,7 +39,8 @@ public struct CacheStatistics: Sendable, Hashable, Codable {
     /// Of all files: what the budget limits.
     public var directoryBytes = ByteCount(0)
     public var budget = ByteCount(0)
-    /// Who keeps freed pages from being used again; nil when every read under way sees the last commit.
+    /// Who keeps freed pages from being used again; nil when every read under way sees the last
+    /// commit.
     public var oldestReader: OldestReader?
 
     // What was written since the cache was made or emptied.
@@ -60,8 +62,8 @@ public struct CacheStatistics: Sendable, Hashable, Codable {
     public var hits = 0
     /// By the name of the reason.
     public var misses: [String: Int] = [:]
-    /// By the type that was asked for, then by the name of the reason. As many types as there is room for, those that missed most;
-    /// the rest is under `other`.
+    /// By the type that was asked for, then by the name of the reason. As many types as there is
+    /// room for, those that missed most; the rest is under `other`.
     public var missesByType: [String: [String: Int]] = [:]
     /// Of reads, hits and misses; without waiting for writes submitted before.
     public var readLatency = LatencySummary()

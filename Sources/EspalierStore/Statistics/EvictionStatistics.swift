@@ -25,9 +25,10 @@ public struct EvictionStatistics: Sendable, Hashable, Codable {
     /// Transactions in which something was evicted.
     public var runs = 0
     /// Searches for cycles that nobody had flagged, and the records they found.
-    public var sweeps = 0
-    public var sweptRecords = 0
-    /// How long the youngest and the oldest tree had not been accessed when it went, to the second; nil when none did.
+    public var cycleCollections = 0
+    public var cycleRecordsFound = 0
+    /// How long the youngest and the oldest tree had not been accessed when it went, to the second;
+    /// nil when none did.
     public var youngestAge: Duration?
     public var oldestAge: Duration?
     public var timeSpent = Duration.zero
@@ -47,8 +48,8 @@ extension EvictionStatistics {
         explicit = Amount(lifetime.explicitlyEvicted)
         groups = Int(clamping: lifetime.evictedGroups)
         runs = Int(clamping: lifetime.evictionRuns)
-        sweeps = Int(clamping: lifetime.sweeps)
-        sweptRecords = Int(clamping: lifetime.sweptRecords)
+        cycleCollections = Int(clamping: lifetime.cycleCollections)
+        cycleRecordsFound = Int(clamping: lifetime.cycleRecordsFound)
         youngestAge = lifetime.victimAges.map { .seconds(Int64(clamping: $0.lowerBound)) }
         oldestAge = lifetime.victimAges.map { .seconds(Int64(clamping: $0.upperBound)) }
         timeSpent = .nanoseconds(Int64(clamping: lifetime.evictionNanoseconds))

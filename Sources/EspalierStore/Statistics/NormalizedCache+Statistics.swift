@@ -2,8 +2,8 @@ import EspalierLMDB
 import EspalierRecords
 
 extension NormalizedCache {
-    /// What the cache holds and has done. Costs a read transaction, a look-up for each shape and a look at the directory, some
-    /// hundred microseconds at most; throws when the cache is closed.
+    /// What the cache holds and has done. Costs a read transaction, a look-up for each shape and a
+    /// look at the directory, some hundred microseconds at most; throws when the cache is closed.
     public func statistics() throws(CacheError) -> CacheStatistics {
         guard !isClosed else { throw .closed }
         do {
@@ -69,10 +69,13 @@ extension CacheStatistics {
 
 extension OldestReader {
     fileprivate init?(_ readers: [Reader]) {
-        guard let oldest = readers.max(by: { ($0.lag ?? 0) < ($1.lag ?? 0) }), let lag = oldest.lag, lag > 0 else {
+        guard let oldest = readers.max(by: { ($0.lag ?? 0) < ($1.lag ?? 0) }), let lag = oldest.lag,
+            lag > 0
+        else {
             return nil
         }
-        self.init(processIdentifier: Int(oldest.processIdentifier), commitsBehind: Int(clamping: lag))
+        self.init(
+            processIdentifier: Int(oldest.processIdentifier), commitsBehind: Int(clamping: lag))
     }
 }
 

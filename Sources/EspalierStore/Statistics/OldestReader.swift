@@ -1,4 +1,5 @@
-/// The read that holds on to the oldest snapshot: no page freed since can be used again before it ends.
+/// The read that holds on to the oldest snapshot: no page freed since can be used again before it
+/// ends.
 ///
 /// ```swift
 /// if let reader = try cache.statistics().oldestReader, reader.commitsBehind > 1_000 { report(reader.processIdentifier) }

@@ -37,7 +37,9 @@ extension StoredShape {
         _ = try reader.verifiedEnd(seed: number)
         let records = try reader.varint()
         var types: [String] = []
-        for _ in 0..<(try reader.count()) { types.append(try reader.string(count: try reader.count())) }
+        for _ in 0..<(try reader.count()) {
+            types.append(try reader.string(count: try reader.count()))
+        }
         return (types, records)
     }
 }

@@ -1,7 +1,8 @@
 import EspalierLMDB
 import EspalierRecords
 
-/// What damage has done to names: entries of the index that lead to nothing, records that nothing leads to.
+/// What damage has done to names: entries of the index that lead to nothing, records that nothing
+/// leads to.
 struct NameRepair: Sendable {
     private(set) var stale: [[UInt8]] = []
     private(set) var nameless: [Handle] = []
@@ -16,13 +17,13 @@ struct NameRepair: Sendable {
     init(in transaction: borrowing ReadTransaction, of generation: Generation) throws {
         let keyspaces = generation.keyspaces
         let snapshot = transaction.snapshot
-        let expander = Expander(generation, snapshot)
+        let decompressor = RecordDecompressor(generation, snapshot)
         let nextHandle = (try? transaction.counters(keyspaces).nextHandle) ?? 1
         var named: Set<Handle> = []
         try transaction.forEach(in: keyspaces.index) { key, value in
             let handle = try? Handle(stored: value)
             let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
-            if let handle, try Self.isName(key, of: handle, snapshot, keyspaces, expander),
+            if let handle, try Self.isName(key, of: handle, snapshot, keyspaces, decompressor),
                 named.insert(handle).inserted
             {
                 return true
@@ -38,9 +39,11 @@ struct NameRepair: Sendable {
             let handle = try Handle(stored: key)
             if handle.rawValue >= nextHandle { isAhead = true }
             guard !named.contains(handle),
-                (try? snapshot.state(keyspaces, of: handle))??.flags.contains(.dying) != true,
+                (try? snapshot.state(keyspaces, of: handle))??.flags.contains(.pendingRemoval)
+                    != true,
                 let record = try? snapshot.record(
-                    keyspaces, handle, by: expander, shapes: { try snapshot.storedShape(keyspaces, $0)?.shape }),
+                    keyspaces, handle, by: decompressor,
+                    shapes: { try snapshot.storedShape(keyspaces, $0)?.shape }),
                 record.nameSpace != .segment
             else { return true }
             nameless.append(handle)
@@ -48,7 +51,9 @@ struct NameRepair: Sendable {
         }
     }
 
-    private mutating func noteLooseChunk(_ key: RawSpan, _ snapshot: Snapshot, _ keyspaces: Keyspaces) throws {
+    private mutating func noteLooseChunk(
+        _ key: RawSpan, _ snapshot: Snapshot, _ keyspaces: Keyspaces
+    ) throws {
         try ByteReader.reading(key) { reader in
             let number = reader.remaining >= 8 ? try reader.integer(UInt64.self) : 0
             if number != 0, try snapshot.contains(keyspaces.nodes, number) { return }
@@ -59,20 +64,24 @@ struct NameRepair: Sendable {
 
     /// A record names itself; of a damaged one, or a stub, nothing better is known.
     private static func isName(
-        _ key: [UInt8], of handle: Handle, _ snapshot: Snapshot, _ keyspaces: Keyspaces, _ expander: Expander
+        _ key: [UInt8], of handle: Handle, _ snapshot: Snapshot, _ keyspaces: Keyspaces,
+        _ decompressor: RecordDecompressor
     ) throws -> Bool {
         if let record = try? snapshot.record(
-            keyspaces, handle, by: expander, shapes: { try snapshot.storedShape(keyspaces, $0)?.shape })
+            keyspaces, handle, by: decompressor,
+            shapes: { try snapshot.storedShape(keyspaces, $0)?.shape })
         {
-            return record.nameSpace != .segment && key == IndexKey.bytes(record.nameSpace, record.identifier)
+            return record.nameSpace != .segment
+                && key == IndexKey.bytes(record.nameSpace, record.identifier)
         }
         if try snapshot.contains(keyspaces.nodes, handle.rawValue) { return true }
         return (try? snapshot.state(keyspaces, of: handle))??.flags.contains(.lost) == true
     }
 }
 
-extension CommitSession {
-    /// Takes names away that lead to nothing, gives records back theirs, and counts everything anew.
+extension CommitTransaction {
+    /// Takes names away that lead to nothing, gives records back theirs, and counts everything
+    /// anew.
     func mend(_ repair: NameRepair, in transaction: inout WriteTransaction) throws {
         try forget(names: repair.stale, in: &transaction)
         for key in repair.loose { try transaction.delete(keyspaces.nodes, key) }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Touches of reads that no commit has taken yet: a record and its place in the order of touches.
 ///
-/// A touch costs one entry in memory, however large the tree. Commits take what is there; where there are no commits, the writer
-/// flushes it after a time or a number.
+/// A touch costs one entry in memory, however large the tree. Commits take what is there; where
+/// there are no commits, the writer flushes it after a time or a number.
 final class TouchLog: Sendable {
     /// Touched records at which a flush is due.
     static let flushCount = 4_096

@@ -31,13 +31,16 @@ extension Verifier {
         for (number, entry) in listed.entries {
             let used = dictionaryUse.removeValue(forKey: number) ?? 0
             if used != entry.recordCount {
-                report.add(5, "dictionary \(number) counts \(entry.recordCount) records and has \(used)")
+                report.add(
+                    5, "dictionary \(number) counts \(entry.recordCount) records and has \(used)")
             }
             if dictionaries.removeValue(forKey: number) != entry.fingerprint {
                 report.add(5, "dictionary \(number) is not the one listed")
             }
         }
-        for number in dictionaryUse.keys { report.add(5, "dictionary \(number) has records and is not listed") }
+        for number in dictionaryUse.keys {
+            report.add(5, "dictionary \(number) has records and is not listed")
+        }
         for number in dictionaries.keys { report.add(5, "dictionary \(number) is not listed") }
     }
 }

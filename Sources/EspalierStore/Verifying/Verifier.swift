@@ -5,7 +5,8 @@ import EspalierRecords
 ///
 /// 1. every handle in any `children` list has a record, a tombstone or a lost stub;
 /// 2. every reference count equals the number of children entries and pins naming the handle;
-/// 3. `recency` holds exactly the handles with count 0 and the flagged ones, under the stamp in `state`;
+/// 3. `recency` holds exactly the handles with count 0 and the flagged ones, under the stamp in
+///    `state`;
 /// 4. `index` and `nodes` name each other one to one, tombstones, stubs and dying records apart;
 /// 5. the bytes and records counted, and those of each shape and dictionary, equal those stored;
 /// 6. a tombstone has a count above 0, and neither it nor a lost stub has a record.
@@ -13,7 +14,7 @@ import EspalierRecords
 /// Costs a walk of the whole cache and memory for a few words a record.
 struct Verifier {
     let keyspaces: Keyspaces
-    private let expander: Expander
+    private let decompressor: RecordDecompressor
     var report = VerifyReport()
     private var found: [Handle: (nameSpace: NameSpace, identifier: Identifier)] = [:]
     private var references: [Handle: UInt64] = [:]
@@ -26,9 +27,12 @@ struct Verifier {
     private var storedBytes: UInt64 = 0
     private var rawBytes: UInt64 = 0
 
-    static func verify(_ transaction: borrowing ReadTransaction, _ generation: Generation) throws -> VerifyReport {
+    static func verify(_ transaction: borrowing ReadTransaction, _ generation: Generation) throws
+        -> VerifyReport
+    {
         var verifier = Verifier(
-            keyspaces: generation.keyspaces, expander: Expander(generation, transaction.snapshot))
+            keyspaces: generation.keyspaces,
+            decompressor: RecordDecompressor(generation, transaction.snapshot))
         try verifier.readShapes(transaction)
         try verifier.readDictionaries(transaction)
         try verifier.readStates(transaction)
@@ -42,9 +46,9 @@ struct Verifier {
         return verifier.report
     }
 
-    private init(keyspaces: Keyspaces, expander: Expander) {
+    private init(keyspaces: Keyspaces, decompressor: RecordDecompressor) {
         self.keyspaces = keyspaces
-        self.expander = expander
+        self.decompressor = decompressor
     }
 
     // MARK: Reading
@@ -57,7 +61,9 @@ struct Verifier {
             }
             let number = try ByteReader.reading(key) { try $0.integer(UInt64.self) }
             do {
-                let stored = try ByteReader.reading(value) { try StoredShape(reading: &$0, number: number) }
+                let stored = try ByteReader.reading(value) {
+                    try StoredShape(reading: &$0, number: number)
+                }
                 shapes[number] = stored.shape
                 shapeUse[number] = stored.recordCount
             } catch {
@@ -86,14 +92,16 @@ struct Verifier {
             }
             return true
         }
-        for handle in handles { try read(handle, chunkCount: chunks.removeValue(forKey: handle) ?? 1, transaction) }
+        for handle in handles {
+            try read(handle, chunkCount: chunks.removeValue(forKey: handle) ?? 1, transaction)
+        }
         for handle in chunks.keys { report.add(4, "chunks of \(handle), which has no record") }
     }
 
     private mutating func read(
         _ handle: Handle, chunkCount: Int, _ transaction: borrowing ReadTransaction
     ) throws {
-        let dying = states[handle].flatMap { $0.flags.contains(.dying) ? $0 : nil }
+        let dying = states[handle].flatMap { $0.flags.contains(.pendingRemoval) ? $0 : nil }
         // Of its bytes a part may be gone already.
         if dying?.released == StateEntry.allReleased {
             return _ = found.updateValue((.segment, Identifier("")), forKey: handle)
@@ -103,10 +111,12 @@ struct Verifier {
             let stored = try transaction.withValue(keyspaces.nodes, handle.rawValue) { span in
                 try Chunks.count(span) ?? 1
             }
-            if stored != chunkCount { report.add(5, "\(handle) has \(chunkCount) chunks and names \(stored ?? 0)") }
+            if stored != chunkCount {
+                report.add(5, "\(handle) has \(chunkCount) chunks and names \(stored ?? 0)")
+            }
             guard
                 let read = try transaction.record(
-                    keyspaces, handle, by: expander, shapes: { shapes[$0] })
+                    keyspaces, handle, by: decompressor, shapes: { shapes[$0] })
             else { return }
             record = read
             try record.checkValues()
@@ -115,7 +125,9 @@ struct Verifier {
         }
         found[handle] = (dying == nil ? record.nameSpace : .segment, Identifier(record.identifier))
         count(record)
-        if Set(record.children).count != record.children.count { report.add(2, "\(handle) names a child twice") }
+        if Set(record.children).count != record.children.count {
+            report.add(2, "\(handle) names a child twice")
+        }
         let released = Int(clamping: dying?.released ?? 0)
         for child in record.children.dropFirst(released) { references[child, default: 0] += 1 }
         report.references += record.children.count
@@ -159,7 +171,9 @@ struct Verifier {
             }
             let handle = try Handle(stored: key)
             do {
-                let entry = try ByteReader.reading(value) { try StateEntry(reading: &$0, for: handle) }
+                let entry = try ByteReader.reading(value) {
+                    try StateEntry(reading: &$0, for: handle)
+                }
                 states[handle] = entry
                 if entry.isDefault { report.add(2, "\(handle) has a state that is the default") }
             } catch {
@@ -181,11 +195,15 @@ struct Verifier {
         for (handle, entry) in states {
             let isTombstone = entry.flags.contains(.tombstone)
             if isTombstone { report.tombstones += 1 }
-            if isTombstone, found[handle] != nil, !entry.flags.contains(.dying) {
+            if isTombstone, found[handle] != nil, !entry.flags.contains(.pendingRemoval) {
                 report.add(6, "\(handle) is a tombstone and a record")
             }
-            if entry.flags.contains(.lost), found[handle] != nil { report.add(6, "\(handle) is lost and a record") }
-            if isTombstone, entry.referenceCount == 0 { report.add(6, "\(handle) is a tombstone nothing refers to") }
+            if entry.flags.contains(.lost), found[handle] != nil {
+                report.add(6, "\(handle) is lost and a record")
+            }
+            if isTombstone, entry.referenceCount == 0 {
+                report.add(6, "\(handle) is a tombstone nothing refers to")
+            }
             if found[handle] == nil, entry.flags.isDisjoint(with: [.tombstone, .lost]) {
                 report.add(2, "\(handle) has a state and no record")
             }
@@ -193,7 +211,9 @@ struct Verifier {
         for handle in Set(found.keys).union(states.keys) {
             let counted = states[handle]?.referenceCount ?? 1
             let actual = references[handle] ?? 0
-            if counted != actual { report.add(2, "\(handle) counts \(counted) references and has \(actual)") }
+            if counted != actual {
+                report.add(2, "\(handle) counts \(counted) references and has \(actual)")
+            }
         }
     }
 
@@ -214,7 +234,9 @@ struct Verifier {
                 report.add(3, "\(handle) is not listed under its stamp \(entry.stamp.rawValue)")
             }
         }
-        for handle in listed.keys { report.add(3, "\(handle) is listed and neither a root nor flagged") }
+        for handle in listed.keys {
+            report.add(3, "\(handle) is listed and neither a root nor flagged")
+        }
     }
 
     private mutating func checkIndex(_ transaction: borrowing ReadTransaction) throws {
@@ -233,11 +255,14 @@ struct Verifier {
                 return true
             }
             let expected = IndexKey.bytes(record.nameSpace, record.identifier.string)
-            let isSame = try ByteReader.reading(key) { reader in try reader.bytes(count: reader.end) == expected }
+            let isSame = try ByteReader.reading(key) { reader in
+                try reader.bytes(count: reader.end) == expected
+            }
             if !isSame { report.add(4, "the index names \(handle) under another identifier") }
             return true
         }
-        for (handle, record) in found where record.nameSpace != .segment && !named.contains(handle) {
+        for (handle, record) in found where record.nameSpace != .segment && !named.contains(handle)
+        {
             report.add(4, "the index lacks \(handle)")
         }
     }
@@ -269,8 +294,8 @@ struct Verifier {
 }
 
 extension NormalizedCache {
-    /// Checks the whole cache: every record's check and every invariant, on one snapshot, after the writes submitted
-    /// before. Blocks; costs a walk of the cache. Throws when the cache is closed.
+    /// Checks the whole cache: every record's check and every invariant, on one snapshot, after the
+    /// writes submitted before. Blocks; costs a walk of the cache. Throws when the cache is closed.
     public func verify() throws(CacheError) -> VerifyReport {
         guard !isClosed else { throw .closed }
         try engine.queue.catchUp()

@@ -1,6 +1,7 @@
 import EspalierRecords
 
-/// Names an entry and the type that writes it: of two writes with one key the later makes the earlier superfluous.
+/// Names an entry and the type that writes it: of two writes with one key the later makes the
+/// earlier superfluous.
 struct CoalescingKey: Hashable, Sendable {
     private let nameSpace: NameSpace
     private let name: Identifier

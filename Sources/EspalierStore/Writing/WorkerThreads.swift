@@ -2,7 +2,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Threads with stacks of 8 MiB for work that runs models' code: tasks of Swift's pool have 512 KiB on Apple's systems.
+/// Threads with stacks of 8 MiB for work that runs models' code: tasks of Swift's pool have 512 KiB
+/// on Apple's systems.
 ///
 /// Threads start with the first work and end with the object.
 final class WorkerThreads: Sendable {
@@ -17,7 +18,8 @@ final class WorkerThreads: Sendable {
         var idle = 0
         var isClosed = false
 
-        /// The oldest work, in constant time on the average: a burst of writes queues very much of it.
+        /// The oldest work, in constant time on the average: a burst of writes queues very much of
+        /// it.
         mutating func take() -> (@Sendable () -> Void)? {
             guard taken < work.count else { return nil }
             defer {
@@ -46,14 +48,16 @@ final class WorkerThreads: Sendable {
 
     deinit { close() }
 
-    /// Runs `body` on one of the threads, in the order of the calls where there is one thread; false, without running it, once
-    /// they are closed.
+    /// Runs `body` on one of the threads, in the order of the calls where there is one thread;
+    /// false, without running it, once they are closed.
     @discardableResult
     func run(_ body: @escaping @Sendable () -> Void) -> Bool {
         let starts = shared.state.withLock { state -> Bool? in
             guard !state.isClosed else { return nil }
             state.work.append(body)
-            guard state.idle < state.work.count - state.taken, state.started < limit else { return false }
+            guard state.idle < state.work.count - state.taken, state.started < limit else {
+                return false
+            }
             state.started += 1
             return true
         }
@@ -75,7 +79,8 @@ final class WorkerThreads: Sendable {
         while true {
             shared.state.withLock { $0.idle += 1 }
             shared.available.wait()
-            let (body, isClosed) = shared.state.withLock { state -> ((@Sendable () -> Void)?, Bool) in
+            let (body, isClosed) = shared.state.withLock {
+                state -> ((@Sendable () -> Void)?, Bool) in
                 state.idle -= 1
                 return (state.take(), state.isClosed)
             }

@@ -3,13 +3,15 @@ import EspalierRecords
 
 /// A write as it is committed: flattened, without handles or numbers.
 enum WriteOperation: Sendable {
-    /// Trees whose entries are the nodes at `entries`. Key entries of the same names give way to them.
+    /// Trees whose entries are the nodes at `entries`. Key entries of the same names give way to
+    /// them.
     case nodes(FlattenedTree, entries: [Int], policy: WritePolicy)
     /// What a key names: a reference to a node of the tree, or an inline model.
     case key(String, ValueDraft, FlattenedTree, policy: WritePolicy)
     /// An edit of what a key names; `expecting` what its sender has, where that is to be compared.
     case collection(
-        String, FlattenedEdit, FlattenedTree, policy: WritePolicy, expecting: CollectionNeighbours? = nil)
+        String, FlattenedEdit, FlattenedTree, policy: WritePolicy,
+        expecting: CollectionNeighbours? = nil)
     case delete([Entry])
     /// Records in place of what stands under their names.
     case restore([RestoredRecord], Restoration)
@@ -22,7 +24,7 @@ enum WriteOperation: Sendable {
     /// The oldest out of the cache until no more than so many bytes are in use.
     case trim(to: ByteCount)
     case setBudget(ByteCount, mayExceed: Bool)
-    case sweep
+    case collectCycles
     /// What a sweep found wrong with names.
     case mend(NameRepair)
     /// New dictionaries.
@@ -44,15 +46,18 @@ enum WriteOperation: Sendable {
 
     var byteCount: Int {
         switch self {
-        case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _, _): tree.byteCount
+        case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _, _):
+            tree.byteCount
         case .restore(let records, _): records.reduce(0) { $0 + $1.byteCount }
-        case .delete, .reset, .barrier, .evict, .pin, .unpin, .trim, .setBudget, .sweep, .mend, .checkPins, .install,
+        case .delete, .reset, .barrier, .evict, .pin, .unpin, .trim, .setBudget, .collectCycles,
+            .mend, .checkPins, .install,
             .retireDictionaries, .recompress, .compact:
             64
         }
     }
 
-    /// Whether it may use the pages kept in reserve: what makes room has to work when there is none.
+    /// Whether it may use the pages kept in reserve: what makes room has to work when there is
+    /// none.
     var makesRoom: Bool {
         switch self {
         case .delete, .reset, .barrier, .evict, .unpin, .mend, .checkPins: true
@@ -64,7 +69,7 @@ enum WriteOperation: Sendable {
     /// Whether it has to be alone in its transaction.
     var standsAlone: Bool {
         switch self {
-        case .reset, .barrier, .trim, .setBudget, .sweep, .compact: true
+        case .reset, .barrier, .trim, .setBudget, .collectCycles, .compact: true
         default: false
         }
     }

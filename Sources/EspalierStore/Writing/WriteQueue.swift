@@ -8,11 +8,11 @@ final class WriteQueue: Sendable {
     private struct Guarded {
         var queue: QueueState
         var waiters: [(upTo: UInt64, body: @Sendable () -> Void)] = []
-        /// Whether the writer has nothing to do but wait for the next submission.
+        /// Whether the writer has nothing to do but wait for the next write.
         var isWriterWaiting = false
     }
     private let state: Mutex<Guarded>
-    /// Signalled once for every submission, and at closing.
+    /// Signalled once for every write, and at closing.
     private let work = DispatchSemaphore(value: 0)
     private let attention = Atomic<Bool>(false)
 
@@ -26,25 +26,27 @@ final class WriteQueue: Sendable {
 
     /// Takes a write in. Never blocks. Nil when the queue is closed.
     func submit(
-        coalescingKey: CoalescingKey?, isDroppable: Bool, _ flatten: @escaping @Sendable () throws -> WriteOperation
-    ) -> Submission? {
-        let added = state.withLock { state -> (Submission, QueueState.Displaced)? in
+        coalescingKey: CoalescingKey?, isDroppable: Bool,
+        _ flatten: @escaping @Sendable () throws -> WriteOperation
+    ) -> PendingWrite? {
+        let added = state.withLock { state -> (PendingWrite, QueueState.Displaced)? in
             guard !state.queue.isClosed else { return nil }
-            let submission = Submission(
-                sequence: state.queue.nextSequence(), coalescingKey: coalescingKey, isDroppable: isDroppable,
+            let write = PendingWrite(
+                sequence: state.queue.nextSequence(), coalescingKey: coalescingKey,
+                isDroppable: isDroppable,
                 isForWriter: state.isWriterWaiting, flatten: flatten)
             state.isWriterWaiting = false
-            return (submission, state.queue.add(submission))
+            return (write, state.queue.add(write))
         }
-        guard let (submission, displaced) = added else { return nil }
+        guard let (write, displaced) = added else { return nil }
         settle(displaced)
         work.signal()
-        return submission
+        return write
     }
 
-    /// Notes what a submission came to once flattened.
-    func measure(_ submission: Submission, bytes: Int) {
-        settle(state.withLock { $0.queue.measure(submission, bytes: bytes) })
+    /// Notes what a write came to once flattened.
+    func measure(_ write: PendingWrite, bytes: Int) {
+        settle(state.withLock { $0.queue.measure(write, bytes: bytes) })
     }
 
     private func settle(_ displaced: QueueState.Displaced) {
@@ -52,17 +54,17 @@ final class WriteQueue: Sendable {
             old.abandon()
             later.absorb(old)
         }
-        for submission in displaced.dropped {
-            submission.abandon()
-            submission.finish(.failure(.dropped))
+        for write in displaced.dropped {
+            write.abandon()
+            write.finish(.failure(.dropped))
             onDrop()
         }
         wake()
     }
 
-    /// Blocks until there is something to commit, or `deadline` is there, or somebody has called `wake`; nil when the queue is
-    /// closed and empty.
-    func take(atMost count: Int, until deadline: ContinuousClock.Instant?) -> [Submission]? {
+    /// Blocks until there is something to commit, or `deadline` is there, or somebody has called
+    /// `wake`; nil when the queue is closed and empty.
+    func take(atMost count: Int, until deadline: ContinuousClock.Instant?) -> [PendingWrite]? {
         var deadline = deadline
         while true {
             let (taken, isClosed) = state.withLock { state in
@@ -86,24 +88,27 @@ final class WriteQueue: Sendable {
                 if stopWaiting() { return [] }
                 continue
             }
-            deadline = work.wait(timeout: .now() + .nanoseconds(Int(rest))) == .timedOut ? .now : end
+            deadline =
+                work.wait(timeout: .now() + .nanoseconds(Int(rest))) == .timedOut ? .now : end
         }
     }
 
-    /// Takes `submission` out if it is the next one, and all before it are finished.
-    func take(next submission: Submission) -> Bool {
+    /// Takes `write` out if it is the next one, and all before it are finished.
+    func take(next write: PendingWrite) -> Bool {
         state.withLock { state in
-            guard state.queue.take(next: submission) else { return false }
+            guard state.queue.take(next: write) else { return false }
             // The writer, woken by it, finds nothing and waits on.
-            if submission.isForWriter { state.isWriterWaiting = true }
+            if write.isForWriter { state.isWriterWaiting = true }
             return true
         }
     }
 
     /// What has come since `take` returned.
-    func takeMore(atMost count: Int) -> [Submission] { state.withLock { $0.queue.take(atMost: count) } }
+    func takeMore(atMost count: Int) -> [PendingWrite] {
+        state.withLock { $0.queue.take(atMost: count) }
+    }
 
-    /// False where a submission has come meanwhile, which counts on the writer to flatten it at once.
+    /// False where a write has come meanwhile, which counts on the writer to flatten it at once.
     private func stopWaiting() -> Bool {
         state.withLock { state in
             defer { state.isWriterWaiting = false }
@@ -112,19 +117,19 @@ final class WriteQueue: Sendable {
     }
 
     /// Makes `take` return, so that the writer sees what else there is to do.
-    func callAttention() {
+    func wakeWriter() {
         attention.store(true, ordering: .releasing)
         work.signal()
     }
 
-    func putBack(_ submissions: [Submission], bytes: [Int]) {
-        guard !submissions.isEmpty else { return }
-        state.withLock { $0.queue.putBack(submissions, bytes: bytes) }
+    func putBack(_ writes: [PendingWrite], bytes: [Int]) {
+        guard !writes.isEmpty else { return }
+        state.withLock { $0.queue.putBack(writes, bytes: bytes) }
         work.signal()
     }
 
-    func finish(_ submissions: [Submission]) {
-        state.withLock { $0.queue.finish(submissions) }
+    func finish(_ writes: [PendingWrite]) {
+        state.withLock { $0.queue.finish(writes) }
         wake()
     }
 
@@ -139,7 +144,8 @@ final class WriteQueue: Sendable {
         for body in bodies { body() }
     }
 
-    /// Runs `body` when everything submitted so far is finished; false, without `body`, when it is already.
+    /// Runs `body` when everything submitted so far is finished; false, without `body`, when it is
+    /// already.
     func whenCaughtUp(_ body: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             guard state.queue.finished < state.queue.submitted else { return false }

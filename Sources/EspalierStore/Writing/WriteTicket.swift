@@ -8,7 +8,8 @@ import Synchronization
 /// try await ticket.committed
 /// ```
 ///
-/// Dropping a ticket loses nothing but the news. `Sendable`; any number of tasks and threads may wait.
+/// Dropping a ticket loses nothing but the news. `Sendable`; any number of tasks and threads may
+/// wait.
 public final class WriteTicket: Sendable {
     private enum State {
         case pending(Pending)
@@ -38,11 +39,11 @@ public final class WriteTicket: Sendable {
         }
     }
 
-    /// The same for code that can't suspend: blocks the thread. Throws `.waitInsideRead` from a model's initialiser, where
-    /// waiting would hold the snapshot, and from an observer of misses.
+    /// The same for code that can't suspend: blocks the thread. Throws `.waitInsideRead` from a
+    /// model's initialiser, where waiting would hold the snapshot, and from an observer of misses.
     ///
-    /// Where nothing else is being written the thread commits the write itself, models' encoders included, which takes less time than to
-    /// wait for another one.
+    /// Where nothing else is being written the thread commits the write itself, models' encoders
+    /// included, which takes less time than to wait for another one.
     public func wait() throws(CacheError) {
         guard !ReadScope.isInside else { throw .waitInsideRead }
         help()
@@ -107,10 +108,11 @@ public final class WriteTicket: Sendable {
     }
 }
 
-/// Whether the running code was called by a read or by flattening: a model's initialiser or encoder.
+/// Whether the running code was called by a read or by flattening: a model's initialiser or
+/// encoder.
 ///
-/// Nested reads are fine there; waiting for a write is not, for the snapshot stays open and the writer may be waiting for
-/// this very code.
+/// Nested reads are fine there; waiting for a write is not, for the snapshot stays open and the
+/// writer may be waiting for this very code.
 enum ReadScope {
     @TaskLocal private static var scope: Scope?
 
@@ -137,5 +139,6 @@ enum ReadScope {
 extension CacheError {
     static let waitInsideRead = CacheError(
         .waitInsideRead,
-        "A model's initialiser or encoder, or an observer, waited for a write. Read with consistency .snapshot there.")
+        "A model's initialiser or encoder, or an observer, waited for a write. Read with consistency .snapshot there."
+    )
 }

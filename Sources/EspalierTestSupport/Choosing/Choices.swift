@@ -1,7 +1,8 @@
-/// A sequence of choices that can be stepped through every possibility, like the wheels of an odometer.
+/// A sequence of choices that can be stepped through every possibility, like the wheels of an
+/// odometer.
 ///
-/// What is chosen from may depend on what was chosen before, so whatever a program can build by choosing can be built
-/// exhaustively.
+/// What is chosen from may depend on what was chosen before, so whatever a program can build by
+/// choosing can be built exhaustively.
 package struct Choices {
     private struct Wheel {
         var choice: Int

@@ -27,7 +27,9 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable, CustomStringCon
     }
 
     /// True with probability `share`.
-    package mutating func happens(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &self) < share }
+    package mutating func happens(_ share: Double) -> Bool {
+        Double.random(in: 0..<1, using: &self) < share
+    }
 
     package var description: String { "seed \(seed)" }
 }

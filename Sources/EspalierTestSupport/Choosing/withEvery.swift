@@ -20,7 +20,8 @@ package func withEveryChoice(_ body: (inout Choices) throws -> Void) rethrows ->
 /// Runs `body` with every tree of at most `nodes` models, and says how many there were.
 @discardableResult
 package func withEverySmallTree(
-    upTo nodes: Int, identifiers: SmallTreeIdentifiers = .consistent, _ body: (TreeModel) throws -> Void
+    upTo nodes: Int, identifiers: SmallTreeIdentifiers = .consistent,
+    _ body: (TreeModel) throws -> Void
 ) rethrows -> Int {
     try withEveryChoice { choices in
         try body(SmallTree.build(&choices, nodes: nodes, identifiers: identifiers))

@@ -5,7 +5,8 @@ package enum OracleOutcome<Value: Equatable & Sendable>: Equatable, Sendable {
     case hit(Value, isCut: Bool)
     case miss(OracleMiss)
 
-    /// Whether a read of the engine gave this. Paths of misses are not compared, only their reasons.
+    /// Whether a read of the engine gave this. Paths of misses are not compared, only their
+    /// reasons.
     package func agrees(with result: Result<Value, MissReason>) -> Bool {
         switch (self, result) {
         case (.hit(let expected, _), .success(let value)): expected == value

@@ -29,11 +29,17 @@ struct OracleReader {
         return try model(records[number].fields, as: kind)
     }
 
-    private mutating func model(_ fields: [String: OracleValue], as kind: TreeKind) throws(OracleMiss) -> TreeModel {
+    private mutating func model(_ fields: [String: OracleValue], as kind: TreeKind)
+        throws(OracleMiss) -> TreeModel
+    {
         var identifier: String?
-        if case .scalar(.string(let string)) = fields[TreeKind.identifierField] { identifier = string }
+        if case .scalar(.string(let string)) = fields[TreeKind.identifierField] {
+            identifier = string
+        }
         var values: [String: TreeValue] = [:]
-        for field in kind.fields { values[field.name] = try self.value(fields[field.name], of: field.content) }
+        for field in kind.fields {
+            values[field.name] = try self.value(fields[field.name], of: field.content)
+        }
         return TreeModel(kind: kind, identifier: identifier, values: values)
     }
 
@@ -49,13 +55,16 @@ struct OracleReader {
         case (.required(let kind), .some(let value)): return .child(try required(value, kind))
         case (.array(let kind), .list(let list)): return .array(try elements(list, as: kind))
         case (.nested(let kind), .list(let rows)): return .nested(try self.rows(rows, kind))
-        case (.dictionary(let kind), .entries(let entries)): return .dictionary(try self.entries(entries, kind))
+        case (.dictionary(let kind), .entries(let entries)):
+            return .dictionary(try self.entries(entries, kind))
         default: throw .undecodable
         }
     }
 
     /// Deleted or referring back: nil.
-    private mutating func leavingOut(_ value: OracleValue, _ kind: TreeKind) throws(OracleMiss) -> TreeModel? {
+    private mutating func leavingOut(_ value: OracleValue, _ kind: TreeKind) throws(OracleMiss)
+        -> TreeModel?
+    {
         do {
             return try model(value, as: kind)
         } catch {
@@ -65,7 +74,9 @@ struct OracleReader {
     }
 
     /// Deleted: so is whatever can't be without it. Referring back: no tree can be made.
-    private mutating func required(_ value: OracleValue, _ kind: TreeKind) throws(OracleMiss) -> TreeModel {
+    private mutating func required(_ value: OracleValue, _ kind: TreeKind) throws(OracleMiss)
+        -> TreeModel
+    {
         do {
             return try model(value, as: kind)
         } catch {
@@ -73,7 +84,9 @@ struct OracleReader {
         }
     }
 
-    mutating func elements(_ list: [OracleValue], as kind: TreeKind) throws(OracleMiss) -> [TreeModel] {
+    mutating func elements(_ list: [OracleValue], as kind: TreeKind) throws(OracleMiss)
+        -> [TreeModel]
+    {
         var result: [TreeModel] = []
         for value in list {
             if let element = try leavingOut(value, kind) { result.append(element) }
@@ -81,7 +94,9 @@ struct OracleReader {
         return result
     }
 
-    private mutating func rows(_ rows: [OracleValue], _ kind: TreeKind) throws(OracleMiss) -> [[TreeModel]] {
+    private mutating func rows(_ rows: [OracleValue], _ kind: TreeKind) throws(OracleMiss)
+        -> [[TreeModel]]
+    {
         var result: [[TreeModel]] = []
         for row in rows {
             guard case .list(let list) = row else { throw .undecodable }

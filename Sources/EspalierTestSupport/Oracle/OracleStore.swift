@@ -1,9 +1,10 @@
 package import EspalierRecords
 
-/// The engine's semantics as a plain dictionary: records by number, identifiers to numbers, nothing else.
+/// The engine's semantics as a plain dictionary: records by number, identifiers to numbers, nothing
+/// else.
 ///
-/// It knows no bytes, counts no references and evicts nothing. Where the engine and the oracle differ, one of them is
-/// wrong.
+/// It knows no bytes, counts no references and evicts nothing. Where the engine and the oracle
+/// differ, one of them is wrong.
 ///
 /// ```swift
 /// var oracle = OracleStore()
@@ -25,14 +26,18 @@ package struct OracleStore: Sendable {
         _ = flatten([tree], policy: policy)
     }
 
-    /// Under the model's own identifier this is the node; under any other key an entry that refers to it or contains
-    /// it.
-    package mutating func write(_ tree: TreeModel, forKey key: String, policy: WritePolicy = .replace) {
+    /// Under the model's own identifier this is the node; under any other key an entry that refers
+    /// to it or contains it.
+    package mutating func write(
+        _ tree: TreeModel, forKey key: String, policy: WritePolicy = .replace
+    ) {
         let value = flatten([tree], policy: policy)[0]
         if tree.identifier.map(Identifier.init) != Identifier(key) { keys[Identifier(key)] = value }
     }
 
-    package mutating func writeCollection(_ trees: [TreeModel], forKey key: String, policy: WritePolicy = .replace) {
+    package mutating func writeCollection(
+        _ trees: [TreeModel], forKey key: String, policy: WritePolicy = .replace
+    ) {
         collections[Identifier(key)] = flatten(trees, policy: policy)
     }
 
@@ -52,12 +57,16 @@ package struct OracleStore: Sendable {
         return records.count - 1
     }
 
-    private mutating func merge(_ projections: [OracleDrafts.Projection], into number: Int, _ policy: WritePolicy) {
+    private mutating func merge(
+        _ projections: [OracleDrafts.Projection], into number: Int, _ policy: WritePolicy
+    ) {
         var record = records[number]
         if record.state != .living { record = OracleRecord(identifier: record.identifier) }
         var written: Set<String> = []
         for projection in projections {
-            if policy == .replace { record.withdraw(projection.type, keeping: Set(projection.fields.keys)) }
+            if policy == .replace {
+                record.withdraw(projection.type, keeping: Set(projection.fields.keys))
+            }
             for (name, value) in projection.fields {
                 record.declarers[name, default: []].insert(projection.type)
                 let isUnset = policy == .merge && value == .nothing
@@ -90,7 +99,8 @@ package struct OracleStore: Sendable {
 
     package func read(_ identifier: String, as kind: TreeKind) -> OracleOutcome<TreeModel> {
         guard let number = index[Identifier(identifier)] else { return .miss(.notFound) }
-        return outcome { reader throws(OracleMiss) in try reader.model(.reference(number), as: kind) }
+        return outcome { reader throws(OracleMiss) in try reader.model(.reference(number), as: kind)
+        }
     }
 
     package func read(key: String, as kind: TreeKind) -> OracleOutcome<TreeModel> {

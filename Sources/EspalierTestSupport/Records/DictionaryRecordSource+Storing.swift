@@ -4,7 +4,8 @@ package import EspalierRecords
 extension DictionaryRecordSource {
     /// Flattens and stores `model`.
     package func store(
-        _ model: some NormalizedModel, policy: WritePolicy = .replace, limits: TreeLimits = TreeLimits()
+        _ model: some NormalizedModel, policy: WritePolicy = .replace,
+        limits: TreeLimits = TreeLimits()
     ) throws {
         try store(Self.flatten(model, limits: limits), policy: policy)
     }
@@ -17,7 +18,8 @@ extension DictionaryRecordSource {
         return flattener.finish()
     }
 
-    /// Binds handles in pre-order, merges every node into the record it has, and writes the records.
+    /// Binds handles in pre-order, merges every node into the record it has, and writes the
+    /// records.
     package func store(_ tree: FlattenedTree, policy: WritePolicy = .replace) throws {
         let handles = tree.nodes.map { node in
             let handle = handle(of: node.identifier) ?? newHandle()
@@ -25,7 +27,8 @@ extension DictionaryRecordSource {
             return handle
         }
         for (index, handle) in handles.enumerated() {
-            let merge = try RecordMerge(index, of: tree, into: parsedRecord(handle), policy: policy, handles: handles)
+            let merge = try RecordMerge(
+                index, of: tree, into: parsedRecord(handle), policy: policy, handles: handles)
             put(merge, identifier: tree.nodes[index].identifier, handle: handle)
         }
     }
@@ -34,12 +37,14 @@ extension DictionaryRecordSource {
         lost.remove(handle)
         records[handle] = RecordLayout.build(
             handle: handle, nameSpace: .node, shape: .number(number(of: merge.shape), merge.shape),
-            children: merge.children, payload: Record.payload(identifier: identifier, values: merge.values))
+            children: merge.children,
+            payload: Record.payload(identifier: identifier, values: merge.values))
     }
 
     /// The record of `handle`, taken apart; nil when it is damaged, deleted or not there.
     package func parsedRecord(_ handle: Handle) throws -> Record? {
-        guard !lost.contains(handle), !tombstones.contains(handle), let bytes = records[handle] else { return nil }
+        guard !lost.contains(handle), !tombstones.contains(handle), let bytes = records[handle]
+        else { return nil }
         return try ByteReader.reading(bytes) { reader in
             try Record(reading: &reader, handle: handle) { shapes[$0] }
         }

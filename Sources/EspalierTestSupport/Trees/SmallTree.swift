@@ -18,7 +18,9 @@ struct SmallTree {
         self.modelsLeft = modelsLeft
     }
 
-    private mutating func model(_ kind: TreeKind, isRoot: Bool = false, _ choices: inout Choices) -> TreeModel {
+    private mutating func model(_ kind: TreeKind, isRoot: Bool = false, _ choices: inout Choices)
+        -> TreeModel
+    {
         modelsLeft -= 1
         modelCount += 1
         let number = modelCount
@@ -28,7 +30,9 @@ struct SmallTree {
         var reserved = kind.fields.filter(\.content.isRequiredChild).reduce(0) {
             $0 + ($1.content.child?.minimumSize ?? 0)
         }
-        for field in kind.fields where field.content == .scalar { values[field.name] = .scalar(.integer(number)) }
+        for field in kind.fields where field.content == .scalar {
+            values[field.name] = .scalar(.integer(number))
+        }
         for field in kind.fields where field.content == .optionalScalar {
             values[field.name] = .scalar(number % 2 == 0 ? .string("t\(number)") : nil)
         }
@@ -42,7 +46,9 @@ struct SmallTree {
             }
         }
         let model = TreeModel(kind: kind, identifier: identifier, values: values)
-        if identifier != nil, identifiers == .consistent { finished[kind, default: []].append(model) }
+        if identifier != nil, identifiers == .consistent {
+            finished[kind, default: []].append(model)
+        }
         return model
     }
 
@@ -57,7 +63,9 @@ struct SmallTree {
         return value
     }
 
-    private mutating func child(_ kind: TreeKind, reserved: Int = 0, _ choices: inout Choices) -> TreeModel {
+    private mutating func child(_ kind: TreeKind, reserved: Int = 0, _ choices: inout Choices)
+        -> TreeModel
+    {
         let known = finished[kind] ?? []
         let choice = choices.choose(known.count + 1)
         if choice > 0 {

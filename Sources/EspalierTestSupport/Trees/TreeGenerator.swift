@@ -1,7 +1,8 @@
 /// Makes random trees.
 ///
-/// Unless `conflictingNames` is set, trees are consistent: one identifier stands for one content, projections agree on
-/// the field they share, and no model stands inside itself, so what is read back equals what was written.
+/// Unless `conflictingNames` is set, trees are consistent: one identifier stands for one content,
+/// projections agree on the field they share, and no model stands inside itself, so what is read
+/// back equals what was written.
 package struct TreeGenerator {
     package var random: SeededGenerator
     package var knobs: TreeKnobs
@@ -15,7 +16,8 @@ package struct TreeGenerator {
         self.knobs = knobs
     }
 
-    /// A tree whose root has an identifier. Trees of one generator share no identifiers unless names conflict.
+    /// A tree whose root has an identifier. Trees of one generator share no identifiers unless
+    /// names conflict.
     package mutating func tree(_ kind: TreeKind = .node) -> TreeModel {
         finished = [:]
         summaries = [:]
@@ -43,10 +45,15 @@ package struct TreeGenerator {
         case .required(let kind): return .child(child(kind, depth: depth))
         case .optional(let kind), .array(let kind), .nested(let kind), .dictionary(let kind):
             var value = TreeValue.empty(field.content) ?? .child(nil)
-            guard depth < knobs.depth, sizeLeft > 0, !random.happens(knobs.emptiness) else { return value }
-            if kind == .summary, knobs.conflictingNames != nil, !random.happens(knobs.projections) { return value }
+            guard depth < knobs.depth, sizeLeft > 0, !random.happens(knobs.emptiness) else {
+                return value
+            }
+            if kind == .summary, knobs.conflictingNames != nil, !random.happens(knobs.projections) {
+                return value
+            }
             let isSingle = if case .optional = field.content { true } else { false }
-            for _ in 0..<(isSingle ? 1 : Int.random(in: 1...max(1, knobs.width), using: &random)) where sizeLeft > 0 {
+            for _ in 0..<(isSingle ? 1 : Int.random(in: 1...max(1, knobs.width), using: &random))
+            where sizeLeft > 0 {
                 value = value.adding(child(kind, depth: depth))
             }
             return value
@@ -63,16 +70,21 @@ package struct TreeGenerator {
         return model(kind, depth: depth + 1)
     }
 
-    /// One that stands elsewhere, if it fits: what is shared is small once, but the tree has it as often as it occurs.
+    /// One that stands elsewhere, if it fits: what is shared is small once, but the tree has it as
+    /// often as it occurs.
     private mutating func shared(_ kind: TreeKind) -> TreeModel? {
-        guard let known = finished[kind]?.randomElement(using: &random), known.size <= sizeLeft else { return nil }
+        guard let known = finished[kind]?.randomElement(using: &random), known.size <= sizeLeft
+        else { return nil }
         sizeLeft -= known.size
         return known
     }
 
-    /// The summary of a node that stands in the tree. Its cover must not contain that node, which would be a cycle.
+    /// The summary of a node that stands in the tree. Its cover must not contain that node, which
+    /// would be a cycle.
     private mutating func projection() -> TreeModel? {
-        guard let node = finished[.node]?.randomElement(using: &random), let identifier = node.identifier else {
+        guard let node = finished[.node]?.randomElement(using: &random),
+            let identifier = node.identifier
+        else {
             return nil
         }
         if let known = summaries[identifier] {
@@ -84,7 +96,8 @@ package struct TreeGenerator {
         let summary = TreeModel(
             kind: .summary, identifier: identifier,
             values: [
-                "badge": .scalar(scalar()), "title": node.values["title"] ?? .scalar(nil), "cover": .child(cover),
+                "badge": .scalar(scalar()), "title": node.values["title"] ?? .scalar(nil),
+                "cover": .child(cover),
             ])
         summaries[identifier] = summary
         return summary
@@ -103,12 +116,20 @@ package struct TreeGenerator {
     private mutating func scalar() -> TreeScalar {
         switch Int.random(in: 0..<5, using: &random) {
         case 0: .bool(Bool.random(using: &random))
-        case 1: .integer(Int64.random(in: .min ... .max, using: &random) >> Int64.random(in: 0..<64, using: &random))
+        case 1:
+            .integer(
+                Int64.random(in: .min ... .max, using: &random)
+                    >> Int64.random(in: 0..<64, using: &random))
         case 2: .double(Double.random(in: -1e9...1e9, using: &random))
-        case 3: .string(String("añ猫🐈\u{0} b".shuffled(using: &random).prefix(Int.random(in: 0...7, using: &random))))
+        case 3:
+            .string(
+                String(
+                    "añ猫🐈\u{0} b".shuffled(using: &random).prefix(
+                        Int.random(in: 0...7, using: &random))))
         default:
             .bytes(
-                (0..<Int.random(in: 0...40, using: &random)).map { _ in UInt8.random(in: .min ... .max, using: &random)
+                (0..<Int.random(in: 0...40, using: &random)).map { _ in
+                    UInt8.random(in: .min ... .max, using: &random)
                 })
         }
     }

@@ -26,7 +26,8 @@ package enum TreeKind: String, CaseIterable, Sendable, Hashable {
         package var child: TreeKind? {
             switch self {
             case .scalar, .optionalScalar: nil
-            case .optional(let kind), .required(let kind), .array(let kind), .nested(let kind), .dictionary(let kind):
+            case .optional(let kind), .required(let kind), .array(let kind), .nested(let kind),
+                .dictionary(let kind):
                 kind
             }
         }
@@ -41,8 +42,8 @@ package enum TreeKind: String, CaseIterable, Sendable, Hashable {
         package let content: Content
     }
 
-    /// Where every kind encodes its identifier, before all other fields: a model is not told the identifier of its
-    /// record.
+    /// Where every kind encodes its identifier, before all other fields: a model is not told the
+    /// identifier of its record.
     package static let identifierField = "id"
 
     /// The fields the kind declares, in the order in which they are encoded and decoded.
@@ -74,10 +75,14 @@ package enum TreeKind: String, CaseIterable, Sendable, Hashable {
 
     private static let nodeFields = [
         Field(name: "number", content: .scalar), Field(name: "title", content: .optionalScalar),
-        Field(name: "next", content: .optional(.node)), Field(name: "items", content: .array(.node)),
-        Field(name: "grid", content: .nested(.node)), Field(name: "table", content: .dictionary(.node)),
-        Field(name: "note", content: .optional(.note)), Field(name: "caption", content: .optional(.caption)),
-        Field(name: "pieces", content: .array(.owned)), Field(name: "frame", content: .optional(.framed)),
+        Field(name: "next", content: .optional(.node)),
+        Field(name: "items", content: .array(.node)),
+        Field(name: "grid", content: .nested(.node)),
+        Field(name: "table", content: .dictionary(.node)),
+        Field(name: "note", content: .optional(.note)),
+        Field(name: "caption", content: .optional(.caption)),
+        Field(name: "pieces", content: .array(.owned)),
+        Field(name: "frame", content: .optional(.framed)),
         Field(name: "view", content: .optional(.summary)),
     ]
     private static let summaryFields = [

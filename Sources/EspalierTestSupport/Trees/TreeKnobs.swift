@@ -12,11 +12,11 @@ package struct TreeKnobs: Sendable, Hashable {
     package var sharing = 0.3
     /// How often a model that could have an identifier has none.
     package var inlineShare = 0.15
-    /// How often a node's view is a projection of a node that stands elsewhere in the tree. Where names conflict: how
-    /// often it may have a view at all.
+    /// How often a node's view is a projection of a node that stands elsewhere in the tree. Where
+    /// names conflict: how often it may have a view at all.
     package var projections = 0.5
-    /// When set, identifiers come from so many names a family, whatever stands under them already: models with the
-    /// same identifier differ, and may contain themselves.
+    /// When set, identifiers come from so many names a family, whatever stands under them already:
+    /// models with the same identifier differ, and may contain themselves.
     package var conflictingNames: Int?
 
     package init() {}

@@ -19,10 +19,12 @@ extension TreeModel: NormalizedModel {
         }
     }
 
-    /// Of the first kind that the record's shape names; to read another projection, read a `TypedTree`.
+    /// Of the first kind that the record's shape names; to read another projection, read a
+    /// `TypedTree`.
     package init(from decoder: inout RecordDecoder) throws {
-        guard let kind = decoder.shape?.types.lazy.compactMap({ TreeKind(rawValue: $0) }).first else {
-            throw AssemblyFailure(.notStorable("TreeModel without a kind"))
+        guard let kind = decoder.shape?.types.lazy.compactMap({ TreeKind(rawValue: $0) }).first
+        else {
+            throw ReadFailure(.notStorable("TreeModel without a kind"))
         }
         try self.init(kind: kind, from: &decoder)
     }
@@ -36,9 +38,13 @@ extension TreeModel: NormalizedModel {
         self.init(kind: kind, identifier: identifier, values: values)
     }
 
-    private static func value(of field: TreeKind.Field, from decoder: inout RecordDecoder) throws -> TreeValue {
+    private static func value(of field: TreeKind.Field, from decoder: inout RecordDecoder) throws
+        -> TreeValue
+    {
         guard let child = field.content.child else {
-            if field.content == .scalar { return .scalar(try decoder.decode(TreeScalar.self, forKey: field.name)) }
+            if field.content == .scalar {
+                return .scalar(try decoder.decode(TreeScalar.self, forKey: field.name))
+            }
             return .scalar(try decoder.decode(TreeScalar?.self, forKey: field.name))
         }
         return switch child {
@@ -60,8 +66,11 @@ extension TreeModel: NormalizedModel {
         case .optional: .child(try decoder.decode(Child?.self, forKey: field.name)?.tree)
         case .required: .child(try decoder.decode(Child.self, forKey: field.name).tree)
         case .array: .array(try decoder.decode([Child].self, forKey: field.name).map(\.tree))
-        case .nested: .nested(try decoder.decode([[Child]].self, forKey: field.name).map { $0.map(\.tree) })
-        case .dictionary: .dictionary(try decoder.decode([String: Child].self, forKey: field.name).mapValues(\.tree))
+        case .nested:
+            .nested(try decoder.decode([[Child]].self, forKey: field.name).map { $0.map(\.tree) })
+        case .dictionary:
+            .dictionary(
+                try decoder.decode([String: Child].self, forKey: field.name).mapValues(\.tree))
         }
     }
 }

@@ -1,7 +1,7 @@
 /// A model whose type is a value, for trees made by generators.
 ///
-/// Fields missing from `values` are not encoded. `TypedTree` gives each kind a Swift type of its own, which children
-/// are decoded as.
+/// Fields missing from `values` are not encoded. `TypedTree` gives each kind a Swift type of its
+/// own, which children are decoded as.
 package struct TreeModel: Hashable, Sendable {
     package let kind: TreeKind
     package let identifier: String?
@@ -18,7 +18,9 @@ package struct TreeModel: Hashable, Sendable {
         _ kind: TreeKind, _ identifier: String?, _ values: [String: TreeValue]
     ) -> TreeModel {
         var all = values
-        for field in kind.fields where all[field.name] == nil { all[field.name] = TreeValue.empty(field.content) }
+        for field in kind.fields where all[field.name] == nil {
+            all[field.name] = TreeValue.empty(field.content)
+        }
         return TreeModel(kind: kind, identifier: identifier, values: all)
     }
 

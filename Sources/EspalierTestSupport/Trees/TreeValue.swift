@@ -18,10 +18,12 @@ package indirect enum TreeValue: Hashable, Sendable {
     }
 
     /// Entries in the encoder's order: by the bytes of a short string, which start with its length.
-    package static func ordered<Value>(_ entries: [String: Value]) -> [(key: String, value: Value)] {
+    package static func ordered<Value>(_ entries: [String: Value]) -> [(key: String, value: Value)]
+    {
         entries.sorted { a, b in
             let counts = (a.key.utf8.count, b.key.utf8.count)
-            return counts.0 == counts.1 ? a.key.utf8.lexicographicallyPrecedes(b.key.utf8) : counts.0 < counts.1
+            return counts.0 == counts.1
+                ? a.key.utf8.lexicographicallyPrecedes(b.key.utf8) : counts.0 < counts.1
         }
     }
 

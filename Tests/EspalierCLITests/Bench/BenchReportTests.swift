@@ -17,7 +17,8 @@ struct BenchReportTests {
         result = SuiteResult(
             suite: .writing, timings: [base, other, Timing(name: "never done")], baseline: "base",
             figures: [("recordBytes.raw", "bytes", .count(7))],
-            chart: .medians("t", "s", sections: [(nil, [base, other])], baseline: base, emphasised: "base"))
+            chart: .medians(
+                "t", "s", sections: [(nil, [base, other])], baseline: base, emphasised: "base"))
     }
 
     @Test("what was not done has no percentiles and no ratio")
@@ -35,8 +36,10 @@ struct BenchReportTests {
     @Test("for programs all is one document, and one table of rows with the suite's name")
     func documents() throws {
         let document = BenchDocument(
-            environment: BenchEnvironment(of: "/"), seconds: 3, results: [(result: result, chart: "a/writing.svg")])
-        guard case .array(let suites)? = document.json["suites"], case .array(let timings)? = suites[0]["timings"]
+            environment: BenchEnvironment(of: "/"), seconds: 3,
+            results: [(result: result, chart: "a/writing.svg")])
+        guard case .array(let suites)? = document.json["suites"],
+            case .array(let timings)? = suites[0]["timings"]
         else {
             Issue.record("no suites")
             return
@@ -53,6 +56,8 @@ struct BenchReportTests {
     @Test("the chart has the medians, their ratios, and what was measured on")
     func chart() {
         let svg = result.chart.svg(note: "on a machine")
-        for text in ["5 µs", "10 µs", ">2×<", "on a machine"] { #expect(svg.contains(text), "\(text)") }
+        for text in ["5 µs", "10 µs", ">2×<", "on a machine"] {
+            #expect(svg.contains(text), "\(text)")
+        }
     }
 }

@@ -26,7 +26,10 @@ struct BenchVerbTests {
     func everything() throws {
         let charts = tool.folder.url.appendingPathComponent("charts/new").path
         let document = try bench("--suite", "all", "--json", "--svg", charts).json()
-        for name in ["espalier", "build", "system", "lmdb", "zstd", "fileSystem", "durability", "date", "processors"] {
+        for name in [
+            "espalier", "build", "system", "lmdb", "zstd", "fileSystem", "durability", "date",
+            "processors",
+        ] {
             #expect(document["environment"]?[name] != nil, "\(name)")
         }
         let suites = try array(document["suites"])
@@ -59,29 +62,37 @@ struct BenchVerbTests {
         let lines = outcome.text.split(separator: "\n").map(String.init)
         #expect(lines[0].hasPrefix("espalier \(Version.number), "))
         #expect(lines[1] == "reading: \(BenchSuite.reading.about)")
-        #expect(lines[2].split(separator: " ").joined(separator: " ") == "name unit count p50 p90 p99 p99.9 max ratio")
+        #expect(
+            lines[2].split(separator: " ").joined(separator: " ")
+                == "name unit count p50 p90 p99 p99.9 max ratio")
         #expect(lines.contains("ratio: of medians, to 'floor: by hand over LMDB'"))
         #if DEBUG
-        #expect(outcome.errors == "espalier: note: this is a debug build: the figures mean nothing\n")
+        #expect(
+            outcome.errors == "espalier: note: this is a debug build: the figures mean nothing\n")
         #endif
     }
 
     @Test("wrong arguments are said before anything is measured")
     func arguments() throws {
-        for seconds in ["0", "-1", "nan", "3601", "x"] { try tool.fail(64, "bench", "--seconds", seconds) }
+        for seconds in ["0", "-1", "nan", "3601", "x"] {
+            try tool.fail(64, "bench", "--seconds", seconds)
+        }
         let unknown = try tool.fail(64, "bench", "--suite", "speed")
         #expect(unknown.errors.contains("compression") && unknown.errors.contains("all"))
         try tool.fail(64, "bench", "--json", "--format", "csv")
         try tool.fail(64, "bench", "--svg", "")
     }
 
-    @Test("a directory for charts that can't be one is an error of one line, and nothing is measured")
+    @Test(
+        "a directory for charts that can't be one is an error of one line, and nothing is measured")
     func badDirectory() throws {
         let file = try tool.folder.write("", to: "file").path
         for path in [file, file + "/inside"] {
             let outcome = try tool.run(["bench", "--svg", path])
             #expect(outcome.code == 1 && outcome.output == [])
-            #expect(outcome.errors.split(separator: "\n").last?.hasPrefix("espalier: --svg \(path): ") == true)
+            #expect(
+                outcome.errors.split(separator: "\n").last?.hasPrefix("espalier: --svg \(path): ")
+                    == true)
         }
     }
 

@@ -15,7 +15,8 @@ struct RoundsTests {
             }, Rounds.Way("b") { order += "b" },
         ])
         #expect(order == "(ab(ab(ab")
-        #expect(timings.map(\.name) == ["a", "b"] && timings.allSatisfy { $0.latencies.count == 2 })
+        #expect(
+            timings.map(\.name) == ["a", "b"] && timings.allSatisfy { $0.latencies.count == 2 })
     }
 
     @Test("it goes on until the time is over")

@@ -9,21 +9,34 @@ struct SimulationTests {
     @Test("LRU evicts what was not asked for for longest")
     func lru() {
         let trace = trace([1, 2, 3, 1, 4, 2, 1])
-        #expect(ExactLRU(capacity: 3).hits(of: trace) == [false, false, false, true, false, false, true])
-        #expect(ExactLRU(capacity: 1).hits(of: self.trace([1, 1, 2, 1])) == [false, true, false, false])
+        #expect(
+            ExactLRU(capacity: 3).hits(of: trace) == [
+                false, false, false, true, false, false, true,
+            ])
+        #expect(
+            ExactLRU(capacity: 1).hits(of: self.trace([1, 1, 2, 1])) == [false, true, false, false])
     }
 
     @Test("the optimum evicts what is asked for last, or does not take it in at all")
     func optimum() {
         #expect(
-            OfflineOptimum(capacity: 2).hits(of: trace([1, 2, 3, 1, 2])) == [false, false, false, true, true])
-        #expect(OfflineOptimum(capacity: 1).hits(of: trace([1, 2, 1, 2, 1])) == [false, false, true, false, true])
+            OfflineOptimum(capacity: 2).hits(of: trace([1, 2, 3, 1, 2])) == [
+                false, false, false, true, true,
+            ])
+        #expect(
+            OfflineOptimum(capacity: 1).hits(of: trace([1, 2, 1, 2, 1])) == [
+                false, false, true, false, true,
+            ])
     }
 
-    @Test("a cache with room for everything hits whatever was asked for before; one with none nothing")
+    @Test(
+        "a cache with room for everything hits whatever was asked for before; one with none nothing"
+    )
     func capacities() {
         let trace = trace([1, 2, 1, 3, 2, 1])
-        for hits in [ExactLRU(capacity: 3).hits(of: trace), OfflineOptimum(capacity: 3).hits(of: trace)] {
+        for hits in [
+            ExactLRU(capacity: 3).hits(of: trace), OfflineOptimum(capacity: 3).hits(of: trace),
+        ] {
             #expect(hits == [false, false, true, false, true, true])
             #expect(trace.hitRate(hits) == 1)
         }
@@ -37,7 +50,8 @@ struct SimulationTests {
         let hit = cached.contains(feed) ? 1 : 0
         let all = cached.union([feed])
         let choices = all.count > capacity ? all.map { all.subtracting([$0]) } : [all]
-        return hit + (choices.map { mostHits(accesses.dropFirst(), $0, capacity: capacity) }.max() ?? 0)
+        return hit
+            + (choices.map { mostHits(accesses.dropFirst(), $0, capacity: capacity) }.max() ?? 0)
     }
 
     @Test("no choice of what to keep hits more than the optimum, and LRU never does")
@@ -46,9 +60,14 @@ struct SimulationTests {
         for _ in 0..<200 {
             let accesses = (0..<9).map { _ in Int(random.next() % 5) }
             let capacity = 1 + Int(random.next() % 3)
-            let optimum = OfflineOptimum(capacity: capacity).hits(of: trace(accesses)).count(where: \.self)
-            #expect(optimum == mostHits(accesses[...], [], capacity: capacity), "\(accesses), \(capacity)")
-            #expect(ExactLRU(capacity: capacity).hits(of: trace(accesses)).count(where: \.self) <= optimum)
+            let optimum = OfflineOptimum(capacity: capacity).hits(of: trace(accesses)).count(
+                where: \.self)
+            #expect(
+                optimum == mostHits(accesses[...], [], capacity: capacity),
+                "\(accesses), \(capacity)")
+            #expect(
+                ExactLRU(capacity: capacity).hits(of: trace(accesses)).count(where: \.self)
+                    <= optimum)
         }
     }
 

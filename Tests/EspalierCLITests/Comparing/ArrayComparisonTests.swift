@@ -7,7 +7,9 @@ import Testing
 struct ArrayComparisonTests {
     private func runs(_ a: String, _ b: String) -> [String] {
         let (a, b) = (Array(a), Array(b))
-        return ArrayComparison(a, b).runs.map { "\($0.a.lowerBound):\(String(a[$0.a]))>\(String(b[$0.b]))" }
+        return ArrayComparison(a, b).runs.map {
+            "\($0.a.lowerBound):\(String(a[$0.a]))>\(String(b[$0.b]))"
+        }
     }
 
     @Test("what was put in, taken out, replaced and moved is told as runs")
@@ -31,7 +33,9 @@ struct ArrayComparisonTests {
             let a = (0..<choices.choose(5)).map { _ in choices.choose(3) }
             let b = (0..<choices.choose(5)).map { _ in choices.choose(3) }
             var patched = a
-            for run in ArrayComparison(a, b).runs.reversed() { patched.replaceSubrange(run.a, with: b[run.b]) }
+            for run in ArrayComparison(a, b).runs.reversed() {
+                patched.replaceSubrange(run.a, with: b[run.b])
+            }
             #expect(patched == b)
             #expect(ArrayComparison(a, b).runs.isEmpty == (a == b))
         }

@@ -36,14 +36,20 @@ struct DiffVerbTests {
 
     @Test("fields by their paths, references by identifier, kinds of numbers")
     func fields() throws {
-        try fill("a", #"[{"id":1,"x":{"id":2},"d":1,"m":[{"u":"x"}],"old":null},{"id":5},{"id":3,"x":{"id":9}}]"#)
-        try fill("b", #"[{"id":1,"x":{"id":4},"d":1.0,"m":[{"u":"y"}]},{"id":6},{"id":3,"x":{"id":9}}]"#)
+        try fill(
+            "a",
+            #"[{"id":1,"x":{"id":2},"d":1,"m":[{"u":"x"}],"old":null},{"id":5},{"id":3,"x":{"id":9}}]"#
+        )
+        try fill(
+            "b", #"[{"id":1,"x":{"id":4},"d":1.0,"m":[{"u":"y"}]},{"id":6},{"id":3,"x":{"id":9}}]"#)
         try tool.succeed("delete", "b", "x:9")
         #expect(
             try rows() == [
-                "changed,node,N:1,d,1,1.0", #"changed,node,N:1,m[0].u,"""x""","""y""""#, "changed,node,N:1,old,null,",
+                "changed,node,N:1,d,1,1.0", #"changed,node,N:1,m[0].u,"""x""","""y""""#,
+                "changed,node,N:1,old,null,",
                 #"changed,node,N:1,x,"{""$ref"":""x:2""}","{""$ref"":""x:4""}""#,
-                #"changed,node,N:3,x,"{""$ref"":""x:9""}","{""$deleted"":true}""#, "removed,node,N:5,,,",
+                #"changed,node,N:3,x,"{""$ref"":""x:9""}","{""$deleted"":true}""#,
+                "removed,node,N:5,,,",
                 "added,node,N:6,,,",
                 "removed,node,x:2,,,", "added,node,x:4,,,", "removed,node,x:9,,,",
             ])
@@ -60,16 +66,20 @@ struct DiffVerbTests {
             #"{"kind":"node","identifier":"n","types":\#(types),\#(more)"fields":{"a":1,"b":2}}"#
         }
         try tool.succeed("import", "a", "-", "--records", input: line(#"["A"]"#, ""))
-        try tool.succeed("import", "b", "-", "--records", input: line(#"["B","A"]"#, #""declarers":{"a":["A"]},"#))
+        try tool.succeed(
+            "import", "b", "-", "--records",
+            input: line(#"["B","A"]"#, #""declarers":{"a":["A"]},"#))
         #expect(
             try rows() == [
                 #"changed,node,n,$types,"[""A""]","[""A"",""B""]""#
             ])
         try tool.succeed(
-            "import", "a", "-", "--records", input: line(#"["A","B"]"#, #""declarers":{"a":["B"],"b":[]},"#))
+            "import", "a", "-", "--records",
+            input: line(#"["A","B"]"#, #""declarers":{"a":["B"],"b":[]},"#))
         #expect(
             try rows() == [
-                #"changed,node,n,$declarers.a,"[""B""]","[""A""]""#, #"changed,node,n,$declarers.b,[],"[""A"",""B""]""#,
+                #"changed,node,n,$declarers.a,"[""B""]","[""A""]""#,
+                #"changed,node,n,$declarers.b,[],"[""A"",""B""]""#,
             ])
         let reordered = line(#"["A","B"]"#, #""declarers":{"a":["A"]},"#)
             .replacingOccurrences(of: #""a":1,"b":2"#, with: #""b":2,"a":1"#)
@@ -108,7 +118,9 @@ struct DiffVerbTests {
         try fill("a", #"[{"id":1,"n":1},{"id":2}]"#)
         try fill("b", #"[{"id":1,"n":2},{"id":3}]"#)
         let text = try tool("diff", "a", "b", "--color", "always").text
-        for part in ["\u{1B}[33mchanged", "\u{1B}[31mremoved", "\u{1B}[32madded"] { #expect(text.contains(part)) }
+        for part in ["\u{1B}[33mchanged", "\u{1B}[31mremoved", "\u{1B}[32madded"] {
+            #expect(text.contains(part))
+        }
     }
 
     @Test("long identifiers are compared like others, and wrong arguments are 64")
@@ -121,7 +133,8 @@ struct DiffVerbTests {
                 "changed,node,N:1,n,1,2", "removed,node,N:2,,,", "added,node,N:3,,,",
             ])
         for arguments in [
-            ["diff"], ["diff", "a"], ["diff", "a", "b", "c"], ["diff", "a", "b", "--limit", "0"], ["export"],
+            ["diff"], ["diff", "a"], ["diff", "a", "b", "c"], ["diff", "a", "b", "--limit", "0"],
+            ["export"],
         ] {
             #expect(try tool.run(arguments).code == 64)
         }

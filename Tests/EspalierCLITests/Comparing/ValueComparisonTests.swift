@@ -27,22 +27,34 @@ struct ValueComparisonTests {
 
     @Test("marked values are compared as wholes, maps by key")
     func marks() throws {
-        #expect(try differences(#"{"$ref":"a"}"#, #"{"$ref":"b"}"#) == [#": {"$ref":"a"} > {"$ref":"b"}"#])
+        #expect(
+            try differences(#"{"$ref":"a"}"#, #"{"$ref":"b"}"#) == [
+                #": {"$ref":"a"} > {"$ref":"b"}"#
+            ])
         #expect(try differences(#"{"$ref":"a"}"#, #"{"ref":"a"}"#).count == 1)
         #expect(
-            try differences(#"{"$map":[[1,"a"],[2,"b"],["$x",0]]}"#, #"{"$map":[[2,"c"],["$x",1],[1,"a"]]}"#)
+            try differences(
+                #"{"$map":[[1,"a"],[2,"b"],["$x",0]]}"#, #"{"$map":[[2,"c"],["$x",1],[1,"a"]]}"#)
                 == [#"[2]: "b" > "c""#, "$x: 0 > 1"])
-        #expect(try differences(#"{"$map":[[1.5,1],[1.5,2]]}"#, #"{"$map":[[1.5,1],[1.5,3]]}"#).count == 1)
+        #expect(
+            try differences(#"{"$map":[[1.5,1],[1.5,2]]}"#, #"{"$map":[[1.5,1],[1.5,3]]}"#).count
+                == 1)
         #expect(try differences(#"{"$map":[["$a",1]]}"#, #"{"b":1}"#) == ["$a: 1 > ", "b:  > 1"])
     }
 
     @Test("elements put in or taken out are runs, and many runs end in one")
     func arrays() throws {
-        func numbers(_ numbers: some Sequence<Int>) -> String { "[\(numbers.map { "\($0)" }.joined(separator: ","))]" }
+        func numbers(_ numbers: some Sequence<Int>) -> String {
+            "[\(numbers.map { "\($0)" }.joined(separator: ","))]"
+        }
         #expect(try differences(numbers(0..<100), numbers(3..<100)) == ["[0-2]: 0, 1, 2 > "])
-        #expect(try differences(numbers(0..<90), numbers(0..<100)) == ["[90-99]:  > 90, 91, 92 and 7 more"])
+        #expect(
+            try differences(numbers(0..<90), numbers(0..<100)) == [
+                "[90-99]:  > 90, 91, 92 and 7 more"
+            ])
         #expect(try differences(numbers([1, 2, 3]), numbers([1, 5, 3])) == ["[1]: 2 > 5"])
-        let many = try differences(numbers(0..<100), numbers((0..<100).map { $0 % 3 == 0 ? -$0 - 1 : $0 }))
+        let many = try differences(
+            numbers(0..<100), numbers((0..<100).map { $0 % 3 == 0 ? -$0 - 1 : $0 }))
         #expect(many.count == 10)
         #expect(many.last == "[27-99]: 27, 28, 29 and 70 more > -28, 28, 29 and 70 more")
         let moved = try differences(numbers(0..<1_000), numbers((1..<1_000).map { $0 } + [0]))

@@ -6,7 +6,8 @@ import Testing
 // What tests of compressed records share.
 
 extension CommandLineTool {
-    /// Posts by seven people in `c`: enough to train dictionaries on, and a post of 9,000 characters that nothing shortens by half.
+    /// Posts by seven people in `c`: enough to train dictionaries on, and a post of 9,000
+    /// characters that nothing shortens by half.
     func importPosts(_ options: String...) throws {
         let posts = (0..<900).map {
             #"{"id":\#($0),"kind":"status","text":"the text of post number \#($0) in English","#
@@ -15,12 +16,16 @@ extension CommandLineTool {
         try importDocument("[\(posts.joined(separator: ","))]", options)
         var random = SystemRandomNumberGenerator()
         let text = String(
-            (0..<9_000).map { _ in "abcdefghijklmnopqrstuvwxyz0123456789".randomElement(using: &random)! })
+            (0..<9_000).map { _ in
+                "abcdefghijklmnopqrstuvwxyz0123456789".randomElement(using: &random)!
+            })
         try importDocument(#"{"id":"long","text":"\#(text)"}"#, options)
     }
 
     func importDocument(_ document: String, _ options: [String] = []) throws {
-        let arguments = ["import", "c", "-", "--id-key", "id", "--root-type", "Post", "--type", "by=Person"]
+        let arguments = [
+            "import", "c", "-", "--id-key", "id", "--root-type", "Post", "--type", "by=Person",
+        ]
         let outcome = try run(arguments + options, input: document)
         #expect(outcome.code == 0, "\(outcome.errors)")
     }
@@ -42,7 +47,8 @@ extension ScratchFolder {
     func damage(_ bytes: [UInt8], in cache: String) throws {
         let cache = url.appendingPathComponent(cache)
         let names = try FileManager.default.subpathsOfDirectory(atPath: cache.path)
-        let file = cache.appendingPathComponent(try #require(names.first { $0.hasSuffix("data.mdb") }))
+        let file = cache.appendingPathComponent(
+            try #require(names.first { $0.hasSuffix("data.mdb") }))
         var data = try Data(contentsOf: file)
         var start = data.startIndex
         var found = 0
@@ -59,12 +65,14 @@ extension ScratchFolder {
     func damageDictionaries(in cache: String) throws {
         let cache = url.appendingPathComponent(cache)
         let names = try FileManager.default.subpathsOfDirectory(atPath: cache.path)
-        let file = cache.appendingPathComponent(try #require(names.first { $0.hasSuffix("data.mdb") }))
+        let file = cache.appendingPathComponent(
+            try #require(names.first { $0.hasSuffix("data.mdb") }))
         var data = try Data(contentsOf: file)
         var start = data.startIndex
         var found = 0
         // What every dictionary of zstd begins with.
-        while let range = data.range(of: Data([0x37, 0xA4, 0x30, 0xEC]), in: start..<data.endIndex) {
+        while let range = data.range(of: Data([0x37, 0xA4, 0x30, 0xEC]), in: start..<data.endIndex)
+        {
             data[range.lowerBound + 600] ^= 0x01
             start = range.upperBound
             found += 1

@@ -17,16 +17,21 @@ struct CompactVerbTests {
         #expect(try tool.export() == before)
         try tool.succeed("verify", "c", "--deep")
         #expect(json["before"]?["rawBytes"] == json["after"]?["rawBytes"])
-        let (old, new) = (json["before"]?["recordBytes"]?.count ?? 0, json["after"]?["recordBytes"]?.count ?? 0)
+        let (old, new) = (
+            json["before"]?["recordBytes"]?.count ?? 0, json["after"]?["recordBytes"]?.count ?? 0
+        )
         #expect(new < old * 3 / 4)
         #expect(json["before"]?["dictionaries"] == 0)
         #expect(try #require(json["after"]?["dictionaries"]?.count) > 0)
-        #expect(try #require(json["after"]?["ratio"]?.real) > #require(json["before"]?["ratio"]?.real))
+        #expect(
+            try #require(json["after"]?["ratio"]?.real) > #require(json["before"]?["ratio"]?.real))
         #expect(try #require(json["recordsChanged"]?.count) > 800)
         #expect(json["recordsEvicted"] == 0)
         #expect(try #require(json["nanoseconds"]?.count) > 0)
         let statistics = try tool.succeed("stats", "c", "--format", "json").json()
-        #expect(statistics["recordBytes"]?.count == new && statistics["rawBytes"] == json["after"]?["rawBytes"])
+        #expect(
+            statistics["recordBytes"]?.count == new
+                && statistics["rawBytes"] == json["after"]?["rawBytes"])
         #expect(try tool.succeed("compact", "c").text.contains("stored another way now"))
     }
 
@@ -34,7 +39,8 @@ struct CompactVerbTests {
     func none() throws {
         try tool.importPosts()
         let before = try tool.export()
-        let json = try tool.succeed("compact", "c", "--compression", "none", "--format", "json").json()
+        let json = try tool.succeed("compact", "c", "--compression", "none", "--format", "json")
+            .json()
         // Chunks have heads and checks of their own.
         let stored = try #require(json["after"]?["recordBytes"]?.count)
         #expect(stored - (json["after"]?["rawBytes"]?.count ?? 0) < 40)
@@ -42,15 +48,20 @@ struct CompactVerbTests {
         try tool.succeed("verify", "c")
         let text = String(repeating: "text ", count: 100)
         try tool.succeed(
-            "set", "c", "-", "--id-key", "id", "--compression", "none", input: #"{"id":1,"text":"\#(text)"}"#)
+            "set", "c", "-", "--id-key", "id", "--compression", "none",
+            input: #"{"id":1,"text":"\#(text)"}"#)
         try tool.succeed("set", "c", "-", "--id-key", "id", input: #"{"id":2,"text":"\#(text)"}"#)
-        let sizes = try tool.rows("ls", "c", "--type", "root").map { ($0["bytes"]?.count ?? 0, $0["rawBytes"]?.count) }
+        let sizes = try tool.rows("ls", "c", "--type", "root").map {
+            ($0["bytes"]?.count ?? 0, $0["rawBytes"]?.count)
+        }
         #expect(sizes[0].0 == sizes[0].1 && sizes[1].0 * 4 < sizes[0].0)
     }
 
     @Test("raw records take room: what a full cache evicts for it is told")
     func evicted() throws {
-        let posts = (0..<6_000).map { #"{"id":\#($0),"text":"\#(String(repeating: "text \($0) ", count: 30))"}"# }
+        let posts = (0..<6_000).map {
+            #"{"id":\#($0),"text":"\#(String(repeating: "text \($0) ", count: 30))"}"#
+        }
         let input = "[\(posts.joined(separator: ","))]"
         _ = try tool("import", "c", "-", "--id-key", "id", "--budget", "1MiB", input: input)
         let outcome = try tool("compact", "c", "--compression", "none", "--format", "json")
@@ -64,7 +75,8 @@ struct CompactVerbTests {
     func levels() throws {
         try tool.importPosts("--compression", "1")
         let sizes = try ["1", "12"].map {
-            try tool.succeed("compact", "c", "--compression", $0, "--format", "json").json()["after"]?["recordBytes"]?
+            try tool.succeed("compact", "c", "--compression", $0, "--format", "json").json()[
+                "after"]?["recordBytes"]?
                 .count ?? 0
         }
         #expect(sizes[0] > 0 && sizes[1] <= sizes[0])
@@ -74,7 +86,10 @@ struct CompactVerbTests {
         "levels that are none",
         arguments: ["0", "13", "-1", "", "fast", "3.5", "+3", "NONE", "99999999999999999999"])
     func wrong(level: String) throws {
-        for verb in [["compact", "c"], ["set", "c", "-", "--id-key", "id"], ["import", "c", "-", "--id-key", "id"]] {
+        for verb in [
+            ["compact", "c"], ["set", "c", "-", "--id-key", "id"],
+            ["import", "c", "-", "--id-key", "id"],
+        ] {
             let outcome = try tool.run(verb + ["--compression=\(level)"], input: #"{"id":1}"#)
             #expect(outcome.code == 64, "\(verb) \(outcome.errors)")
             #expect(outcome.output == [] && outcome.errors.count { $0 == "\n" } == 1)
@@ -102,9 +117,14 @@ struct CompactVerbTests {
             + (try FileManager.default.subpathsOfDirectory(atPath: cache.path)).map {
                 cache.appendingPathComponent($0).path
             }
-        for file in files { try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: file) }
+        for file in files {
+            try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: file)
+        }
         defer {
-            for file in files { try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: file) }
+            for file in files {
+                try? FileManager.default.setAttributes(
+                    [.posixPermissions: 0o700], ofItemAtPath: file)
+            }
         }
         try tool.fail(1, "compact", "c")
     }
@@ -120,7 +140,9 @@ struct CompactVerbTests {
             let sum = rows.reduce(0) { $0 + ($1[name]?.count ?? 0) }
             #expect(sum == statistics[name == "bytes" ? "recordBytes" : name]?.count)
         }
-        let (raw, stored) = (statistics["rawBytes"]?.count ?? 0, statistics["recordBytes"]?.count ?? 1)
+        let (raw, stored) = (
+            statistics["rawBytes"]?.count ?? 0, statistics["recordBytes"]?.count ?? 1
+        )
         #expect(statistics["ratio"]?.real == Double(raw) / Double(stored))
     }
 }

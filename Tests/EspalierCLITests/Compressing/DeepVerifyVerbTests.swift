@@ -8,7 +8,9 @@ struct DeepVerifyVerbTests {
 
     init() throws { tool = try CommandLineTool() }
 
-    @Test("each place that can't be read has its identifier and path; without --deep they are not told")
+    @Test(
+        "each place that can't be read has its identifier and path; without --deep they are not told"
+    )
     func damaged() throws {
         let text = "a text that is going to be damaged"
         let document = #"[{"id":1,"by":{"id":7,"text":"\#(text)"}},{"id":2}]"#
@@ -26,7 +28,9 @@ struct DeepVerifyVerbTests {
         #expect(json["problems"]?.elements.contains { $0["identifier"] == "Post:1" } == true)
         #expect(try tool("verify", "c", "--deep").text.contains("Post:1.by: "))
         let shallow = try tool("verify", "c", "--format", "json")
-        #expect(shallow.code == 2 && !shallow.text.contains("Post:1") && !shallow.text.contains("trees"))
+        #expect(
+            shallow.code == 2 && !shallow.text.contains("Post:1") && !shallow.text.contains("trees")
+        )
     }
 
     @Test("no cache")

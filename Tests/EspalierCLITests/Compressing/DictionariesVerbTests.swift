@@ -9,11 +9,14 @@ struct DictionariesVerbTests {
 
     init() throws { tool = try CommandLineTool() }
 
-    private func list() throws -> JSONValue { try tool("dictionaries", "c", "--format", "json").json() }
+    private func list() throws -> JSONValue {
+        try tool("dictionaries", "c", "--format", "json").json()
+    }
 
     @Test("without any, records are raw or compressed alone")
     func none() throws {
-        try tool.importDocument(#"[{"id":1},{"id":2,"text":"\#(String(repeating: "text ", count: 100))"}]"#)
+        try tool.importDocument(
+            #"[{"id":1},{"id":2,"text":"\#(String(repeating: "text ", count: 100))"}]"#)
         let json = try list()
         #expect(json["dictionaries"] == [] && json["bytes"] == 0)
         #expect(json["raw"]?["records"] == 1 && json["withoutDictionary"]?["records"] == 1)
@@ -34,11 +37,15 @@ struct DictionariesVerbTests {
         let statistics = try tool.succeed("stats", "c", "--format", "json").json()
         let rows = dictionaries + ["raw", "withoutDictionary", "damaged"].compactMap { json[$0] }
         for (own, name) in [("rawBytes", "rawBytes"), ("recordBytes", "recordBytes")] {
-            #expect(rows.reduce(0) { $0 + ($1[own]?.count ?? 0) } == statistics[name]?.count, "\(own)")
+            #expect(
+                rows.reduce(0) { $0 + ($1[own]?.count ?? 0) } == statistics[name]?.count, "\(own)")
         }
-        let records = ["nodes", "keys", "collections", "segments"].reduce(0) { $0 + (statistics[$1]?.count ?? 0) }
+        let records = ["nodes", "keys", "collections", "segments"].reduce(0) {
+            $0 + (statistics[$1]?.count ?? 0)
+        }
         #expect(rows.reduce(0) { $0 + ($1["records"]?.count ?? 0) } == records)
-        let used = try #require(dictionaries.max { ($0["records"]?.count ?? 0) < ($1["records"]?.count ?? 0) })
+        let used = try #require(
+            dictionaries.max { ($0["records"]?.count ?? 0) < ($1["records"]?.count ?? 0) })
         #expect(try #require(used["ratio"]?.real) > 1.3)
         #expect(json["bytes"]?.count == dictionaries.reduce(0) { $0 + ($1["bytes"]?.count ?? 0) })
     }
@@ -70,7 +77,9 @@ struct DictionariesVerbTests {
         #expect(explanation.code == 2)
         let record = try #require(try explanation.json()["record"])
         #expect(record["problem"]?.text?.hasPrefix("dictionary ") == true)
-        #expect(record["kind"] == "damaged" && record["dictionary"]?.text == "\(dictionary["number"]?.count ?? 0)")
+        #expect(
+            record["kind"] == "damaged"
+                && record["dictionary"]?.text == "\(dictionary["number"]?.count ?? 0)")
         #expect(record["fields"] == ["by", "id", "kind", "text"] && record["rawBytes"] == .null)
     }
 

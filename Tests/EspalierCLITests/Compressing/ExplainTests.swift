@@ -22,16 +22,24 @@ struct ExplainTests {
         try tool.succeed("pin", "c", "Post:5")
         let json = try explanation("Post:5")
         #expect(json["outcome"] == "hit" && json["reason"] == .null && json["path"] == .null)
-        #expect(json["records"] == 2 && json["stop"] == .null && json["placeCount"] == 0 && json["isCut"] == false)
+        #expect(
+            json["records"] == 2 && json["stop"] == .null && json["placeCount"] == 0
+                && json["isCut"] == false)
         let record = try #require(json["record"])
-        #expect(record["identifier"] == "Post:5" && record["kind"] == "node" && record["nameSpace"] == "node")
+        #expect(
+            record["identifier"] == "Post:5" && record["kind"] == "node"
+                && record["nameSpace"] == "node")
         #expect(record["version"] == 1 && record["flags"] == ["node"] && record["chunks"] == "none")
         #expect(record["types"] == ["Post"] && record["fields"] == ["by", "id", "kind", "text"])
         #expect(Int(record["dictionary"]?.text ?? "") ?? 0 >= 2)
-        #expect(record["children"] == 1 && record["references"] == 1 && record["state"] == ["pinned"])
+        #expect(
+            record["children"] == 1 && record["references"] == 1 && record["state"] == ["pinned"])
         let listed = try #require(try tool.rows("ls", "c", "--match", "Post:5").first)
-        #expect(record["storedBytes"] == listed["bytes"] && record["rawBytes"] == listed["rawBytes"])
-        let (raw, stored) = (try #require(listed["rawBytes"]?.count), try #require(listed["bytes"]?.count))
+        #expect(
+            record["storedBytes"] == listed["bytes"] && record["rawBytes"] == listed["rawBytes"])
+        let (raw, stored) = (
+            try #require(listed["rawBytes"]?.count), try #require(listed["bytes"]?.count)
+        )
         #expect(stored < raw)
         #expect(record["ratio"]?.real == Double(raw) / Double(stored))
         #expect(try #require(record["stamp"]?.count) > 0 && record["age"] == listed["age"])
@@ -48,10 +56,13 @@ struct ExplainTests {
         #expect(try explanation("--key", "Post:1")["record"]?["shape"]?.text != "none")
     }
 
-    @Test("a miss has the path and reason of the read, and the record at which it stopped, as far as it can be told")
+    @Test(
+        "a miss has the path and reason of the read, and the record at which it stopped, as far as it can be told"
+    )
     func damagedChild() throws {
         let text = "a text that is going to be damaged"
-        let document = #"[{"id":1,"list":[{"by":{"id":7,"name":"\#(text)"}}]},{"id":2,"by":{"id":8}}]"#
+        let document =
+            #"[{"id":1,"list":[{"by":{"id":7,"name":"\#(text)"}}]},{"id":2,"by":{"id":8}}]"#
         try tool.importDocument(document, ["--collection", "posts", "--compression", "none"])
         try tool.folder.damage(text, in: "c")
         for entry in [["Post:1"], ["--collection", "posts"]] {
@@ -65,23 +76,29 @@ struct ExplainTests {
             #expect(json["outcome"] == "miss" && json["reason"] != .null)
             #expect(json["stop"]?["kind"] == "damaged" && json["stop"]?["nameSpace"] == "node")
             #expect(json["stop"]?["version"] == 1 && json["stop"]?["fields"] == ["id", "name"])
-            #expect(json["stop"]?["dictionary"] == "raw" && json["stop"]?["problem"]?.text?.isEmpty == false)
+            #expect(
+                json["stop"]?["dictionary"] == "raw"
+                    && json["stop"]?["problem"]?.text?.isEmpty == false)
             #expect(json["stop"]?["references"] == 1)
             #expect(json["places"]?.elements.map { $0["kind"] } == ["damaged"])
             #expect(json["places"]?.elements.first?["isFinal"] == true)
         }
         #expect(try explanation("Post:2")["outcome"] == "hit")
         let table = try tool.run(["get", "c", "Post:1", "--explain"]).text
-        #expect(table.contains("Post:1.list[0].by") && table.contains("the record at which it stopped"))
+        #expect(
+            table.contains("Post:1.list[0].by") && table.contains("the record at which it stopped"))
     }
 
     @Test("a damaged entry is its own stop")
     func damagedEntry() throws {
-        try tool.importDocument(#"{"id":1,"text":"a text that is damaged"}"#, ["--compression", "none"])
+        try tool.importDocument(
+            #"{"id":1,"text":"a text that is damaged"}"#, ["--compression", "none"])
         try tool.folder.damage("a text that is damaged", in: "c")
         let json = try explanation("Post:1", code: 2)
         #expect(json["path"] == "Post:1" && json["stop"] == .null)
-        #expect(json["record"]?["kind"] == "damaged" && json["record"]?["problem"]?.text?.isEmpty == false)
+        #expect(
+            json["record"]?["kind"] == "damaged"
+                && json["record"]?["problem"]?.text?.isEmpty == false)
     }
 
     @Test("what some types can't be read over: deleted records, references back, depth")
@@ -89,7 +106,8 @@ struct ExplainTests {
         try tool.importDocument(
             #"{"id":1,"by":{"id":1,"posts":[{"x":{"id":2,"by":{"id":9}}}]}}"#, ["--type", "x=Post"])
         try tool.importDocument(
-            #"{"id":2,"by":{"id":9},"back":{"id":1,"by":{"id":1}}}"#, ["--type", "back=Post", "--merge"])
+            #"{"id":2,"by":{"id":9},"back":{"id":1,"by":{"id":1}}}"#,
+            ["--type", "back=Post", "--merge"])
         try tool.succeed("delete", "c", "Person:9")
         let json = try explanation("Post:1")
         #expect(json["outcome"] == "hit" && json["isCut"] == true)
@@ -104,7 +122,9 @@ struct ExplainTests {
         let deep = try explanation("Post:3")
         #expect(deep["outcome"] == "hit" && deep["levels"] == 301)
         #expect(deep["places"]?.elements.map { $0["kind"] } == ["tooDeep"])
-        #expect(deep["places"]?.elements.first?["path"]?.text == "Post:3.deep" + String(repeating: "[0]", count: 255))
+        #expect(
+            deep["places"]?.elements.first?["path"]?.text == "Post:3.deep"
+                + String(repeating: "[0]", count: 255))
     }
 
     @Test("explaining is no access, and no read that is counted")
@@ -114,7 +134,10 @@ struct ExplainTests {
         try tool.succeed("get", "c", "Post:1", "--explain")
         let after = try tool.succeed("stats", "c", "--format", "json").json()
         #expect(before["hits"] == after["hits"] && before["commits"] == after["commits"])
-        #expect(try tool.rows("top", "c", "--by", "age").map { $0["identifier"] } == ["Post:1", "Post:2"])
+        #expect(
+            try tool.rows("top", "c", "--by", "age").map { $0["identifier"] } == [
+                "Post:1", "Post:2",
+            ])
     }
 
     @Test("what is not there is one line; a table, JSON on a line and CSV")
@@ -126,10 +149,17 @@ struct ExplainTests {
         #expect(try tool.fail(2, "get", "c", "posts", "--explain").errors.contains("--collection"))
         let table = try tool.succeed("get", "c", "Post:1", "--explain").text
         #expect(table.hasPrefix("the read") && table.contains("the entry's record"))
-        let line = try tool.succeed("get", "c", "Post:1", "--explain", "--compact", "--format", "json").text
+        let line = try tool.succeed(
+            "get", "c", "Post:1", "--explain", "--compact", "--format", "json"
+        ).text
         #expect(line.count { $0 == "\n" } == 1 && line.hasPrefix("{"))
-        #expect(try tool.succeed("get", "c", "Post:1", "--explain", "--format", "csv").text.count { $0 == "\n" } == 2)
-        for arguments in [["--explain", "--raw"], ["--explain", "--compact"], ["--raw", "--compact"]] {
+        #expect(
+            try tool.succeed("get", "c", "Post:1", "--explain", "--format", "csv").text.count {
+                $0 == "\n"
+            } == 2)
+        for arguments in [
+            ["--explain", "--raw"], ["--explain", "--compact"], ["--raw", "--compact"],
+        ] {
             let outcome = try tool.run(["get", "c", "Post:1"] + arguments)
             #expect(outcome.code == 64 && outcome.output == [])
         }

@@ -10,7 +10,9 @@ struct RawTests {
 
     init() throws { tool = try CommandLineTool() }
 
-    @Test("the parts are the record; the payload is shown as stored and expanded", arguments: ["none", "3"])
+    @Test(
+        "the parts are the record; the payload is shown as stored and decompressed",
+        arguments: ["none", "3"])
     func parts(compression: String) throws {
         try tool.importPosts("--compression", compression)
         try tool.succeed("compact", "c", "--compression", compression)
@@ -19,7 +21,9 @@ struct RawTests {
         #expect(json["identifier"] == "Post:5" && json["problem"] == .null && json["chunks"] == [])
         let parts = try #require(json["parts"]?.elements)
         #expect(
-            parts.map { $0["name"] } == ["version", "flags", "shape", "dictionary", "children", "payload", "check"])
+            parts.map { $0["name"] } == [
+                "version", "flags", "shape", "dictionary", "children", "payload", "check",
+            ])
         let bytes = parts.flatMap { [UInt8](hexadecimal: $0["bytes"]?.text ?? "") }
         #expect(bytes.count == json["storedBytes"]?.count)
         #expect(
@@ -32,10 +36,11 @@ struct RawTests {
         let payload = try #require(try tool.parts(of: "Post:5")["payload"])
         let plain = Data("the text of post number 5 in English".utf8)
         if compression == "none" {
-            #expect(json["expanded"] == .null && Data(payload).range(of: plain) != nil)
+            #expect(json["decompressed"] == .null && Data(payload).range(of: plain) != nil)
         } else {
-            let expanded = [UInt8](hexadecimal: json["expanded"]?.text ?? "")
-            #expect(Data(expanded).range(of: plain) != nil && expanded.count > payload.count)
+            let decompressed = [UInt8](hexadecimal: json["decompressed"]?.text ?? "")
+            #expect(
+                Data(decompressed).range(of: plain) != nil && decompressed.count > payload.count)
         }
     }
 
@@ -45,13 +50,17 @@ struct RawTests {
         let json = try tool.succeed("get", "c", "Post:long", "--raw", "--format", "json").json()
         let chunks = try #require(json["chunks"]?.elements)
         #expect(chunks.count == 2 && chunks.allSatisfy { $0["isIntact"] == true })
-        #expect(chunks.reduce(0) { $0 + ($1["bytes"]?.text?.count ?? 0) / 2 } == json["storedBytes"]?.count)
+        #expect(
+            chunks.reduce(0) { $0 + ($1["bytes"]?.text?.count ?? 0) / 2 }
+                == json["storedBytes"]?.count)
         #expect(try tool.parts(of: "Post:long")["check"]?.count == 8)
         let table = try tool.succeed("get", "c", "Post:long", "--raw").text
         #expect(table.contains("chunk 0: of 2") && table.contains("chunk 1 check"))
     }
 
-    @Test("a damaged record is shown as far as it can be told, and exits with 2", arguments: ["none", "3"])
+    @Test(
+        "a damaged record is shown as far as it can be told, and exits with 2",
+        arguments: ["none", "3"])
     func damaged(compression: String) throws {
         try tool.importPosts("--compression", compression)
         try tool.succeed("compact", "c", "--compression", compression)
@@ -63,7 +72,9 @@ struct RawTests {
         #expect(json["problem"]?.text?.isEmpty == false)
         let shown = try #require(try tool.parts(of: "Post:5")["payload"])
         #expect(shown.count == payload.count && shown != payload)
-        #expect(try tool("get", "c", "Post:5", "--raw").text.contains("payload: \(payload.count) bytes"))
+        #expect(
+            try tool("get", "c", "Post:5", "--raw").text.contains("payload: \(payload.count) bytes")
+        )
     }
 
     @Test("a damaged chunk is marked, and what follows it shown")
@@ -86,15 +97,20 @@ struct RawTests {
         #expect(!table.contains("…"))
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-        let command = "'\(try #require(CommandLineTool.path))' get c Post:long --raw 2>errors | head -n 1 >lines"
+        let command =
+            "'\(try #require(CommandLineTool.path))' get c Post:long --raw 2>errors | head -n 1 >lines"
         shell.arguments = ["-c", command]
         shell.currentDirectoryURL = tool.folder.url
         try shell.run()
         shell.waitUntilExit()
-        let file = { try String(contentsOf: tool.folder.url.appendingPathComponent($0), encoding: .utf8) }
+        let file = {
+            try String(contentsOf: tool.folder.url.appendingPathComponent($0), encoding: .utf8)
+        }
         #expect(try file("errors") == "" && file("lines").hasPrefix("offset"))
-        let csv = try tool.succeed("get", "c", "Post:5", "--raw", "--format", "csv").text.split(separator: "\n")
-        #expect(csv[0] == "part,meaning,offset,bytes,text" && csv[1].hasPrefix("version,1,0000,01,"))
+        let csv = try tool.succeed("get", "c", "Post:5", "--raw", "--format", "csv").text.split(
+            separator: "\n")
+        #expect(
+            csv[0] == "part,meaning,offset,bytes,text" && csv[1].hasPrefix("version,1,0000,01,"))
     }
 
     @Test("nothing, and what has no bytes, is a miss")

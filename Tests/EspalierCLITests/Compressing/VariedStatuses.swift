@@ -3,7 +3,8 @@ import EspalierTestSupport
 
 @testable import EspalierCLI
 
-/// Statuses like given ones, with other identifiers, names, links and text: what many pages of a search would be.
+/// Statuses like given ones, with other identifiers, names, links and text: what many pages of a
+/// search would be.
 struct VariedStatuses {
     private var random: SeededGenerator
     private var numbers: [String: String] = [:]
@@ -26,12 +27,14 @@ struct VariedStatuses {
     private mutating func vary(_ value: JSONValue, named name: String) -> JSONValue {
         switch value {
         case .object(let members):
-            return .object(members.map { JSONMember(name: $0.name, value: vary($0.value, named: $0.name)) })
+            return .object(
+                members.map { JSONMember(name: $0.name, value: vary($0.value, named: $0.name)) })
         case .array(let elements): return .array(elements.map { vary($0, named: name) })
         case .string(let text): return .string(vary(text, named: name))
         case .number where name == "id" || name.hasSuffix("_id"):
             return .number(.int(Int64(number(for: JSONWriter().string(from: value))) ?? 0))
-        case .number where name.hasSuffix("_count"): return .number(.int(Int64.random(in: 0..<5_000, using: &random)))
+        case .number where name.hasSuffix("_count"):
+            return .number(.int(Int64.random(in: 0..<5_000, using: &random)))
         default: return value
         }
     }
@@ -47,13 +50,17 @@ struct VariedStatuses {
         }
     }
 
-    private mutating func word() -> String { String(Self.words.randomElement(using: &random) ?? "word") }
+    private mutating func word() -> String {
+        String(Self.words.randomElement(using: &random) ?? "word")
+    }
 
     /// The same for the same number of one status.
     private mutating func number(for text: String) -> String {
         if let known = numbers[text] { return known }
         let first = String(Int.random(in: 1...8, using: &random))
-        let digits = first + text.dropFirst().map { _ in String(Int.random(in: 0...9, using: &random)) }.joined()
+        let digits =
+            first
+            + text.dropFirst().map { _ in String(Int.random(in: 0...9, using: &random)) }.joined()
         numbers[text] = digits
         return digits
     }

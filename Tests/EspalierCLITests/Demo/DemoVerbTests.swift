@@ -34,9 +34,11 @@ struct DemoVerbTests {
         for claim in [
             "different models are a record each", "equal to what went in", "5 models are 5 records",
             "1 record was written", "all of them with the new name", "nothing else is different",
-            "those with the attachment without it", "went with their sender", "Message:2 is a miss: .deleted",
+            "those with the attachment without it", "went with their sender",
+            "Message:2 is a miss: .deleted",
             "Person:2 is a miss: .notFound", "equal to what was read before", "no problem",
-            "Feed:1 is read whole", "Feed:2, which nobody read, is a miss: .notFound", "each feed is whole or gone",
+            "Feed:1 is read whole", "Feed:2, which nobody read, is a miss: .notFound",
+            "each feed is whole or gone",
             "never took more than its budget",
         ] { #expect(claims.contains { $0.contains(claim) }, "\(claim)") }
         for shown in ["→ Person:1", "Ada Byron  Ada Lovelace", "王小明", "ليلى حداد", "tombstones"] {
@@ -48,8 +50,10 @@ struct DemoVerbTests {
     @Test("twice the same, times apart; another seed is another feed")
     func reproducible() throws {
         let texts = try [demo(), demo(), demo("--seed", "2")].map { outcome in
-            outcome.text.replacing(/\s+[0-9.,]+ ms/, with: " ms").replacing(/\s+time/, with: " time")
-                .replacing(/\s+[0-9]+ s to [0-9]+ s/, with: " ages")
+            outcome.text.replacing(/\s+[0-9.,]+ ms/, with: " ms").replacing(
+                /\s+time/, with: " time"
+            )
+            .replacing(/\s+[0-9]+ s to [0-9]+ s/, with: " ages")
         }
         #expect(texts[0] == texts[1])
         #expect(texts[0] != texts[2])
@@ -72,9 +76,12 @@ struct DemoVerbTests {
         let commands = outcome.text.split(separator: "\n").filter { $0.hasPrefix("   espalier ") }
         #expect(commands.count == 4)
         for command in commands {
-            let words = command.replacing("'my cache'", with: "my_cache").split(separator: "  ")[0].split(
-                separator: " ")
-            let code = try tool.run(words.dropFirst().map { $0 == "my_cache" ? "my cache" : String($0) }).code
+            let words = command.replacing("'my cache'", with: "my_cache").split(separator: "  ")[0]
+                .split(
+                    separator: " ")
+            let code = try tool.run(
+                words.dropFirst().map { $0 == "my_cache" ? "my cache" : String($0) }
+            ).code
             #expect(code == 0, "\(command)")
         }
         let message = try tool.succeed("get", "my cache", "Message:1").json()
@@ -100,11 +107,14 @@ struct DemoVerbTests {
         try tool.succeed("verify", "empty")
     }
 
-    @Test("nothing is left in the temporary directory: not at the end, not without a reader, not after a signal")
+    @Test(
+        "nothing is left in the temporary directory: not at the end, not without a reader, not after a signal"
+    )
     func temporary() throws {
         let path = try #require(CommandLineTool.path)
         let endings = [
-            "\"$0\" demo --messages 500 >/dev/null", "\"$0\" demo --messages 500 2>/dev/null | head -n 3 >/dev/null",
+            "\"$0\" demo --messages 500 >/dev/null",
+            "\"$0\" demo --messages 500 2>/dev/null | head -n 3 >/dev/null",
             "\"$0\" demo --messages 50000 >/dev/null & sleep 0.5; kill -s TERM $!; wait $!; test $? = 143",
         ]
         for ending in endings {
@@ -116,7 +126,9 @@ struct DemoVerbTests {
             try process.run()
             process.waitUntilExit()
             #expect(process.terminationStatus == 0, "\(ending)")
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [], "\(ending)")
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [],
+                "\(ending)")
         }
     }
 }

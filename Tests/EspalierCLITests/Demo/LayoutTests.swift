@@ -13,7 +13,9 @@ struct LayoutTests {
                 Outline(
                     label: "sender", line: StyledLine("Person:1"),
                     branches: [Outline(label: "name", line: StyledLine("\"Ada\""))]),
-                Outline(label: "likes", line: StyledLine(), branches: [Outline(line: StyledLine("Person:2"))]),
+                Outline(
+                    label: "likes", line: StyledLine(),
+                    branches: [Outline(line: StyledLine("Person:2"))]),
             ])
         #expect(
             tree.lines.map(\.text).joined(separator: "\n") == """
@@ -29,11 +31,15 @@ struct LayoutTests {
 
     private let wide = ["日本語日本語日本語日本語", "abc", "", "ليلى حداد", "🦊🦊🦊🦊🦊🦊🦊🦊🦊🦊"].map { StyledLine($0) }
 
-    @Test("the separator stands in one column beside text of any width, and nothing is wider than asked for")
+    @Test(
+        "the separator stands in one column beside text of any width, and nothing is wider than asked for"
+    )
     func sideBySide() throws {
         for width in [24, 25, 40, 77] {
-            let lines = SideBySide(left: ("left", wide), right: ("right", wide.reversed() + [StyledLine("one more")]))
-                .lines(width: width)
+            let lines = SideBySide(
+                left: ("left", wide), right: ("right", wide.reversed() + [StyledLine("one more")])
+            )
+            .lines(width: width)
             #expect(lines.count == 7)
             var places: Set<Int> = []
             for line in lines.map(\.text) {
@@ -56,7 +62,8 @@ struct LayoutTests {
         #expect(line.fitted(to: 6).text == "├ 日… ")
         #expect(line.fitted(to: 10).text == "├ 日本語  ")
         #expect(line.cut(to: 1).text == "…")
-        #expect(line.painted(Palette(isColored: true)) == "\u{1B}[2m├ \u{1B}[0m\u{1B}[36m日本語\u{1B}[0m")
+        #expect(
+            line.painted(Palette(isColored: true)) == "\u{1B}[2m├ \u{1B}[0m\u{1B}[36m日本語\u{1B}[0m")
         #expect(line.painted(.plain) == "├ 日本語")
     }
 
@@ -65,20 +72,27 @@ struct LayoutTests {
         #expect(StyledLine("a\u{1B}[2J\r").text == "a␛[2J␍")
     }
 
-    @Test("a progress bar keeps its width, is full only when all is done, and gives way to its figures")
+    @Test(
+        "a progress bar keeps its width, is full only when all is done, and gives way to its figures"
+    )
     func progress() {
         let bar = ProgressBar(total: 1_200, unit: "messages")
-        #expect(bar.text(done: 300) == "████████░░░░░░░░░░░░░░░░░░░░░░░░   25 %    300 of 1,200 messages")
+        #expect(
+            bar.text(done: 300)
+                == "████████░░░░░░░░░░░░░░░░░░░░░░░░   25 %    300 of 1,200 messages")
         let texts = [-1, 0, 1, 600, 1_199, 1_200, 5_000].map { bar.text(done: $0) }
         #expect(Set(texts.map(\.terminalColumns)).count == 1)
         #expect(texts.map { $0.contains("░") } == [true, true, true, true, true, false, false])
-        #expect(texts.map { $0.contains("100 %") } == [false, false, false, false, false, true, true])
+        #expect(
+            texts.map { $0.contains("100 %") } == [false, false, false, false, false, true, true])
         #expect(bar.text(done: 600, width: 50).terminalColumns == 50)
         #expect(bar.text(done: 1, width: 10).hasPrefix("░░░░ "))
         #expect(ProgressBar(total: 0, unit: "messages").text(done: 0).contains("100 %"))
     }
 
-    @Test(arguments: [(0, "0"), (999, "999"), (1_000, "1,000"), (-12_345, "-12,345"), (1_234_567, "1,234,567")])
+    @Test(arguments: [
+        (0, "0"), (999, "999"), (1_000, "1,000"), (-12_345, "-12,345"), (1_234_567, "1,234,567"),
+    ])
     func grouped(number: Int, text: String) {
         #expect(number.grouped == text)
     }

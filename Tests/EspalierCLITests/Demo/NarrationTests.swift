@@ -15,8 +15,12 @@ struct NarrationTests {
 
     private let page = Page()
 
-    private func narration(isLive: Bool = false, isColored: Bool = false, width: Int = 40) -> Narration {
-        Narration(palette: Palette(isColored: isColored), width: width, isLive: isLive) { [page] in page.write($0) }
+    private func narration(isLive: Bool = false, isColored: Bool = false, width: Int = 40)
+        -> Narration
+    {
+        Narration(palette: Palette(isColored: isColored), width: width, isLive: isLive) { [page] in
+            page.write($0)
+        }
     }
 
     @Test("a claim that does not hold ends the demo, and says which it is")

@@ -12,7 +12,8 @@ struct SocialFeedTests {
         #expect(feed == SocialFeed(seed: 1, messages: 2_000))
         #expect(feed != SocialFeed(seed: 2, messages: 2_000))
         #expect(
-            SocialFeed(seed: 2, messages: 2_000).messages.prefix(3).map(\.text) == feed.messages.prefix(3).map(\.text))
+            SocialFeed(seed: 2, messages: 2_000).messages.prefix(3).map(\.text)
+                == feed.messages.prefix(3).map(\.text))
     }
 
     @Test("an identifier means one thing wherever it stands")
@@ -24,7 +25,9 @@ struct SocialFeedTests {
                 #expect(people.updateValue(person, forKey: person.id) ?? person == person)
             }
             if let attachment = message.attachment {
-                #expect(attachments.updateValue(attachment, forKey: attachment.id) ?? attachment == attachment)
+                #expect(
+                    attachments.updateValue(attachment, forKey: attachment.id) ?? attachment
+                        == attachment)
             }
             #expect(Set(message.likes.map(\.id)).count == message.likes.count)
         }
@@ -37,9 +40,12 @@ struct SocialFeedTests {
     func scripts() {
         let names = feed.messages.map(\.sender.name)
         #expect(names.contains { $0.unicodeScalars.contains { ("a"..."z").contains($0) } })
-        #expect(names.contains { $0.unicodeScalars.contains { (0x4E00...0x9FFF).contains($0.value) } })
-        #expect(names.contains { $0.unicodeScalars.contains { (0x0621...0x064A).contains($0.value) } })
-        #expect(names.contains { $0.unicodeScalars.contains(where: \.properties.isEmojiPresentation) })
+        #expect(
+            names.contains { $0.unicodeScalars.contains { (0x4E00...0x9FFF).contains($0.value) } })
+        #expect(
+            names.contains { $0.unicodeScalars.contains { (0x0621...0x064A).contains($0.value) } })
+        #expect(
+            names.contains { $0.unicodeScalars.contains(where: \.properties.isEmojiPresentation) })
     }
 
     @Test("the smallest feed has what every step needs, whatever the seed", arguments: 0..<50)
@@ -50,7 +56,10 @@ struct SocialFeedTests {
         #expect(messages[0].attachment != nil)
         #expect(messages.count { $0.shows(SocialFeed.hero.id) } >= 3)
         #expect(messages.contains { $0.sender == SocialFeed.guest })
-        #expect(messages.contains { $0.isLiked(by: SocialFeed.guest.id) && $0.sender != SocialFeed.guest })
+        #expect(
+            messages.contains {
+                $0.isLiked(by: SocialFeed.guest.id) && $0.sender != SocialFeed.guest
+            })
     }
 
     @Test("pages are the messages in order, the last one with the rest")
@@ -66,7 +75,9 @@ struct SocialFeedTests {
         let renamed = message.updating(SocialFeed.heroRenamed)
         #expect(renamed.sender == SocialFeed.heroRenamed)
         #expect(renamed.likes == message.likes)
-        #expect(feed.messages[1].updating(SocialFeed.heroRenamed).likes.contains(SocialFeed.heroRenamed))
+        #expect(
+            feed.messages[1].updating(SocialFeed.heroRenamed).likes.contains(SocialFeed.heroRenamed)
+        )
         #expect(message.removing(attachment: "1").attachment == nil)
         #expect(message.removing(attachment: "2") == message)
         #expect(message.removing(person: message.sender.id) == nil)
@@ -79,7 +90,8 @@ struct SocialFeedTests {
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
             .appending(path: "Sources/EspalierCLI/Demo/SocialModels.swift")
-        let source = try String(contentsOf: file, encoding: .utf8).replacing(", Equatable", with: "")
+        let source = try String(contentsOf: file, encoding: .utf8).replacing(
+            ", Equatable", with: "")
         #expect(source.contains(Message.declaration))
     }
 }

@@ -26,11 +26,15 @@ struct DiagnosisTests {
         surroundings.disk = disk
         var condition = sound
         change(&condition)
-        return Diagnosis(of: surroundings, condition).findings.map { "\($0.severity.rawValue) \($0.about)" }
+        return Diagnosis(of: surroundings, condition).findings.map {
+            "\($0.severity.rawValue) \($0.about)"
+        }
     }
 
     private func disk(_ type: String, isReadOnly: Bool = false) -> Surroundings.Disk {
-        .init(mount: .init(path: "/", type: type, isReadOnly: isReadOnly), freeBytes: 1 << 40, mode: 0o700)
+        .init(
+            mount: .init(path: "/", type: type, isReadOnly: isReadOnly), freeBytes: 1 << 40,
+            mode: 0o700)
     }
 
     @Test func nothing() {
@@ -53,7 +57,9 @@ struct DiagnosisTests {
         #expect(findings(machinePage: 16_384) == ["problem page"])
     }
 
-    @Test("a full cache is sound; one that does not come down, a reader that stays behind, a full reader table are not")
+    @Test(
+        "a full cache is sound; one that does not come down, a reader that stays behind, a full reader table are not"
+    )
     func cache() {
         let full = PageUsage(used: 700, lastPage: 960, mapSize: 1_000 * 4_096, pageSize: 4_096)
         #expect(
@@ -78,7 +84,9 @@ struct DiagnosisTests {
         var history = CacheHistory()
         history.budget = .mebibytes(2)
         change(&history)
-        return Diagnosis(of: Surroundings(), nil, history: history).findings.filter { $0.about != "page" }
+        return Diagnosis(of: Surroundings(), nil, history: history).findings.filter {
+            $0.about != "page"
+        }
     }
 
     @Test("pins near half the budget, writes that were dropped, a cache that was replaced")

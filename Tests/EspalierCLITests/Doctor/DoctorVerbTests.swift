@@ -9,7 +9,8 @@ struct DoctorVerbTests {
 
     init() throws {
         tool = try CommandLineTool()
-        try tool.succeed("set", "c", "-", "--id-key", "id", "--root-type", "User", input: #"{"id": 1}"#)
+        try tool.succeed(
+            "set", "c", "-", "--id-key", "id", "--root-type", "User", input: #"{"id": 1}"#)
     }
 
     @Test("facts as a table, as JSON and as CSV")
@@ -38,7 +39,9 @@ struct DoctorVerbTests {
         try tool.fail(1, "doctor", tool.folder.write("", to: "file").path)
         let folder = tool.folder.url.appendingPathComponent("c")
         let generation = try #require(
-            try FileManager.default.contentsOfDirectory(atPath: folder.path).first { $0.hasPrefix("g-") })
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).first {
+                $0.hasPrefix("g-")
+            })
         try Data(repeating: 7, count: 100).write(
             to: folder.appendingPathComponent(generation).appendingPathComponent("data.mdb"))
         let outcome = try tool("doctor", "c")

@@ -23,7 +23,8 @@ struct EvictionPreviewTests {
         return #"{"id":\#(number),"messages":[\#(messages.joined(separator: ","))]\#(back)}"#
     }
 
-    private static let rule = IdentityRule(idKey: "id", types: [TypeMapping(property: "feed", type: "Feed")])
+    private static let rule = IdentityRule(
+        idKey: "id", types: [TypeMapping(property: "feed", type: "Feed")])
 
     private func tree(_ number: Int) throws -> JSONTree {
         Self.rule.tree(from: try JSONParser.parse(Array(Self.feed(number).utf8)), type: "Feed")
@@ -33,12 +34,17 @@ struct EvictionPreviewTests {
     private func filled() async throws -> NormalizedCache {
         let cache = try NormalizedCache(
             directory: folder.url.appendingPathComponent("c").path,
-            configuration: Configuration(budget: .mebibytes(4), durability: .noSync, compression: .none))
+            configuration: Configuration(
+                budget: .mebibytes(4), durability: .noSync, compression: .none))
         for number in 0..<400 { cache.set(try tree(number)) }
         for start in stride(from: 0, to: 400, by: 50) {
-            try await cache.setCollection((start..<start + 20).map { try tree($0) }, forKey: "page \(start)").committed
+            try await cache.setCollection(
+                (start..<start + 20).map { try tree($0) }, forKey: "page \(start)"
+            ).committed
         }
-        for number in stride(from: 3, to: 400, by: 5) { _ = await cache.read(JSONTree.self, "Feed:\(number)") }
+        for number in stride(from: 3, to: 400, by: 5) {
+            _ = await cache.read(JSONTree.self, "Feed:\(number)")
+        }
         _ = await cache.collection(of: JSONTree.self, forKey: "page 100")
         try await cache.pin("Feed:17").committed
         try await cache.pinCollection(forKey: "page 200").committed
@@ -63,11 +69,15 @@ struct EvictionPreviewTests {
         try await cache.evict(to: bytes).committed
         outcome.records = before.records - (try cache.statistics().records)
         cache.close()
-        for await case .evicted(let eviction) in events { outcome.evicted.append(eviction.identifier) }
+        for await case .evicted(let eviction) in events {
+            outcome.evicted.append(eviction.identifier)
+        }
         return outcome
     }
 
-    @Test("the same victims in the same order, and as many within some per cent", arguments: [900, 800, 700])
+    @Test(
+        "the same victims in the same order, and as many within some per cent",
+        arguments: [900, 800, 700])
     func agrees(kibibytes: Int) async throws {
         let cache = try await filled()
         defer { cache.close() }
@@ -78,7 +88,9 @@ struct EvictionPreviewTests {
         try #require(outcome.evicted.count < 4_096)
         #expect(outcome.foreseen.prefix(common) == outcome.evicted.prefix(common))
         let difference = abs(outcome.preview.records - outcome.records)
-        #expect(difference * 100 <= outcome.records * 6, "\(outcome.preview.records) foreseen, \(outcome.records) gone")
+        #expect(
+            difference * 100 <= outcome.records * 6,
+            "\(outcome.preview.records) foreseen, \(outcome.records) gone")
         #expect(outcome.preview.isReached)
         #expect(outcome.preview.oldest?.identifier == outcome.foreseen.first)
     }
@@ -87,11 +99,13 @@ struct EvictionPreviewTests {
     func collection() async throws {
         let cache = try NormalizedCache(
             directory: folder.url.appendingPathComponent("k").path,
-            configuration: Configuration(budget: .mebibytes(8), durability: .noSync, compression: .none))
+            configuration: Configuration(
+                budget: .mebibytes(8), durability: .noSync, compression: .none))
         defer { cache.close() }
         for start in stride(from: 0, to: 3_000, by: 100) {
             let messages = try (start..<start + 100).map { number in
-                let text = #"{"id":\#(number),"text":"\#(String(repeating: "t", count: 80 + number % 40))"}"#
+                let text =
+                    #"{"id":\#(number),"text":"\#(String(repeating: "t", count: 80 + number % 40))"}"#
                 return Self.rule.tree(from: try JSONParser.parse(Array(text.utf8)), type: "Message")
             }
             try await cache.append(messages, toCollection: "all").committed
@@ -103,7 +117,8 @@ struct EvictionPreviewTests {
         #expect(outcome.foreseen.prefix(common) == outcome.evicted.prefix(common))
         let difference = abs(outcome.preview.records - outcome.records)
         #expect(
-            difference * 100 <= outcome.records * 12, "\(outcome.preview.records) foreseen, \(outcome.records) gone")
+            difference * 100 <= outcome.records * 12,
+            "\(outcome.preview.records) foreseen, \(outcome.records) gone")
     }
 
     @Test("everything but what is pinned: exactly that goes")

@@ -15,7 +15,8 @@ struct KeepingVerbTests {
             #"{"id":\#($0),"text":"\#(String(repeating: "t", count: 400))","by":{"id":\#($0 % 7)}}"#
         }
         try tool.succeed(
-            "import", "c", "-", "--id-key", "id", "--root-type", "Post", "--budget", budget, "--compression", "none",
+            "import", "c", "-", "--id-key", "id", "--root-type", "Post", "--budget", budget,
+            "--compression", "none",
             input: "[\(posts.joined(separator: ","))]")
         try tool.succeed(
             "import", "c", "-", "--id-key", "id", "--root-type", "Item", "--collection", "items",
@@ -50,13 +51,16 @@ struct KeepingVerbTests {
         try tool.succeed("get", "c", "Post:0")
         try tool.fail(2, "get", "c", "Post:1")
         try tool.succeed("verify", "c")
-        #expect(try tool.succeed("evict", "c", "--to", "50MiB", "--yes", "--format", "json").count("records") == 0)
+        #expect(
+            try tool.succeed("evict", "c", "--to", "50MiB", "--yes", "--format", "json").count(
+                "records") == 0)
     }
 
     @Test("what is named goes, and nothing else; what others refer to stays")
     func evictNamed() throws {
         try fill()
-        let done = try tool.succeed("evict", "c", "Post:3", "Post:4", "--collection", "items", "--format", "json")
+        let done = try tool.succeed(
+            "evict", "c", "Post:3", "Post:4", "--collection", "items", "--format", "json")
         #expect(try done.count("records") == 4)
         #expect(try done.count("collections") == 1)
         try tool.fail(2, "get", "c", "Post:3")
@@ -76,7 +80,9 @@ struct KeepingVerbTests {
         #expect(try tool.succeed("pin", "c", "Post:7").text == "")
         try tool.succeed("pin", "c", "--collection", "items")
         #expect(try tool.rows("pin", "c").map { $0["identifier"]?.text } == ["Post:7", "items"])
-        let marked = try tool.rows("ls", "c").filter { $0["pinned"] == true }.map { $0["identifier"]?.text }
+        let marked = try tool.rows("ls", "c").filter { $0["pinned"] == true }.map {
+            $0["identifier"]?.text
+        }
         #expect(marked == ["Post:7", "items"])
         #expect(try tool.rows("top", "c", "--by", "age", "--limit", "1000").count == 599)
         let outcome = try tool("evict", "c", "--to", "1B", "--yes", "--format", "json")
@@ -97,8 +103,10 @@ struct KeepingVerbTests {
     func budget() throws {
         try fill()
         #expect(try tool.succeed("budget", "c", "--format", "json").count("budget") == 4 << 20)
-        #expect(try tool.succeed("budget", "c", "8MB", "--format", "json").count("budget") == 8_000_000)
-        #expect(try tool.succeed("budget", "c", "8MiB", "--format", "json").count("budget") == 8 << 20)
+        #expect(
+            try tool.succeed("budget", "c", "8MB", "--format", "json").count("budget") == 8_000_000)
+        #expect(
+            try tool.succeed("budget", "c", "8MiB", "--format", "json").count("budget") == 8 << 20)
         let nodes = try statistics("nodes")
         try tool.succeed("budget", "c", "2MiB", "--exceed")
         #expect(try statistics("nodes") == nodes)
@@ -110,22 +118,26 @@ struct KeepingVerbTests {
     }
 
     @Test("a sweep changes nothing where there is nothing to find")
-    func sweep() throws {
+    func collectCycles() throws {
         try fill()
         let found = try tool.succeed("sweep", "c", "--format", "json")
-        #expect(try found.count("sweptRecords") == 0)
+        #expect(try found.count("cycleRecordsFound") == 0)
         #expect(try found.count("records") == 600 + 7 + 3 + 2)
         try tool.succeed("verify", "c")
     }
 
     @Test("an import that does not fit says so, and never leaves hollow nodes")
     func tooMuch() throws {
-        let posts = (0..<3_000).map { #"{"id":\#($0),"text":"\#(String(repeating: "t", count: 400))"}"# }
+        let posts = (0..<3_000).map {
+            #"{"id":\#($0),"text":"\#(String(repeating: "t", count: 400))"}"#
+        }
         let input = "[\(posts.joined(separator: ","))]"
-        let outcome = try tool("import", "c", "-", "--id-key", "id", "--budget", "1MiB", input: input)
+        let outcome = try tool(
+            "import", "c", "-", "--id-key", "id", "--budget", "1MiB", input: input)
         #expect(outcome.code == 0 && outcome.errors.contains("were evicted to make room"))
         let collection = try tool.fail(
-            1, "import", "d", "-", "--id-key", "id", "--budget", "1MiB", "--collection", "k", input: input)
+            1, "import", "d", "-", "--id-key", "id", "--budget", "1MiB", "--collection", "k",
+            input: input)
         #expect(collection.errors.contains("does not fit in the budget"))
         try tool.fail(2, "get", "d", "--collection", "k")
         for cache in ["c", "d"] {
@@ -137,11 +149,15 @@ struct KeepingVerbTests {
     @Test(
         "sizes that are none, and arguments that do not go together",
         arguments: [
-            ["evict", "c", "--to", "0"], ["evict", "c", "--to", "-5"], ["evict", "c", "--to", "abc"],
-            ["evict", "c", "--to", "5M"], ["evict", "c", "--to", ""], ["evict", "c"], ["evict", "c", "--yes"],
+            ["evict", "c", "--to", "0"], ["evict", "c", "--to", "-5"],
+            ["evict", "c", "--to", "abc"],
+            ["evict", "c", "--to", "5M"], ["evict", "c", "--to", ""], ["evict", "c"],
+            ["evict", "c", "--yes"],
             ["evict", "c", "a", "--to", "1MiB"], ["evict", "c", "a", "--yes"], ["evict", "c", ""],
-            ["budget", "c", "0"], ["budget", "c", "-5"], ["budget", "c", "abc"], ["budget", "c", "1"],
-            ["budget", "c", "100GiB"], ["budget", "c", "1000KB"], ["budget", "c", "--exceed"], ["unpin", "c"],
+            ["budget", "c", "0"], ["budget", "c", "-5"], ["budget", "c", "abc"],
+            ["budget", "c", "1"],
+            ["budget", "c", "100GiB"], ["budget", "c", "1000KB"], ["budget", "c", "--exceed"],
+            ["unpin", "c"],
             ["pin", "c", ""], ["pin", "c", "a", "--collection", "b"], ["sweep"], ["budget"],
         ])
     func wrong(arguments: [String]) throws {
@@ -154,7 +170,8 @@ struct KeepingVerbTests {
     @Test(
         "none of them makes a cache",
         arguments: [
-            ["evict", "c", "--to", "1MiB"], ["evict", "c", "a"], ["pin", "c", "a"], ["pin", "c"], ["unpin", "c", "a"],
+            ["evict", "c", "--to", "1MiB"], ["evict", "c", "a"], ["pin", "c", "a"], ["pin", "c"],
+            ["unpin", "c", "a"],
             ["sweep", "c"], ["budget", "c"], ["budget", "c", "2MiB"],
         ])
     func noCache(arguments: [String]) throws {

@@ -7,9 +7,11 @@ import Testing
 @Suite("A digraph is one that Graphviz reads")
 struct DotGraphTests {
     static let nastyTexts = [
-        "User:1", "", "\"", "\\", "\\\"", "a\\N", "&amp;", "&#65;", "<b>x</b>", "a\nb\r\u{0}\u{1B}[2J", "日本語", "مستخدم",
+        "User:1", "", "\"", "\\", "\\\"", "a\\N", "&amp;", "&#65;", "<b>x</b>",
+        "a\nb\r\u{0}\u{1B}[2J", "日本語", "مستخدم",
         "👩‍👩‍👧‍👦",
-        "{a|b}", "digraph", "n1 -> n2;", "//", "/* */", "#", "\u{202E}abc", String(repeating: "x", count: 20_000),
+        "{a|b}", "digraph", "n1 -> n2;", "//", "/* */", "#", "\u{202E}abc",
+        String(repeating: "x", count: 20_000),
         String(repeating: "\"\\", count: 500), "ends in \\",
     ]
 
@@ -59,7 +61,9 @@ struct DotGraphTests {
     @Test("a record that nothing refers to and that refers to nothing is shown by itself")
     func alone() {
         let graph = ReferenceGraph(around: Handle(1), depth: 3) { _, _ in [] }
-        let text = DotGraph(graph: graph, names: [Handle(1): RecordName(kind: .node, identifier: "x")]).text
+        let text = DotGraph(
+            graph: graph, names: [Handle(1): RecordName(kind: .node, identifier: "x")]
+        ).text
         #expect(text.contains(#"n1 [label="x", penwidth=2];"#))
     }
 
@@ -67,7 +71,8 @@ struct DotGraphTests {
     func quoting(text: String) {
         let quoted = DotGraph.quoted(text)
         #expect(quoted.hasPrefix("\"") && quoted.hasSuffix("\""))
-        // What is left without pairs of a backslash and what it escapes has no quotation mark and no backslash.
+        // What is left without pairs of a backslash and what it escapes has no quotation mark and
+        // no backslash.
         var rest = quoted.dropFirst().dropLast()
         var plain = ""
         while let character = rest.popFirst() {
@@ -77,14 +82,16 @@ struct DotGraphTests {
         #expect(!quoted.unicodeScalars.contains { $0.value < 0x20 || $0 == "\u{202E}" })
     }
 
-    @Test("Graphviz itself takes any name and shows it as it is", .enabled(if: Graphviz.path != nil))
+    @Test(
+        "Graphviz itself takes any name and shows it as it is", .enabled(if: Graphviz.path != nil))
     func graphviz() throws {
         let texts = Self.nastyTexts
         let svg = try Graphviz.svg(of: Self.graph(texts).text)
         #expect(svg.components(separatedBy: "class=\"node\"").count - 1 == texts.count)
         #expect(svg.components(separatedBy: "class=\"edge\"").count - 1 == texts.count)
         for shown in [
-            "User:1", "&quot;", "a\\N", "&amp;amp;", "&amp;#65;", "&lt;b&gt;x&lt;/b&gt;", "a␊b␍␀␛[2J", "日本語",
+            "User:1", "&quot;", "a\\N", "&amp;amp;", "&amp;#65;", "&lt;b&gt;x&lt;/b&gt;",
+            "a␊b␍␀␛[2J", "日本語",
             "n1 &#45;&gt; n2;",
         ] {
             #expect(svg.contains(">\(shown)</text>"), "\(shown)")

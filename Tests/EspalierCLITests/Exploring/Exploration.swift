@@ -10,10 +10,12 @@ extension CommandLineTool {
     func table(_ arguments: [String], columns: Int) throws -> String {
         let output = try folder.write("", to: "table")
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: try #require(Self.path, "the tool is not built"))
+        process.executableURL = URL(
+            fileURLWithPath: try #require(Self.path, "the tool is not built"))
         process.arguments = arguments
         process.currentDirectoryURL = folder.url
-        process.environment = ProcessInfo.processInfo.environment.merging(["COLUMNS": "\(columns)"]) { $1 }
+        process.environment = ProcessInfo.processInfo.environment.merging(["COLUMNS": "\(columns)"])
+        { $1 }
         process.standardOutput = try FileHandle(forWritingTo: output)
         try process.run()
         process.waitUntilExit()
@@ -25,7 +27,9 @@ extension CommandLineTool {
     func rows(_ arguments: String...) throws -> [JSONValue] {
         let outcome = try run(arguments + ["--format", "json"])
         guard outcome.code != 2 else { return [] }
-        guard case .array(let rows) = try outcome.json() else { throw CommandFailure("no rows: \(outcome.errors)") }
+        guard case .array(let rows) = try outcome.json() else {
+            throw CommandFailure("no rows: \(outcome.errors)")
+        }
         return rows
     }
 }
@@ -45,7 +49,8 @@ extension ScratchFolder {
     func damage(_ text: String, in cache: String) throws {
         let cache = url.appendingPathComponent(cache)
         let names = try FileManager.default.subpathsOfDirectory(atPath: cache.path)
-        let file = cache.appendingPathComponent(try #require(names.first { $0.hasSuffix("data.mdb") }))
+        let file = cache.appendingPathComponent(
+            try #require(names.first { $0.hasSuffix("data.mdb") }))
         var data = try Data(contentsOf: file)
         var start = data.startIndex
         var found = 0

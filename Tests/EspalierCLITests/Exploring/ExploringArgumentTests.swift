@@ -7,13 +7,16 @@ struct ExploringArgumentTests {
     @Test(
         "wrong arguments exit with 64",
         arguments: [
-            ["ls"], ["ls", "c", "--limit", "0"], ["ls", "c", "--limit", "-1"], ["ls", "c", "--limit", "x"],
+            ["ls"], ["ls", "c", "--limit", "0"], ["ls", "c", "--limit", "-1"],
+            ["ls", "c", "--limit", "x"],
             ["ls", "c", "--kind", "segment"],
-            ["ls", "c", "--match", "["], ["ls", "c", "--match", ""], ["ls", "c", "--match", #"a\"#], ["refs", "c"],
+            ["ls", "c", "--match", "["], ["ls", "c", "--match", ""],
+            ["ls", "c", "--match", #"a\"#], ["refs", "c"],
             ["refs", "c", ""],
             ["refs", "c", "a", "--key", "b"], ["refs", "c", "a", "--depth", "0"],
             ["refs", "c", "a", "--dot", "--format", "json"],
-            ["top", "c", "--by", "name"], ["top", "c", "--limit", "0"], ["grep", "c"], ["grep", "c", "--field", ""],
+            ["top", "c", "--by", "name"], ["top", "c", "--limit", "0"], ["grep", "c"],
+            ["grep", "c", "--field", ""],
             ["grep", "c", "--value", ""],
             ["grep", "c", "--field", "a..b"], ["grep", "c", "--field", "a", "--ignore-case"],
             ["grep", "c", "--field", "a", "--exact"],
@@ -27,7 +30,9 @@ struct ExploringArgumentTests {
 
     @Test(
         "without a cache they make none",
-        arguments: [["ls", "c"], ["refs", "c", "a"], ["top", "c"], ["grep", "c", "--value", "a"]])
+        arguments: [
+            ["ls", "c"], ["refs", "c", "a"], ["top", "c"], ["grep", "c", "--value", "a"],
+        ])
     func noCache(arguments: [String]) throws {
         let tool = try CommandLineTool()
         try tool.fail(1, arguments: arguments)

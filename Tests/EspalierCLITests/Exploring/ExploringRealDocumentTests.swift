@@ -10,29 +10,37 @@ struct ExploringRealDocumentTests {
     init() throws {
         tool = try CommandLineTool()
         try tool.succeed(
-            "import", "t", RealDocument.twitter.url.path, "--id-key", "id_str", "--path", "statuses", "--type",
+            "import", "t", RealDocument.twitter.url.path, "--id-key", "id_str", "--path",
+            "statuses", "--type",
             "user=User",
             "--type", "retweeted_status=Status", "--root-type", "Status", "--collection", "search")
         try tool.succeed(
-            "import", "g", RealDocument.githubEvents.url.path, "--id-key", "id", "--root-type", "Event", "--collection",
+            "import", "g", RealDocument.githubEvents.url.path, "--id-key", "id", "--root-type",
+            "Event", "--collection",
             "events")
     }
 
-    @Test("every record is listed once, and their bytes are all there are", arguments: [("t", 264), ("g", 111)])
+    @Test(
+        "every record is listed once, and their bytes are all there are",
+        arguments: [("t", 264), ("g", 111)])
     func listing(cache: String, nodes: Int) throws {
         let rows = try tool.rows("ls", cache)
         #expect(rows.count == nodes + 1)
         let bytes = rows.compactMap { $0["bytes"]?.count }.reduce(0, +)
-        #expect(bytes == (try tool.succeed("stats", cache, "--format", "json").count("recordBytes")))
+        #expect(
+            bytes == (try tool.succeed("stats", cache, "--format", "json").count("recordBytes")))
         let ranked = try tool.rows("top", cache, "--limit", "1000")
-        #expect(Set(ranked.compactMap { $0["identifier"]?.text }) == Set(rows.compactMap { $0["identifier"]?.text }))
+        #expect(
+            Set(ranked.compactMap { $0["identifier"]?.text })
+                == Set(rows.compactMap { $0["identifier"]?.text }))
         #expect(ranked.count == nodes + 1)
     }
 
     @Test(
         "lines fit the terminal",
         arguments: [
-            ["ls", "t"], ["top", "t"], ["refs", "t", "--collection", "search"], ["grep", "t", "--value", "http"],
+            ["ls", "t"], ["top", "t"], ["refs", "t", "--collection", "search"],
+            ["grep", "t", "--value", "http"],
             ["refs", "t", "Status:505874924095815681", "--depth", "3"], ["ls", "g"],
             ["grep", "g", "--field", "payload"],
         ])
@@ -79,7 +87,9 @@ struct ExploringRealDocumentTests {
         let expected = models.filter { status in
             status["text"]?.text?.contains("名前") ?? false
         }
-        let texts = try tool.rows("grep", "t", "--field", "text", "--value", "名前").map { $0["value"] }
+        let texts = try tool.rows("grep", "t", "--field", "text", "--value", "名前").map {
+            $0["value"]
+        }
         for status in expected { #expect(texts.contains(status["text"])) }
         #expect(!texts.isEmpty)
     }
@@ -88,7 +98,10 @@ struct ExploringRealDocumentTests {
     func tombstone() throws {
         try tool.succeed("delete", "t", "User:2745121514")
         #expect(try tool.rows("ls", "t").count == 264)
-        #expect(try tool.rows("refs", "t", "Status:505871615125491712").contains { $0["target"]?["kind"] == "deleted" })
+        #expect(
+            try tool.rows("refs", "t", "Status:505871615125491712").contains {
+                $0["target"]?["kind"] == "deleted"
+            })
         try tool.fail(2, "grep", "t", "--value", "User:2745121514")
         try tool.fail(2, "refs", "t", "User:2745121514")
     }

@@ -9,8 +9,12 @@ struct FieldPathTests {
         "and reads back as it was written",
         arguments: [
             ([.name("user")], "user"),
-            ([.name("entities"), .name("media"), .index(0), .name("url")], "entities.media[0].url"),
-            ([.index(3)], "[3]"), ([.index(3), .name("by")], "[3].by"), ([.index(1), .index(-2)], "[1][-2]"),
+            (
+                [.name("entities"), .name("media"), .index(0), .name("url")],
+                "entities.media[0].url"
+            ),
+            ([.index(3)], "[3]"), ([.index(3), .name("by")], "[3].by"),
+            ([.index(1), .index(-2)], "[1][-2]"),
             ([.name("a.b"), .name("c")], #"["a.b"].c"#), ([.name("a"), .name("")], #"a[""]"#),
             ([.name("a[0]")], #"["a[0]"]"#),
             ([.name("日本"), .name("مستخدم"), .name("😀")], "日本.مستخدم.😀"),
@@ -35,7 +39,8 @@ struct FieldPathTests {
     @Test(
         "what is no path is refused",
         arguments: [
-            "", ".", "a.", ".a", "a..b", "a[", "a[]", "a[x]", "a[0", "a[0]b", #"["a]"#, #"["a"#, #"["a"b]"#, #"["a\"]"#,
+            "", ".", "a.", ".a", "a..b", "a[", "a[]", "a[x]", "a[0", "a[0]b", #"["a]"#, #"["a"#,
+            #"["a"b]"#, #"["a\"]"#,
             #"["\x"]"#,
             #"["a\"#, "[\"a\nb\"]",
         ])
@@ -46,13 +51,17 @@ struct FieldPathTests {
     // MARK: Walking
 
     private static let value: RecordValue = .map([
-        .init(key: .string("a"), value: .array([.integer(1), .map([.init(key: .string("b"), value: .child(0))])])),
+        .init(
+            key: .string("a"),
+            value: .array([.integer(1), .map([.init(key: .string("b"), value: .child(0))])])),
         .init(key: .string("c.d"), value: .null),
         .init(key: .integer(7), value: .child(1)),
         .init(key: .child(2), value: .array([.array([.bool(true)])])),
     ])
 
-    @Test("every value that is no container is visited once, with its path, keys that are references too")
+    @Test(
+        "every value that is no container is visited once, with its path, keys that are references too"
+    )
     func leaves() {
         var path = FieldPath(steps: [.name("f")])
         var found: [String] = []
@@ -64,7 +73,8 @@ struct FieldPathTests {
         #expect(path.description == "f")
         #expect(
             found == [
-                "f.a[0] integer(1)", "f.a[1].b child(0)", #"f["c.d"] null"#, "f[7] child(1)", "f[3] child(2)",
+                "f.a[0] integer(1)", "f.a[1].b child(0)", #"f["c.d"] null"#, "f[7] child(1)",
+                "f[3] child(2)",
                 "f[3][0][0] bool(true)",
             ])
     }
@@ -82,14 +92,17 @@ struct FieldPathTests {
     @Test(
         "a path that is asked for leads through arrays, or to one place in them",
         arguments: [
-            ("a", ["a"]), ("a.b", ["a[1].b"]), ("a[1].b", ["a[1].b"]), ("a[0].b", []), ("a[0]", ["a[0]"]),
+            ("a", ["a"]), ("a.b", ["a[1].b"]), ("a[1].b", ["a[1].b"]), ("a[0].b", []),
+            ("a[0]", ["a[0]"]),
             ("[7]", ["[7]"]),
-            (#"["c.d"]"#, [#"["c.d"]"#]), ("c.d", []), ("[3][0][0]", ["[3][0][0]"]), ("b", []), ("a.b.c", []),
+            (#"["c.d"]"#, [#"["c.d"]"#]), ("c.d", []), ("[3][0][0]", ["[3][0][0]"]), ("b", []),
+            ("a.b.c", []),
         ])
     func selection(pattern: String, paths: [String]) throws {
         var path = FieldPath()
         var found: [String] = []
-        _ = Self.value.forEach(at: try FieldPath(parsing: pattern).steps[...], path: &path) { path, _ in
+        _ = Self.value.forEach(at: try FieldPath(parsing: pattern).steps[...], path: &path) {
+            path, _ in
             found.append(path.description)
             return true
         }
@@ -98,7 +111,9 @@ struct FieldPathTests {
 
     @Test("references of a value are those of its own children, in order") func references() {
         let placed = PlacedValue(
-            path: FieldPath(steps: [.index(4)]), value: Self.value, children: [Handle(10), Handle(20)])
-        #expect(placed.references.map { "\($0.path) \($0.target)" } == ["[4].a[1].b #10", "[4][7] #20"])
+            path: FieldPath(steps: [.index(4)]), value: Self.value,
+            children: [Handle(10), Handle(20)])
+        #expect(
+            placed.references.map { "\($0.path) \($0.target)" } == ["[4].a[1].b #10", "[4][7] #20"])
     }
 }

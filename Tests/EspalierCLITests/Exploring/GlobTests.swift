@@ -22,29 +22,43 @@ struct GlobTests {
             guard let glob, let reference else {
                 return (glob == nil) == (reference == nil || pattern.isEmpty) ? [] : [pattern]
             }
-            return texts.filter { glob.matches($0) != reference.matches($0) }.map { "\(pattern) \($0)" }
+            return texts.filter { glob.matches($0) != reference.matches($0) }.map {
+                "\(pattern) \($0)"
+            }
         }
     }
 
-    @Test("as a naive matcher does, for every pattern of four characters, brackets and escapes among them")
+    @Test(
+        "as a naive matcher does, for every pattern of four characters, brackets and escapes among them"
+    )
     func allSyntax() {
         let patterns = Self.texts(of: ["a", "b", "*", "?", "[", "]", "!", "-", "\\"], upTo: 4)
-        #expect(Self.disagreements(patterns: patterns, texts: Self.texts(of: ["a", "b", "]"], upTo: 3)) == [])
+        #expect(
+            Self.disagreements(patterns: patterns, texts: Self.texts(of: ["a", "b", "]"], upTo: 3))
+                == [])
     }
 
     @Test("and for every pattern of stars, question marks and letters of up to six")
     func allStars() {
-        let patterns = Self.texts(of: ["a", "b", "*", "?"], upTo: 5) + Self.texts(of: ["a", "*"], upTo: 7)
-        #expect(Self.disagreements(patterns: patterns, texts: Self.texts(of: ["a", "b"], upTo: 5)) == [])
+        let patterns =
+            Self.texts(of: ["a", "b", "*", "?"], upTo: 5) + Self.texts(of: ["a", "*"], upTo: 7)
+        #expect(
+            Self.disagreements(patterns: patterns, texts: Self.texts(of: ["a", "b"], upTo: 5)) == []
+        )
     }
 
     @Test(arguments: [
-        ("User:*", "User:1", true), ("User:*", "User:", true), ("User:*", "user:1", false), ("*:1", "User:1", true),
+        ("User:*", "User:1", true), ("User:*", "User:", true), ("User:*", "user:1", false),
+        ("*:1", "User:1", true),
         ("[a-c]?", "b日", true), ("[!a-c]?", "b日", false), ("[日-本]", "日", true), ("?", "é", true),
-        ("?", "e\u{301}", false), ("??", "e\u{301}", true), ("é", "e\u{301}", false), ("e*", "e\u{301}", true),
-        ("?", "😀", true), ("?", "👩‍💻", false), ("*\n*", "a\nb", true), ("?", "\u{0}", true), ("[]]", "]", true),
-        ("[]-a]", "^", true), ("[!]]", "]", false), ("[a-]", "-", true), ("[-a]", "-", true), (#"[\]]"#, "]", true),
-        (#"[a\-z]"#, "m", false), (#"\*"#, "*", true), (#"\*"#, "x", false), (#"\a"#, "a", true), ("]", "]", true),
+        ("?", "e\u{301}", false), ("??", "e\u{301}", true), ("é", "e\u{301}", false),
+        ("e*", "e\u{301}", true),
+        ("?", "😀", true), ("?", "👩‍💻", false), ("*\n*", "a\nb", true), ("?", "\u{0}", true),
+        ("[]]", "]", true),
+        ("[]-a]", "^", true), ("[!]]", "]", false), ("[a-]", "-", true), ("[-a]", "-", true),
+        (#"[\]]"#, "]", true),
+        (#"[a\-z]"#, "m", false), (#"\*"#, "*", true), (#"\*"#, "x", false), (#"\a"#, "a", true),
+        ("]", "]", true),
         ("[*]", "*", true), ("[^a]", "^", true), ("مست*", "مستخدم:١", true), ("*", "", true),
     ])
     func examples(pattern: String, text: String, matches: Bool) throws {
@@ -54,8 +68,10 @@ struct GlobTests {
     @Test("no pattern takes long, however many stars fail late")
     func stars() throws {
         let text = String(repeating: "a", count: 20_000)
-        for pattern in ["*a*a*a*b", String(repeating: "*a", count: 50) + "b", String(repeating: "*?", count: 50) + "b"]
-        {
+        for pattern in [
+            "*a*a*a*b", String(repeating: "*a", count: 50) + "b",
+            String(repeating: "*?", count: 50) + "b",
+        ] {
             #expect(try !Glob(parsing: pattern).matches(text))
             #expect(try Glob(parsing: pattern).matches(text + "b"))
         }
@@ -64,7 +80,8 @@ struct GlobTests {
     @Test(
         "what all matches begin with is known",
         arguments: [
-            ("User:*", "User:", false), ("User:1", "User:1", true), ("*", "", false), (#"a\*b?"#, "a*b", false),
+            ("User:*", "User:", false), ("User:1", "User:1", true), ("*", "", false),
+            (#"a\*b?"#, "a*b", false),
             ("日本[a]", "日本", false), ("[a]b", "", false), (#"\\"#, #"\"#, true),
         ])
     func prefix(pattern: String, prefix: String, isLiteral: Bool) throws {
@@ -75,13 +92,16 @@ struct GlobTests {
 
     @Test(
         "what is no pattern is refused with what to write instead",
-        arguments: ["", "[", "[]", "[!]", "[a", "[a-", #"\"#, #"a[\"#, "[z-a]", #"[a\]"#, #"[a-\]"#])
+        arguments: [
+            "", "[", "[]", "[!]", "[a", "[a-", #"\"#, #"a[\"#, "[z-a]", #"[a\]"#, #"[a-\]"#,
+        ])
     func malformed(pattern: String) {
         #expect(throws: ArgumentProblem.self) { try Glob(parsing: pattern) }
     }
 }
 
-/// The rules as they read, tried one after the other: what takes time without bounds and is easy to believe.
+/// The rules as they read, tried one after the other: what takes time without bounds and is easy to
+/// believe.
 private struct NaiveGlob {
     private enum Part {
         case star
@@ -103,7 +123,9 @@ private struct NaiveGlob {
                 let own = scalars[position]
                 parts.append(.one { $0 == own })
             case "[":
-                guard let (end, isMember) = Self.set(scalars, from: position + 1) else { return nil }
+                guard let (end, isMember) = Self.set(scalars, from: position + 1) else {
+                    return nil
+                }
                 parts.append(.one(isMember))
                 position = end
             case let own: parts.append(.one { $0 == own })
@@ -141,7 +163,12 @@ private struct NaiveGlob {
                 index += 1
             }
         }
-        return (position, { scalar in ranges.contains { $0.0 <= scalar.value && scalar.value <= $0.1 } != isNegated })
+        return (
+            position,
+            { scalar in
+                ranges.contains { $0.0 <= scalar.value && scalar.value <= $0.1 } != isNegated
+            }
+        )
     }
 
     func matches(_ text: String) -> Bool { matches(parts[...], Array(text.unicodeScalars)[...]) }

@@ -10,40 +10,52 @@ struct LsVerbTests {
     init() throws {
         tool = try CommandLineTool()
         try tool.succeed(
-            "import", "c", "-", "--id-key", "id", "--root-type", "Post", "--type", "by=User", "--collection", "posts",
+            "import", "c", "-", "--id-key", "id", "--root-type", "Post", "--type", "by=User",
+            "--collection", "posts",
             input: """
                 [{"id":1,"by":{"id":7,"name":"Ada"},"tags":["a"]},{"id":2,"by":{"id":7,"name":"Ada"},"re":{"id":1}},
                  {"id":10,"by":{"id":8,"name":"日本"}},{"by":{"id":9}},5]
                 """)
         try tool.succeed(
-            "set", "c", "-", "--id-key", "id", "--key", "me", "--root-type", "User", input: #"{"id":7,"name":"Ada"}"#)
+            "set", "c", "-", "--id-key", "id", "--key", "me", "--root-type", "User",
+            input: #"{"id":7,"name":"Ada"}"#)
     }
 
     private func identifiers(_ arguments: String...) throws -> [String] {
-        guard case .array(let rows) = try tool.run(["ls", "c", "--format", "json"] + arguments).json() else {
+        guard
+            case .array(let rows) = try tool.run(["ls", "c", "--format", "json"] + arguments).json()
+        else {
             return []
         }
         return rows.compactMap { $0["identifier"]?.text }
     }
 
-    @Test("nodes, keys and collections, each in the order of their bytes, with what they cost and what needs them")
+    @Test(
+        "nodes, keys and collections, each in the order of their bytes, with what they cost and what needs them"
+    )
     func listing() throws {
         let rows = try tool.rows("ls", "c")
         let parts = rows.map { row in
-            ["identifier", "kind", "types", "references", "children", "age"].map { row[$0] ?? "absent" }
+            ["identifier", "kind", "types", "references", "children", "age"].map {
+                row[$0] ?? "absent"
+            }
         }
         #expect(
             parts == [
                 ["Post:1", "node", ["Post"], 1, 1, nil], ["Post:10", "node", ["Post"], 1, 1, nil],
                 ["Post:2", "node", ["Post"], 1, 2, nil], ["User:7", "node", ["User"], 3, 0, nil],
                 ["User:8", "node", ["User"], 1, 0, nil], ["User:9", "node", ["User"], 1, 0, nil],
-                ["re:1", "node", ["re"], 1, 0, nil], ["me", "key", [], 0, 1, 0], ["posts", "collection", [], 0, 5, 1],
+                ["re:1", "node", ["re"], 1, 0, nil], ["me", "key", [], 0, 1, 0],
+                ["posts", "collection", [], 0, 5, 1],
             ])
         let bytes = rows.compactMap { $0["bytes"]?.count }
-        #expect(bytes.reduce(0, +) == (try tool.succeed("stats", "c", "--format", "json").count("recordBytes")))
+        #expect(
+            bytes.reduce(0, +)
+                == (try tool.succeed("stats", "c", "--format", "json").count("recordBytes")))
         #expect(
             try tool.succeed("ls", "c", "--format", "csv").text.hasPrefix(
-                "identifier,kind,types,bytes,rawBytes,references,children,age,ageSeconds,pinned\nPost:1,node,Post,"))
+                "identifier,kind,types,bytes,rawBytes,references,children,age,ageSeconds,pinned\nPost:1,node,Post,"
+            ))
     }
 
     @Test("for a person in columns of a terminal")
@@ -63,7 +75,10 @@ struct LsVerbTests {
         #expect(try identifiers("--type", "User") == ["User:7", "User:8", "User:9"])
         #expect(try identifiers("--type", "user") == [])
         #expect(try identifiers("--match", "*:1*") == ["Post:1", "Post:10", "re:1"])
-        #expect(try identifiers("--match", "[!P]*", "--kind", "node") == ["User:7", "User:8", "User:9", "re:1"])
+        #expect(
+            try identifiers("--match", "[!P]*", "--kind", "node") == [
+                "User:7", "User:8", "User:9", "re:1",
+            ])
         #expect(try identifiers("--match", "Post:1") == ["Post:1"])
         #expect(try identifiers("--match", "Post") == [])
         #expect(try identifiers("--match", "Post:?", "--type", "Post") == ["Post:1", "Post:2"])
@@ -95,7 +110,8 @@ struct LsVerbTests {
             ["ls", "c", "--match", "nothing"],
         ] {
             #expect(
-                try tool.run(arguments).text == "identifier  kind  type  size  raw  refs  children  age  time  pinned\n"
+                try tool.run(arguments).text
+                    == "identifier  kind  type  size  raw  refs  children  age  time  pinned\n"
             )
             let json = try tool.run(arguments + ["--format", "json"])
             #expect(json.code == 0 && json.text == "[]\n")
@@ -117,28 +133,35 @@ struct LsVerbTests {
         arguments: ["日本語", "مستخدم", "😀👩‍👩‍👧‍👦", "a\nb\u{1B}[2J\u{0}", "e\u{301}", "a,\"b\""])
     func names(text: String) throws {
         let quoted = JSONWriter().string(from: .string(text))
-        try tool.succeed("import", "n", "-", "--id-key", "id", "--root-type", "T", input: #"{"id":\#(quoted)}"#)
+        try tool.succeed(
+            "import", "n", "-", "--id-key", "id", "--root-type", "T", input: #"{"id":\#(quoted)}"#)
         #expect(try tool.rows("ls", "n").first?["identifier"] == .string("T:" + text))
         let table = try tool.succeed("ls", "n").text
         #expect(table.split(separator: "\n").count == 2)
         #expect(table.contains("T:" + text.withVisibleControls))
-        #expect(try tool.succeed("ls", "n", "--format", "csv").text.contains(CSV.line(["T:" + text])))
+        #expect(
+            try tool.succeed("ls", "n", "--format", "csv").text.contains(CSV.line(["T:" + text])))
         // Time goes on between the two.
         let ageless = { (table: String) in table.replacing(/\s+[0-9]+ s/, with: "") }
         guard !text.contains("\u{0}") else { return }
         #expect(try ageless(tool.succeed("ls", "n", "--match", "T:\(text)").text) == ageless(table))
     }
 
-    @Test("an identifier longer than a key of the index is listed whole, and found by its beginning and its end")
+    @Test(
+        "an identifier longer than a key of the index is listed whole, and found by its beginning and its end"
+    )
     func long() throws {
         let ids = ["a", "b"].map { String(repeating: "x", count: 2_000) + $0 }
         try tool.succeed(
             "import", "l", "-", "--id-key", "id", "--root-type", "T",
             input: "[\(ids.map { #"{"id":"\#($0)"}"# }.joined(separator: ","))]")
-        for (pattern, count) in [("*", 2), ("T:xxx*", 2), ("*a", 1), ("T:\(ids[1])", 1), ("T:\(ids[1])b", 0)] {
+        for (pattern, count) in [
+            ("*", 2), ("T:xxx*", 2), ("*a", 1), ("T:\(ids[1])", 1), ("T:\(ids[1])b", 0),
+        ] {
             let rows = try tool.rows("ls", "l", "--match", pattern)
             #expect(rows.count == count)
-            #expect(rows.allSatisfy { row in ids.contains { row["identifier"] == .string("T:" + $0) } })
+            #expect(
+                rows.allSatisfy { row in ids.contains { row["identifier"] == .string("T:" + $0) } })
         }
     }
 }

@@ -13,12 +13,14 @@ struct RefsVerbTests {
              {"by":{"id":7}},[{"id":1}],null]
             """#
         try tool.succeed(
-            "import", "c", "-", "--id-key", "id", "--root-type", "Post", "--type", "by=User", "--type", "re=User",
+            "import", "c", "-", "--id-key", "id", "--root-type", "Post", "--type", "by=User",
+            "--type", "re=User",
             "--collection", "posts", input: document)
     }
 
     private func rows(_ arguments: String...) throws -> [String] {
-        let lines = try tool.run(["refs", "c", "--format", "csv"] + arguments).text.split(separator: "\n")
+        let lines = try tool.run(["refs", "c", "--format", "csv"] + arguments).text.split(
+            separator: "\n")
         return lines.dropFirst().map(String.init)
     }
 
@@ -47,14 +49,18 @@ struct RefsVerbTests {
         #expect(
             try rows("--collection", "posts") == [
                 "to,1,collection,posts,[0],node,Post:1", "to,1,collection,posts,[1],node,Post:2",
-                "to,1,collection,posts,[2].by,node,User:7", "to,1,collection,posts,[3][0],node,Post:1",
+                "to,1,collection,posts,[2].by,node,User:7",
+                "to,1,collection,posts,[3][0],node,Post:1",
             ])
     }
 
     @Test("keys refer to nodes, or hold what does; without one of that name a key is an identifier")
     func keys() throws {
-        try tool.succeed("set", "c", "-", "--id-key", "id", "--key", "me", "--root-type", "User", input: #"{"id":7}"#)
-        try tool.succeed("set", "c", "-", "--id-key", "id", "--key", "it", input: #"{"a":[{"id":3}]}"#)
+        try tool.succeed(
+            "set", "c", "-", "--id-key", "id", "--key", "me", "--root-type", "User",
+            input: #"{"id":7}"#)
+        try tool.succeed(
+            "set", "c", "-", "--id-key", "id", "--key", "it", input: #"{"a":[{"id":3}]}"#)
         #expect(try rows("--key", "me") == ["to,1,key,me,,node,User:7"])
         #expect(try rows("--key", "it") == ["to,1,key,it,a[0],node,a:3"])
         #expect(try rows("User:7").contains("from,1,key,me,,node,User:7"))
@@ -80,25 +86,35 @@ struct RefsVerbTests {
     func deleted() throws {
         try tool.succeed("delete", "c", "x:4")
         try tool.succeed("delete", "c", "Post:2")
-        #expect(try tool.succeed("refs", "c", "Post:1").text.contains("\nto         e.media[1].x[0]  (deleted)\n"))
+        #expect(
+            try tool.succeed("refs", "c", "Post:1").text.contains(
+                "\nto         e.media[1].x[0]  (deleted)\n"))
         #expect(try rows("Post:1").contains("to,1,node,Post:1,e.media[1].x[0],deleted,"))
         #expect(try rows("--collection", "posts").contains("to,1,collection,posts,[1],deleted,"))
         #expect(try tool.fail(2, "refs", "c", "x:4").errors == "espalier: x:4: not found\n")
-        #expect(try tool.succeed("refs", "c", "Post:1", "--dot").text.contains(#"[label="(deleted)", style=dashed]"#))
+        #expect(
+            try tool.succeed("refs", "c", "Post:1", "--dot").text.contains(
+                #"[label="(deleted)", style=dashed]"#))
     }
 
     @Test("what is not there is a miss")
     func miss() throws {
         #expect(try tool.fail(2, "refs", "c", "nobody").errors == "espalier: nobody: not found\n")
-        #expect(try tool.fail(2, "refs", "c", "--collection", "k").errors == "espalier: collection k: not found\n")
-        #expect(try tool.fail(2, "refs", "c", "--key", "k", "--dot").errors == "espalier: key k: not found\n")
+        #expect(
+            try tool.fail(2, "refs", "c", "--collection", "k").errors
+                == "espalier: collection k: not found\n")
+        #expect(
+            try tool.fail(2, "refs", "c", "--key", "k", "--dot").errors
+                == "espalier: key k: not found\n")
     }
 
     @Test("a damaged record is shown as one; what it refers to is not known, and that is said")
     func damaged() throws {
         try tool.succeed(
             "import", "c", "-", "--id-key", "id", "--root-type", "Post",
-            input: #"[{"id":20,"text":"to be damaged","a":{"id":21}},{"id":22,"p":{"id":23,"text":"to be damaged"}}]"#)
+            input:
+                #"[{"id":20,"text":"to be damaged","a":{"id":21}},{"id":22,"p":{"id":23,"text":"to be damaged"}}]"#
+        )
         try tool.folder.damage("to be damaged", in: "c")
         let child = try tool("refs", "c", "a:21")
         #expect(child.code == 0 && child.text == "direction  path  record\n")
@@ -113,13 +129,16 @@ struct RefsVerbTests {
     func segments() throws {
         let elements = (0..<2_000).map { #"{"n":\#($0),"by":{"id":\#($0 % 1_999)}}"# }
         try tool.succeed(
-            "import", "d", "-", "--id-key", "id", "--collection", "k", input: "[\(elements.joined(separator: ","))]")
+            "import", "d", "-", "--id-key", "id", "--collection", "k",
+            input: "[\(elements.joined(separator: ","))]")
         for (id, places) in [(0, [0, 1_999]), (511, [511]), (512, [512]), (1_998, [1_998])] {
             let text = try tool.succeed("refs", "d", "by:\(id)", "--format", "csv").text
             let expected = places.map { "from,1,collection,k,[\($0)].by,node,by:\(id)" }
             #expect(text.split(separator: "\n").dropFirst().map(String.init) == expected)
         }
-        #expect(try tool.succeed("refs", "d", "--collection", "k").text.split(separator: "\n").count == 2_001)
+        #expect(
+            try tool.succeed("refs", "d", "--collection", "k").text.split(separator: "\n").count
+                == 2_001)
     }
 
     @Test("a digraph has every reference once, cycles and all")
@@ -135,10 +154,12 @@ struct RefsVerbTests {
     @Test("a field whose name holds dots, brackets or line breaks has one path")
     func names() throws {
         try tool.succeed(
-            "import", "n", "-", "--id-key", "id", input: #"{"id":1,"a.b":{"":[{"id":2}]},"日\n本":{"id":3}}"#)
+            "import", "n", "-", "--id-key", "id",
+            input: #"{"id":1,"a.b":{"":[{"id":2}]},"日\n本":{"id":3}}"#)
         let text = try tool.succeed("refs", "n", "root:1").text
         #expect(text.contains("日␊本"))
         #expect(text.contains(#"["a.b"][""][0]"#))
-        #expect(try tool.succeed("grep", "n", "--field", #"["a.b"][""][0]"#).text.contains("root:1"))
+        #expect(
+            try tool.succeed("grep", "n", "--field", #"["a.b"][""][0]"#).text.contains("root:1"))
     }
 }

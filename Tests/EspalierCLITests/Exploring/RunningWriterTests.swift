@@ -10,9 +10,12 @@ struct RunningWriterTests {
         defer { isDone() }
         for round in 0..<12 {
             let count = round % 2 == 0 ? 700 : 20
-            let elements = (0..<count).map { #"{"id":\#($0),"round":\#(round),"text":"day","by":{"id":\#($0 % 9)}}"# }
+            let elements = (0..<count).map {
+                #"{"id":\#($0),"round":\#(round),"text":"day","by":{"id":\#($0 % 9)}}"#
+            }
             try tool.succeed(
-                "import", "c", "-", "--id-key", "id", "--root-type", "Post", "--collection", "k", "--budget", "4MiB",
+                "import", "c", "-", "--id-key", "id", "--root-type", "Post", "--collection", "k",
+                "--budget", "4MiB",
                 input: "[\(elements.joined(separator: ","))]")
             if round % 3 == 2 { try tool.succeed("delete", "c", "Post:3") }
         }
@@ -21,7 +24,9 @@ struct RunningWriterTests {
     @Test("each sees one commit, and the writer goes on")
     func together() async throws {
         let tool = try CommandLineTool()
-        try tool.succeed("import", "c", "-", "--id-key", "id", "--budget", "4MiB", "--collection", "k", input: "[]")
+        try tool.succeed(
+            "import", "c", "-", "--id-key", "id", "--budget", "4MiB", "--collection", "k",
+            input: "[]")
         let isDone = Mutex(false)
         async let writer: Void = Self.write(tool) { isDone.withLock { $0 = true } }
         var rounds = 0
@@ -30,7 +35,10 @@ struct RunningWriterTests {
             let rows = try tool.rows("ls", "c")
             let elements = rows.first { $0["kind"] == "collection" }?["children"]?.count ?? -1
             #expect([0, 20, 700].contains(elements))
-            #expect(rows.allSatisfy { $0["types"] == ["Post"] || $0["types"] == ["by"] || $0["kind"] == "collection" })
+            #expect(
+                rows.allSatisfy {
+                    $0["types"] == ["Post"] || $0["types"] == ["by"] || $0["kind"] == "collection"
+                })
             for order in ["size", "refs", "age"] { try tool.succeed("top", "c", "--by", order) }
             let references = try tool.rows("refs", "c", "--collection", "k", "--depth", "2")
             let own = references.count { $0["depth"] == 1 && $0["direction"] == "to" }

@@ -8,13 +8,19 @@ struct TopVerbTests {
 
     init() throws { tool = try CommandLineTool() }
 
-    private func rows(_ arguments: String...) throws -> [(name: String, bytes: Int, references: Int, age: Int?)] {
-        guard case .array(let rows) = try tool.run(["top", "c", "--format", "json"] + arguments).json() else {
+    private func rows(_ arguments: String...) throws -> [(
+        name: String, bytes: Int, references: Int, age: Int?
+    )] {
+        guard
+            case .array(let rows) = try tool.run(["top", "c", "--format", "json"] + arguments)
+                .json()
+        else {
             return []
         }
         return rows.map { row in
             (
-                row["identifier"]?.text ?? "", row["bytes"]?.count ?? -1, row["references"]?.count ?? -1,
+                row["identifier"]?.text ?? "", row["bytes"]?.count ?? -1,
+                row["references"]?.count ?? -1,
                 row["age"]?.count
             )
         }
@@ -32,11 +38,14 @@ struct TopVerbTests {
             "set", "c", "-", "--id-key", "id", "--root-type", "Long", "--compression", "none",
             input: #"{"id":1,"text":"\#(String(repeating: "t", count: 5_000))"}"#)
         for number in 1...3 {
-            try tool.succeed("set", "c", "-", "--id-key", "id", "--root-type", "Root", input: #"{"id":\#(number)}"#)
+            try tool.succeed(
+                "set", "c", "-", "--id-key", "id", "--root-type", "Root",
+                input: #"{"id":\#(number)}"#)
         }
     }
 
-    @Test("by size, a collection with its segments, a long record with its chunks; by default twenty")
+    @Test(
+        "by size, a collection with its segments, a long record with its chunks; by default twenty")
     func size() throws {
         try fill()
         let rows = try rows()
@@ -48,7 +57,8 @@ struct TopVerbTests {
         let all = try self.rows("--by", "size", "--limit", "100000")
         #expect(all.count == 1_200 + 7 + 1 + 1 + 3)
         #expect(
-            all.map(\.bytes).reduce(0, +) == (try tool.succeed("stats", "c", "--format", "json").count("recordBytes")))
+            all.map(\.bytes).reduce(0, +)
+                == (try tool.succeed("stats", "c", "--format", "json").count("recordBytes")))
         #expect(all.prefix(20).map(\.name) == rows.map(\.name))
     }
 
@@ -65,15 +75,21 @@ struct TopVerbTests {
     @Test("by age, from the root that would be evicted first, with the commits since it was used")
     func age() throws {
         try fill()
-        #expect(try rows("--by", "age").map(\.name) == ["posts", "Long:1", "Root:1", "Root:2", "Root:3"])
+        #expect(
+            try rows("--by", "age").map(\.name) == [
+                "posts", "Long:1", "Root:1", "Root:2", "Root:3",
+            ])
         #expect(try rows("--by", "age").last?.age == 0)
         try tool.succeed("get", "c", "Root:1")
-        try tool.succeed("set", "c", "-", "--id-key", "id", "--root-type", "Long", input: #"{"id":1,"text":""}"#)
+        try tool.succeed(
+            "set", "c", "-", "--id-key", "id", "--root-type", "Long", input: #"{"id":1,"text":""}"#)
         let rows = try rows("--by", "age")
         #expect(rows.map(\.name).last == "Long:1")
         let ages = rows.compactMap(\.age)
         #expect(ages.count == 5 && ages == ages.sorted(by: >))
-        #expect(try self.rows("--by", "age", "--limit", "2").map(\.name) == Array(rows.prefix(2).map(\.name)))
+        #expect(
+            try self.rows("--by", "age", "--limit", "2").map(\.name)
+                == Array(rows.prefix(2).map(\.name)))
     }
 
     @Test("a damaged record counts with the bytes it has")

@@ -12,8 +12,10 @@ struct TextSearchTests {
             ("é", "CAFÉ", false, true),
             ("é", "cafe\u{301}", false, false), ("straße", "STRASSE 1", false, true),
             ("STRASSE", "straße", false, true),
-            ("ΟΔΟΣ", "οδος", false, true), ("日本", "大日本帝国", true, true), ("", "a", true, true), ("", "", true, true),
-            ("ı", "I", false, true), ("😀", "a😀b", true, true), ("aab", "aaab", true, true), ("мир", "МИР", false, true),
+            ("ΟΔΟΣ", "οδος", false, true), ("日本", "大日本帝国", true, true), ("", "a", true, true),
+            ("", "", true, true),
+            ("ı", "I", false, true), ("😀", "a😀b", true, true), ("aab", "aaab", true, true),
+            ("мир", "МИР", false, true),
             ("\n", "a\nb", true, true), ("lazy", "dog", false, false),
         ])
     func found(text: String, other: String, isFound: Bool, isFoundInAnyCase: Bool) {
@@ -35,7 +37,8 @@ struct TextSearchTests {
     @Test(
         "at the place where they have it",
         arguments: [
-            ("b", "aBcB", "B"), ("ss", "grüße SS", "ß"), ("é", "aÉ", "É"), ("i", "İi", "İ"), ("日", "a日b", "日"),
+            ("b", "aBcB", "B"), ("ss", "grüße SS", "ß"), ("é", "aÉ", "É"), ("i", "İi", "İ"),
+            ("日", "a日b", "日"),
             ("", "a", ""),
         ])
     func place(text: String, other: String, part: String) throws {
@@ -49,7 +52,9 @@ struct TextSearchTests {
     func excerpt() {
         let long = String(repeating: "a", count: 50) + "日本" + String(repeating: "b", count: 100)
         let found = TextSearch("日本").range(in: long)
-        #expect(Excerpt.text(of: long, around: found) == "…aaaaaaaaaaaa日本" + String(repeating: "b", count: 58) + "…")
+        #expect(
+            Excerpt.text(of: long, around: found) == "…aaaaaaaaaaaa日本"
+                + String(repeating: "b", count: 58) + "…")
         #expect(
             Excerpt.text(of: long, around: nil) == String(repeating: "a", count: 50) + "日本"
                 + String(repeating: "b", count: 20) + "…")
@@ -57,14 +62,17 @@ struct TextSearchTests {
         #expect(Excerpt.text(of: "", around: nil) == "")
         let families = String(repeating: "👩‍👩‍👧‍👦", count: 20)
         #expect(
-            Excerpt.text(of: families + "x", around: TextSearch("x").range(in: families + "x")) == "…"
+            Excerpt.text(of: families + "x", around: TextSearch("x").range(in: families + "x"))
+                == "…"
                 + families.prefix(12) + "x")
     }
 }
 
 @Suite("A value is looked for as JSON writes it")
 struct ValueQueryTests {
-    private func matches(_ text: String, _ value: RecordValue) -> Bool { ValueQuery(TextSearch(text)).matches(value) }
+    private func matches(_ text: String, _ value: RecordValue) -> Bool {
+        ValueQuery(TextSearch(text)).matches(value)
+    }
 
     @Test(
         "numbers by their value, however they are written and stored",
@@ -76,15 +84,21 @@ struct ValueQueryTests {
             (.double(1.5), ["1.5", "15e-1"], ["1", "1.50000000000000001"]),
             (.double(1e300), ["1e300", "1E+300"], ["1e301"]),
             (.float(0.1), ["0.1", "0.10000000149011612"], ["0.10000000149"]),
-            (.double(.infinity), [], ["inf", "1e999", "0"]), (.double(.nan), [], ["nan", "0", "null"]),
+            (.double(.infinity), [], ["inf", "1e999", "0"]),
+            (.double(.nan), [], ["nan", "0", "null"]),
             (
-                .decimal("12345678901234567890123"), ["12345678901234567890123", "1.2345678901234567890123e22"],
+                .decimal("12345678901234567890123"),
+                ["12345678901234567890123", "1.2345678901234567890123e22"],
                 ["12345678901234567890124"]
             ),
             (.decimal("NaN"), [], ["NaN", "0"]), (.decimal(""), [], ["0", ""]),
             (.wide(high: 1, low: 0, signed: false), ["18446744073709551616"], ["1"]),
-            (.wide(high: .max, low: .max - 1, signed: true), ["-2"], ["2", "340282366920938463463374607431768211454"]),
-            (.bool(true), ["true"], ["false", "1", "TRUE", " true"]), (.null, ["null"], ["", "nil", "0"]),
+            (
+                .wide(high: .max, low: .max - 1, signed: true), ["-2"],
+                ["2", "340282366920938463463374607431768211454"]
+            ),
+            (.bool(true), ["true"], ["false", "1", "TRUE", " true"]),
+            (.null, ["null"], ["", "nil", "0"]),
             (.absent, [], ["null", ""]), (.string("15"), ["15", "1", "5"], ["15.0", "2"]),
             (.string("null"), ["null"], ["nil"]),
             (.string(" 5 "), [" 5 ", "5"], ["6"]),
@@ -98,7 +112,9 @@ struct ValueQueryTests {
 
     @Test("a text that is no number, boolean or null can be in strings only")
     func textOnly() {
-        for text in ["5", "-1e9", "true", "false", "null"] { #expect(!ValueQuery(TextSearch(text)).isTextOnly) }
+        for text in ["5", "-1e9", "true", "false", "null"] {
+            #expect(!ValueQuery(TextSearch(text)).isTextOnly)
+        }
         for text in ["5 ", "True", "[1]", "\"a\"", "{}", "", "a", "e", "--1"] {
             #expect(ValueQuery(TextSearch(text)).isTextOnly)
         }
@@ -109,8 +125,11 @@ struct ValueQueryTests {
         let value: RecordValue = .map([
             .init(
                 key: .string("a"),
-                value: .array([.null, .absent, .bool(true), .integer(-1), .unsigned(.max), .double(1)])),
-            .init(key: .integer(7), value: .bytes([1, 2, 3])), .init(key: .string("d"), value: .decimal("1e400")),
+                value: .array([
+                    .null, .absent, .bool(true), .integer(-1), .unsigned(.max), .double(1),
+                ])),
+            .init(key: .integer(7), value: .bytes([1, 2, 3])),
+            .init(key: .string("d"), value: .decimal("1e400")),
             .init(key: .string("n"), value: .decimal("NaN")),
             .init(key: .string("w"), value: .wide(high: 1, low: 2, signed: false)),
             .init(key: .string("r"), value: .child(3)),

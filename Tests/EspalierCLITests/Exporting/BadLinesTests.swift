@@ -15,15 +15,24 @@ struct BadLinesTests {
         "wherever they stand",
         arguments: [
             ("{", "line 2, column 2: expected"), ("[1,]", "line 2, column 4: expected a value"),
-            (#"{"kind":"key","identifier":"k","value":"\#("\u{1}")"}"#, "line 2, column 41: a control character"),
+            (
+                #"{"kind":"key","identifier":"k","value":"\#("\u{1}")"}"#,
+                "line 2, column 41: a control character"
+            ),
             ("7", "line 2: a record is an object"),
             (#"{"kind":"leaf","identifier":"x"}"#, "line 2: the kind leaf is none of"),
-            (#"{"kind":"node","identifier":"b","types":"T","fields":{}}"#, "line 2: types is an array of names"),
+            (
+                #"{"kind":"node","identifier":"b","types":"T","fields":{}}"#,
+                "line 2: types is an array of names"
+            ),
             (
                 #"{"kind":"node","identifier":"b","types":["T"],"fields":{"x":{"$nix":1}}}"#,
                 "line 2: field x: $nix is no mark"
             ),
-            (#"{"kind":"collection","identifier":"b","elements":[1,{"$ref":7}]}"#, "line 2: element 1: $ref takes"),
+            (
+                #"{"kind":"collection","identifier":"b","elements":[1,{"$ref":7}]}"#,
+                "line 2: element 1: $ref takes"
+            ),
             (
                 #"{"kind":"node","identifier":"b","types":["T"],"fields":{"x":1,"x":2}}"#,
                 "line 2, column 63: an object has two members of this name"
@@ -39,7 +48,8 @@ struct BadLinesTests {
             ),
         ])
     func oneBad(line: String, message: String) throws {
-        let file = "\(Self.good)\n\(line)\n\(Self.good.replacingOccurrences(of: #""a""#, with: #""z""#))\n"
+        let file =
+            "\(Self.good)\n\(line)\n\(Self.good.replacingOccurrences(of: #""a""#, with: #""z""#))\n"
         try tool.folder.write(file, to: "lines")
         for (arguments, name) in [(["lines"], "lines"), (["-"], "standard input")] {
             let outcome = try tool.run(["import", "c"] + arguments + ["--records"], input: file)
@@ -51,7 +61,9 @@ struct BadLinesTests {
         }
         #expect(!tool.folder.contains("c"))
         // And in a cache that is there nothing changes.
-        try tool.succeed("import", "c", "-", "--records", input: Self.good.replacingOccurrences(of: ":1}", with: ":2}"))
+        try tool.succeed(
+            "import", "c", "-", "--records",
+            input: Self.good.replacingOccurrences(of: ":1}", with: ":2}"))
         let before = try tool.succeed("stats", "c").text
         try tool.fail(1, "import", "c", "lines", "--records")
         #expect(try tool.succeed("stats", "c").text == before)
@@ -59,7 +71,8 @@ struct BadLinesTests {
 
     @Test("a document is none")
     func document() throws {
-        let outcome = try tool.fail(1, "import", "c", "-", "--records", input: "[\n  {\"id\": 1}\n]\n")
+        let outcome = try tool.fail(
+            1, "import", "c", "-", "--records", input: "[\n  {\"id\": 1}\n]\n")
         #expect(outcome.errors.contains("line 1, column 2"))
         #expect(outcome.errors.hasSuffix("Is it a document? Leave --records out\n"))
         let export = try tool.fail(
@@ -84,26 +97,34 @@ struct BadLinesTests {
         try tool.succeed("verify", "c")
     }
 
-    @Test("a record larger than one write may be is told before anything is stored; a collection is stored in parts")
+    @Test(
+        "a record larger than one write may be is told before anything is stored; a collection is stored in parts"
+    )
     func large() throws {
         let text = String(repeating: "x", count: 200_000)
         let large = #"{"kind":"node","identifier":"b","types":["T"],"fields":{"x":"\#(text)"}}"#
         let outcome = try tool.fail(
-            1, "import", "c", "-", "--records", "--budget", "1MiB", input: "\(Self.good)\n\(large)\n")
-        #expect(outcome.errors.contains("line 2: a record of 195.3 KiB is more than one write may be, 128.0 KiB"))
+            1, "import", "c", "-", "--records", "--budget", "1MiB",
+            input: "\(Self.good)\n\(large)\n")
+        #expect(
+            outcome.errors.contains(
+                "line 2: a record of 195.3 KiB is more than one write may be, 128.0 KiB"))
         #expect(!tool.folder.contains("c"))
         try tool.succeed("import", "c", "-", "--records", input: "\(Self.good)\n\(large)\n")
 
         let wide = #"{"kind":"collection","identifier":"all","elements":[1,"\#(text)"]}"#
         let other = try tool.fail(
-            1, "import", "w", "-", "--records", "--budget", "1MiB", input: "\(Self.good)\n\(wide)\n")
-        #expect(other.errors.contains("line 2: an element of 195.3 KiB is more than one write may be"))
+            1, "import", "w", "-", "--records", "--budget", "1MiB", input: "\(Self.good)\n\(wide)\n"
+        )
+        #expect(
+            other.errors.contains("line 2: an element of 195.3 KiB is more than one write may be"))
         #expect(!tool.folder.contains("w"))
 
         let elements = (0..<2_000).map {
             $0 % 2 == 0 ? #"{"$ref":"a"}"# : #"{"n":\#($0),"text":"\#(text.prefix(100))"}"#
         }
-        let collection = #"{"kind":"collection","identifier":"all","elements":[\#(elements.joined(separator: ","))]}"#
+        let collection =
+            #"{"kind":"collection","identifier":"all","elements":[\#(elements.joined(separator: ","))]}"#
         let summary = try tool.succeed(
             "import", "d", "-", "--records", "--budget", "1MiB", "--format", "json",
             input: "\(collection)\n\(Self.good)\n")
@@ -115,7 +136,8 @@ struct BadLinesTests {
     @Test("values are stored as deep as the tool reads them")
     func depth() throws {
         func line(_ levels: Int) -> String {
-            let value = String(repeating: "[", count: levels) + "1" + String(repeating: "]", count: levels)
+            let value =
+                String(repeating: "[", count: levels) + "1" + String(repeating: "]", count: levels)
             return #"{"kind":"node","identifier":"a","types":["T"],"fields":{"x":\#(value)}}"#
         }
         let levels = ValueNotation.maximumDepth - 1
@@ -128,7 +150,8 @@ struct BadLinesTests {
     func files() throws {
         let names = (0..<150).map { "f\($0)" }
         for name in names {
-            try tool.folder.write(Self.good.replacingOccurrences(of: #""a""#, with: "\"\(name)\""), to: name)
+            try tool.folder.write(
+                Self.good.replacingOccurrences(of: #""a""#, with: "\"\(name)\""), to: name)
         }
         let outcome = try tool.run(["import", "c"] + names + ["--records"])
         #expect(outcome.code == 0, "\(outcome.errors)")
@@ -144,20 +167,25 @@ struct BadLinesTests {
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
         try tool.folder.write(Self.good, to: "lines")
         shell.arguments = [
-            "-c", "mkfifo pipe; cat lines >pipe & \"$0\" import c pipe --records >out 2>&1; echo $? >status",
+            "-c",
+            "mkfifo pipe; cat lines >pipe & \"$0\" import c pipe --records >out 2>&1; echo $? >status",
             try #require(CommandLineTool.path),
         ]
         shell.currentDirectoryURL = tool.folder.url
         try shell.run()
         shell.waitUntilExit()
-        #expect(try String(contentsOf: tool.folder.url.appendingPathComponent("status"), encoding: .utf8) == "0\n")
+        #expect(
+            try String(
+                contentsOf: tool.folder.url.appendingPathComponent("status"), encoding: .utf8)
+                == "0\n")
         #expect(try tool.lines(of: "c") == [Self.good])
     }
 
     @Test("options about models don't go with records, and without records one of them is needed")
     func usage() throws {
         for option in [
-            ["--id-key", "id"], ["--type", "a=B"], ["--root-type", "A"], ["--merge"], ["--path", "a"],
+            ["--id-key", "id"], ["--type", "a=B"], ["--root-type", "A"], ["--merge"],
+            ["--path", "a"],
             ["--collection", "k"],
         ] {
             let outcome = try tool.run(["import", "c", "-", "--records"] + option, input: "")

@@ -52,13 +52,17 @@ struct CodableCacheTests {
         var modelIdentifier: String? { "Entry:\(id)" }
     }
 
-    @Test("dates, data, enums, dictionaries with other keys, floats, digits, 128 bits, two types of one record")
+    @Test(
+        "dates, data, enums, dictionaries with other keys, floats, digits, 128 bits, two types of one record"
+    )
     func copies() throws {
         let tool = try CommandLineTool()
         let open = { (name: String) in
-            try NormalizedCache.existing(directory: tool.folder.url.appendingPathComponent(name).path)
+            try NormalizedCache.existing(
+                directory: tool.folder.url.appendingPathComponent(name).path)
         }
-        let source = try NormalizedCache(directory: tool.folder.url.appendingPathComponent("c").path)
+        let source = try NormalizedCache(
+            directory: tool.folder.url.appendingPathComponent("c").path)
         source.set(Entry(id: 1))
         source.set(Card(id: 1, title: "one"))
         source.setCollection([Part.text("x"), .nothing].map { Inline(part: $0) }, forKey: "inline")
@@ -68,16 +72,23 @@ struct CodableCacheTests {
         let copy = try open("d")
         // A NaN equals nothing: what is the same again is the line.
         #expect(copy.read(Entry.self, "Entry:1")?.scores == Entry(id: 1).scores)
-        #expect(copy.read(Entry.self, "Entry:1")?.link?.absoluteString == "https://example.org/a/b?c")
+        #expect(
+            copy.read(Entry.self, "Entry:1")?.link?.absoluteString == "https://example.org/a/b?c")
         #expect(copy.read(Card.self, "Entry:1") == Card(id: 1, title: "one"))
         #expect(copy.modelOutcome(Entry.self, forKey: "latest").value?.wide == .max)
-        #expect(copy.collection(of: Inline.self, forKey: "inline")?.map(\.part) == [.text("x"), .nothing])
+        #expect(
+            copy.collection(of: Inline.self, forKey: "inline")?.map(\.part) == [
+                .text("x"), .nothing,
+            ])
         copy.close()
         let entry = try #require(lines.first { $0.contains("Entry:1") })
         for part in [
-            #""declarers":{"#, #""data":{"$bytes":"AP8Q"}"#, #""float":{"$float":"0.1"}"#, #""at":712345678.125"#,
-            #""whole":700000000.0"#, #"{"$float":"nan"}"#, #"{"$double":"-inf"}"#, #""price":{"$decimal":"19.9"}"#,
-            #"{"$int128":"170141183460469231731687303715884105727"}"#, #"{"$map":[["",{"$ref":"Tag:é"}],"#,
+            #""declarers":{"#, #""data":{"$bytes":"AP8Q"}"#, #""float":{"$float":"0.1"}"#,
+            #""at":712345678.125"#,
+            #""whole":700000000.0"#, #"{"$float":"nan"}"#, #"{"$double":"-inf"}"#,
+            #""price":{"$decimal":"19.9"}"#,
+            #"{"$int128":"170141183460469231731687303715884105727"}"#,
+            #"{"$map":[["",{"$ref":"Tag:é"}],"#,
         ] { #expect(entry.contains(part), "\(part) in \(entry)") }
     }
 

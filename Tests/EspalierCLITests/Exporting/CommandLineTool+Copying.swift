@@ -4,14 +4,19 @@ import Testing
 
 extension CommandLineTool {
     /// The lines that exporting a cache gives.
-    func lines(of cache: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> [String] {
-        try succeed("export", cache, sourceLocation: sourceLocation).text.split(separator: "\n").map(String.init)
+    func lines(of cache: String, sourceLocation: SourceLocation = #_sourceLocation) throws
+        -> [String]
+    {
+        try succeed("export", cache, sourceLocation: sourceLocation).text.split(separator: "\n")
+            .map(String.init)
     }
 
-    /// Copies a cache by export and import, and checks that nothing differs. Gives the lines of the export.
+    /// Copies a cache by export and import, and checks that nothing differs. Gives the lines of the
+    /// export.
     @discardableResult
     func expectCopies(
-        of cache: String, to copy: String, options: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
+        of cache: String, to copy: String, options: [String] = [],
+        sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> [String] {
         let export = try succeed("export", cache, sourceLocation: sourceLocation)
         let lines = export.text.split(separator: "\n").map(String.init)
@@ -22,13 +27,15 @@ extension CommandLineTool {
         #expect(try summary.count("recordsWritten") == lines.count, sourceLocation: sourceLocation)
         try succeed("verify", copy, sourceLocation: sourceLocation)
         #expect(
-            try succeed("diff", cache, copy, "--format", "json", sourceLocation: sourceLocation).text == "[]\n",
+            try succeed("diff", cache, copy, "--format", "json", sourceLocation: sourceLocation)
+                .text == "[]\n",
             sourceLocation: sourceLocation)
         #expect(
             try self.lines(of: copy, sourceLocation: sourceLocation).sorted() == lines.sorted(),
             sourceLocation: sourceLocation)
         // Over itself it changes nothing.
-        let again = try run(["import", copy, "-", "--records", "--format", "json"], input: export.text)
+        let again = try run(
+            ["import", copy, "-", "--records", "--format", "json"], input: export.text)
         #expect(try again.count("recordsUnchanged") == lines.count, sourceLocation: sourceLocation)
         return lines
     }

@@ -16,13 +16,15 @@ struct DamagedExportTests {
             input:
                 #"[{"id":1,"a":{"id":2,"text":"a text to be damaged"}},{"id":3,"a":{"id":2}},{"n":"an element to be damaged"}]"#
         )
-        try tool.succeed("import", "c", "-", "--id-key", "id", "--collection", "l", input: #"[{"id":1}]"#)
+        try tool.succeed(
+            "import", "c", "-", "--id-key", "id", "--collection", "l", input: #"[{"id":1}]"#)
         try tool.folder.damage("a text to be damaged", in: "c")
         try tool.folder.damage("an element to be damaged", in: "c")
         let export = try tool("export", "c")
         #expect(export.code == 2)
         // A collection whose elements are damaged is one record, not two.
-        #expect(export.errors == "espalier: c: 2 records are damaged and left out; verify tells more\n")
+        #expect(
+            export.errors == "espalier: c: 2 records are damaged and left out; verify tells more\n")
         #expect(
             export.text == """
                 {"kind":"node","identifier":"root:1","types":["root"],"fields":{"id":1}}
@@ -42,7 +44,8 @@ struct DamagedExportTests {
                 removed,collection,k,,,
 
                 """)
-        #expect(try tool("diff", "c", "c", "--format", "csv").text.contains("\ndamaged,node,a:2,,,\n"))
+        #expect(
+            try tool("diff", "c", "c", "--format", "csv").text.contains("\ndamaged,node,a:2,,,\n"))
     }
     @Test("a record whose name is too long for a key is known again when one side is damaged")
     func longName() throws {
@@ -50,7 +53,9 @@ struct DamagedExportTests {
         for cache in ["c", "d"] {
             try tool.succeed(
                 "import", cache, "-", "--id-key", "id", "--root-type", "N",
-                input: #"[{"id":"\#(long)","t":"a text to be damaged"},{"id":"\#(long.prefix(600))"},{"id":"z"}]"#)
+                input:
+                    #"[{"id":"\#(long)","t":"a text to be damaged"},{"id":"\#(long.prefix(600))"},{"id":"z"}]"#
+            )
         }
         try tool.folder.damage("a text to be damaged", in: "c")
         for (a, b) in [("c", "d"), ("d", "c")] {

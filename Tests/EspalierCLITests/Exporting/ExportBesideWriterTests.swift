@@ -35,11 +35,14 @@ struct ExportBesideWriterTests {
             while !isDone.load(ordering: .relaxed) {
                 version += 1
                 for id in 0..<20 {
-                    let authors = (0..<3).map { Author(id: (id * 7 + $0 + version) % 50, version: version) }
+                    let authors = (0..<3).map {
+                        Author(id: (id * 7 + $0 + version) % 50, version: version)
+                    }
                     cache.set(Post(id: id, version: version, authors: authors))
                 }
                 cache.delete("Author:\(version % 50)")
-                cache.setCollection((0..<20).map { Author(id: $0, version: version) }, forKey: "all")
+                cache.setCollection(
+                    (0..<20).map { Author(id: $0, version: version) }, forKey: "all")
                 try? cache.delete("Post:\(version % 20)").wait()
                 rounds.add(1, ordering: .relaxed)
             }

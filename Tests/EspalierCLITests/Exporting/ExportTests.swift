@@ -14,7 +14,9 @@ struct ExportTests {
         try tool.succeed("import", "c", "-", "--id-key", "id", "--collection", "k", input: "[]")
         try tool.succeed("delete", "c", "--collection", "k")
         #expect(try tool.expectCopies(of: "c", to: "d") == [])
-        #expect(try tool.succeed("export", "c", "--format", "csv").text == "kind,identifier,types,references,fields\n")
+        #expect(
+            try tool.succeed("export", "c", "--format", "csv").text
+                == "kind,identifier,types,references,fields\n")
     }
 
     @Test("every kind of JSON value, keys, collections with inline elements, names of any script")
@@ -26,14 +28,19 @@ struct ExportTests {
              "$ref":"x","$":{"$deleted":1,"a":{"$map":[]}},"مرحبا":{"id":"😀"},"p":[[{"id":"日本"}],{"id":"日本"}]},
              7,null,[{"id":9},[]],{"x":{"id":9}},{"id":1}]
             """#
-        try tool.succeed("import", "c", "-", "--id-key", "id", "--collection", "مفتاح", input: document)
-        try tool.succeed("set", "c", "-", "--id-key", "id", "--key", "設定", input: #"{"dark":true,"$by":{"id":9}}"#)
+        try tool.succeed(
+            "import", "c", "-", "--id-key", "id", "--collection", "مفتاح", input: document)
+        try tool.succeed(
+            "set", "c", "-", "--id-key", "id", "--key", "設定",
+            input: #"{"dark":true,"$by":{"id":9}}"#)
         try tool.succeed("set", "c", "-", "--id-key", "id", "--key", "me", input: #"{"id":1}"#)
         let lines = try tool.expectCopies(of: "c", to: "d")
         #expect(lines.contains { $0.hasPrefix(#"{"kind":"key","identifier":"設定","value":"#) })
         #expect(try tool.lines(of: "d") == lines)
         for arguments in [["--collection", "مفتاح"], ["--key", "設定"], ["--key", "me"]] {
-            #expect(try tool.run(["get", "d"] + arguments).text == tool.run(["get", "c"] + arguments).text)
+            #expect(
+                try tool.run(["get", "d"] + arguments).text
+                    == tool.run(["get", "c"] + arguments).text)
         }
     }
 
@@ -48,16 +55,19 @@ struct ExportTests {
 
     @Test("deleted records stay deleted, lost ones lost")
     func gone() throws {
-        let document = #"[{"id":1,"a":{"id":2},"l":[{"id":3},{"id":2},{"id":4}]},{"id":5,"a":{"id":2}},{"id":3}]"#
+        let document =
+            #"[{"id":1,"a":{"id":2},"l":[{"id":3},{"id":2},{"id":4}]},{"id":5,"a":{"id":2}},{"id":3}]"#
         try tool.succeed("import", "c", "-", "--id-key", "id", "--collection", "k", input: document)
         for identifier in ["a:2", "l:3", "root:3"] { try tool.succeed("delete", "c", identifier) }
         let lines = try tool.expectCopies(of: "c", to: "d")
         #expect(lines.first?.contains(#""a":{"$deleted":1},"id":1,"l":[{"$deleted":2},"#) == true)
         #expect(
             lines.contains(
-                #"{"kind":"node","identifier":"root:5","types":["root"],"fields":{"a":{"$deleted":1},"id":5}}"#))
+                #"{"kind":"node","identifier":"root:5","types":["root"],"fields":{"a":{"$deleted":1},"id":5}}"#
+            ))
         #expect(
-            try tool.succeed("get", "d", "--collection", "k").text == tool.succeed("get", "c", "--collection", "k").text
+            try tool.succeed("get", "d", "--collection", "k").text
+                == tool.succeed("get", "c", "--collection", "k").text
         )
         #expect(try tool.succeed("stats", "d", "--format", "json").count("tombstones") == 3)
 
@@ -70,7 +80,9 @@ struct ExportTests {
     @Test("records on cycles keep their flags, in parts too")
     func cycles() throws {
         let text = String(repeating: "x", count: 9_000)
-        let objects = (0..<20).map { #"{"id":\#($0),"n":{"id":\#(($0 + 1) % 20)},"t":"\#(text)","p":{"id":\#($0)}}"# }
+        let objects = (0..<20).map {
+            #"{"id":\#($0),"n":{"id":\#(($0 + 1) % 20)},"t":"\#(text)","p":{"id":\#($0)}}"#
+        }
         try tool.succeed(
             "import", "c", "-", "--id-key", "id", "--root-type", "n", "--type", "p=n",
             input: "[\(objects.joined(separator: ","))]")
@@ -79,7 +91,9 @@ struct ExportTests {
         #expect(lines.contains { $0.contains(#""onCycle":true"#) })
         // Lines that say nothing of it: found all the same.
         let silent = lines.map { $0.replacingOccurrences(of: #""onCycle":true,"#, with: "") }
-        try tool.succeed("import", "e", "-", "--records", "--budget", "1MiB", input: silent.joined(separator: "\n"))
+        try tool.succeed(
+            "import", "e", "-", "--records", "--budget", "1MiB",
+            input: silent.joined(separator: "\n"))
         #expect(try tool.lines(of: "e").count { $0.contains(#""onCycle":true"#) } > 0)
         try tool.succeed("verify", "e")
     }
@@ -103,10 +117,14 @@ struct ExportTests {
     }
 
     @Test(
-        "whoever stops reading ends it quietly, whether the signal for it is ignored or not", arguments: [false, true])
+        "whoever stops reading ends it quietly, whether the signal for it is ignored or not",
+        arguments: [false, true])
     func closedPipe(isIgnored: Bool) throws {
-        let objects = (0..<3_000).map { #"{"id":\#($0),"text":"\#(String(repeating: "x", count: 100))"}"# }
-        try tool.succeed("import", "c", "-", "--id-key", "id", input: "[\(objects.joined(separator: ","))]")
+        let objects = (0..<3_000).map {
+            #"{"id":\#($0),"text":"\#(String(repeating: "x", count: 100))"}"#
+        }
+        try tool.succeed(
+            "import", "c", "-", "--id-key", "id", input: "[\(objects.joined(separator: ","))]")
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
         let trap = isIgnored ? "trap '' PIPE; " : ""
@@ -117,7 +135,9 @@ struct ExportTests {
         shell.currentDirectoryURL = tool.folder.url
         try shell.run()
         shell.waitUntilExit()
-        let read = { try String(contentsOf: tool.folder.url.appendingPathComponent($0), encoding: .utf8) }
+        let read = {
+            try String(contentsOf: tool.folder.url.appendingPathComponent($0), encoding: .utf8)
+        }
         #expect(try read("first").hasPrefix(#"{"kind":"node","identifier":"root:0","#))
         #expect(try read("errors") == "")
         #expect(try read("status") == "141\n")
@@ -133,11 +153,13 @@ struct RealDocumentExportTests {
     @Test("a search, in one part and in many", arguments: ["50MiB", "2MiB"])
     func twitter(budget: String) throws {
         try tool.succeed(
-            "import", "c", RealDocument.twitter.url.path, "--id-key", "id_str", "--path", "statuses", "--type",
+            "import", "c", RealDocument.twitter.url.path, "--id-key", "id_str", "--path",
+            "statuses", "--type",
             "user=User",
             "--type", "retweeted_status=Status", "--root-type", "Status", "--collection", "search")
         try tool.succeed("delete", "c", "User:2745121514")
-        #expect(try tool.expectCopies(of: "c", to: "d", options: ["--budget", budget]).count == 264)
+        #expect(
+            try tool.expectCopies(of: "c", to: "d", options: ["--budget", budget]).count == 264)
         #expect(
             try tool.succeed("get", "d", "--collection", "search").text
                 == tool.succeed("get", "c", "--collection", "search").text)
@@ -145,7 +167,9 @@ struct RealDocumentExportTests {
 
     @Test("events")
     func githubEvents() throws {
-        try tool.succeed("import", "c", RealDocument.githubEvents.url.path, "--id-key", "id", "--collection", "events")
+        try tool.succeed(
+            "import", "c", RealDocument.githubEvents.url.path, "--id-key", "id", "--collection",
+            "events")
         #expect(try tool.expectCopies(of: "c", to: "d").count == 112)
     }
 }

@@ -37,13 +37,17 @@ struct FormatExampleTests {
         cache.set(Profile(id: "1", picture: Data([0, 1, 2]), height: 1.7))
         cache.set(Note(id: "10", author: Person(id: "2", name: "Ben")))
         cache.setModel(Note(id: "9", author: Person(id: "1", name: "Ada")), forKey: "pinned")
-        cache.setCollection(["9", "10"].map { Note(id: $0, author: nil) }, forKey: "all", policy: .merge)
+        cache.setCollection(
+            ["9", "10"].map { Note(id: $0, author: nil) }, forKey: "all", policy: .merge)
         try cache.delete("Person:2").wait()
         cache.close()
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-            "../../../docs/FORMAT.md")
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent(
+                "../../../docs/FORMAT.md")
         let document = try String(contentsOf: file, encoding: .utf8)
         let lines = try tool.expectCopies(of: "c", to: "d")
-        #expect(document.contains("\n\(lines.joined(separator: "\n"))\n"), "\(lines.joined(separator: "\n"))")
+        #expect(
+            document.contains("\n\(lines.joined(separator: "\n"))\n"),
+            "\(lines.joined(separator: "\n"))")
     }
 }

@@ -17,17 +17,23 @@ struct RandomValues {
         case 5: .float(float())
         case 6: .double(double())
         case 7...8: .string(text())
-        case 9: .bytes((0..<Int.random(in: 0..<40, using: &random)).map { _ in .random(in: 0...255, using: &random) })
+        case 9:
+            .bytes(
+                (0..<Int.random(in: 0..<40, using: &random)).map { _ in
+                    .random(in: 0...255, using: &random)
+                })
         case 10:
             .decimal(
-                ["0.10", "NaN", "1e400", "12345678901234567890123", "-0", "5"].randomElement(using: &random) ?? "")
+                ["0.10", "NaN", "1e400", "12345678901234567890123", "-0", "5"].randomElement(
+                    using: &random) ?? "")
         case 11:
             // Beyond 64 bits.
             .wide(
                 high: random.next() >> 1 | 1 << 62, low: number(of: UInt64.self),
                 signed: .random(using: &random))
         case 12: .child(Int.random(in: 0..<childCount, using: &random))
-        case 13: .array((0..<Int.random(in: 0..<5, using: &random)).map { _ in value(depth: depth - 1) })
+        case 13:
+            .array((0..<Int.random(in: 0..<5, using: &random)).map { _ in value(depth: depth - 1) })
         case 14:
             .map(
                 (0..<Int.random(in: 0..<5, using: &random)).map { _ in
@@ -45,12 +51,14 @@ struct RandomValues {
     /// As a dictionary's are, unless all keys are strings, as a model's may be.
     private static func inOrder(_ entries: [RecordValue.Entry]) -> [RecordValue.Entry] {
         let isModel = entries.allSatisfy { if case .string = $0.key { true } else { false } }
-        return isModel ? entries : entries.sorted { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }
+        return isModel
+            ? entries : entries.sorted { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }
     }
 
     /// Of every size: small ones are as likely as large ones.
     private mutating func number<Number: FixedWidthInteger>(of type: Number.Type) -> Number {
-        Number(truncatingIfNeeded: random.next()) >> Number.random(in: 0..<Number(Number.bitWidth), using: &random)
+        Number(truncatingIfNeeded: random.next())
+            >> Number.random(in: 0..<Number(Number.bitWidth), using: &random)
     }
 
     private mutating func float() -> Float {
@@ -74,9 +82,14 @@ struct RandomValues {
     }
 
     private mutating func text() -> String {
-        let pieces = ["", "a", "$ref", "$", "日本", "é", "e\u{301}", "😀", "\u{0}", "\"\\\n", "مرحبا", ".", "[0]", " "]
-        return (0..<Int.random(in: 0..<3, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }
-            .joined()
+        let pieces = [
+            "", "a", "$ref", "$", "日本", "é", "e\u{301}", "😀", "\u{0}", "\"\\\n", "مرحبا", ".",
+            "[0]", " ",
+        ]
+        return (0..<Int.random(in: 0..<3, using: &random)).map { _ in
+            pieces.randomElement(using: &random) ?? ""
+        }
+        .joined()
     }
 }
 

@@ -8,7 +8,8 @@ import Testing
 @Suite("Records as lines")
 struct RecordLineTests {
     private func line(_ text: String) throws -> RecordLine {
-        try RecordLine(JSONParser.parse(Array(text.utf8), maximumDepth: ValueNotation.maximumJSONDepth))
+        try RecordLine(
+            JSONParser.parse(Array(text.utf8), maximumDepth: ValueNotation.maximumJSONDepth))
     }
 
     private func text(_ line: RecordLine) -> String { JSONWriter().string(from: line.json) }
@@ -41,15 +42,23 @@ struct RecordLineTests {
         return RestoredValue(bytes: writer.bytes, references: used)
     }
 
-    private func json(_ value: RecordValue) -> JSONValue { ValueNotation.json(value) { Self.references[$0].json } }
+    private func json(_ value: RecordValue) -> JSONValue {
+        ValueNotation.json(value) { Self.references[$0].json }
+    }
 
-    @Test("records of random values come back to the byte, shapes and children too", arguments: [1, 2, 3] as [UInt64])
+    @Test(
+        "records of random values come back to the byte, shapes and children too",
+        arguments: [1, 2, 3] as [UInt64])
     func random(seed: UInt64) throws {
-        var values = RandomValues(random: SeededGenerator(seed: seed), childCount: Self.references.count)
+        var values = RandomValues(
+            random: SeededGenerator(seed: seed), childCount: Self.references.count)
         var decoder = RecordLineDecoder()
         for round in 0..<300 {
-            let types = Array(["A", "B", "C$", "", "日"].shuffled(using: &values.random).prefix(round % 4))
-            let names = ["id", "$value", "", "é", "e\u{301}", "types", "日本"].shuffled(using: &values.random).prefix(
+            let types = Array(
+                ["A", "B", "C$", "", "日"].shuffled(using: &values.random).prefix(round % 4))
+            let names = ["id", "$value", "", "é", "e\u{301}", "types", "日本"].shuffled(
+                using: &values.random
+            ).prefix(
                 round % 8)
             let all = RecordLine.Field.allTypes(types.count)
             let declarers = names.map { _ in UInt64.random(in: 0...all, using: &values.random) }
@@ -74,11 +83,16 @@ struct RecordLineTests {
             #expect(value == encoded(stored))
 
             let key = RecordLine(identifier: "key", content: .key(json(stored.first ?? .null)))
-            guard case .key(let inKey) = try decoder.record(try line(text(key))).content else { return }
+            guard case .key(let inKey) = try decoder.record(try line(text(key))).content else {
+                return
+            }
             #expect(inKey == encoded([stored.first ?? .null]))
 
             let collection = RecordLine(identifier: "all", content: .collection(stored.map(json)))
-            guard case .collection(let elements) = try decoder.record(try line(text(collection))).content else {
+            guard
+                case .collection(let elements) = try decoder.record(try line(text(collection)))
+                    .content
+            else {
                 return
             }
             #expect(elements == stored.map { encoded([$0]) })
@@ -89,12 +103,15 @@ struct RecordLineTests {
     func manyTypes() throws {
         let types = (0..<64).map { "T\($0)" }
         let fields = [
-            RecordLine.Field(name: "a", value: 1, declarers: .max), .init(name: "b", value: 2, declarers: 1 << 63),
+            RecordLine.Field(name: "a", value: 1, declarers: .max),
+            .init(name: "b", value: 2, declarers: 1 << 63),
         ]
-        let node = RecordLine(identifier: "n", content: .node(types: types, fields: fields, isOnCycle: false))
+        let node = RecordLine(
+            identifier: "n", content: .node(types: types, fields: fields, isOnCycle: false))
         #expect(text(node).contains(#""declarers":{"b":["T63"]}"#))
         #expect(try line(text(node)) == node)
-        let more = RecordLine(identifier: "n", content: .node(types: types + ["x"], fields: [], isOnCycle: false))
+        let more = RecordLine(
+            identifier: "n", content: .node(types: types + ["x"], fields: [], isOnCycle: false))
         #expect(throws: LineProblem.self) { try line(text(more)) }
     }
 
@@ -102,30 +119,56 @@ struct RecordLineTests {
     func shortest() throws {
         let node = RecordLine(
             identifier: "n",
-            content: .node(types: ["A"], fields: [.init(name: "a", value: 1, declarers: 1)], isOnCycle: false))
+            content: .node(
+                types: ["A"], fields: [.init(name: "a", value: 1, declarers: 1)], isOnCycle: false))
         #expect(text(node) == #"{"kind":"node","identifier":"n","types":["A"],"fields":{"a":1}}"#)
-        let empty = RecordLine(identifier: "n", content: .node(types: [], fields: [], isOnCycle: true))
-        #expect(text(empty) == #"{"kind":"node","identifier":"n","types":[],"onCycle":true,"fields":{}}"#)
+        let empty = RecordLine(
+            identifier: "n", content: .node(types: [], fields: [], isOnCycle: true))
+        #expect(
+            text(empty)
+                == #"{"kind":"node","identifier":"n","types":[],"onCycle":true,"fields":{}}"#)
         #expect(try line(text(empty)) == empty)
     }
 
     @Test(
         "what is no record says what is missing or wrong",
         arguments: [
-            ("[]", "a record is an object"), ("{}", "kind is missing"), (#"{"kind":1}"#, "kind is a string"),
+            ("[]", "a record is an object"), ("{}", "kind is missing"),
+            (#"{"kind":1}"#, "kind is a string"),
             (#"{"kind":"node"}"#, "identifier is missing"),
             (#"{"kind":"key","identifier":""}"#, "an identifier is not empty"),
-            (#"{"kind":"segment","identifier":"x"}"#, "the kind segment is none of node, key and collection"),
+            (
+                #"{"kind":"segment","identifier":"x"}"#,
+                "the kind segment is none of node, key and collection"
+            ),
             (#"{"kind":"key","identifier":"x"}"#, "value is missing"),
-            (#"{"kind":"key","identifier":"x","value":1,"fields":{}}"#, "a key has no member fields"),
+            (
+                #"{"kind":"key","identifier":"x","value":1,"fields":{}}"#,
+                "a key has no member fields"
+            ),
             (#"{"kind":"collection","identifier":"x","elements":{}}"#, "elements is an array"),
             (#"{"kind":"node","identifier":"x","fields":{}}"#, "types is missing"),
-            (#"{"kind":"node","identifier":"x","types":"A","fields":{}}"#, "types is an array of names"),
-            (#"{"kind":"node","identifier":"x","types":[1],"fields":{}}"#, "types is an array of names"),
-            (#"{"kind":"node","identifier":"x","types":["A","A"],"fields":{}}"#, "types names one twice"),
+            (
+                #"{"kind":"node","identifier":"x","types":"A","fields":{}}"#,
+                "types is an array of names"
+            ),
+            (
+                #"{"kind":"node","identifier":"x","types":[1],"fields":{}}"#,
+                "types is an array of names"
+            ),
+            (
+                #"{"kind":"node","identifier":"x","types":["A","A"],"fields":{}}"#,
+                "types names one twice"
+            ),
             (#"{"kind":"node","identifier":"x","types":["A"],"fields":[]}"#, "fields is an object"),
-            (#"{"kind":"node","identifier":"x","types":["A"],"fields":{},"onCycle":1}"#, "onCycle is true or false"),
-            (#"{"kind":"node","identifier":"x","types":["A"],"fields":{},"declarers":1}"#, "declarers is an object"),
+            (
+                #"{"kind":"node","identifier":"x","types":["A"],"fields":{},"onCycle":1}"#,
+                "onCycle is true or false"
+            ),
+            (
+                #"{"kind":"node","identifier":"x","types":["A"],"fields":{},"declarers":1}"#,
+                "declarers is an object"
+            ),
             (
                 #"{"kind":"node","identifier":"x","types":["A"],"fields":{},"declarers":{"b":["A"]}}"#,
                 "declarers names b, which is no field"

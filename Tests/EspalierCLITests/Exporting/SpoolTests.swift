@@ -13,7 +13,9 @@ struct SpoolTests {
         var written: [UInt8] = []
         var part = 1
         while written.count < size {
-            let bytes = (0..<min(part, size - written.count)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ part) }
+            let bytes = (0..<min(part, size - written.count)).map {
+                UInt8(truncatingIfNeeded: $0 &* 31 &+ part)
+            }
             try spool.append(bytes)
             written += bytes
             part = part * 3 % 100_003 + 1

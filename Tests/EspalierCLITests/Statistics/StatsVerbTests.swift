@@ -27,7 +27,8 @@ struct StatsVerbTests {
         #expect(names(json["readLatency"]) == latency && names(json["commitLatency"]) == latency)
         #expect(
             names(json["evictions"]) == [
-                "forBudget", "explicit", "groups", "runs", "sweeps", "sweptRecords", "youngestAgeSeconds",
+                "forBudget", "explicit", "groups", "runs", "sweeps", "cycleRecordsFound",
+                "youngestAgeSeconds",
                 "oldestAgeSeconds", "timeSpentNanoseconds", "longestPauseNanoseconds",
             ])
         for name in ["forBudget", "explicit"] {
@@ -40,7 +41,9 @@ struct StatsVerbTests {
     @Test("groups are for people, in order")
     func groups() throws {
         let text = try tool.succeed("stats", "c").text
-        let titles = ["what there is", "\nwhere it stands\n", "\nreads\n", "\nwrites\n", "\nevictions\n"]
+        let titles = [
+            "what there is", "\nwhere it stands\n", "\nreads\n", "\nwrites\n", "\nevictions\n",
+        ]
         let places = titles.compactMap { text.range(of: $0)?.lowerBound }
         #expect(places.count == titles.count && places == places.sorted())
     }
@@ -64,7 +67,9 @@ struct StatsVerbTests {
         #expect(rows.map { $0["misses"] } == [.object([]), .object([])])
     }
 
-    @Test("by type: the misses of reads that asked for it, by reason; the tool itself asks for no type of the cache's")
+    @Test(
+        "by type: the misses of reads that asked for it, by reason; the tool itself asks for no type of the cache's"
+    )
     func missesByType() throws {
         for _ in 0..<2 { try tool.fail(2, "get", "c", "Post:9") }
         let rows = try tool.rows("stats", "c", "--by-type")
@@ -79,13 +84,15 @@ struct StatsVerbTests {
         }
         #expect(types.map { $0["misses"] } == rows.map { $0["misses"] })
         #expect(
-            try tool.succeed("stats", "c", "--by-type", "--format", "csv").text.contains("JSONTree,0,0.0,,,,2 notFound")
+            try tool.succeed("stats", "c", "--by-type", "--format", "csv").text.contains(
+                "JSONTree,0,0.0,,,,2 notFound")
         )
     }
 
     @Test("a watch prints a line an interval and ends after --count")
     func watch() throws {
-        let table = try tool.succeed("stats", "c", "--watch", "--interval", "0.05", "--count", "21").text
+        let table = try tool.succeed("stats", "c", "--watch", "--interval", "0.05", "--count", "21")
+            .text
         let lines = table.split(separator: "\n")
         #expect(lines.count == 23)
         #expect(lines[0].contains("hit rate") && lines[0] == lines[21])
@@ -96,7 +103,8 @@ struct StatsVerbTests {
         let line = try JSONParser.parse(Array(json[1].utf8))
         #expect(
             names(line) == [
-                "records", "roots", "fill", "hitRate", "hitsPerSecond", "missesPerSecond", "writesPerSecond",
+                "records", "roots", "fill", "hitRate", "hitsPerSecond", "missesPerSecond",
+                "writesPerSecond",
                 "evictedPerSecond", "commitP99Nanoseconds", "directoryBytes",
             ])
         #expect(line["records"] == 4)
@@ -104,8 +112,8 @@ struct StatsVerbTests {
 
     @Test("a signal ends a watch, which is no failure")
     func signals() throws {
-        // A shell has its background jobs ignore SIGINT, which a watch then does, too; SIGTERM takes the same way. A watch that
-        // misses it ends with its count, far too late.
+        // A shell has its background jobs ignore SIGINT, which a watch then does, too; SIGTERM
+        // takes the same way. A watch that misses it ends with its count, far too late.
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = [
@@ -119,7 +127,8 @@ struct StatsVerbTests {
         try process.run()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
-        let out = try String(contentsOf: tool.folder.url.appendingPathComponent("out"), encoding: .utf8)
+        let out = try String(
+            contentsOf: tool.folder.url.appendingPathComponent("out"), encoding: .utf8)
         #expect((3..<1000).contains(out.split(separator: "\n").count))
         try tool.succeed("verify", "c")
     }
@@ -127,8 +136,10 @@ struct StatsVerbTests {
     @Test(
         "what does not go together",
         arguments: [
-            ["--interval", "1"], ["--count", "1"], ["--watch", "--by-type"], ["--watch", "--interval", "0"],
-            ["--watch", "--interval", "-1"], ["--watch", "--interval", "nan"], ["--watch", "--count", "0"],
+            ["--interval", "1"], ["--count", "1"], ["--watch", "--by-type"],
+            ["--watch", "--interval", "0"],
+            ["--watch", "--interval", "-1"], ["--watch", "--interval", "nan"],
+            ["--watch", "--count", "0"],
             ["--watch", "--count", "-3"], ["--watch", "--interval", "abc"],
         ])
     func wrong(arguments: [String]) throws {
@@ -139,7 +150,9 @@ struct StatsVerbTests {
 
 @Suite("A line of a watch is what was done between two looks")
 struct WatchLineTests {
-    private func cells(_ before: CacheStatistics, _ after: CacheStatistics, seconds: Double = 2) throws -> [String] {
+    private func cells(_ before: CacheStatistics, _ after: CacheStatistics, seconds: Double = 2)
+        throws -> [String]
+    {
         try WatchLine(before: before, after: after, elapsed: .seconds(seconds)).cells().map(\.shown)
     }
 
@@ -177,14 +190,17 @@ struct WatchLineTests {
 @Suite("Times for people")
 struct TimeCellTests {
     @Test(arguments: [
-        (0, "0 ns"), (999, "999 ns"), (1_000, "1.0 us"), (1_250, "1.3 us"), (999_940, "999.9 us"), (999_960, "1.0 ms"),
-        (3_400_000, "3.4 ms"), (1_500_000_000, "1.5 s"), (119_000_000_000, "119.0 s"), (120_000_000_000, "2 min"),
+        (0, "0 ns"), (999, "999 ns"), (1_000, "1.0 us"), (1_250, "1.3 us"), (999_940, "999.9 us"),
+        (999_960, "1.0 ms"),
+        (3_400_000, "3.4 ms"), (1_500_000_000, "1.5 s"), (119_000_000_000, "119.0 s"),
+        (120_000_000_000, "2 min"),
         (Int.max, "106751 d"),
     ])
     func nanoseconds(count: Int, text: String) { #expect(Cell.nanoseconds(count).shown == text) }
 
     @Test(arguments: [
-        (0, "0 s"), (119, "119 s"), (120, "2 min"), (7_199, "119 min"), (7_200, "2 h"), (172_800, "2 d"),
+        (0, "0 s"), (119, "119 s"), (120, "2 min"), (7_199, "119 min"), (7_200, "2 h"),
+        (172_800, "2 d"),
     ])
     func seconds(count: Int, text: String) { #expect(Cell.seconds(count).shown == text) }
 }

@@ -34,7 +34,8 @@ struct CommandLineTool {
     func run(_ arguments: [String], input: String? = nil) throws -> Outcome {
         let name = UUID().uuidString
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: try #require(Self.path, "the tool is not built"))
+        process.executableURL = URL(
+            fileURLWithPath: try #require(Self.path, "the tool is not built"))
         process.arguments = arguments
         process.currentDirectoryURL = folder.url
         // Files, because a pipe that nobody reads stops the process when it is full.
@@ -42,7 +43,8 @@ struct CommandLineTool {
         let errors = try folder.write("", to: "\(name).err")
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = try FileHandle(forWritingTo: errors)
-        process.standardInput = try FileHandle(forReadingFrom: folder.write(input ?? "", to: "\(name).in"))
+        process.standardInput = try FileHandle(
+            forReadingFrom: folder.write(input ?? "", to: "\(name).in"))
         try process.run()
         process.waitUntilExit()
         #expect(process.terminationReason == .exit, "\(arguments)")
@@ -54,7 +56,8 @@ struct CommandLineTool {
     /// Runs a verb that has to work and say nothing on standard error.
     @discardableResult
     func succeed(
-        _ arguments: String..., input: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+        _ arguments: String..., input: String? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> Outcome {
         let outcome = try run(arguments, input: input)
         #expect(outcome.code == 0, sourceLocation: sourceLocation)
@@ -62,7 +65,8 @@ struct CommandLineTool {
         return outcome
     }
 
-    /// Runs a verb that has to end with `code`, one line on standard error and nothing on standard output.
+    /// Runs a verb that has to end with `code`, one line on standard error and nothing on standard
+    /// output.
     @discardableResult
     func fail(
         _ code: Int32, _ arguments: String..., input: String? = nil,
@@ -71,8 +75,12 @@ struct CommandLineTool {
         let outcome = try run(arguments, input: input)
         #expect(outcome.code == code, "\(arguments)", sourceLocation: sourceLocation)
         #expect(outcome.output == [], "\(arguments)", sourceLocation: sourceLocation)
-        #expect(outcome.errors.hasPrefix("espalier: "), "\(outcome.errors)", sourceLocation: sourceLocation)
-        #expect(outcome.errors.count { $0 == "\n" } == 1, "\(outcome.errors)", sourceLocation: sourceLocation)
+        #expect(
+            outcome.errors.hasPrefix("espalier: "), "\(outcome.errors)",
+            sourceLocation: sourceLocation)
+        #expect(
+            outcome.errors.count { $0 == "\n" } == 1, "\(outcome.errors)",
+            sourceLocation: sourceLocation)
         #expect(outcome.errors.hasSuffix("\n"), sourceLocation: sourceLocation)
         return outcome
     }
@@ -82,7 +90,8 @@ struct CommandLineTool {
         #if os(Linux)
         let executable = "/proc/self/exe"
         #else
-        let executable = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath ?? ""
+        let executable =
+            Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath ?? ""
         #endif
         var folder = URL(fileURLWithPath: executable).resolvingSymlinksInPath()
         for _ in 0..<6 {

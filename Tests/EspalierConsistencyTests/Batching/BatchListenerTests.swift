@@ -28,7 +28,9 @@ struct BatchListenerTests {
 
     @Test("of two listeners the one that is affected is told and named")
     func oneOfTwo() async {
-        let screens = [Screen(Page("0", 0, leaf: Leaf("1"))), Screen(Page("2", 0, leaf: Leaf("3")))]
+        let screens = [
+            Screen(Page("0", 0, leaf: Leaf("1"))), Screen(Page("2", 0, leaf: Leaf("3"))),
+        ]
         let batch = batch(screens)
         manager.updateModel(Leaf("3", 3))
         await manager.flush()
@@ -40,7 +42,9 @@ struct BatchListenerTests {
 
     @Test("both are told of their own, the delegate of all")
     func both() async {
-        let screens = [Screen(Page("0", 0, leaf: Leaf("1"))), Screen(Page("2", 0, leaf: Leaf("1")))]
+        let screens = [
+            Screen(Page("0", 0, leaf: Leaf("1"))), Screen(Page("2", 0, leaf: Leaf("1"))),
+        ]
         let batch = batch(screens)
         manager.updateModel(Leaf("1", 3))
         await manager.flush()
@@ -54,7 +58,8 @@ struct BatchListenerTests {
     func deletions() async {
         let child = Page("3", 0, leaf: Leaf("4"))
         let screens = [
-            Screen(Page("0", 0, [child])), Screen(Page("2", 0, [child])), Screen(child), Screen(Leaf("9")), Screen(nil),
+            Screen(Page("0", 0, [child])), Screen(Page("2", 0, [child])), Screen(child),
+            Screen(Leaf("9")), Screen(nil),
         ]
         let batch = batch(screens)
         manager.deleteModel(Leaf("4"), context: "why")
@@ -62,7 +67,8 @@ struct BatchListenerTests {
         let deleted: Set<String> = ["3", "4"]
         #expect(
             screens.map(\.updates) == [
-                [.changed(["0"], deleted: deleted)], [.changed(["2"], deleted: deleted)], [.deleted(deleted)], [], [],
+                [.changed(["0"], deleted: deleted)], [.changed(["2"], deleted: deleted)],
+                [.deleted(deleted)], [], [],
             ])
         #expect(recorder.calls.map(\.updates) == [.changed(["0", "2"], deleted: deleted)])
         #expect(screens[2].model == nil && screens[3].model != nil)
@@ -73,7 +79,9 @@ struct BatchListenerTests {
         _ = batch
     }
 
-    @Test("a listener that shows another model is listened to once the batch is told", arguments: [true, false])
+    @Test(
+        "a listener that shows another model is listened to once the batch is told",
+        arguments: [true, false])
     func otherModel(byListener: Bool) async {
         let screens = [Screen(Leaf("0", 0)), Screen(nil)]
         let batch = batch(screens)
@@ -110,19 +118,23 @@ struct BatchListenerTests {
         _ = batch
     }
 
-    @Test("an update costs no walk over the trees of a batch, though the batch makes its model anew each time")
+    @Test(
+        "an update costs no walk over the trees of a batch, though the batch makes its model anew each time"
+    )
     func cost() async {
         let (tally, walks) = (Tally(), Tally())
         let tree = Counted(
             name: "root", id: "0",
-            items: (1...50).map { Counted(name: "item", id: "\($0)", tally: tally, walks: walks) }, tally: tally)
+            items: (1...50).map { Counted(name: "item", id: "\($0)", tally: tally, walks: walks) },
+            tally: tally)
         let screens = [Screen(tree), Screen(Page("p", 0, leaf: Leaf("1")))]
         let batch = batch(screens)
         for value in 1...3 {
             manager.updateModel(Counted(name: "item", id: "7", value: value, tally: tally))
             await manager.flush()
             #expect(tally.take() == ["root": 1])
-            // All of them when they are indexed at first, then no more than the one that is replaced.
+            // All of them when they are indexed at first, then no more than the one that is
+            // replaced.
             let walked = walks.take()["item"] ?? 0
             #expect(value == 1 || walked <= 1)
         }
@@ -130,7 +142,9 @@ struct BatchListenerTests {
         _ = batch
     }
 
-    @Test("a batch inside a batch tells each listener once, and each delegate", arguments: [false, true])
+    @Test(
+        "a batch inside a batch tells each listener once, and each delegate",
+        arguments: [false, true])
     func nested(isOuterFirst: Bool) async {
         let inner = BatchRecorder()
         let screens = [Screen(Leaf("0", 0)), Screen(Shelf("1", 0, [Leaf("0", 0)]))]
@@ -139,7 +153,8 @@ struct BatchListenerTests {
         let outer = batch([innerBatch, Screen(Leaf("9", 0))])
         let other = Screen(Leaf("other"))
         if isOuterFirst {
-            // Listeners are told in the order of their places in the index, which the other one takes.
+            // Listeners are told in the order of their places in the index, which the other one
+            // takes.
             manager.removeListener(innerBatch)
             manager.addListener(other)
             manager.addListener(innerBatch)
@@ -185,7 +200,9 @@ struct BatchListenerTests {
 
     @Test("told by hand, a batch tells those whose model differs, each of its own")
     func byHand() {
-        let screens = [Screen(Page("0", 0, leaf: Leaf("1"))), Screen(Leaf("2", 0)), Screen(Leaf("3", 0))]
+        let screens = [
+            Screen(Page("0", 0, leaf: Leaf("1"))), Screen(Leaf("2", 0)), Screen(Leaf("3", 0)),
+        ]
         let batch = batch(screens)
         let updates = ModelUpdates.changed(["0", "1", "3"])
         let models: [Child?] = [Page("0", 0, leaf: Leaf("1", 1)), Leaf("2", 0), Leaf("3", 1)]

@@ -11,7 +11,8 @@ struct PausedBatchTests {
 
     init() {
         screens = [
-            Screen(Page("0", 0, [Page("4")], leaf: Leaf("1", 0))), Screen(Page("5", 0, leaf: Leaf("1", 0))),
+            Screen(Page("0", 0, [Page("4")], leaf: Leaf("1", 0))),
+            Screen(Page("5", 0, leaf: Leaf("1", 0))),
             Screen(Leaf("8", 0)),
         ]
         batch = BatchListener(listeners: screens, consistencyManager: manager)
@@ -31,7 +32,10 @@ struct PausedBatchTests {
         manager.updateModel(Leaf("1", 3))
         manager.deleteModel(Page("4"))
         await resume()
-        #expect(screens.map(\.updates) == [[.changed(["0", "1"], deleted: ["4"])], [.changed(["5", "1"])], []])
+        #expect(
+            screens.map(\.updates) == [
+                [.changed(["0", "1"], deleted: ["4"])], [.changed(["5", "1"])], [],
+            ])
         #expect(recorder.calls.count == 1)
         #expect(recorder.calls.first?.listeners == screens.prefix(2).map { ObjectIdentifier($0) })
     }
@@ -52,7 +56,9 @@ struct PausedBatchTests {
         #expect(screens.map(\.updates) == [[], [], [.deleted(["8"])]])
     }
 
-    @Test("a listener that shows another model meanwhile is not told about the one before", arguments: [true, false])
+    @Test(
+        "a listener that shows another model meanwhile is not told about the one before",
+        arguments: [true, false])
     func otherModel(isDeletion: Bool) async {
         if isDeletion { manager.deleteModel(Leaf("8")) } else { manager.updateModel(Leaf("8", 1)) }
         manager.updateModel(Leaf("1", 1))
@@ -104,7 +110,8 @@ struct BatchUpdateTests {
 
     @Test("shown as a model, deleted places become empty")
     func shown() async {
-        let screen = manager.screen(BatchUpdateModel(models: [Leaf("a"), Leaf("b")], modelIdentifier: "batch"))
+        let screen = manager.screen(
+            BatchUpdateModel(models: [Leaf("a"), Leaf("b")], modelIdentifier: "batch"))
         manager.deleteModel(Leaf("a"))
         await manager.flush()
         #expect(screen.updates == [.changed(["batch"], deleted: ["a"])])

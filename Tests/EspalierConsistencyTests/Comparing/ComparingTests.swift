@@ -99,7 +99,9 @@ private struct Garden {
                 )
             }
             for (call, expected) in zip(calls, expected) {
-                if call.updates != expected.updates { found.append("\(call.updates), not \(expected.updates)") }
+                if call.updates != expected.updates {
+                    found.append("\(call.updates), not \(expected.updates)")
+                }
                 if !isSame(call.model, expected.model) {
                     found.append("\(call.model as Any), not \(expected.model as Any)")
                 }
@@ -115,7 +117,9 @@ struct ComparingTests {
     /// `ESPALIER_GARDENS=5000` goes on for an hour.
     private let seeds = UInt64(ProcessInfo.processInfo.environment["ESPALIER_GARDENS"] ?? "") ?? 40
 
-    @Test("models, calls and update sets are those of the plain rules, and the index is whole, after each step")
+    @Test(
+        "models, calls and update sets are those of the plain rules, and the index is whole, after each step"
+    )
     func compared() async {
         for seed in 0..<seeds {
             var garden = Garden(seed: seed, listeners: 3)

@@ -21,7 +21,8 @@ struct Gardener {
 
     /// Any tree: the same identifier several times with different content, and inside itself.
     ///
-    /// With a `floor`, identifiers grow on the way down: then nothing is inside itself, whatever takes the place of what.
+    /// With a `floor`, identifiers grow on the way down: then nothing is inside itself, whatever
+    /// takes the place of what.
     mutating func wildTree(depth: Int = 4, floor: Int? = nil) -> any Plant {
         var content = PlantContent(value: choose(3), other: choose(3))
         let number = floor.map { $0 + choose(3) } ?? choose(Self.identifiers)
@@ -39,14 +40,16 @@ struct Gardener {
 
     // MARK: Without contradictions
 
-    /// A tree that says one thing of each identifier, whatever the type: all follows from the identifier and one seed.
+    /// A tree that says one thing of each identifier, whatever the type: all follows from the
+    /// identifier and one seed.
     mutating func tameTree() -> any Plant {
         let seed = random.next()
         return Self.tame(Int.random(in: 0..<Self.identifiers, using: &random), choose(6), seed)
     }
 
     private static func tame(_ number: Int, _ kind: Int, _ seed: UInt64) -> any Plant {
-        var own = Gardener(random: SeededGenerator(quietly: seed ^ UInt64(number) &* 0x1234_5678_9ABC_DEF1))
+        var own = Gardener(
+            random: SeededGenerator(quietly: seed ^ UInt64(number) &* 0x1234_5678_9ABC_DEF1))
         var content = PlantContent(id: "\(number)", value: own.choose(3), other: own.choose(3))
         let child = { (gardener: inout Gardener) -> (any Plant)? in
             let next = number + 1 + gardener.choose(4)

@@ -73,7 +73,8 @@ struct PlainListener {
         if let new = pause.model, new.isEqualToModel(shown) { return }
         expected.append(
             PlainUpdate.Result(
-                model: pause.model, updates: PlainUpdate.net(from: shown, to: pause.model, pause.updates)))
+                model: pause.model,
+                updates: PlainUpdate.net(from: shown, to: pause.model, pause.updates)))
         model = pause.model
     }
 

@@ -1,7 +1,8 @@
 import EspalierConsistency
 import EspalierModels
 
-/// What an update makes of a tree, as straightforward as it can be: every node is looked at, and made anew.
+/// What an update makes of a tree, as straightforward as it can be: every node is looked at, and
+/// made anew.
 struct PlainUpdate {
     struct Result {
         var model: Child?
@@ -24,7 +25,9 @@ struct PlainUpdate {
         if let id = model.modelIdentifier {
             var known: [Child] = []
             if case .posted(let models)? = changes[id] { known = models }
-            if !known.contains(where: { $0.projectionIdentifier == model.projectionIdentifier }) { known.append(model) }
+            if !known.contains(where: { $0.projectionIdentifier == model.projectionIdentifier }) {
+                known.append(model)
+            }
             changes[id] = .posted(known)
         }
         var children: [Child] = []
@@ -36,8 +39,12 @@ struct PlainUpdate {
         guard let id = model.modelIdentifier, !above.contains(id), let change = changes[id] else {
             return mapChildren(of: model, above)
         }
-        guard case .posted(let posted) = change else { return Result(model: nil, updates: .deleted([id])) }
-        guard let merged = replacement(of: model, by: posted) else { return mapChildren(of: model, above) }
+        guard case .posted(let posted) = change else {
+            return Result(model: nil, updates: .deleted([id]))
+        }
+        guard let merged = replacement(of: model, by: posted) else {
+            return mapChildren(of: model, above)
+        }
         var result = mapChildren(of: merged, above)
         result.updates.changedModelIds.formUnion(changed(below: model))
         result.updates.changedModelIds.insert(id)

@@ -1,6 +1,7 @@
 import EspalierModels
 
-/// A model with everything that can go wrong: a list, an optional child and a required one, of any of these types.
+/// A model with everything that can go wrong: a list, an optional child and a required one, of any
+/// of these types.
 protocol Plant: ConsistencyManagerModel, CustomStringConvertible {
     var content: PlantContent { get }
     init(_ content: PlantContent)
@@ -56,9 +57,13 @@ extension Plant {
     }
 
     var modelIdentifier: String? { content.id }
-    func map(_ transform: (Child) -> Child?) -> Child? { content.mapped(transform).map { Self($0) } }
+    func map(_ transform: (Child) -> Child?) -> Child? {
+        content.mapped(transform).map { Self($0) }
+    }
     func forEach(_ visit: (Child) -> Void) { content.forEach(visit) }
-    func isEqualToModel(_ other: Child) -> Bool { (other as? Self).map { $0.content.isSame(as: content) } ?? false }
+    func isEqualToModel(_ other: Child) -> Bool {
+        (other as? Self).map { $0.content.isSame(as: content) } ?? false
+    }
 
     /// All of its own type; of a `Bud` the value; of the rest all but `other`.
     func mergeModel(_ model: Child) -> Child {
@@ -88,7 +93,9 @@ final class Oak: Plant {
 struct Vine: Plant {
     let content: PlantContent
     init(_ content: PlantContent) { self.content = content }
-    func map(_ transform: (Child) -> Child?) -> Child? { content.mappedBackwards(transform).map { Vine($0) } }
+    func map(_ transform: (Child) -> Child?) -> Child? {
+        content.mappedBackwards(transform).map { Vine($0) }
+    }
 }
 
 /// Knows the value alone.

@@ -11,12 +11,14 @@ struct LargeTreeTests {
     func wide() async {
         let tally = Tally()
         let children = (0..<10_000).map { Counted(name: "child", id: "\($0)", tally: tally) }
-        let screen = manager.screen(Counted(name: "root", id: "root", items: children, tally: tally))
+        let screen = manager.screen(
+            Counted(name: "root", id: "root", items: children, tally: tally))
         let clock = ContinuousClock()
         await manager.flush()
         let begin = clock.now
         for value in 1...20 {
-            manager.updateModel(Counted(name: "child", id: "\(value * 400)", value: value, tally: tally))
+            manager.updateModel(
+                Counted(name: "child", id: "\(value * 400)", value: value, tally: tally))
         }
         await manager.flush()
         #expect(tally.take() == ["root": 20] && screen.calls.count == 20)

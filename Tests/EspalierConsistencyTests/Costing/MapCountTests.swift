@@ -7,7 +7,9 @@ struct MapCountTests {
     private let manager = ConsistencyManager()
     private let tally = Tally()
 
-    private func node(_ name: String, _ value: Int = 0, _ items: [Child] = [], isInline: Bool = false) -> Counted {
+    private func node(
+        _ name: String, _ value: Int = 0, _ items: [Child] = [], isInline: Bool = false
+    ) -> Counted {
         Counted(name: name, id: isInline ? nil : name, value: value, items: items, tally: tally)
     }
 
@@ -17,7 +19,8 @@ struct MapCountTests {
             "root", 0,
             [
                 node("a", 0, [node("b"), node("c")]),
-                node("inline", 0, [node("d"), node("e", 0, [node("f")])], isInline: true), node("g"),
+                node("inline", 0, [node("d"), node("e", 0, [node("f")])], isInline: true),
+                node("g"),
             ])
     }
 
@@ -35,9 +38,11 @@ struct MapCountTests {
     @Test("several changed nodes: each node above them once")
     func severalChanges() async {
         let screen = manager.screen(tree)
-        manager.updateModel(BatchUpdateModel(models: [node("b", 1), node("c", 1), node("f", 1), node("g", 0)]))
+        manager.updateModel(
+            BatchUpdateModel(models: [node("b", 1), node("c", 1), node("f", 1), node("g", 0)]))
         await manager.flush()
-        #expect(tally.take() == ["root": 1, "a": 1, "inline": 1, "e": 1] && screen.calls.count == 1)
+        #expect(
+            tally.take() == ["root": 1, "a": 1, "inline": 1, "e": 1] && screen.calls.count == 1)
     }
 
     @Test("a replaced node: those above it, nothing of the old one nor of the new one")
@@ -73,7 +78,9 @@ struct MapCountTests {
 
     @Test("several listeners: each on its own ways, batches by their places")
     func listeners() async {
-        let screens = [manager.screen(tree), manager.screen(node("other", 0, [node("x"), node("g")]))]
+        let screens = [
+            manager.screen(tree), manager.screen(node("other", 0, [node("x"), node("g")])),
+        ]
         let batched = manager.screen(BatchUpdateModel(models: [tree, node("y")]))
         manager.updateModel(node("g", 1))
         await manager.flush()

@@ -23,7 +23,9 @@ struct MemoryTests {
     private struct List: ConsistencyManagerModel, Equatable {
         var modelIdentifier: String? { nil }
         let items: [Item]
-        func map(_ transform: (Child) -> Child?) -> Child? { List(items: items.compactMap { transform($0) as? Item }) }
+        func map(_ transform: (Child) -> Child?) -> Child? {
+            List(items: items.compactMap { transform($0) as? Item })
+        }
         func forEach(_ visit: (Child) -> Void) { items.forEach(visit) }
     }
 
@@ -33,7 +35,9 @@ struct MemoryTests {
         var worst = 0.0
         for number in 1...300_000 {
             _ = index.insert(Item(number: number, isLong: false), owner: 1)
-            if number > 1_000, number % 64 == 1 { worst = max(worst, Double(index.bytes) / Double(number)) }
+            if number > 1_000, number % 64 == 1 {
+                worst = max(worst, Double(index.bytes) / Double(number))
+            }
         }
         #expect(worst < 100)
     }
@@ -41,17 +45,22 @@ struct MemoryTests {
     #if os(Linux)
     /// Bytes of this process in memory.
     private func residentBytes() throws -> Int {
-        let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+        let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(
+            separator: " ")
         return Int(pages[1], radix: 10)! * 4_096  // the kernel's own format
     }
 
-    @Test("the process grows by less than that, however long identifiers are", arguments: [false, true])
+    @Test(
+        "the process grows by less than that, however long identifiers are",
+        arguments: [false, true])
     func resident(isLong: Bool) async throws {
         let (listeners, nodes) = (1_000, 500)
         let manager = ConsistencyManager()
         await manager.flush()
         let screens = (0..<listeners).map { listener in
-            Screen(List(items: (0..<nodes).map { Item(number: listener * nodes + $0, isLong: isLong) }))
+            Screen(
+                List(items: (0..<nodes).map { Item(number: listener * nodes + $0, isLong: isLong) })
+            )
         }
         let before = try residentBytes()
         for screen in screens { manager.addListener(screen) }
@@ -59,8 +68,9 @@ struct MemoryTests {
         let perNode = try Double(residentBytes() - before) / Double(listeners * nodes)
         #expect(await manager.worker.nodeCount == listeners * (nodes + 1))
         #expect(await Double(manager.worker.indexBytes) / Double(listeners * nodes) < 100)
-        // What tables left behind when they grew is not given back at once; under the thread sanitizer never.
-        if ProcessInfo.processInfo.environment["ESPALIER_RACES"] == nil { #expect(perNode < 150) }
+        // What tables left behind when they grew is not given back at once; under the thread
+        // sanitizer never.
+        if ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil { #expect(perNode < 150) }
         _ = screens
     }
     #endif
@@ -72,7 +82,9 @@ struct MemoryTests {
     func reused() async {
         let manager = ConsistencyManager()
         let screen = manager.screen(Shelf("s", 0, (0..<100).map { Leaf("\($0)") }))
-        for value in 1...50 { manager.updateModel(Shelf("s", value, (0..<100).map { Leaf("\(value) \($0)") })) }
+        for value in 1...50 {
+            manager.updateModel(Shelf("s", value, (0..<100).map { Leaf("\(value) \($0)") }))
+        }
         await manager.flush()
         #expect(await manager.worker.nodeCount == 101)
         #expect(await manager.worker.indexBytes < 203 * 100)

@@ -27,10 +27,14 @@ struct ModelIndexTests {
             }
             for (tree, model) in zip(trees, models) {
                 let fresh = ModelIndex()
-                #expect(index.places(below: tree.root) == fresh.places(below: fresh.insert(model, owner: 1)))
+                #expect(
+                    index.places(below: tree.root)
+                        == fresh.places(below: fresh.insert(model, owner: 1)))
             }
             for tree in trees { index.removeTree(at: tree.root) }
-            #expect(index.count == 0 && index.firstOccurrences.isEmpty && index.violations(trees: []) == [])
+            #expect(
+                index.count == 0 && index.firstOccurrences.isEmpty
+                    && index.violations(trees: []) == [])
         }
     }
 
@@ -38,7 +42,9 @@ struct ModelIndexTests {
     func occurrences() {
         let index = ModelIndex()
         let leaf = Leaf("x")
-        for owner in UInt32(1)...3 { _ = index.insert(Shelf("s", 0, [leaf, Shelf(nil, 0, [leaf])]), owner: owner) }
+        for owner in UInt32(1)...3 {
+            _ = index.insert(Shelf("s", 0, [leaf, Shelf(nil, 0, [leaf])]), owner: owner)
+        }
         var owners: [UInt32] = []
         index.forEachOccurrence(of: NodeIdentifier("x")) { owners.append(index.owner(of: $0)) }
         #expect(owners.sorted() == [1, 1, 2, 2, 3, 3])
@@ -64,9 +70,15 @@ struct ModelIndexTests {
             ("another owner", { $0[$1].ownerAndMarks = 2 }),
             ("is marked", { $0.markPath(to: $1) }),
             ("is marked", { $0.markChanged($1) }),
-            ("in two places", { index, root in index[index[index[root].firstChild].nextSibling].nextSibling = 5 }),
+            (
+                "in two places",
+                { index, root in index[index[index[root].firstChild].nextSibling].nextSibling = 5 }
+            ),
             ("are counted", { index, root in index[root].firstChild = ModelIndex.none }),
-            ("neither free nor in use", { index, root in index[root].firstChild = ModelIndex.none }),
+            (
+                "neither free nor in use",
+                { index, root in index[root].firstChild = ModelIndex.none }
+            ),
             ("another hash's list", { $0[$1].identifierHash = 1 }),
             ("another predecessor", { $0[$1].previousOccurrence = 3 }),
             ("have identifiers", { index, root in index[4].nextOccurrence = ModelIndex.none }),

@@ -8,12 +8,15 @@ final class DelegateRecorder: ConsistencyManagerDelegate {
     private(set) var replacements: [(old: Child, new: Child, context: Any?)] = []
     var whenReplacing: (() -> Void)?
 
-    func consistencyManager(_ consistencyManager: ConsistencyManager, failedWithCriticalError error: String) {
+    func consistencyManager(
+        _ consistencyManager: ConsistencyManager, failedWithCriticalError error: String
+    ) {
         errors.append(error)
     }
 
     func consistencyManager(
-        _ consistencyManager: ConsistencyManager, willReplaceModel model: Child, withModel newModel: Child,
+        _ consistencyManager: ConsistencyManager, willReplaceModel model: Child,
+        withModel newModel: Child,
         context: Any?
     ) {
         replacements.append((model, newModel, context))
@@ -28,7 +31,8 @@ final class ChangeRecorder: ConsistencyManagerUpdatesListener {
     var whenTold: (() -> Void)?
 
     func consistencyManager(
-        _ consistencyManager: ConsistencyManager, updatedModel model: Child, changes: [String: ModelChange],
+        _ consistencyManager: ConsistencyManager, updatedModel model: Child,
+        changes: [String: ModelChange],
         context: Any?
     ) {
         calls.append((model, changes, context))
@@ -39,10 +43,12 @@ final class ChangeRecorder: ConsistencyManagerUpdatesListener {
 /// Writes down what a batch listener tells its delegate.
 @MainActor
 final class BatchRecorder: BatchListenerDelegate {
-    private(set) var calls: [(listeners: [ObjectIdentifier], updates: ModelUpdates, context: Any?)] = []
+    private(set) var calls:
+        [(listeners: [ObjectIdentifier], updates: ModelUpdates, context: Any?)] = []
 
     func batchListener(
-        _ batchListener: BatchListener, hasUpdatedListeners listeners: [any ConsistencyManagerListener],
+        _ batchListener: BatchListener,
+        hasUpdatedListeners listeners: [any ConsistencyManagerListener],
         updates: ModelUpdates, context: Any?
     ) {
         calls.append((listeners.map { ObjectIdentifier($0) }, updates, context))

@@ -57,5 +57,7 @@ extension ModelUpdates {
         ModelUpdates(changedModelIds: changed, deletedModelIds: deleted)
     }
 
-    static func deleted(_ deleted: Set<String>) -> ModelUpdates { ModelUpdates(deletedModelIds: deleted) }
+    static func deleted(_ deleted: Set<String>) -> ModelUpdates {
+        ModelUpdates(deletedModelIds: deleted)
+    }
 }

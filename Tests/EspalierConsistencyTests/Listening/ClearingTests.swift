@@ -65,7 +65,9 @@ struct ClearingTests {
     func whileTelling() async {
         let manager = manager
         let screens = (0..<3).map { _ in manager.screen(Leaf("0")) }
-        for screen in screens { screen.whenTold = { _ in manager.clearListenersAndCancelAllTasks() } }
+        for screen in screens {
+            screen.whenTold = { _ in manager.clearListenersAndCancelAllTasks() }
+        }
         manager.updateModel(Leaf("0", 1))
         await manager.flush()
         #expect(screens.map(\.calls.count).reduce(0, +) == 1)
@@ -136,14 +138,18 @@ struct CleaningTests {
         for round in 0..<2 {
             if round > 0 { addAndLetGo() }
             await manager.flush()
-            for _ in 0..<2_000 where await manager.worker.nodeCount > 0 { try? await Task.sleep(for: .milliseconds(1)) }
+            for _ in 0..<2_000 where await manager.worker.nodeCount > 0 {
+                try? await Task.sleep(for: .milliseconds(1))
+            }
             #expect(await manager.worker.nodeCount == 0)
         }
     }
 
     @Test(
         "never, at what is no time to wait",
-        arguments: [-1, -.infinity, .infinity, .nan, .greatestFiniteMagnitude, 1e19, 1e9, 1e9.nextUp])
+        arguments: [
+            -1, -.infinity, .infinity, .nan, .greatestFiniteMagnitude, 1e19, 1e9, 1e9.nextUp,
+        ])
     func odd(interval: Double) async {
         addAndLetGo()
         manager.garbageCollectionInterval = interval

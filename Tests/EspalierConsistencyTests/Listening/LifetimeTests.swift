@@ -131,7 +131,9 @@ struct LifetimeTests {
             screen = manager.screen(Leaf("a", 0))
             manager.updateModel(Leaf("a", 1))
         }
-        for _ in 0..<1_000 where screen.calls.isEmpty { try? await Task.sleep(for: .milliseconds(1)) }
+        for _ in 0..<1_000 where screen.calls.isEmpty {
+            try? await Task.sleep(for: .milliseconds(1))
+        }
         #expect(screen.model as? Leaf == Leaf("a", 1))
     }
 
@@ -185,7 +187,9 @@ struct ForgettingTests {
         deinit { manager.forget(ObjectIdentifier(self)) }
 
         func currentModel() -> Child? { model }
-        func modelUpdated(_ model: Child?, updates: ModelUpdates, context: Any?) { self.model = model as? Leaf }
+        func modelUpdated(_ model: Child?, updates: ModelUpdates, context: Any?) {
+            self.model = model as? Leaf
+        }
     }
 
     @Test("then its nodes leave the index without a cleaning", arguments: [true, false])

@@ -7,12 +7,18 @@ import Testing
 struct ListeningTests {
     private let manager = ConsistencyManager()
 
-    /// Three levels, with an identifier wherever `hasIdentifier` says so; named by the way from the root.
-    private func tree(_ hasIdentifier: (String) -> Bool, depth: Int = 3, _ name: String = "0") -> Page {
-        let children = depth == 0 ? [] : ["1", "2"].map { tree(hasIdentifier, depth: depth - 1, "\(name).\($0)") }
+    /// Three levels, with an identifier wherever `hasIdentifier` says so; named by the way from the
+    /// root.
+    private func tree(_ hasIdentifier: (String) -> Bool, depth: Int = 3, _ name: String = "0")
+        -> Page
+    {
+        let children =
+            depth == 0
+            ? [] : ["1", "2"].map { tree(hasIdentifier, depth: depth - 1, "\(name).\($0)") }
         let leaf = "\(name).leaf"
         return Page(
-            hasIdentifier(name) ? name : nil, 1, children, leaf: Leaf(hasIdentifier(leaf) ? leaf : nil, 1))
+            hasIdentifier(name) ? name : nil, 1, children,
+            leaf: Leaf(hasIdentifier(leaf) ? leaf : nil, 1))
     }
 
     private func identifiers(in model: Child) -> [String] {
@@ -24,7 +30,8 @@ struct ListeningTests {
     @Test("each leaf with an identifier is reached, wherever above it identifiers are missing")
     func partialIdentifiers() async {
         let rules: [(String) -> Bool] = [
-            { _ in true }, { $0 != "0" }, { $0.hasSuffix("leaf") }, { $0.count % 3 == 2 }, { $0.hasSuffix("2") },
+            { _ in true }, { $0 != "0" }, { $0.hasSuffix("leaf") }, { $0.count % 3 == 2 },
+            { $0.hasSuffix("2") },
         ]
         for rule in rules {
             let tree = tree(rule)

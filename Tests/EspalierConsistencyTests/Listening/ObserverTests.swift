@@ -15,7 +15,8 @@ struct ObserverTests {
         await manager.flush()
         #expect(recorder.calls.count == 1)
         #expect(recorder.calls.first?.model as? Page == page)
-        #expect(recorder.calls.first?.changes == ["0": .updated([page]), "1": .updated([Leaf("1")])])
+        #expect(
+            recorder.calls.first?.changes == ["0": .updated([page]), "1": .updated([Leaf("1")])])
         #expect(recorder.calls.first?.context as? String == "why")
     }
 
@@ -145,12 +146,15 @@ struct DelegateTests {
 
     @Test("the same where map asks for its children first; others are updated all the same")
     func wrongAfterAsking() async {
-        let screen = manager.screen(Shelf("s", 0, [WrongAfterAsking(leaf: Leaf("1", 0)), Leaf("1", 0)]))
+        let screen = manager.screen(
+            Shelf("s", 0, [WrongAfterAsking(leaf: Leaf("1", 0)), Leaf("1", 0)]))
         for value in 1...3 {
             manager.updateModel(Leaf("1", value))
             await manager.flush()
             #expect(
-                isSame(screen.model, Shelf("s", 0, [WrongAfterAsking(leaf: Leaf("1", 0)), Leaf("1", value)])))
+                isSame(
+                    screen.model,
+                    Shelf("s", 0, [WrongAfterAsking(leaf: Leaf("1", 0)), Leaf("1", value)])))
         }
         #expect(delegate.errors == Array(repeating: CriticalError.WrongMapClass.rawValue, count: 3))
     }

@@ -27,15 +27,20 @@ private final class ObservedConsistency: ConsistencyManager, @unchecked Sendable
         heard.append("isPaused")
         return super.isListenerPaused(listener)
     }
-    override func clearListenersAndCancelAllTasks(_ completion: (@MainActor @Sendable () -> Void)? = nil) {
+    override func clearListenersAndCancelAllTasks(
+        _ completion: (@MainActor @Sendable () -> Void)? = nil
+    ) {
         heard.append("clear")
         super.clearListenersAndCancelAllTasks(completion)
     }
-    override func addModelUpdatesListener(_ updatesListener: any ConsistencyManagerUpdatesListener) {
+    override func addModelUpdatesListener(_ updatesListener: any ConsistencyManagerUpdatesListener)
+    {
         heard.append("add")
         super.addModelUpdatesListener(updatesListener)
     }
-    override func removeModelUpdatesListener(_ updatesListener: any ConsistencyManagerUpdatesListener) {
+    override func removeModelUpdatesListener(
+        _ updatesListener: any ConsistencyManagerUpdatesListener
+    ) {
         heard.append("remove")
         super.removeModelUpdatesListener(updatesListener)
     }
@@ -62,7 +67,8 @@ struct SubclassTests {
         await manager.flush()
         manager.removeModelUpdatesListener(recorder)
         manager.clearListenersAndCancelAllTasks()
-        #expect(manager.heard == ["delegate", "add", "pause", "isPaused", "resume", "remove", "clear"])
+        #expect(
+            manager.heard == ["delegate", "add", "pause", "isPaused", "resume", "remove", "clear"])
         #expect(manager.garbageCollectionInterval == 7)
         #expect(screen.model as? Leaf == Leaf("0", 1) && recorder.calls.count == 1)
         manager.cleanMemory()

@@ -29,7 +29,8 @@ final class Profile: ConsistencyManagerModel, Equatable {
     func map(_ transform: (Child) -> Child?) -> Child? {
         let child = child.flatMap { transform($0) as? Profile }
         let otherChild = otherChild.flatMap { transform($0) as? Profile }
-        return Profile(kind, id, data: data, otherData: otherData, child: child, otherChild: otherChild)
+        return Profile(
+            kind, id, data: data, otherData: otherData, child: child, otherChild: otherChild)
     }
 
     func forEach(_ visit: (Child) -> Void) {
@@ -44,12 +45,14 @@ final class Profile: ConsistencyManagerModel, Equatable {
         let takesData = kind != .otherData && other.kind != .otherData
         let takesOther = kind != .data && other.kind != .data
         return Profile(
-            kind, id, data: takesData ? other.data : data, otherData: takesOther ? other.otherData : otherData,
+            kind, id, data: takesData ? other.data : data,
+            otherData: takesOther ? other.otherData : otherData,
             child: child, otherChild: otherChild)
     }
 
     static func == (a: Profile, b: Profile) -> Bool {
-        a.kind == b.kind && a.id == b.id && a.data == b.data && a.otherData == b.otherData && a.child == b.child
+        a.kind == b.kind && a.id == b.id && a.data == b.data && a.otherData == b.otherData
+            && a.child == b.child
             && a.otherChild == b.otherChild
     }
 }

@@ -27,7 +27,8 @@ struct Shelf: ConsistencyManagerModel {
 
     func isEqualToModel(_ other: Child) -> Bool {
         guard let other = other as? Shelf else { return false }
-        return id == other.id && value == other.value && items.elementsEqual(other.items) { $0.isEqualToModel($1) }
+        return id == other.id && value == other.value
+            && items.elementsEqual(other.items) { $0.isEqualToModel($1) }
             && isSame(best, other.best)
     }
 }

@@ -51,7 +51,8 @@ struct Shallow: ConsistencyManagerModel {
 
 /// How often `map` was called, by name.
 final class Tally: @unchecked Sendable {
-    // `@unchecked`: the counts are only touched under the lock. `Mutex` is not one that the thread sanitizer knows.
+    // `@unchecked`: the counts are only touched under the lock. `Mutex` is not one that the thread
+    // sanitizer knows.
     private let lock = NSLock()
     private var counts: [String: Int] = [:]
 
@@ -65,7 +66,8 @@ final class Tally: @unchecked Sendable {
     }
 }
 
-/// Counts the calls of its `map`, under `name`, and those of its `forEach` if there is a tally for them.
+/// Counts the calls of its `map`, under `name`, and those of its `forEach` if there is a tally for
+/// them.
 struct Counted: ConsistencyManagerModel {
     let name: String
     let id: String?
@@ -87,6 +89,7 @@ struct Counted: ConsistencyManagerModel {
     }
     func isEqualToModel(_ other: Child) -> Bool {
         guard let other = other as? Counted else { return false }
-        return id == other.id && value == other.value && items.elementsEqual(other.items) { $0.isEqualToModel($1) }
+        return id == other.id && value == other.value
+            && items.elementsEqual(other.items) { $0.isEqualToModel($1) }
     }
 }

@@ -42,7 +42,9 @@ struct PausedModelTests {
         #expect(isSame(screen.model, Shelf("0", 0, [Leaf("2", 1)])))
     }
 
-    @Test("another model starts anew: nothing of what was gathered before comes", arguments: [true, false])
+    @Test(
+        "another model starts anew: nothing of what was gathered before comes",
+        arguments: [true, false])
     func otherModel(isTold: Bool) async {
         let screen = manager.screen(Leaf("0", 0))
         let other = manager.screen(Leaf("1", 0))
@@ -115,7 +117,8 @@ struct PausedModelTests {
         #expect(screen.updates == [.deleted(["0"])] && screen.model == nil)
     }
 
-    @Test("paused while it showed nothing, it gathers for what it shows later", arguments: ["1", nil])
+    @Test(
+        "paused while it showed nothing, it gathers for what it shows later", arguments: ["1", nil])
     func shownLater(identifier: String?) async {
         let screen = manager.screen(nil)
         manager.pauseListener(screen)
@@ -141,7 +144,8 @@ struct PausedModelTests {
         #expect(screen.calls.isEmpty && screen.model == nil)
     }
 
-    @Test("updates after resuming are applied to what was told, and what came with it is listened to")
+    @Test(
+        "updates after resuming are applied to what was told, and what came with it is listened to")
     func afterResuming() async {
         let screen = manager.screen(Page("0", 0, [Page("1")]))
         manager.pauseListener(screen)
@@ -153,7 +157,9 @@ struct PausedModelTests {
         #expect(screen.model as? Page == Page("0", 0, [Page("1", 1, [Page("2", 5)])]))
     }
 
-    @Test("another tree whose root has no identifier starts anew, too, and what is in it is listened to")
+    @Test(
+        "another tree whose root has no identifier starts anew, too, and what is in it is listened to"
+    )
     func otherUnnamed() async {
         let screen = manager.screen(Shelf(nil, 1, [Leaf("1", 0)]))
         manager.pauseListener(screen)
@@ -216,7 +222,8 @@ struct PausedModelTests {
     //                                   shows page 2, and adds itself
     //  makes page 1 anew
     //  (nothing)
-    @Test("another tree chosen while the one before is made anew is kept", arguments: [true, false])
+    @Test(
+        "another tree chosen while the one before is made anew is kept", arguments: [true, false])
     func chosenBetween(isGathered: Bool) async {
         let manager = manager
         let screen = manager.screen(Shelf(nil, 1, [Leaf("1", 0)]))
@@ -243,9 +250,13 @@ struct PausedModelTests {
 struct PausedPlacesTests {
     private let manager = ConsistencyManager()
 
-    @Test("one that shows another tree without identifier starts anew, the others go on", arguments: ["1", nil])
+    @Test(
+        "one that shows another tree without identifier starts anew, the others go on",
+        arguments: ["1", nil])
     func otherPlace(identifier: String?) async {
-        let screens = [Screen(Shelf(identifier, 1, [Leaf("a", 0)])), Screen(Shelf(nil, 1, [Leaf("a", 0)]))]
+        let screens = [
+            Screen(Shelf(identifier, 1, [Leaf("a", 0)])), Screen(Shelf(nil, 1, [Leaf("a", 0)])),
+        ]
         let batch = BatchListener(listeners: screens, consistencyManager: manager)
         manager.pauseListener(batch)
         manager.updateModel(Leaf("a", 1))

@@ -12,7 +12,9 @@ struct PausingTests {
         manager.pauseListener(screen)
         #expect(manager.isListenerPaused(screen))
         for value in [1, 2] {
-            manager.updateModel(BatchUpdateModel(models: [Page("2", -value), Page("4", -value)]), context: "\(value)")
+            manager.updateModel(
+                BatchUpdateModel(models: [Page("2", -value), Page("4", -value)]),
+                context: "\(value)")
         }
         await manager.flush()
         #expect(screen.calls.isEmpty)

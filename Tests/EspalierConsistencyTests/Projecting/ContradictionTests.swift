@@ -6,7 +6,9 @@ import Testing
 struct ContradictionTests {
     private let manager = ConsistencyManager()
 
-    @Test("of one projection the first in pre-order counts, everywhere, also inside of what is posted")
+    @Test(
+        "of one projection the first in pre-order counts, everywhere, also inside of what is posted"
+    )
     func firstCounts() async {
         let screens: [Screen] = [
             manager.screen(Leaf("x", 0)), manager.screen(Shelf("s", 0, [Leaf("x", 0)])),
@@ -16,14 +18,16 @@ struct ContradictionTests {
         await manager.flush()
         #expect(screens[0].model as? Leaf == Leaf("x", 1))
         #expect(isSame(screens[1].model, Shelf("s", 0, [Leaf("x", 1)])))
-        #expect(isSame(screens[2].model, Shelf("p", 1, [Leaf("x", 1), Shelf("q", 1, [Leaf("x", 1)])])))
+        #expect(
+            isSame(screens[2].model, Shelf("p", 1, [Leaf("x", 1), Shelf("q", 1, [Leaf("x", 1)])])))
         #expect(isSame(screens[3].model, Shelf("q", 1, [Leaf("x", 1)])))
     }
 
     @Test("a parent comes before its children in this order, the child inside it included")
     func preOrder() async {
         let screen = manager.screen(Shelf("q", 0))
-        manager.updateModel(Shelf("p", 0, [Shelf(nil, 0, [Shelf("q", 1, [Shelf("q", 2)])]), Shelf("q", 3)]))
+        manager.updateModel(
+            Shelf("p", 0, [Shelf(nil, 0, [Shelf("q", 1, [Shelf("q", 2)])]), Shelf("q", 3)]))
         await manager.flush()
         #expect((screen.model as? Shelf)?.value == 1)
     }
@@ -32,7 +36,8 @@ struct ContradictionTests {
     func insideThemselves() async {
         let loop = Shelf("x", 1, [Shelf("y", 1, [Shelf("x", 2, [Shelf("y", 3)])])])
         let screens: [Screen] = [
-            manager.screen(loop), manager.screen(Shelf("y", 0, [Shelf("x", 0)])), manager.screen(Shelf("x", 0)),
+            manager.screen(loop), manager.screen(Shelf("y", 0, [Shelf("x", 0)])),
+            manager.screen(Shelf("x", 0)),
         ]
         manager.updateModel(loop)
         manager.updateModel(Shelf("y", 7))
@@ -47,14 +52,17 @@ struct ContradictionTests {
         #expect(screens.map { $0.model == nil } == [true, true, true])
     }
 
-    @Test("projections that say different things of one field end with the same, alone and inside of others")
+    @Test(
+        "projections that say different things of one field end with the same, alone and inside of others"
+    )
     func projections() async {
         let screens: [Screen] = [
             manager.screen(Profile(.both, "1", data: 0, otherData: 0)),
             manager.screen(Profile(.both, "0", child: Profile(.both, "1", data: 0, otherData: 0))),
         ]
         let posted = Profile(
-            .both, "0", child: Profile(.both, "1", data: 5, otherData: 5), otherChild: Profile(.data, "1", data: 3))
+            .both, "0", child: Profile(.both, "1", data: 5, otherData: 5),
+            otherChild: Profile(.data, "1", data: 3))
         manager.updateModel(posted)
         await manager.flush()
         let one = Profile(.both, "1", data: 3, otherData: 5)

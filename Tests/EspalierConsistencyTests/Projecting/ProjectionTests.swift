@@ -28,7 +28,9 @@ struct ProjectionTests {
         let screen = screen(Profile(.data, "1", data: 2), Profile(.otherData, "1", otherData: 4))
         manager.updateModel(Profile(.both, "1", data: 3, otherData: 3))
         await manager.flush()
-        #expect(screen.model as? Profile == tree(Profile(.data, "1", data: 3), Profile(.otherData, "1", otherData: 3)))
+        #expect(
+            screen.model as? Profile
+                == tree(Profile(.data, "1", data: 3), Profile(.otherData, "1", otherData: 3)))
         #expect(screen.updates == [.changed(["0", "1"])])
     }
 
@@ -36,7 +38,8 @@ struct ProjectionTests {
     func bothPosted() async {
         let screen = screen(Profile(.both, "1", data: 2, otherData: 4))
         let (data, other) = (Profile(.data, "1", data: 3), Profile(.otherData, "1", otherData: 5))
-        manager.updateModel(Profile(.both, "2", data: 5, otherData: 5, child: data, otherChild: other))
+        manager.updateModel(
+            Profile(.both, "2", data: 5, otherData: 5, child: data, otherChild: other))
         await manager.flush()
         #expect(screen.model as? Profile == tree(Profile(.both, "1", data: 3, otherData: 5)))
         #expect(screen.calls.count == 1)
@@ -95,7 +98,10 @@ struct ProjectionTests {
         manager.updateModel(Profile(.otherData, "2", otherData: 7))
         manager.deleteModel(Profile(.data, "2"))
         await manager.flush()
-        #expect(screen.updates == [.changed(["1"]), .changed(["1", "2"]), .changed(["1"], deleted: ["2"])])
+        #expect(
+            screen.updates == [
+                .changed(["1"]), .changed(["1", "2"]), .changed(["1"], deleted: ["2"]),
+            ])
         #expect(screen.model as? Profile == Profile(.both, "1", data: 5, otherData: 1))
     }
 }

@@ -15,7 +15,9 @@ struct ManyThreadsTests {
                     for value in 1...count {
                         let leaf = Leaf("\((value + thread) % 10)", value * 10 + thread)
                         switch value % 5 {
-                        case 0: manager.updateModel(Page("p", value, [Page("q", thread)], leaf: leaf), context: value)
+                        case 0:
+                            manager.updateModel(
+                                Page("p", value, [Page("q", thread)], leaf: leaf), context: value)
                         case 1 where value % 7 == 0: manager.deleteModel(Leaf("9"))
                         default: manager.updateModel(leaf, context: value)
                         }

@@ -89,7 +89,8 @@ struct RaceTests {
     func sameMoment() async {
         let manager = manager
         let screens: [Screen] = [
-            manager.screen(Page("0", 0, leaf: Leaf("1"))), manager.screen(Leaf("1")), manager.screen(Leaf("1")),
+            manager.screen(Page("0", 0, leaf: Leaf("1"))), manager.screen(Leaf("1")),
+            manager.screen(Leaf("1")),
         ]
         await manager.flush()
         var asked = 0

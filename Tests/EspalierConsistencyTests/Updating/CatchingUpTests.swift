@@ -20,7 +20,9 @@ private final class Tree: TreeListener {
     func modelUpdated(_ model: Child?, updates: ModelUpdates, context: Any?) {}
 
     func take(_ delivery: Delivery) {
-        guard delivery.base.revision == nil || delivery.base.revision == base?.revision else { return }
+        guard delivery.base.revision == nil || delivery.base.revision == base?.revision else {
+            return
+        }
         deliveries.append(delivery)
         base = delivery.model.map { ListenerBase(model: $0, revision: delivery.revision) }
     }
@@ -61,7 +63,9 @@ struct CatchingUpTests {
     //  shows what was asked for
     //                                   update 2: passes by, though the tree before had an a
     //                                   catches up: update 1, update 2
-    @Test("an update that stands in the queue comes after those that were missed", arguments: [false, true])
+    @Test(
+        "an update that stands in the queue comes after those that were missed",
+        arguments: [false, true])
     func order(isPaused: Bool) async {
         await begin()
         if isPaused { manager.pauseListener(tree) }
@@ -133,7 +137,9 @@ struct CatchingUpTests {
         #expect(tree.contexts.last == "2" && tree.contexts.filter { $0 == "2" }.count == 1)
     }
 
-    @Test("removed, or forgotten by a clearing, while it waits, it is told of nothing and can be added again")
+    @Test(
+        "removed, or forgotten by a clearing, while it waits, it is told of nothing and can be added again"
+    )
     func removed() async {
         for isCleared in [false, true] {
             let tree = Tree()
@@ -142,7 +148,11 @@ struct CatchingUpTests {
             manager.updateModel(Leaf("a", 1))
             await manager.flush()
             manager.register(tree, since: fetch)
-            if isCleared { manager.clearListenersAndCancelAllTasks() } else { manager.removeListener(tree) }
+            if isCleared {
+                manager.clearListenersAndCancelAllTasks()
+            } else {
+                manager.removeListener(tree)
+            }
             await end()
             #expect(tree.deliveries.isEmpty)
             manager.addListener(tree)

@@ -10,11 +10,14 @@ struct ChildrenTests {
     @Test("a child that came with an update is updated by the next")
     func newChild() async {
         let screen = manager.screen(Page("0", 0, [Page("1", 1, leaf: leaf)], leaf: leaf))
-        manager.updateModel(Page("5", 0, [Page("1", 1, [Page("2", 2, leaf: leaf)], leaf: leaf)], leaf: leaf))
+        manager.updateModel(
+            Page("5", 0, [Page("1", 1, [Page("2", 2, leaf: leaf)], leaf: leaf)], leaf: leaf))
         let newChild = Page("2", -2, [Page("200", 200, leaf: Leaf("101"))], leaf: Leaf("101"))
         manager.updateModel(newChild)
         await manager.flush()
-        #expect(screen.model as? Page == Page("0", 0, [Page("1", 1, [newChild], leaf: leaf)], leaf: leaf))
+        #expect(
+            screen.model as? Page
+                == Page("0", 0, [Page("1", 1, [newChild], leaf: leaf)], leaf: leaf))
         manager.updateModel(Page("200", 201))
         await manager.flush()
         #expect(screen.updates.last == .changed(["0", "1", "2", "200"]))
@@ -47,7 +50,9 @@ struct ChildrenTests {
     @Test("a child that left one listener is still another one's")
     func otherListener() async {
         let child = Leaf("c", 0)
-        let screens = [manager.screen(Shelf("a", 0, [child])), manager.screen(Shelf("b", 0, [child]))]
+        let screens = [
+            manager.screen(Shelf("a", 0, [child])), manager.screen(Shelf("b", 0, [child])),
+        ]
         manager.updateModel(Shelf("a", 1))
         manager.updateModel(Leaf("c", 1))
         await manager.flush()
@@ -61,7 +66,10 @@ struct ChildrenTests {
         manager.updateModel(Page("1", 2))
         manager.deleteModel(Page("1"))
         await manager.flush()
-        #expect(screen.updates == [.changed(["0"]), .changed(["0", "1"]), .changed(["0"], deleted: ["1"])])
+        #expect(
+            screen.updates == [
+                .changed(["0"]), .changed(["0", "1"]), .changed(["0"], deleted: ["1"]),
+            ])
     }
 
     @Test("a listener whose model was deleted hears no more, until it shows something again")

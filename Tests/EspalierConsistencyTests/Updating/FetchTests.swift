@@ -45,7 +45,9 @@ struct FetchTests {
     @Test("what was posted before it was asked for, or is in it already, does not come")
     func nothing() async {
         manager.updateModel(Leaf("a", 1))
-        let screen = await catchUp(Shelf("s", 0, [Leaf("a", 0)])) { manager.updateModel(Shelf("s", 0, [Leaf("a", 0)])) }
+        let screen = await catchUp(Shelf("s", 0, [Leaf("a", 0)])) {
+            manager.updateModel(Shelf("s", 0, [Leaf("a", 0)]))
+        }
         #expect(screen.calls.isEmpty)
     }
 
@@ -74,7 +76,8 @@ struct FetchTests {
         let fetch = ChangeTime()
         func note(_ count: Int) {
             let posting = Posting(
-                model: BatchUpdateModel(models: (0..<count).map { Leaf("\($0)") }), isDeletion: false, context: nil,
+                model: BatchUpdateModel(models: (0..<count).map { Leaf("\($0)") }),
+                isDeletion: false, context: nil,
                 time: ChangeTime(), era: 0, onCascade: nil)
             recent.note(PostedChanges(posting: posting.model), posting)
         }
@@ -97,7 +100,9 @@ struct FetchTests {
         #expect(kept() == [])
     }
 
-    @Test("a cache that never answers has no more than the latest kept; whoever asks later misses nothing")
+    @Test(
+        "a cache that never answers has no more than the latest kept; whoever asks later misses nothing"
+    )
     func neverAnswered() async {
         manager.beginFetch(ChangeTime())
         let count = RecentChanges.usualNodeLimit + 10
@@ -125,7 +130,8 @@ struct FetchTests {
 
     @Test("a deletion tells what could not be without the model")
     func cascade() async {
-        let screen = manager.screen(Shelf("s", 0, [Page("p", 0, [Page(nil, 0, leaf: Leaf("x"))], leaf: Leaf("l"))]))
+        let screen = manager.screen(
+            Shelf("s", 0, [Page("p", 0, [Page(nil, 0, leaf: Leaf("x"))], leaf: Leaf("l"))]))
         var heard: [[String?]] = []
         for leaf in ["l", "x", "none"] {
             manager.delete(Leaf(leaf), context: nil, time: ChangeTime()) { models in

@@ -13,7 +13,8 @@ struct OrderTests {
         for value in 0..<1_000 {
             if value % 100 == 0 {
                 let pages = (1...500).map { Page("\($0)", value) }
-                manager.updateModel(Page("x", value, pages, leaf: Leaf("l", value)), context: "\(value)")
+                manager.updateModel(
+                    Page("x", value, pages, leaf: Leaf("l", value)), context: "\(value)")
             } else {
                 manager.updateModel(Leaf("l", value), context: "\(value)")
             }
@@ -54,7 +55,8 @@ struct OrderTests {
         await manager.flush()
         #expect(first.calls.count == 4)
         #expect(second.calls.count == 3)
-        #expect(isSame(first.model, second.model) && isSame(first.model, Shelf("s", 1, [Leaf("a", 3)])))
+        #expect(
+            isSame(first.model, second.model) && isSame(first.model, Shelf("s", 1, [Leaf("a", 3)])))
     }
 
     @Test("updates posted from a listener's call come after what was submitted before, in order")
@@ -70,7 +72,8 @@ struct OrderTests {
         manager.updateModel(Leaf("a", 2))
         await manager.flush()
         await manager.flush()
-        #expect(screen.calls.compactMap { ($0.model as? Leaf)?.value } == [1, 2, 100, 101, 200, 201])
+        #expect(
+            screen.calls.compactMap { ($0.model as? Leaf)?.value } == [1, 2, 100, 101, 200, 201])
     }
 
     @Test("flush returns when everything before it has been told")
@@ -113,6 +116,7 @@ struct OrderTests {
         await manager.flush()
         for screen in screens { #expect(screen.contexts == ["first", nil, "last"]) }
         #expect(recorder.calls.map { $0.context as? String } == ["first", nil, "last"])
-        #expect(delegate.replacements.map { $0.context as? String } == ["first", "first", nil, nil])
+        #expect(
+            delegate.replacements.map { $0.context as? String } == ["first", "first", nil, nil])
     }
 }

@@ -25,10 +25,12 @@ struct ReplacingTests {
 
     @Test("a subtree of the listener's model, below models without identifiers, too")
     func subtree() async {
-        let screen = manager.screen(Page("a", 0, [Page(nil, 1, [Page("b", 2, [Page("c")])]), Page("d", 4)]))
+        let screen = manager.screen(
+            Page("a", 0, [Page(nil, 1, [Page("b", 2, [Page("c")])]), Page("d", 4)]))
         manager.updateModel(Page("b", 3))
         await manager.flush()
-        #expect(screen.model as? Page == Page("a", 0, [Page(nil, 1, [Page("b", 3)]), Page("d", 4)]))
+        #expect(
+            screen.model as? Page == Page("a", 0, [Page(nil, 1, [Page("b", 3)]), Page("d", 4)]))
         #expect(screen.updates == [.changed(["a", "b"])])
     }
 
@@ -63,7 +65,9 @@ struct ReplacingTests {
 
     @Test("nobody is called for a model that is equal, be it another object")
     func equal() async {
-        let make = { Page("a", 0, [Page("b", 1), Page(nil, 2, [Page("c", 3)])], leaf: Leaf("l", 4)) }
+        let make = {
+            Page("a", 0, [Page("b", 1), Page(nil, 2, [Page("c", 3)])], leaf: Leaf("l", 4))
+        }
         let screen = manager.screen(make())
         let shelf = manager.screen(Shelf("s", 0, [make()]))
         manager.updateModel(make())
@@ -76,11 +80,13 @@ struct ReplacingTests {
     @Test("a node that is there several times is replaced everywhere")
     func repeated() async {
         let leaf = Leaf("l", 0)
-        let screen = manager.screen(Shelf("s", 0, [leaf, Shelf(nil, 0, [leaf, leaf]), leaf], best: leaf))
+        let screen = manager.screen(
+            Shelf("s", 0, [leaf, Shelf(nil, 0, [leaf, leaf]), leaf], best: leaf))
         manager.updateModel(Leaf("l", 1))
         await manager.flush()
         let new = Leaf("l", 1)
-        #expect(isSame(screen.model, Shelf("s", 0, [new, Shelf(nil, 0, [new, new]), new], best: new)))
+        #expect(
+            isSame(screen.model, Shelf("s", 0, [new, Shelf(nil, 0, [new, new]), new], best: new)))
         #expect(screen.updates == [.changed(["s", "l"])])
     }
 
@@ -114,10 +120,13 @@ struct ReplacingTests {
         #expect(screen.updates == [.changed(["a", "y", "b"])])
     }
 
-    @Test("the same where that tree has a node twice that the one before had once", arguments: [true, false])
+    @Test(
+        "the same where that tree has a node twice that the one before had once",
+        arguments: [true, false])
     func untoldTwice(isBatched: Bool) async {
         let screen = Screen(Shelf("s", 0, [Leaf("a", 0), Leaf("b", 0)]))
-        let batch = isBatched ? BatchListener(listeners: [screen], consistencyManager: manager) : nil
+        let batch =
+            isBatched ? BatchListener(listeners: [screen], consistencyManager: manager) : nil
         if !isBatched { manager.addListener(screen) }
         await manager.flush()
         screen.model = Shelf("s", 0, [Leaf("b", 0), Leaf("b", 0)])
@@ -149,7 +158,8 @@ struct ReplacingTests {
             isStruct ? Shelf("s", 0, [Leaf("l", value)]) : Page("s", 0, leaf: Leaf("l", value))
         }
         func modelUpdated(_ model: Child?, updates: ModelUpdates, context: Any?) {
-            value = (model as? Page)?.leaf.value ?? ((model as? Shelf)?.items[0] as? Leaf)?.value ?? -1
+            value =
+                (model as? Page)?.leaf.value ?? ((model as? Shelf)?.items[0] as? Leaf)?.value ?? -1
         }
     }
 
@@ -158,15 +168,21 @@ struct ReplacingTests {
         let screen = manager.screen(
             Backwards(id: "s", items: [Leaf("a", 0), Shelf(nil, 0, [Leaf("b", 0)]), Leaf("c", 0)]))
         for value in 1...3 {
-            manager.updateModel(BatchUpdateModel(models: [Leaf("a", value), Leaf("b", value * 10)]))
+            manager.updateModel(
+                BatchUpdateModel(models: [Leaf("a", value), Leaf("b", value * 10)]))
             await manager.flush()
-            let items: [Child] = [Leaf("a", value), Shelf(nil, 0, [Leaf("b", value * 10)]), Leaf("c", 0)]
+            let items: [Child] = [
+                Leaf("a", value), Shelf(nil, 0, [Leaf("b", value * 10)]), Leaf("c", 0),
+            ]
             #expect(isSame(screen.model, Backwards(id: "s", items: items)))
         }
         #expect(screen.updates == Array(repeating: .changed(["s", "a", "b"]), count: 3))
         manager.deleteModel(Leaf("a"))
         await manager.flush()
-        #expect(isSame(screen.model, Backwards(id: "s", items: [Shelf(nil, 0, [Leaf("b", 30)]), Leaf("c", 0)])))
+        #expect(
+            isSame(
+                screen.model,
+                Backwards(id: "s", items: [Shelf(nil, 0, [Leaf("b", 30)]), Leaf("c", 0)])))
     }
 
     @Test("what comes with an update of such a model is listened to")
@@ -178,27 +194,33 @@ struct ReplacingTests {
         #expect(screen.updates == [.changed(["s", "a"]), .changed(["s", "a", "new"])])
     }
 
-    @Test("two nodes of one identifier that say different things both say the new thing, whatever the order")
+    @Test(
+        "two nodes of one identifier that say different things both say the new thing, whatever the order"
+    )
     func contradictingShown() async {
         for items in [[Leaf("a", 0), Leaf("a", 1)], [Leaf("a", 1), Leaf("a", 0)]] {
             let screens: [Screen] = [
-                manager.screen(Backwards(id: "s", items: items)), manager.screen(Shelf("t", 0, items)),
+                manager.screen(Backwards(id: "s", items: items)),
+                manager.screen(Shelf("t", 0, items)),
             ]
             manager.updateModel(Leaf("a", 1))
             await manager.flush()
-            #expect(isSame(screens[0].model, Backwards(id: "s", items: [Leaf("a", 1), Leaf("a", 1)])))
+            #expect(
+                isSame(screens[0].model, Backwards(id: "s", items: [Leaf("a", 1), Leaf("a", 1)])))
             #expect(isSame(screens[1].model, Shelf("t", 0, [Leaf("a", 1), Leaf("a", 1)])))
         }
     }
 
     @Test("models that are equal whatever their children are updated below")
     func shallow() async {
-        let screen = manager.screen(Shallow(id: "s", value: 0, items: [Leaf("a", 0), Leaf("b", 0)]))
+        let screen = manager.screen(
+            Shallow(id: "s", value: 0, items: [Leaf("a", 0), Leaf("b", 0)]))
         manager.updateModel(Leaf("b", 1))
         await manager.flush()
         #expect(((screen.model as? Shallow)?.items[1] as? Leaf)?.value == 1)
         // Not told of, and equal by its own account.
-        screen.model = Shallow(id: "s", value: 0, items: [Leaf("b", 1), Leaf("a", 0), Leaf("c", 0)])
+        screen.model = Shallow(
+            id: "s", value: 0, items: [Leaf("b", 1), Leaf("a", 0), Leaf("c", 0)])
         manager.updateModel(Leaf("b", 2))
         await manager.flush()
         #expect(((screen.model as? Shallow)?.items[0] as? Leaf)?.value == 2)

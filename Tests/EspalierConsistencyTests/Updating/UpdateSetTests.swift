@@ -15,7 +15,9 @@ struct UpdateSetTests {
         return screen.updates
     }
 
-    private func updates(of tree: Child, deleting model: Child) async -> (updates: [ModelUpdates], model: Child?) {
+    private func updates(of tree: Child, deleting model: Child) async -> (
+        updates: [ModelUpdates], model: Child?
+    ) {
         let screen = manager.screen(tree)
         manager.deleteModel(model)
         await manager.flush()
@@ -25,14 +27,18 @@ struct UpdateSetTests {
 
     @Test("the root alone where only its own fields differ")
     func rootOnly() async {
-        let heard = await updates(of: Page("0", 0, leaf: Leaf("1")), posting: Page("0", 4, leaf: Leaf("1")))
+        let heard = await updates(
+            of: Page("0", 0, leaf: Leaf("1")), posting: Page("0", 4, leaf: Leaf("1")))
         #expect(heard == [.changed(["0"])])
     }
 
     @Test("a replaced child and its parent, not the new child's new children")
     func child() async {
         let tree = Page("0", 0, [Page("2", 0, leaf: Leaf("1"))], leaf: Leaf("1"))
-        #expect(await updates(of: tree, posting: Page("2", 4, leaf: Leaf("4"))) == [.changed(["0", "2"])])
+        #expect(
+            await updates(of: tree, posting: Page("2", 4, leaf: Leaf("4"))) == [
+                .changed(["0", "2"])
+            ])
     }
 
     @Test("a required child and its parent")
@@ -56,9 +62,12 @@ struct UpdateSetTests {
         #expect(await updates(of: tree, posting: posted) == [.changed(["0", "2", "6"])])
     }
 
-    @Test("not what left the tree with a replaced parent and was not posted; what was posted and left, yes")
+    @Test(
+        "not what left the tree with a replaced parent and was not posted; what was posted and left, yes"
+    )
     func wholeModel() async {
-        let tree = Page("0", 0, [Page("2", 0, leaf: Leaf("6")), Page("3", 0, leaf: Leaf("5"))], leaf: Leaf("1"))
+        let tree = Page(
+            "0", 0, [Page("2", 0, leaf: Leaf("6")), Page("3", 0, leaf: Leaf("5"))], leaf: Leaf("1"))
         let posted = Page("7", 3, [Page("0", 3, leaf: Leaf("6", 2))], leaf: Leaf("5"))
         // 1, 2 and 3 are gone with the old model; 6 has moved and says something else.
         #expect(await updates(of: tree, posting: posted) == [.changed(["0", "6"])])
@@ -68,7 +77,9 @@ struct UpdateSetTests {
 
     @Test("a node that changes only because one below it does")
     func between() async {
-        let tree = Page("0", 0, [Page("2", 0, [Page("4", 0, leaf: Leaf("6"))], leaf: Leaf("3"))], leaf: Leaf("1"))
+        let tree = Page(
+            "0", 0, [Page("2", 0, [Page("4", 0, leaf: Leaf("6"))], leaf: Leaf("3"))],
+            leaf: Leaf("1"))
         let posted = Page("2", 0, [Page("4", 0, leaf: Leaf("6", 4))], leaf: Leaf("7"))
         #expect(await updates(of: tree, posting: posted) == [.changed(["0", "2", "4", "6"])])
     }
@@ -88,7 +99,8 @@ struct UpdateSetTests {
 
     @Test("of a deletion of an optional child: the child as deleted, its parent as changed")
     func optional() async {
-        let heard = await updates(of: Page("0", 0, [Page("2")], leaf: Leaf("1")), deleting: Leaf("2"))
+        let heard = await updates(
+            of: Page("0", 0, [Page("2")], leaf: Leaf("1")), deleting: Leaf("2"))
         #expect(heard.updates == [.changed(["0"], deleted: ["2"])])
         #expect(heard.model as? Page == Page("0", 0, leaf: Leaf("1")))
         let best = await updates(of: Shelf("0", 0, [], best: Leaf("2")), deleting: Leaf("2"))
@@ -114,7 +126,8 @@ struct UpdateSetTests {
     @Test("of a deletion of a repeated child: gone everywhere")
     func repeatedDeletion() async {
         let leaf = Leaf("2")
-        let tree = Shelf("0", 0, [leaf, Shelf("1", 0, [leaf], best: leaf), leaf, Leaf("3")], best: leaf)
+        let tree = Shelf(
+            "0", 0, [leaf, Shelf("1", 0, [leaf], best: leaf), leaf, Leaf("3")], best: leaf)
         let heard = await updates(of: tree, deleting: Leaf("2"))
         #expect(heard.updates == [.changed(["0", "1"], deleted: ["2"])])
         #expect(isSame(heard.model, Shelf("0", 0, [Shelf("1"), Leaf("3")])))

@@ -33,7 +33,9 @@ enum DamagedFiles {
         do {
             environment = try scratch.open(mapSize: 8 << 20)
         } catch {
-            guard [.corrupted, .invalidFile, .versionMismatch].contains(error.code) else { throw error }
+            guard [.corrupted, .invalidFile, .versionMismatch].contains(error.code) else {
+                throw error
+            }
             return false
         }
         defer { environment.close() }
@@ -66,7 +68,9 @@ enum DamagedFiles {
             let damage = [Damage.cutAtPage, .zeroedPage, .wrongRoot, .bitInHeader][Int(seed % 4)]
             try scratch.replace(by: damage.apply(to: image, &random))
             let folder = try OpenFile(directory: scratch.directory, .open)
-            guard let status = try folder.status(of: EnvironmentFiles.data, .open) else { throw Unexpected() }
+            guard let status = try folder.status(of: EnvironmentFiles.data, .open) else {
+                throw Unexpected()
+            }
             scratch.guardFile.setMark(IntactMark(status).durable)
             do { _ = try use(scratch) } catch is LMDBError {}
         }

@@ -25,7 +25,9 @@ struct MarkTests {
         let environment = try scratch.open(mapSize: 256 << 10, durability: durability)
         try #expect(scratch.isMarked)
         for number in UInt64(0)..<20 {
-            try environment.write { try $0.put(environment.nodes, number, [UInt8](repeating: 1, count: 500)) }
+            try environment.write {
+                try $0.put(environment.nodes, number, [UInt8](repeating: 1, count: 500))
+            }
             try #expect(scratch.isMarked)
         }
         try environment.beginWrite().abort()
@@ -34,7 +36,8 @@ struct MarkTests {
             code {
                 try environment.write { transaction in
                     for number in UInt64(0)..<200 {
-                        try transaction.put(environment.nodes, number, [UInt8](repeating: 1, count: 3_000))
+                        try transaction.put(
+                            environment.nodes, number, [UInt8](repeating: 1, count: 3_000))
                     }
                 }
             } == .mapFull)
@@ -57,7 +60,9 @@ struct MarkTests {
             let environment = try Environment.open(
                 directory: root + "/g", guardedBy: guardFile, keyspaces: ["nodes", "index"],
                 options: .init(mapSize: 4 << 20))
-            for number in UInt64(0)..<50 { try environment.write { try $0.put(environment.nodes, number, [1]) } }
+            for number in UInt64(0)..<50 {
+                try environment.write { try $0.put(environment.nodes, number, [1]) }
+            }
             kill(getpid(), SIGKILL)
         }
         try #expect(scratch.isMarked)
@@ -67,7 +72,8 @@ struct MarkTests {
     func restart() throws {
         func marks() throws -> IntactMark {
             let folder = try OpenFile(directory: scratch.directory, .open)
-            return IntactMark(try folder.status(of: "data.mdb", .open) ?? { throw LMDBError(.notFound, .open) }())
+            return IntactMark(
+                try folder.status(of: "data.mdb", .open) ?? { throw LMDBError(.notFound, .open) }())
         }
         var environment = try scratch.open(durability: .noSync)
         try environment.write { try $0.put(environment.nodes, UInt64(1), [1]) }
@@ -83,13 +89,17 @@ struct MarkTests {
         environment.close()
     }
 
-    @Test("a file touched by somebody else is not marked again, whatever is committed, until it was checked")
+    @Test(
+        "a file touched by somebody else is not marked again, whatever is committed, until it was checked"
+    )
     func touched() throws {
         var environment = try scratch.open()
         try environment.write { try $0.put(environment.nodes, UInt64(1), [1]) }
         try tamper()
         try #expect(!scratch.isMarked)
-        for number in UInt64(0)..<5 { try environment.write { try $0.put(environment.nodes, number, [1]) } }
+        for number in UInt64(0)..<5 {
+            try environment.write { try $0.put(environment.nodes, number, [1]) }
+        }
         try environment.sync()
         environment.close()
         try #expect(!scratch.isMarked)
@@ -105,7 +115,9 @@ struct MarkTests {
         let environment = try scratch.open()
         DispatchQueue.concurrentPerform(iterations: 4) { worker in
             for number in UInt64(0)..<200 {
-                _ = try? environment.write { try $0.put(environment.nodes, UInt64(worker) << 32 | number, [1]) }
+                _ = try? environment.write {
+                    try $0.put(environment.nodes, UInt64(worker) << 32 | number, [1])
+                }
             }
         }
         try #expect(scratch.isMarked)

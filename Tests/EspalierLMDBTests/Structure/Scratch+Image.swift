@@ -5,8 +5,8 @@ import Foundation
 extension Scratch {
     func image() throws -> Data { try Data(contentsOf: URL(fileURLWithPath: data)) }
 
-    /// Puts `image` in place of the data file. Its times may be those of the file before, to the tick of the clock, so the
-    /// mark goes, too.
+    /// Puts `image` in place of the data file. Its times may be those of the file before, to the
+    /// tick of the clock, so the mark goes, too.
     func replace(by image: Data) throws {
         try image.write(to: URL(fileURLWithPath: data))
         guardFile.setMark(IntactMark.none)
@@ -26,7 +26,9 @@ extension Scratch {
     var isMarked: Bool {
         get throws(LMDBError) {
             let folder = try OpenFile(directory: directory, .open)
-            guard let status = try folder.status(of: EnvironmentFiles.data, .open) else { return false }
+            guard let status = try folder.status(of: EnvironmentFiles.data, .open) else {
+                return false
+            }
             return IntactMark(status).matches(guardFile.mark)
         }
     }

@@ -3,7 +3,8 @@ import Foundation
 
 /// Ways a file that nobody damaged may look.
 enum Shape: CaseIterable, Sendable {
-    case new, oneEntry, emptied, manySmall, longKeys, overflow, appended, churned, largeFreeList, aborted, fullMap,
+    case new, oneEntry, emptied, manySmall, longKeys, overflow, appended, churned, largeFreeList,
+        aborted, fullMap,
         shrunkValues
 
     /// Fills a new environment and leaves it open.
@@ -25,13 +26,17 @@ enum Shape: CaseIterable, Sendable {
         case .oneEntry: try put(1, size: 3..<4)
         case .emptied:
             try put(500, size: 0..<3_000, keys: 0..<1_000)
-            try environment.write { transaction in for key in 0..<UInt64(1_000) { try transaction.delete(nodes, key) } }
+            try environment.write { transaction in
+                for key in 0..<UInt64(1_000) { try transaction.delete(nodes, key) }
+            }
         case .manySmall: for _ in 0..<5 { try put(3_000, size: 0..<30) }
         case .longKeys: try Self.longKeys(environment, &random)
         case .overflow: for _ in 0..<4 { try put(150, size: 1_900..<4_081) }
         case .appended:
             try environment.write { transaction in
-                for key in 0..<UInt64(5_000) { try transaction.append(nodes, key, [UInt8](repeating: 1, count: 40)) }
+                for key in 0..<UInt64(5_000) {
+                    try transaction.append(nodes, key, [UInt8](repeating: 1, count: 40))
+                }
             }
         case .churned: try Self.churn(environment, rounds: 60, &random)
         case .largeFreeList:
@@ -45,41 +50,57 @@ enum Shape: CaseIterable, Sendable {
             for _ in 0..<10 {
                 try put(50, size: 0..<3_000, keys: 0..<400)
                 var transaction = try environment.beginWrite()
-                for key in 0..<UInt64(300) { try transaction.put(nodes, key, [UInt8](repeating: 9, count: 2_000)) }
+                for key in 0..<UInt64(300) {
+                    try transaction.put(nodes, key, [UInt8](repeating: 9, count: 2_000))
+                }
                 transaction.abort()
             }
         case .fullMap:
             for _ in 0..<20 {
-                do { try put(40, size: 0..<3_000) } catch let error as LMDBError where error.code == .mapFull {}
+                do { try put(40, size: 0..<3_000) } catch let error as LMDBError
+                    where error.code == .mapFull
+                {}
             }
         case .shrunkValues:
-            for size in [4_080, 3_000, 2_100, 5] { try put(200, size: size..<size + 1, keys: 0..<150) }
+            for size in [4_080, 3_000, 2_100, 5] {
+                try put(200, size: size..<size + 1, keys: 0..<150)
+            }
         }
         return environment
     }
 
-    private static func longKeys(_ environment: Environment, _ random: inout PageTests.Sequence) throws {
+    private static func longKeys(_ environment: Environment, _ random: inout PageTests.Sequence)
+        throws
+    {
         for _ in 0..<8 {
             try environment.write { transaction in
                 for _ in 0..<150 {
                     let size = Int.random(in: 1...511, using: &random)
                     let key = (0..<size).map { _ in UInt8.random(in: 0...3, using: &random) }
                     try transaction.put(environment.index, key, [1, 2, 3])
-                    if Bool.random(using: &random) { try transaction.delete(environment.index, Array(key.prefix(1))) }
+                    if Bool.random(using: &random) {
+                        try transaction.delete(environment.index, Array(key.prefix(1)))
+                    }
                 }
             }
         }
     }
 
-    static func churn(_ environment: Environment, rounds: Int, _ random: inout PageTests.Sequence) throws {
+    static func churn(_ environment: Environment, rounds: Int, _ random: inout PageTests.Sequence)
+        throws
+    {
         for _ in 0..<rounds {
             try environment.write { transaction in
                 for _ in 0..<60 {
                     let key = UInt64.random(in: 0..<800, using: &random)
                     let size = Int.random(in: 0...4_080, using: &random)
                     switch Int.random(in: 0..<5, using: &random) {
-                    case 0, 1: try transaction.put(environment.nodes, key, [UInt8](repeating: 1, count: size))
-                    case 2: try transaction.put(environment.index, key, [UInt8](repeating: 2, count: size / 40))
+                    case 0, 1:
+                        try transaction.put(
+                            environment.nodes, key, [UInt8](repeating: 1, count: size))
+                    case 2:
+                        try transaction.put(
+                            environment.index, key, [UInt8](repeating: 2, count: size / 40))
                     case 3: try transaction.delete(environment.index, key)
                     default: try transaction.delete(environment.nodes, key)
                     }

@@ -49,8 +49,12 @@ struct StructureTests {
             damaged = image
             damaged[page * 4_096] ^= 1
             #expect(code { try scratch.check(damaged) } == .corrupted, "page \(page) renumbered")
-            #expect(code { try scratch.check(image.prefix(page * 4_096)) } != nil, "cut off before page \(page)")
-            #expect(code { try scratch.check(image.prefix(page * 4_096 + 4_000)) } != nil, "cut off in page \(page)")
+            #expect(
+                code { try scratch.check(image.prefix(page * 4_096)) } != nil,
+                "cut off before page \(page)")
+            #expect(
+                code { try scratch.check(image.prefix(page * 4_096 + 4_000)) } != nil,
+                "cut off in page \(page)")
         }
     }
 
@@ -64,7 +68,9 @@ struct StructureTests {
             while try cursor.next() {
                 cursor.withEntry { _, list in
                     for index in 1...max(1, unsafe list.unsafeLoadUnaligned(as: Int.self)) {
-                        pages.insert(unsafe list.unsafeLoadUnaligned(fromByteOffset: index * 8, as: Int.self))
+                        pages.insert(
+                            unsafe list.unsafeLoadUnaligned(fromByteOffset: index * 8, as: Int.self)
+                        )
                     }
                 }
             }

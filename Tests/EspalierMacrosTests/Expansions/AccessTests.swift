@@ -12,8 +12,10 @@ struct AccessTests {
         ])
     func types(written: String, generated: String) {
         expectExpansion(
-            of: "@Normalized \(written)struct Message { let id: Int }", has: "\n    \(generated)nonisolated func map(",
-            "\n    \(generated)nonisolated init(from", "\n    \(generated)nonisolated struct Builder")
+            of: "@Normalized \(written)struct Message { let id: Int }",
+            has: "\n    \(generated)nonisolated func map(",
+            "\n    \(generated)nonisolated init(from",
+            "\n    \(generated)nonisolated struct Builder")
     }
 
     @Test("a type in a public extension is public, unless it says something else")
@@ -29,7 +31,8 @@ struct AccessTests {
     @Test("no more than the types around it are seen")
     func outerTypes() {
         expectExpansion(
-            of: "enum Feed { @Normalized public struct Message { let id: Int } }", has: "nonisolated func map(",
+            of: "enum Feed { @Normalized public struct Message { let id: Int } }",
+            has: "nonisolated func map(",
             without: ["public nonisolated"])
         expectExpansion(
             of: "public enum Feed { @Normalized public struct Message { let id: Int } }",
@@ -52,7 +55,8 @@ struct AccessTests {
                     private let e: Int
                     public private(set) var f: Int
                 }
-                """, has: "package var a", "package var b", "\n        var c", "fileprivate var d", "fileprivate var e",
+                """, has: "package var a", "package var b", "\n        var c", "fileprivate var d",
+            "fileprivate var e",
             "package var f")
     }
 
@@ -60,9 +64,11 @@ struct AccessTests {
     func memberwise() {
         expectExpansion(
             of: "@Normalized public final class Message { public let id: Int; let text: String }",
-            has: "    nonisolated init(id: Int, text: String)", without: ["public nonisolated init(id"])
+            has: "    nonisolated init(id: Int, text: String)",
+            without: ["public nonisolated init(id"])
         expectExpansion(
-            of: "@Normalized public final class Message { public let id: Int }", has: "public nonisolated init(id: Int)"
+            of: "@Normalized public final class Message { public let id: Int }",
+            has: "public nonisolated init(id: Int)"
         )
     }
 }

@@ -7,7 +7,8 @@ struct AttributeTests {
     func name() {
         expectExpansion(
             of: #"@Normalized struct Person { @Stored("display_name") let name: String }"#,
-            has: #"fields: ["display_name"]"#, #"try encoder.encode(self.name, forKey: "display_name")"#,
+            has: #"fields: ["display_name"]"#,
+            #"try encoder.encode(self.name, forKey: "display_name")"#,
             #"return try decoder.decode(forKey: "display_name")"#,
             #"take(&builder.name, named: "display_name", from: other)"#, "var name: String")
     }
@@ -15,7 +16,8 @@ struct AttributeTests {
     @Test("a name may hold quotes and backslashes")
     func escapes() {
         expectExpansion(
-            of: #"@Normalized struct Person { @Stored("a\"b\\") let name: String }"#, has: ##"forKey: #"a"b\"#)"##)
+            of: #"@Normalized struct Person { @Stored("a\"b\\") let name: String }"#,
+            has: ##"forKey: #"a"b\"#)"##)
     }
 
     @Test("CodingKeys name members and leave them out; @Stored goes before them")
@@ -30,7 +32,8 @@ struct AttributeTests {
                     private enum CodingKeys: String, CodingKey { case name = "display_name", age = "years", `class` }
                 }
                 """, has: #"fields: ["display_name", "a", "class"]"#, #"forKey: "display_name")"#,
-            "builder.open", #"encode(self.`class`, forKey: "class")"#, without: ["encode(self.open"])
+            "builder.open", #"encode(self.`class`, forKey: "class")"#, without: ["encode(self.open"]
+        )
     }
 
     @Test("a default for records without the field")
@@ -59,7 +62,8 @@ struct AttributeTests {
             "let value0 = try Builder.read_tone(from: &decoder)")
         expectExpansion(
             of: "@Normalized final class Message " + source,
-            has: #"self.tone = try decoder.decode(forKey: "tone", default: Tone.plain)"#, without: ["read_tone"])
+            has: #"self.tone = try decoder.decode(forKey: "tone", default: Tone.plain)"#,
+            without: ["read_tone"])
     }
 
     @Test("@NotStored: compared, copied and visited, but neither written nor read")
@@ -96,7 +100,8 @@ struct AttributeTests {
                     var count: Int { didSet {} }
                     var x = 0, y = -1.5, z = "", f = true
                 }
-                """, has: #"fields: ["a", "b", "count", "x", "y", "z", "f"]"#, "var b: String", "var x: Int",
+                """, has: #"fields: ["a", "b", "count", "x", "y", "z", "f"]"#, "var b: String",
+            "var x: Int",
             "var y: Double",
             "var z: String", "var f: Bool")
     }
@@ -115,7 +120,9 @@ struct AttributeTests {
             #"link(url: fields.decode(forKey: "u"))"#)
     }
 
-    @Test("Self in a default is the type, which it is not in the builder", arguments: ["struct", "final class"])
+    @Test(
+        "Self in a default is the type, which it is not in the builder",
+        arguments: ["struct", "final class"])
     func ownDefault(kind: String) {
         expectExpansion(
             of: "@Normalized \(kind) Person { @Stored(default: Self.plain) let tone: Tone }",
@@ -128,7 +135,8 @@ struct AttributeTests {
     @Test("an existential that may be nil and is used as if it were not")
     func forcedExistential() {
         expectExpansion(
-            of: "@Normalized struct Person { @Stored(default: a) var one: (any P)! }", has: "var one: (any P)!",
+            of: "@Normalized struct Person { @Stored(default: a) var one: (any P)! }",
+            has: "var one: (any P)!",
             "(a as (any P)?)", "-> (any P)!", without: ["as (any P)!"])
         expectExpansion(
             of: #"@Normalized(identifier: \.urn) struct Person { var urn: String! }"#,

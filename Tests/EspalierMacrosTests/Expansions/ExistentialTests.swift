@@ -187,7 +187,9 @@ struct ExistentialTests {
         }
         """
 
-    @Test("existentials at any depth, read by the builder, which stands where the names mean the same")
+    @Test(
+        "existentials at any depth, read by the builder, which stands where the names mean the same"
+    )
     func existentials() { expectExpansion(of: source, is: expansion) }
 }
 #endif

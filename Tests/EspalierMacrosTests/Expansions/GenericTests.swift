@@ -140,7 +140,8 @@ struct GenericTests {
         ])
     func dynamic(source: String) {
         expectExpansion(
-            of: source, has: "mapDynamically(self.item, transform)", "forEachDynamically(self.item, visit)",
+            of: source, has: "mapDynamically(self.item, transform)",
+            "forEachDynamically(self.item, visit)",
             without: ["ModelMembers.map(", "ModelMembers.forEach("])
     }
 

@@ -14,7 +14,9 @@ struct IdentifierTests {
 
     @Test("a name that is chosen, with any characters")
     func chosen() {
-        expectExpansion(of: #"@Normalized(type: "person") struct Person { let id: Int }"#, has: "\"person:\" + \(ofID)")
+        expectExpansion(
+            of: #"@Normalized(type: "person") struct Person { let id: Int }"#,
+            has: "\"person:\" + \(ofID)")
         expectExpansion(
             of: #"@Normalized(type: "a\"b\\c") struct Person { let id: Int }"#, has: #"self.id"#)
     }
@@ -25,16 +27,20 @@ struct IdentifierTests {
             of: "@Normalized struct Page<Item: Model> { let id: Int }",
             has: "EspalierModels.ModelMembers.typeName(of: Self.self) + \":\" + \(ofID)")
         expectExpansion(
-            of: #"@Normalized(type: "page") struct Page<Item: Model> { let id: Int }"#, has: "\"page:\" + \(ofID)")
+            of: #"@Normalized(type: "page") struct Page<Item: Model> { let id: Int }"#,
+            has: "\"page:\" + \(ofID)")
     }
 
     @Test("a property that is the whole identifier, at any depth")
     func whole() {
         expectExpansion(
             of: #"@Normalized(identifier: \.urn) struct Person { let urn: String? }"#,
-            has: "var modelIdentifier: Swift.String? {\n        EspalierModels.ModelMembers.identifier(of: self.urn)")
+            has:
+                "var modelIdentifier: Swift.String? {\n        EspalierModels.ModelMembers.identifier(of: self.urn)"
+        )
         expectExpansion(
-            of: #"@Normalized(identifier: \Person.header.urn) struct Person { let header: Header; let id: Int }"#,
+            of:
+                #"@Normalized(identifier: \Person.header.urn) struct Person { let header: Header; let id: Int }"#,
             has: "identifier(of: self.header.urn)")
     }
 
@@ -48,9 +54,11 @@ struct IdentifierTests {
     @Test("a nested type has its innermost name; backticks are not a part of it")
     func nested() {
         expectExpansion(
-            of: "enum Feed { @Normalized struct Message { let id: Int } }", has: "\"Message:\" + \(ofID)",
+            of: "enum Feed { @Normalized struct Message { let id: Int } }",
+            has: "\"Message:\" + \(ofID)",
             "extension Feed.Message:")
-        expectExpansion(of: "@Normalized struct `default` { let id: Int }", has: "\"default:\" + \(ofID)")
+        expectExpansion(
+            of: "@Normalized struct `default` { let id: Int }", has: "\"default:\" + \(ofID)")
     }
 }
 #endif

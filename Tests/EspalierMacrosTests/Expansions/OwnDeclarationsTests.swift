@@ -8,21 +8,31 @@ struct OwnDeclarationsTests {
         arguments: [
             ("var modelIdentifier: String? { nil }", "nonisolated var modelIdentifier"),
             ("var projectionIdentifier: String { \"P\" }", "nonisolated var projectionIdentifier"),
-            ("func map(_ transform: (any Model) -> (any Model)?) -> Message? { self }", "nonisolated func map"),
+            (
+                "func map(_ transform: (any Model) -> (any Model)?) -> Message? { self }",
+                "nonisolated func map"
+            ),
             ("func forEach(_ visit: (any Model) -> Void) {}", "nonisolated func forEach"),
             ("func hash(into hasher: inout Hasher) {}", "nonisolated func hash"),
             ("func merge(_ model: any Model) -> any Model { self }", "nonisolated func merge"),
             ("func storedValue(_ name: String) -> Any? { nil }", "nonisolated func storedValue"),
             ("func encode(to encoder: inout RecordEncoder) throws {}", "nonisolated func encode"),
-            ("init(from decoder: inout RecordDecoder) throws {}", "init(from decoder: inout EspalierRecords"),
-            ("func copy(_ change: (inout Builder) -> Void) -> Message { self }", "nonisolated func copy"),
+            (
+                "init(from decoder: inout RecordDecoder) throws {}",
+                "init(from decoder: inout EspalierRecords"
+            ),
+            (
+                "func copy(_ change: (inout Builder) -> Void) -> Message { self }",
+                "nonisolated func copy"
+            ),
             ("struct Builder {}", "struct Builder: Swift.Sendable"),
         ])
     func each(own: String, generated: String) {
         let source = "@Normalized struct Message { let id: Int; let sender: Person\n}"
         expectExpansion(of: source, has: generated)
         expectExpansion(
-            of: source.replacing("\n", with: "\n\(own)\n"), has: "extension Message", without: [generated])
+            of: source.replacing("\n", with: "\n\(own)\n"), has: "extension Message",
+            without: [generated])
     }
 
     @Test("functions of the same names for something else are no reason")
@@ -48,7 +58,8 @@ struct OwnDeclarationsTests {
         let source = "@Normalized final class Message { let id: Int\n}"
         expectExpansion(of: source, has: "init(id: Int)")
         expectExpansion(
-            of: source.replacing("\n", with: "\ninit(number: Int) { id = number }\n"), has: "init(_ builder",
+            of: source.replacing("\n", with: "\ninit(number: Int) { id = number }\n"),
+            has: "init(_ builder",
             without: ["nonisolated init(id: Int)"])
     }
 
@@ -56,11 +67,14 @@ struct OwnDeclarationsTests {
     func ownBuilder() {
         expectExpansion(
             of: "@Normalized struct Message { let id: Int; struct Builder {} }",
-            has: "struct NormalizedBuilder: Swift.Sendable", "copy(_ change: (inout NormalizedBuilder)")
+            has: "struct NormalizedBuilder: Swift.Sendable",
+            "copy(_ change: (inout NormalizedBuilder)")
         expectExpansion(
-            of: "@Normalized struct Message { let builder: Builder }", has: "struct NormalizedBuilder",
+            of: "@Normalized struct Message { let builder: Builder }",
+            has: "struct NormalizedBuilder",
             "var builder: Builder")
-        expectExpansion(of: "@Normalized struct Builder { let id: Int }", has: "struct NormalizedBuilder")
+        expectExpansion(
+            of: "@Normalized struct Builder { let id: Int }", has: "struct NormalizedBuilder")
     }
 
     @Test("its own == is what Equatable uses")
@@ -68,23 +82,30 @@ struct OwnDeclarationsTests {
         let source = "@Normalized struct Message { let id: Int\n}"
         expectExpansion(of: source, has: "a.id == b.id", "@_implements(Swift.Equatable, ==(_:_:))")
         expectExpansion(
-            of: source.replacing("\n", with: "\nstatic func == (a: Message, b: Message) -> Bool { true }\n"),
-            has: "@_implements(Swift.Equatable, ==(_:_:))", "return a == b", without: ["a.id == b.id"])
+            of: source.replacing(
+                "\n", with: "\nstatic func == (a: Message, b: Message) -> Bool { true }\n"),
+            has: "@_implements(Swift.Equatable, ==(_:_:))", "return a == b",
+            without: ["a.id == b.id"])
     }
 
     @Test(
         "a == of the type, however it is written",
-        arguments: ["Page", "Self", "Page<Item>", "Feed.Page", "Feed.Page<Item>", "borrowing Page", "(Page)"])
+        arguments: [
+            "Page", "Self", "Page<Item>", "Feed.Page", "Feed.Page<Item>", "borrowing Page",
+            "(Page)",
+        ])
     func writtenEquality(type: String) {
         expectExpansion(
-            of: Self.page(with: "static func == (a: \(type), b: \(type)) -> Swift.Bool { true }"), has: "return a == b",
+            of: Self.page(with: "static func == (a: \(type), b: \(type)) -> Swift.Bool { true }"),
+            has: "return a == b",
             without: ["a.id == b.id"])
     }
 
     @Test(
         "a == of something else, which would call itself, is an overload",
         arguments: [
-            "static func == (a: Page, b: Int) -> Bool { true }", "static func == (a: Int, b: Page) -> Bool { true }",
+            "static func == (a: Page, b: Int) -> Bool { true }",
+            "static func == (a: Int, b: Page) -> Bool { true }",
             "static func == <T>(a: T, b: T) -> Bool { true }",
             "static func == (a: Page, b: Page) -> Filter { .init() }",
             "static func == (a: Page<Int>, b: Page<Int>) -> Bool { true }",
@@ -99,11 +120,14 @@ struct OwnDeclarationsTests {
         "extension Feed { @Normalized struct Page<Item: Model> { let id: Int\n\(own)\n} }"
     }
 
-    @Test("with its own == nothing is hashed: what == doesn't look at would tell equal values apart")
+    @Test(
+        "with its own == nothing is hashed: what == doesn't look at would tell equal values apart")
     func ownEquality() {
         expectExpansion(
-            of: "@Normalized struct Message { let id: Int; static func == (a: Self, b: Self) -> Bool { true } }",
-            has: "nonisolated func hash(into hasher: inout Swift.Hasher)", without: ["hasher.combine"])
+            of:
+                "@Normalized struct Message { let id: Int; static func == (a: Self, b: Self) -> Bool { true } }",
+            has: "nonisolated func hash(into hasher: inout Swift.Hasher)",
+            without: ["hasher.combine"])
     }
 
     @Test("only the conformances that the compiler asks for are stated")
@@ -116,7 +140,8 @@ struct OwnDeclarationsTests {
                 """)
         expectExpansion(
             of: "@Normalized enum Entry { case a }",
-            has: "extension Entry: EspalierModels.NormalizedModel, EspalierModels.Model, Swift.Hashable",
+            has:
+                "extension Entry: EspalierModels.NormalizedModel, EspalierModels.Model, Swift.Hashable",
             without: ["ProjectedModel"])
     }
 }

@@ -10,7 +10,9 @@ struct ArgumentProblemTests {
             @Normalized(type: "") struct Person {
                 let id: String
             }
-            """, "an empty 'type:' would mix identifiers of different types; leave it out for 'Person'", line: 1,
+            """,
+            "an empty 'type:' would mix identifiers of different types; leave it out for 'Person'",
+            line: 1,
             column: 19,
             fixIt: "replace by \"Person\"",
             fixed: """
@@ -24,9 +26,11 @@ struct ArgumentProblemTests {
     func typeLiteral() {
         let message = "'type:' takes a string literal without interpolations"
         expectProblem(
-            "@Normalized(type: name) struct Person { let id: String }", message, line: 1, column: 19)
+            "@Normalized(type: name) struct Person { let id: String }", message, line: 1, column: 19
+        )
         expectProblem(
-            #"@Normalized(type: "a\(name)") struct Person { let id: String }"#, message, line: 1, column: 19)
+            #"@Normalized(type: "a\(name)") struct Person { let id: String }"#, message, line: 1,
+            column: 19)
     }
 
     @Test("a type together with an identifier")
@@ -41,7 +45,8 @@ struct ArgumentProblemTests {
     @Test("an argument beside a modelIdentifier of the type's own; the fix-it removes it")
     func unusedArgument() {
         for (argument, fixIt) in [
-            ("type: \"person\"", "remove the argument"), ("identifier: \\.urn", "remove the argument"),
+            ("type: \"person\"", "remove the argument"),
+            ("identifier: \\.urn", "remove the argument"),
         ] {
             expectProblem(
                 """
@@ -49,7 +54,8 @@ struct ArgumentProblemTests {
                     let id: String
                     var modelIdentifier: String? { id }
                 }
-                """, "'Person' has a 'modelIdentifier' of its own, which this would not change: remove one of them",
+                """,
+                "'Person' has a 'modelIdentifier' of its own, which this would not change: remove one of them",
                 line: 1, column: argument.hasPrefix("type") ? 19 : 25, fixIt: fixIt,
                 fixed: """
                     @Normalized struct Person {
@@ -60,13 +66,16 @@ struct ArgumentProblemTests {
         }
     }
 
-    @Test("a modelIdentifier of another type; the fix-it makes it a String?", arguments: ["String", "Int", "Name?"])
+    @Test(
+        "a modelIdentifier of another type; the fix-it makes it a String?",
+        arguments: ["String", "Int", "Name?"])
     func identifierType(type: String) {
         func person(_ type: String) -> String {
             "@Normalized struct Person {\n    var modelIdentifier: \(type) { name }\n}"
         }
         expectProblem(
-            person(type), "a 'modelIdentifier' is a String?: one of another type is not what the cache asks for",
+            person(type),
+            "a 'modelIdentifier' is a String?: one of another type is not what the cache asks for",
             line: 2,
             column: 26, fixIt: "replace by 'String?'", fixed: person("String?"))
         for right in ["String?", "Swift.String?", "Optional<String>"] {
@@ -81,25 +90,30 @@ struct ArgumentProblemTests {
             a 'modelIdentifier', or say with @Normalized(type: "...") that its records are the same, too
             """
         expectProblem(
-            "struct Page<T> { @Normalized struct Row { let id: Int } }", message, line: 1, column: 18)
+            "struct Page<T> { @Normalized struct Row { let id: Int } }", message, line: 1,
+            column: 18)
         expectProblem(
-            "struct Page<T> { enum Rows { @Normalized struct Row<U: Codable> { let id: Int } } }", message, line: 1,
+            "struct Page<T> { enum Rows { @Normalized struct Row<U: Codable> { let id: Int } } }",
+            message, line: 1,
             column: 30)
         expectProblem(
-            "extension Page where T: P { @Normalized struct Row { let id: Int } }", message, line: 1, column: 29)
+            "extension Page where T: P { @Normalized struct Row { let id: Int } }", message,
+            line: 1, column: 29)
     }
 
     @Test("in a generic type a chosen identifier is right, and none at all")
     func genericContextElsewhere() {
         for row in [
-            "@Normalized struct Row { let text: String }", #"@Normalized(type: "row") struct Row { let id: Int }"#,
+            "@Normalized struct Row { let text: String }",
+            #"@Normalized(type: "row") struct Row { let id: Int }"#,
             #"@Normalized(identifier: \.urn) struct Row { let urn: String }"#,
             "@Normalized struct Row { let id: Int; var modelIdentifier: String? { nil } }",
         ] {
             expectExpansion(of: "struct Page<T> { \(row) }", has: "nonisolated func map")
         }
         expectExpansion(
-            of: "extension Page where T == Int { @Normalized struct Row { let id: Int } }", has: "\"Row:\"")
+            of: "extension Page where T == Int { @Normalized struct Row { let id: Int } }",
+            has: "\"Row:\"")
     }
 
     @Test("a type without an id")
@@ -116,9 +130,11 @@ struct ArgumentProblemTests {
     func identifierPath() {
         let message = "'identifier:' takes a key path of properties, such as \\.urn"
         expectProblem(
-            #"@Normalized(identifier: \.names[0]) struct Person { let names: [String] }"#, message, line: 1, column: 25)
+            #"@Normalized(identifier: \.names[0]) struct Person { let names: [String] }"#, message,
+            line: 1, column: 25)
         expectProblem(
-            #"@Normalized(identifier: path) struct Person { let urn: String }"#, message, line: 1, column: 25)
+            #"@Normalized(identifier: path) struct Person { let urn: String }"#, message, line: 1,
+            column: 25)
     }
 
     @Test(
@@ -145,9 +161,11 @@ struct ArgumentProblemTests {
     @Test("an optional id is right where it is the identifier, or where the type has its own")
     func optionalIdentifierElsewhere() {
         expectExpansion(
-            of: #"@Normalized(identifier: \.id) struct Person { let id: String? }"#, has: "identifier(of: self.id)")
+            of: #"@Normalized(identifier: \.id) struct Person { let id: String? }"#,
+            has: "identifier(of: self.id)")
         expectExpansion(
-            of: "@Normalized struct Person { let id: String?; var modelIdentifier: String? { id } }",
+            of:
+                "@Normalized struct Person { let id: String?; var modelIdentifier: String? { id } }",
             has: "encode(self.id")
     }
 }

@@ -9,29 +9,34 @@ struct CaseProblemTests {
     ) {
         func model(_ text: String) -> String { "@Normalized enum Entry {\n    \(text)\n}" }
         expectProblem(
-            model(text), message, line: 2, column: column, fixIt: fixIt, fixed: fixed.map(model), at: line)
+            model(text), message, line: 2, column: column, fixIt: fixIt, fixed: fixed.map(model),
+            at: line)
     }
 
     @Test("a case that is to be left out")
     func notStored() {
         expect(
-            "@NotStored case link(String)", "a case can't be left out: a value that has it has to be stored", column: 5)
+            "@NotStored case link(String)",
+            "a case can't be left out: a value that has it has to be stored", column: 5)
     }
 
     @Test("a default value for a case")
     func caseDefault() {
         expect(
-            "@Stored(\"l\", default: 0) case link(String)", "a case has no default value: write it at the payload",
+            "@Stored(\"l\", default: 0) case link(String)",
+            "a case has no default value: write it at the payload",
             column: 5)
     }
 
     @Test("an empty name, and one that is no literal")
     func names() {
         expect(
-            "@Stored(\"\") case link(String)", "a case needs a name; without @Stored it is 'link'", column: 13,
+            "@Stored(\"\") case link(String)", "a case needs a name; without @Stored it is 'link'",
+            column: 13,
             fixIt: "replace by \"link\"", fixed: "@Stored(\"link\") case link(String)")
         expect(
-            "@Stored(name) case link(String)", "@Stored takes a string literal without interpolations", column: 13)
+            "@Stored(name) case link(String)",
+            "@Stored takes a string literal without interpolations", column: 13)
     }
 
     @Test("two cases of one stored name")

@@ -4,35 +4,42 @@ import Testing
 @Suite("what is said about members")
 struct MemberProblemTests {
     private func expect(
-        _ member: String, _ message: String, column: Int = 5, fixIt: String? = nil, fixed: String? = nil,
+        _ member: String, _ message: String, column: Int = 5, fixIt: String? = nil,
+        fixed: String? = nil,
         at line: UInt = #line
     ) {
         func model(_ member: String) -> String { "@Normalized struct Message {\n    \(member)\n}" }
         expectProblem(
-            model(member), message, line: 2, column: column, fixIt: fixIt, fixed: fixed.map(model), at: line)
+            model(member), message, line: 2, column: column, fixIt: fixIt, fixed: fixed.map(model),
+            at: line)
     }
 
     @Test("@NotStored without a default value; the fix-it gives it a place for one")
     func noDefault() {
         expect(
-            "@NotStored var count: Int", "@NotStored, so a model read from the cache needs a default value for it",
+            "@NotStored var count: Int",
+            "@NotStored, so a model read from the cache needs a default value for it",
             column: 20,
             fixIt: "insert ' = <#default#>'", fixed: "@NotStored var count: Int = <#default#>")
         expect(
-            "@NotStored let count: Int?", "@NotStored, so a model read from the cache needs a default value for it",
+            "@NotStored let count: Int?",
+            "@NotStored, so a model read from the cache needs a default value for it",
             column: 20, fixIt: "replace 'let' by 'var'", fixed: "@NotStored var count: Int?")
         expect(
-            "@NotStored let count: Int", "@NotStored, so a model read from the cache needs a default value for it",
+            "@NotStored let count: Int",
+            "@NotStored, so a model read from the cache needs a default value for it",
             column: 20, fixIt: "replace 'let' by 'var' and insert ' = <#default#>'",
             fixed: "@NotStored var count: Int = <#default#>")
         expect(
             "@NotStored var count: Int // of it",
             "@NotStored, so a model read from the cache needs a default value for it",
-            column: 20, fixIt: "insert ' = <#default#>'", fixed: "@NotStored var count: Int = <#default#> // of it")
+            column: 20, fixIt: "insert ' = <#default#>'",
+            fixed: "@NotStored var count: Int = <#default#> // of it")
         expect(
             "@NotStored var count: Int { didSet {} }",
             "@NotStored, so a model read from the cache needs a default value for it", column: 20,
-            fixIt: "insert ' = <#default#>'", fixed: "@NotStored var count: Int = <#default#> { didSet {} }")
+            fixIt: "insert ' = <#default#>'",
+            fixed: "@NotStored var count: Int = <#default#> { didSet {} }")
     }
 
     @Test("a member that CodingKeys leave out, without a default value")
@@ -44,7 +51,9 @@ struct MemberProblemTests {
                 var count: Int
                 enum CodingKeys: String, CodingKey { case text }
             }
-            """, "CodingKeys leave 'count' out, so a model read from the cache needs a default value for it", line: 3,
+            """,
+            "CodingKeys leave 'count' out, so a model read from the cache needs a default value for it",
+            line: 3,
             column: 9, fixIt: "insert ' = <#default#>'",
             fixed: """
                 @Normalized struct Message {
@@ -59,33 +68,40 @@ struct MemberProblemTests {
     func both() {
         expect(
             "@NotStored @Stored(\"n\") var count = 0",
-            "@Stored and @NotStored exclude each other: 'count' is either stored or not", column: 16)
+            "@Stored and @NotStored exclude each other: 'count' is either stored or not", column: 16
+        )
     }
 
     @Test("an empty name; the fix-it writes the member's own")
     func emptyName() {
         expect(
-            "@Stored(\"\") let text: String", "a field needs a name; without @Stored it is 'text'", column: 13,
+            "@Stored(\"\") let text: String", "a field needs a name; without @Stored it is 'text'",
+            column: 13,
             fixIt: "replace by \"text\"", fixed: "@Stored(\"text\") let text: String")
     }
 
     @Test("a name that is no literal")
     func nameLiteral() {
-        expect("@Stored(name) let text: String", "@Stored takes a string literal without interpolations", column: 13)
+        expect(
+            "@Stored(name) let text: String",
+            "@Stored takes a string literal without interpolations", column: 13)
     }
 
     @Test("@Stored on what is not stored anyway")
     func notAMember() {
         expect(
-            "@Stored(\"n\") var count: Int { 1 }", "'count' is computed and is not stored anyway: remove @Stored")
+            "@Stored(\"n\") var count: Int { 1 }",
+            "'count' is computed and is not stored anyway: remove @Stored")
         expect(
             "@Stored(\"n\") static let count = 1",
             "'count' belongs to the type and is not stored anyway: remove @Stored")
         expect(
             "@Stored(\"n\") let count = 1",
-            "'count' is a constant, the same in every value and is not stored anyway: remove @Stored")
+            "'count' is a constant, the same in every value and is not stored anyway: remove @Stored"
+        )
         expect(
-            "@NotStored static let count = 1", "'count' belongs to the type and is not stored anyway: remove @NotStored"
+            "@NotStored static let count = 1",
+            "'count' belongs to the type and is not stored anyway: remove @NotStored"
         )
     }
 
@@ -93,13 +109,15 @@ struct MemberProblemTests {
     func noType() {
         expect(
             "var made = Date()",
-            "write the type of 'made': @Normalized sees the text of its value, not its type", column: 9)
+            "write the type of 'made': @Normalized sees the text of its value, not its type",
+            column: 9)
     }
 
     @Test("several names at once")
     func pattern() {
         expect(
-            "let (a, b): (Int, Int)", "@Normalized takes one name at a time: declare each property by itself", column: 5
+            "let (a, b): (Int, Int)",
+            "@Normalized takes one name at a time: declare each property by itself", column: 5
         )
     }
 
@@ -112,7 +130,8 @@ struct MemberProblemTests {
             default value
             """)
         expectExpansion(
-            of: "@Normalized struct Message { let text: String; @NotStored @Clamped var count: Int = 0 }",
+            of:
+                "@Normalized struct Message { let text: String; @NotStored @Clamped var count: Int = 0 }",
             has: "builder.text", without: ["builder.count", "a.count"])
     }
 
@@ -136,7 +155,8 @@ struct MemberProblemTests {
             @NotStored before it
             """)
         expectExpansion(
-            of: "@Normalized struct Message { @NotStored lazy var count = 0; @NotStored weak var parent: Other? }",
+            of:
+                "@Normalized struct Message { @NotStored lazy var count = 0; @NotStored weak var parent: Other? }",
             has: "encode(to", without: ["self.count", "self.parent"])
     }
 
@@ -169,7 +189,8 @@ struct MemberProblemTests {
     @Test(
         "a type that nothing can store",
         arguments: [
-            ("@Sendable (Int) -> Void", "a function"), ("[(Int, Int)]", "a tuple"), ("Int.Type?", "a type"),
+            ("@Sendable (Int) -> Void", "a function"), ("[(Int, Int)]", "a tuple"),
+            ("Int.Type?", "a type"),
             ("Any", "'Any'"), ("[String: AnyObject]", "'AnyObject'"),
         ])
     func unstorable(type: String, what: String) {

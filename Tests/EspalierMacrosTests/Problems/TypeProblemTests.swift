@@ -10,7 +10,9 @@ struct TypeProblemTests {
             @Normalized public class Person {
                 let id: String
             }
-            """, "a class with @Normalized has to be final: a subclass would be stored as this class", line: 1,
+            """,
+            "a class with @Normalized has to be final: a subclass would be stored as this class",
+            line: 1,
             column: 20,
             fixIt: "insert 'final'",
             fixed: """
@@ -24,9 +26,11 @@ struct TypeProblemTests {
     func otherKinds() {
         let message = "@Normalized is for structs, final classes and enums; "
         expectProblem(
-            "@Normalized actor Person {}", message + "an actor is no value that can be stored", line: 1, column: 13)
+            "@Normalized actor Person {}", message + "an actor is no value that can be stored",
+            line: 1, column: 13)
         expectProblem(
-            "@Normalized protocol Person {}", message + "a protocol is no value that can be stored", line: 1, column: 13
+            "@Normalized protocol Person {}", message + "a protocol is no value that can be stored",
+            line: 1, column: 13
         )
     }
 
@@ -46,13 +50,15 @@ struct TypeProblemTests {
                     case good, bad
                 }
                 """)
-        expectExpansion(of: "@Normalized enum Mood: Sendable { case good, bad }", has: "encodeCase(\"good\")")
+        expectExpansion(
+            of: "@Normalized enum Mood: Sendable { case good, bad }", has: "encodeCase(\"good\")")
     }
 
     @Test("an enum without cases")
     func noCases() {
         expectProblem(
-            "@Normalized enum Nothing {}", "an enum without cases has no value that can be stored", line: 1, column: 18)
+            "@Normalized enum Nothing {}", "an enum without cases has no value that can be stored",
+            line: 1, column: 18)
     }
 
     @Test("a private type in another type, which its extension can't see")
@@ -64,7 +70,9 @@ struct TypeProblemTests {
                     let id: String
                 }
             }
-            """, "the extension that makes 'Message' a model can't see a private type: make it fileprivate", line: 2,
+            """,
+            "the extension that makes 'Message' a model can't see a private type: make it fileprivate",
+            line: 2,
             column: 17, fixIt: "replace 'private' by 'fileprivate'",
             fixed: """
                 enum Feed {
@@ -74,7 +82,8 @@ struct TypeProblemTests {
                 }
                 """)
         expectExpansion(
-            of: "@Normalized private struct Message { let id: String }", has: "fileprivate nonisolated func map")
+            of: "@Normalized private struct Message { let id: String }",
+            has: "fileprivate nonisolated func map")
     }
 
     @Test("a private type that a member has, which the builder can't see")
@@ -86,7 +95,9 @@ struct TypeProblemTests {
                 private struct Tone: Codable {}
                 private struct Other {}
             }
-            """, "'tone' is a part of the builder, which can't see the private 'Tone': make it fileprivate", line: 3,
+            """,
+            "'tone' is a part of the builder, which can't see the private 'Tone': make it fileprivate",
+            line: 3,
             column: 5, fixIt: "replace 'private' by 'fileprivate'",
             fixed: """
                 @Normalized struct Message {

@@ -60,10 +60,14 @@ struct ComparingTests {
         #expect(areEqualAtRunTime(Pin(1) as any Model, Pin(1) as any Model))
         #expect(!areEqualAtRunTime(Pin(1) as any Model, Opaque(1) as any Model))
         #expect(areEqualAtRunTime((Pin(1) as any Model) as (any Model)?, Pin(1)))
-        #expect(areEqualAtRunTime([Pin(1), Opaque(1)] as [any Model], [Pin(1), Opaque(1)] as [any Model]))
+        #expect(
+            areEqualAtRunTime(
+                [Pin(1), Opaque(1)] as [any Model], [Pin(1), Opaque(1)] as [any Model]))
     }
 
-    @Test("what can't be compared counts as different, objects by identity; nil and empty are the same all the same")
+    @Test(
+        "what can't be compared counts as different, objects by identity; nil and empty are the same all the same"
+    )
     func incomparable() {
         let object = Object()
         #expect(ModelMembers.areEqual(object, object))

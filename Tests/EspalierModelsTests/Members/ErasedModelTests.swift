@@ -19,7 +19,8 @@ struct Board: Pinnable, NormalizedModel {
         required = try decoder.decode(ErasedModel<any Pinnable>.self, forKey: "required").model
         optional = try decoder.decode(ErasedModel<any Pinnable>?.self, forKey: "optional")?.model
         list = try decoder.decode([ErasedModel<any Pinnable>].self, forKey: "list").map(\.model)
-        table = try decoder.decode([String: ErasedModel<any Pinnable>].self, forKey: "table").mapValues(\.model)
+        table = try decoder.decode([String: ErasedModel<any Pinnable>].self, forKey: "table")
+            .mapValues(\.model)
     }
 
     func encode(to encoder: inout RecordEncoder) throws {
@@ -68,9 +69,13 @@ extension Result where Failure == MissReason {
 struct ErasedModelTests {
     let source = DictionaryRecordSource()
 
-    func read(_ id: Int = 1) -> Result<Board, MissReason> { source.read("Board:\(id)", as: Board.self) }
+    func read(_ id: Int = 1) -> Result<Board, MissReason> {
+        source.read("Board:\(id)", as: Board.self)
+    }
 
-    func erased(_ models: [any Pinnable]) -> [ErasedModel<any Pinnable>] { models.map { ErasedModel($0) } }
+    func erased(_ models: [any Pinnable]) -> [ErasedModel<any Pinnable>] {
+        models.map { ErasedModel($0) }
+    }
     func erased(_ models: [String: any Pinnable]) -> [String: ErasedModel<any Pinnable>] {
         models.mapValues { ErasedModel($0) }
     }
@@ -93,22 +98,35 @@ struct ErasedModelTests {
     @Test("any existential of models will do")
     func existentials() throws {
         try source.store(Erased<any Model>(Pin(1)))
-        #expect(try source.read("Erased", as: Erased<any Model>.self).get().held.model as? Pin == Pin(1))
-        #expect(try source.read("Erased", as: Erased<any SimpleModel>.self).get().held.model as? Pin == Pin(1))
-        #expect(try source.read("Erased", as: Erased<any NormalizedModel>.self).get().held.model as? Pin == Pin(1))
-        #expect(try source.read("Erased", as: Erased<any Pinnable & Hashable>.self).get().held.model as? Pin == Pin(1))
+        #expect(
+            try source.read("Erased", as: Erased<any Model>.self).get().held.model as? Pin == Pin(1)
+        )
+        #expect(
+            try source.read("Erased", as: Erased<any SimpleModel>.self).get().held.model as? Pin
+                == Pin(1))
+        #expect(
+            try source.read("Erased", as: Erased<any NormalizedModel>.self).get().held.model as? Pin
+                == Pin(1))
+        #expect(
+            try source.read("Erased", as: Erased<any Pinnable & Hashable>.self).get().held.model
+                as? Pin == Pin(1))
         #expect(try source.read("Erased", as: Erased<Pin>.self).get().held.model == Pin(1))
     }
 
-    @Test("a model's record is the one it has anywhere else, and what is written there is read here")
+    @Test(
+        "a model's record is the one it has anywhere else, and what is written there is read here")
     func shared() throws {
         try source.store(Erased<any Model>(Pin(1, "a")))
         try source.store(Pin(1, "b"))
         #expect(try source.read("Pin:1", as: Pin.self).get() == Pin(1, "b"))
-        #expect(try source.read("Erased", as: Erased<any Model>.self).get().held.model as? Pin == Pin(1, "b"))
+        #expect(
+            try source.read("Erased", as: Erased<any Model>.self).get().held.model as? Pin
+                == Pin(1, "b"))
     }
 
-    @Test("a deleted child leaves an optional nil, a list without the element, a table without the entry")
+    @Test(
+        "a deleted child leaves an optional nil, a list without the element, a table without the entry"
+    )
     func deleted() throws {
         var board = Board()
         board.optional = Pin(2)
@@ -123,7 +141,9 @@ struct ErasedModelTests {
         #expect(read.required as? Pin == Pin(1), "what stands behind it is read where it stands")
     }
 
-    @Test("a deleted required child deletes what holds it, up to the nearest place that can do without")
+    @Test(
+        "a deleted required child deletes what holds it, up to the nearest place that can do without"
+    )
     func deletionClimbs() throws {
         var board = Board(1)
         board.required = Pin(7)
@@ -156,10 +176,12 @@ struct ErasedModelTests {
     @Test("a name that is no type's is a miss that names it and its place")
     func unknownName() throws {
         for name in [
-            "5MyApp6PersonV", "", "Pin", "Si", "\u{1}\u{2}\u{3}\u{4}\u{5}", String(repeating: "Say", count: 5_000),
+            "5MyApp6PersonV", "", "Pin", "Si", "\u{1}\u{2}\u{3}\u{4}\u{5}",
+            String(repeating: "Say", count: 5_000),
         ] {
             try source.store(Forged([name, name]))
-            let miss = MissReason.undecodable(path: "Erased.held", detail: "no model has the type name \(name)")
+            let miss = MissReason.undecodable(
+                path: "Erased.held", detail: "no model has the type name \(name)")
             #expect(source.read("Erased", as: Erased<any Model>.self).miss == miss)
         }
     }
@@ -167,7 +189,8 @@ struct ErasedModelTests {
     @Test("a type that is not of the existential is a miss that names it")
     func otherExistential() throws {
         try source.store(Erased<any NormalizedModel>(CodablePlace(id: 1, name: "Rome")))
-        let miss = MissReason.undecodable(path: "Erased.held", detail: "CodablePlace is not Pinnable")
+        let miss = MissReason.undecodable(
+            path: "Erased.held", detail: "CodablePlace is not Pinnable")
         #expect(source.read("Erased", as: Erased<any Pinnable>.self).miss == miss)
     }
 
@@ -176,7 +199,8 @@ struct ErasedModelTests {
         func path<Value: FieldValue & Sendable>(_ value: Value) throws -> String? {
             try source.store(Forged(value))
             guard
-                case .failure(.undecodable(let path, _)) = source.read("Erased", as: Erased<any Model>.self)
+                case .failure(.undecodable(let path, _)) = source.read(
+                    "Erased", as: Erased<any Model>.self)
             else { return nil }
             return path
         }
@@ -223,14 +247,20 @@ struct ErasedModelTests {
         #expect(type(Hidden()) == "Hidden", "remembered")
         #expect(type(Local()) == "Local")
         #expect(type(Pin(1)) == nil)
-        #expect(throws: FlattenError.notStorable(type: "Opaque")) { try source.store(Erased<any Model>(Opaque(1))) }
-        #expect(throws: FlattenError.notStorable(type: "Int")) { try source.store(Erased<any Hashable & Sendable>(1)) }
+        #expect(throws: FlattenError.notStorable(type: "Opaque")) {
+            try source.store(Erased<any Model>(Opaque(1)))
+        }
+        #expect(throws: FlattenError.notStorable(type: "Int")) {
+            try source.store(Erased<any Hashable & Sendable>(1))
+        }
     }
 
     @Test("the child is what is mapped and visited, and anything of the existential replaces it")
     func mapping() {
         let erased = ErasedModel<any Pinnable>(Pin(1))
-        #expect(ModelMembers.map(erased) { _ in CodablePin() } == ErasedModel<any Pinnable>(CodablePin()))
+        #expect(
+            ModelMembers.map(erased) { _ in CodablePin() }
+                == ErasedModel<any Pinnable>(CodablePin()))
         #expect(ModelMembers.map(erased) { _ in Opaque(1) } == nil)
         #expect(ModelMembers.map(erased) { _ in nil } == nil)
         #expect(ModelMembers.map([erased, erased]) { _ in nil } == [])

@@ -41,19 +41,25 @@ struct IdentifyingTests {
     @Test("an id gives a text")
     func plain() {
         let texts: [String] = [
-            ModelMembers.identifier(of: 7), ModelMembers.identifier(of: UInt8(7)), ModelMembers.identifier(of: "a"),
-            ModelMembers.identifier(of: "ab".dropFirst()), ModelMembers.identifier(of: Raw(rawValue: 7)),
+            ModelMembers.identifier(of: 7), ModelMembers.identifier(of: UInt8(7)),
+            ModelMembers.identifier(of: "a"),
+            ModelMembers.identifier(of: "ab".dropFirst()),
+            ModelMembers.identifier(of: Raw(rawValue: 7)),
             ModelMembers.identifier(of: RawText(rawValue: "a")),
             ModelMembers.identifier(of: RawSubstring(rawValue: "ab".dropFirst())),
-            ModelMembers.identifier(of: RawUUID(rawValue: Self.uuid)), ModelMembers.identifier(of: Self.uuid),
-            ModelMembers.identifier(of: Nested(rawValue: Raw(rawValue: 7))), ModelMembers.identifier(of: Kind.first),
+            ModelMembers.identifier(of: RawUUID(rawValue: Self.uuid)),
+            ModelMembers.identifier(of: Self.uuid),
+            ModelMembers.identifier(of: Nested(rawValue: Raw(rawValue: 7))),
+            ModelMembers.identifier(of: Kind.first),
             ModelMembers.identifier(of: Number.one), ModelMembers.identifier(of: Lossless("l")),
-            ModelMembers.identifier(of: Both(rawValue: 1)), ModelMembers.identifier(of: BothUUID(rawValue: Self.uuid)),
+            ModelMembers.identifier(of: Both(rawValue: 1)),
+            ModelMembers.identifier(of: BothUUID(rawValue: Self.uuid)),
             ModelMembers.identifier(of: BothNested(rawValue: Raw(rawValue: 1))),
         ]
         #expect(
             texts == [
-                "7", "7", "a", "b", "7", "a", "b", Self.uuidText, Self.uuidText, "7", "first", "1", "l", "both-1",
+                "7", "7", "a", "b", "7", "a", "b", Self.uuidText, Self.uuidText, "7", "first", "1",
+                "l", "both-1",
                 "both",
                 "both",
             ])
@@ -70,8 +76,10 @@ struct IdentifyingTests {
     @Test("an id as an optional identifier is what it is")
     func whole() {
         let texts: [String?] = [
-            ModelMembers.identifier(of: 7), ModelMembers.identifier(of: "a"), ModelMembers.identifier(of: Self.uuid),
-            ModelMembers.identifier(of: Raw(rawValue: 7)), ModelMembers.identifier(of: Both(rawValue: 1)),
+            ModelMembers.identifier(of: 7), ModelMembers.identifier(of: "a"),
+            ModelMembers.identifier(of: Self.uuid),
+            ModelMembers.identifier(of: Raw(rawValue: 7)),
+            ModelMembers.identifier(of: Both(rawValue: 1)),
             ModelMembers.identifier(of: RawUUID(rawValue: Self.uuid)),
             ModelMembers.identifier(of: BothUUID(rawValue: Self.uuid)),
             ModelMembers.identifier(of: Nested(rawValue: Raw(rawValue: 7))),
@@ -83,8 +91,10 @@ struct IdentifyingTests {
     func optional() {
         let texts: [String?] = [
             ModelMembers.identifier(of: Optional(7)), ModelMembers.identifier(of: Int?.none),
-            ModelMembers.identifier(of: Optional("a")), ModelMembers.identifier(of: Optional(Self.uuid)),
-            ModelMembers.identifier(of: UUID?.none), ModelMembers.identifier(of: Optional(Raw(rawValue: 7))),
+            ModelMembers.identifier(of: Optional("a")),
+            ModelMembers.identifier(of: Optional(Self.uuid)),
+            ModelMembers.identifier(of: UUID?.none),
+            ModelMembers.identifier(of: Optional(Raw(rawValue: 7))),
             ModelMembers.identifier(of: Optional(Both(rawValue: 1))),
             ModelMembers.identifier(of: Optional(RawUUID(rawValue: Self.uuid))),
             ModelMembers.identifier(of: Optional(BothUUID(rawValue: Self.uuid))),

@@ -25,7 +25,9 @@ struct MappingTests {
         return identifiers
     }
 
-    @Test("a child is replaced; one that is deleted, or replaced by something of another type, is nil")
+    @Test(
+        "a child is replaced; one that is deleted, or replaced by something of another type, is nil"
+    )
     func child() {
         #expect(ModelMembers.map(a, transform) == new)
         #expect(ModelMembers.map(b, transform) == nil)
@@ -57,7 +59,8 @@ struct MappingTests {
     func arrays() {
         #expect(ModelMembers.map([[a, b], [b], []], transform) == [[new], [], []])
         #expect(ModelMembers.map([[[b]], [[a]]], transform) == [[[]], [[new]]])
-        #expect(visited { ModelMembers.forEach([[a], [b, a]], $0) } == ["Pin:1", "Pin:2", "Pin:1"])
+        #expect(
+            visited { ModelMembers.forEach([[a], [b, a]], $0) } == ["Pin:1", "Pin:2", "Pin:1"])
     }
 
     @Test("an entry of a dictionary goes; keys stay")
@@ -86,22 +89,31 @@ struct MappingTests {
         #expect(visited { ModelMembers.forEach([1], $0) } == [])
     }
 
-    @Test("an existential by itself is a child, of the type that it has; in a container it is wrapped")
+    @Test(
+        "an existential by itself is a child, of the type that it has; in a container it is wrapped"
+    )
     func existentials() {
         let child: any Model = a
         #expect(ModelMembers.map(child, transform) as? Pin == new)
         #expect(ModelMembers.map(child) { _ in Opaque(1) } == nil)
         #expect(visited { ModelMembers.forEach(child, $0) } == ["Pin:1"])
         let list = [a, b, c].map { ErasedModel<any Model>($0) }
-        #expect(ModelMembers.map(list, transform)?.map(\.model.modelIdentifier) == ["Pin:1", "Opaque:3"])
+        #expect(
+            ModelMembers.map(list, transform)?.map(\.model.modelIdentifier) == [
+                "Pin:1", "Opaque:3",
+            ])
     }
 
-    @Test("an enum is a child itself, whose payloads are its children; without a required one it is deleted")
+    @Test(
+        "an enum is a child itself, whose payloads are its children; without a required one it is deleted"
+    )
     func payloads() {
         #expect(visited { ModelMembers.forEach(Badge.pin(a), $0) } == ["inline"])
         #expect(Badge.pair(a, or: b).map { transform($0) } as Badge? == .pair(new, or: nil))
         #expect(Badge.pair(b, or: a).map { transform($0) } as Badge? == nil)
-        let deep: (any Model) -> (any Model)? = { ($0 as? Badge).map { $0.map(transform) } ?? transform($0) }
+        let deep: (any Model) -> (any Model)? = {
+            ($0 as? Badge).map { $0.map(transform) } ?? transform($0)
+        }
         #expect(Badge.framed(.pin(a)).map(deep) as Badge? == .framed(.pin(new)))
         #expect(Badge.framed(.pin(b)).map(deep) as Badge? == nil)
         #expect(ModelMembers.map([Badge.pin(a), .pin(b), .none], deep) == [.pin(new), .none])
@@ -112,8 +124,12 @@ struct MappingTests {
 struct DynamicMappingTests {
     struct Box<Value> {
         let value: Value
-        func map(_ transform: (any Model) -> (any Model)?) -> Value? { ModelMembers.mapDynamically(value, transform) }
-        func mapStatically(_ transform: (any Model) -> (any Model)?) -> Value? { ModelMembers.map(value, transform) }
+        func map(_ transform: (any Model) -> (any Model)?) -> Value? {
+            ModelMembers.mapDynamically(value, transform)
+        }
+        func mapStatically(_ transform: (any Model) -> (any Model)?) -> Value? {
+            ModelMembers.map(value, transform)
+        }
         var children: Int {
             var count = 0
             ModelMembers.forEachDynamically(value) { _ in count += 1 }
@@ -144,7 +160,9 @@ struct DynamicMappingTests {
         #expect(Box(value: 1).map(transform) == 1)
         #expect(Box(value: Int?.none).map(transform) == .some(.none))
         #expect(Box(value: [1]).map(transform) == [1])
-        #expect(Box(value: [b, a] as [any Model]).map(transform)?.count == 2, "an existential in a container is none")
+        #expect(
+            Box(value: [b, a] as [any Model]).map(transform)?.count == 2,
+            "an existential in a container is none")
         #expect(Box(value: a as any Model).map(transform) as? Pin == new)
     }
 
@@ -158,7 +176,9 @@ struct DynamicMappingTests {
         #expect(Box(value: "a").children == 0)
     }
 
-    @Test("a call that leaves the choice to the compiler takes such a member for a leaf: hence the other one")
+    @Test(
+        "a call that leaves the choice to the compiler takes such a member for a leaf: hence the other one"
+    )
     func statically() {
         #expect(Box(value: b).mapStatically(transform) == b)
     }

@@ -9,7 +9,9 @@ struct MergingTests {
         let name: String
         // Closures can be sent where the values in them can't be told to be.
         let value: @Sendable () -> Any?
-        init(_ name: String = "x", _ value: @escaping @Sendable () -> Any?) { (self.name, self.value) = (name, value) }
+        init(_ name: String = "x", _ value: @escaping @Sendable () -> Any?) {
+            (self.name, self.value) = (name, value)
+        }
         func storedValue(_ name: String) -> Any? { name == self.name ? value() : nil }
         func isEqual(to model: any Model) -> Bool { false }
         func map(_ transform: (any Model) -> (any Model)?) -> Other? { self }
@@ -39,7 +41,9 @@ struct MergingTests {
         #expect(taken(["a"]) { [String]() } == [])
     }
 
-    @Test("a nil, a value of another type and a name that the other one does not have leave the member as it is")
+    @Test(
+        "a nil, a value of another type and a name that the other one does not have leave the member as it is"
+    )
     func otherValues() {
         #expect(taken(1) { .some(Int?.none as Any) } == 1)
         #expect(taken(1) { "a" } == 1)
@@ -91,7 +95,10 @@ struct MergingTests {
     @Test("likewise the values of a dictionary and the elements of a set")
     func tables() {
         let mine = ["a": Self.ada, "b": Self.bob]
-        #expect(taken(mine) { ["a": Self.shortAda, "b": Self.shortBob] } == ["a": Self.newAda, "b": Self.newBob])
+        #expect(
+            taken(mine) { ["a": Self.shortAda, "b": Self.shortBob] } == [
+                "a": Self.newAda, "b": Self.newBob,
+            ])
         #expect(taken(mine) { ["b": Self.shortBob] } == ["b": Self.newBob])
         #expect(taken(mine) { ["c": Self.shortBob] } == mine)
         #expect(taken(mine) { ["a": Self.shortBob] } == mine)

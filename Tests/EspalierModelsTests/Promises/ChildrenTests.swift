@@ -12,7 +12,8 @@ struct ChildrenTests {
 
     /// What the consistency manager does: replaces a node wherever it stands.
     func replacing(
-        _ identifier: String, in model: any ConsistencyManagerModel, by new: (any ConsistencyManagerModel)?
+        _ identifier: String, in model: any ConsistencyManagerModel,
+        by new: (any ConsistencyManagerModel)?
     ) -> (any ConsistencyManagerModel)? {
         if model.modelIdentifier == identifier { return new }
         return model.map { replacing(identifier, in: $0, by: new) }
@@ -22,11 +23,17 @@ struct ChildrenTests {
         replacing(identifier, in: thread, by: new) as? ThreadModel
     }
 
-    @Test("forEach visits the children in order, one level deep, repeated ones as often as they stand there")
+    @Test(
+        "forEach visits the children in order, one level deep, repeated ones as often as they stand there"
+    )
     func visiting() {
         var visited: [String?] = []
         thread.forEach { visited.append($0.modelIdentifier) }
-        #expect(visited == ["UserModel:1", "MessageModel:2", "MessageModel:1", "MessageModel:2", "MessageModel:1"])
+        #expect(
+            visited == [
+                "UserModel:1", "MessageModel:2", "MessageModel:1", "MessageModel:2",
+                "MessageModel:1",
+            ])
     }
 
     @Test("map replaces a child in every place")
@@ -36,7 +43,9 @@ struct ChildrenTests {
         let message = MessageModel(id: 1, text: "a", sender: online)
         #expect(
             changed
-                == ThreadModel(id: 1, owner: online, latest: Self.second, messages: [message, Self.second, message]))
+                == ThreadModel(
+                    id: 1, owner: online, latest: Self.second,
+                    messages: [message, Self.second, message]))
     }
 
     @Test("map with the children as they are gives an equal model")
@@ -49,13 +58,20 @@ struct ChildrenTests {
     @Test("a deleted optional child becomes nil, a deleted element goes")
     func deletingMessage() throws {
         let changed = try #require(replacing("MessageModel:2", by: nil))
-        #expect(changed == ThreadModel(id: 1, owner: Self.ann, latest: nil, messages: [Self.first, Self.first]))
+        #expect(
+            changed
+                == ThreadModel(
+                    id: 1, owner: Self.ann, latest: nil, messages: [Self.first, Self.first]))
     }
 
-    @Test("a deleted required child deletes its parent, up to the nearest place that can do without")
+    @Test(
+        "a deleted required child deletes its parent, up to the nearest place that can do without")
     func cascade() throws {
         let changed = try #require(replacing("UserModel:2", by: nil))
-        #expect(changed == ThreadModel(id: 1, owner: Self.ann, latest: nil, messages: [Self.first, Self.first]))
+        #expect(
+            changed
+                == ThreadModel(
+                    id: 1, owner: Self.ann, latest: nil, messages: [Self.first, Self.first]))
     }
 
     @Test("a deletion that nothing can do without deletes the whole model")
@@ -68,7 +84,9 @@ struct ChildrenTests {
         let changed = try #require(replacing("MessageModel:2", by: Self.bob))
         #expect(changed.latest == nil)
         #expect(changed.messages == [Self.first, Self.first])
-        #expect(replacing("UserModel:1", by: SmallestConsistencyManagerModel(number: 1, children: [])) == nil)
+        #expect(
+            replacing("UserModel:1", by: SmallestConsistencyManagerModel(number: 1, children: []))
+                == nil)
     }
 
     @Test("a model that conforms to the consistency manager's protocol alone works the same")
@@ -76,6 +94,8 @@ struct ChildrenTests {
         let leaf = SmallestConsistencyManagerModel(number: 2, children: [])
         let root = SmallestConsistencyManagerModel(number: 1, children: [leaf, leaf])
         let mapped = replacing("2", in: root, by: nil)
-        #expect(mapped as? SmallestConsistencyManagerModel == SmallestConsistencyManagerModel(number: 1, children: []))
+        #expect(
+            mapped as? SmallestConsistencyManagerModel
+                == SmallestConsistencyManagerModel(number: 1, children: []))
     }
 }

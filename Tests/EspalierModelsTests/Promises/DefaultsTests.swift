@@ -42,7 +42,8 @@ struct DefaultsTests {
         let model: any ConsistencyManagerModel = SmallestSelfModel(modelIdentifier: "a")
         #expect(model.isEqualToModel(SmallestSelfModel(modelIdentifier: "a")))
         #expect(!model.isEqualToModel(SmallestSelfModel(modelIdentifier: "b")))
-        #expect((SmallestModel() as any SimpleModel).isEqual(to: SmallestModel() as any SimpleModel))
+        #expect(
+            (SmallestModel() as any SimpleModel).isEqual(to: SmallestModel() as any SimpleModel))
     }
 
     @Test("an Equatable simple model compares by == through the consistency manager's protocol")
@@ -69,9 +70,13 @@ struct DefaultsTests {
         #expect((user as any ConsistencyManagerModel).projectionIdentifier == "UserModel")
         #expect((user as any SimpleModel).projectionIdentifier == "UserModel")
         #expect(
-            CodableTrip(id: 1, start: CodablePlace(id: 1, name: ""), stops: []).projectionIdentifier == "CodableTrip")
-        #expect((PartialPerson(city: nil) as any SimpleModel).projectionIdentifier == "PartialPerson")
-        #expect((PartialPerson(city: "Rome") as any SimpleModel).projectionIdentifier == "PartialPerson+city")
+            CodableTrip(id: 1, start: CodablePlace(id: 1, name: ""), stops: []).projectionIdentifier
+                == "CodableTrip")
+        #expect(
+            (PartialPerson(city: nil) as any SimpleModel).projectionIdentifier == "PartialPerson")
+        #expect(
+            (PartialPerson(city: "Rome") as any SimpleModel).projectionIdentifier
+                == "PartialPerson+city")
     }
 
     private struct PrivatePlace: SimpleModel, Equatable {

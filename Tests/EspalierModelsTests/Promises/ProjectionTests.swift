@@ -28,13 +28,17 @@ struct ProjectionTests {
         let new = SmallestConsistencyManagerModel(number: 1, children: [old])
         #expect(old.mergeModel(new) as? SmallestConsistencyManagerModel == new)
         let badge = SmallestEquatableSimpleModel(number: 2)
-        #expect(SmallestEquatableSimpleModel(number: 1).mergeModel(badge) as? SmallestEquatableSimpleModel == badge)
+        #expect(
+            SmallestEquatableSimpleModel(number: 1).mergeModel(badge)
+                as? SmallestEquatableSimpleModel == badge)
     }
 
     @Test("a model of another type that nothing is said about leaves the model as it is")
     func unrelated() {
         let user = UserModel(id: 1, name: "Ann", online: true)
         #expect(user.merge(full) as? UserModel === user)
-        #expect((user as any ConsistencyManagerModel).mergeModel(SmallestSimpleModel()) as? UserModel === user)
+        #expect(
+            (user as any ConsistencyManagerModel).mergeModel(SmallestSimpleModel()) as? UserModel
+                === user)
     }
 }

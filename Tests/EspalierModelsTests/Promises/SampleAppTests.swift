@@ -4,7 +4,8 @@ import Testing
 @Suite("Models written for RocketData compile and work as they are")
 struct SampleAppTests {
     let data: [AnyHashable: Any] = [
-        "id": 3, "text": "hello", "sender": ["id": 1, "name": "Ann", "online": true] as [AnyHashable: Any],
+        "id": 3, "text": "hello",
+        "sender": ["id": 1, "name": "Ann", "online": true] as [AnyHashable: Any],
     ]
 
     @Test("a model is found through the app's own protocol")
@@ -12,7 +13,10 @@ struct SampleAppTests {
         let type: any SimpleModel.Type = MessageModel.self
         let appType = try #require(type as? any SampleAppModel.Type)
         let model = try #require(appType.init(data: data) as? MessageModel)
-        #expect(model == MessageModel(id: 3, text: "hello", sender: UserModel(id: 1, name: "Ann", online: true)))
+        #expect(
+            model
+                == MessageModel(
+                    id: 3, text: "hello", sender: UserModel(id: 1, name: "Ann", online: true)))
         #expect(model.modelIdentifier == "MessageModel:3")
     }
 

@@ -27,7 +27,8 @@ struct StoredModelTests {
         let source = DictionaryRecordSource()
         try source.store(CodableClass(id: 5))
         try source.store(CodableBadge(count: 3))
-        #expect(try source.read("CodableClass:5", as: CodableClass.self).get() == CodableClass(id: 5))
+        #expect(
+            try source.read("CodableClass:5", as: CodableClass.self).get() == CodableClass(id: 5))
         #expect(try source.read("Badge", as: CodableBadge.self).get() == CodableBadge(count: 3))
         #expect(CodableInline(text: "a").modelIdentifier == nil)
     }
@@ -38,7 +39,9 @@ struct StoredModelTests {
         let model = WrittenByHand(id: 1, place: WrittenByHandPlace(name: "Rome"))
         try source.store(model)
         #expect(source.records.count == 2)
-        #expect(try source.read("WrittenByHand:1", as: WrittenByHand.self).get().isEqual(to: model as any Model))
+        #expect(
+            try source.read("WrittenByHand:1", as: WrittenByHand.self).get().isEqual(
+                to: model as any Model))
         source.delete("WrittenByHandPlace:Rome")
         #expect(try source.read("WrittenByHand:1", as: WrittenByHand.self).get().place == nil)
     }
@@ -46,8 +49,11 @@ struct StoredModelTests {
     @Test("storing and consistency agree on the name of a projection and on the identifier")
     func agreement() {
         let trip = CodableTrip(id: 1, start: start, stops: [])
-        #expect((trip as any NormalizedModel).projectionIdentifier == (trip as any Model).projectionIdentifier)
-        #expect((trip as any NormalizedModel).modelIdentifier == (trip as any Model).modelIdentifier)
+        #expect(
+            (trip as any NormalizedModel).projectionIdentifier
+                == (trip as any Model).projectionIdentifier)
+        #expect(
+            (trip as any NormalizedModel).modelIdentifier == (trip as any Model).modelIdentifier)
         #expect((trip as any IdentifiedModel).modelIdentifier == "Trip:1")
     }
 

@@ -33,7 +33,9 @@ final class Opaque: Model {
     let text: String
     init(_ id: Int, _ text: String = "") { (self.id, self.text) = (id, text) }
     var modelIdentifier: String? { "Opaque:\(id)" }
-    func isEqual(to model: any Model) -> Bool { (model as? Opaque).map { $0.id == id && $0.text == text } ?? false }
+    func isEqual(to model: any Model) -> Bool {
+        (model as? Opaque).map { $0.id == id && $0.text == text } ?? false
+    }
     func map(_ transform: (any Model) -> (any Model)?) -> Opaque? { self }
     func forEach(_ visit: (any Model) -> Void) {}
 }
@@ -49,11 +51,17 @@ struct CodablePin: Pinnable, Codable, Equatable {
 /// Generic, with a child whose type only the caller knows.
 struct Framed<Content: Model & NormalizedModel & Hashable>: Pinnable, NormalizedModel, Hashable {
     let content: Content
-    var modelIdentifier: String? { "\(ModelMembers.typeName(of: Self.self)):\(content.modelIdentifier ?? "")" }
+    var modelIdentifier: String? {
+        "\(ModelMembers.typeName(of: Self.self)):\(content.modelIdentifier ?? "")"
+    }
 
     init(_ content: Content) { self.content = content }
-    init(from decoder: inout RecordDecoder) throws { content = try decoder.decode(forKey: "content") }
-    func encode(to encoder: inout RecordEncoder) throws { try encoder.encode(content, forKey: "content") }
+    init(from decoder: inout RecordDecoder) throws {
+        content = try decoder.decode(forKey: "content")
+    }
+    func encode(to encoder: inout RecordEncoder) throws {
+        try encoder.encode(content, forKey: "content")
+    }
 
     func map(_ transform: (any Model) -> (any Model)?) -> Framed? {
         ModelMembers.map(content, transform).map(Framed.init)
@@ -76,7 +84,8 @@ indirect enum Badge: Model, NormalizedModel, Hashable {
         case .none: return self
         case .pin(let pin): return ModelMembers.map(pin, transform).map(Badge.pin)
         case .pair(let first, let second):
-            guard let first = ModelMembers.map(first, transform), let second = ModelMembers.map(second, transform)
+            guard let first = ModelMembers.map(first, transform),
+                let second = ModelMembers.map(second, transform)
             else { return nil }
             return .pair(first, or: second)
         case .framed(let inner): return ModelMembers.map(inner, transform).map(Badge.framed)
@@ -103,7 +112,8 @@ indirect enum Badge: Model, NormalizedModel, Hashable {
                 try fields.encode(first, forKey: "_0")
                 try fields.encode(second, forKey: "or")
             }
-        case .framed(let inner): try encoder.encodeCase("framed") { try $0.encode(inner, forKey: "_0") }
+        case .framed(let inner):
+            try encoder.encodeCase("framed") { try $0.encode(inner, forKey: "_0") }
         }
     }
 

@@ -1,7 +1,8 @@
 import EspalierModels
 import Synchronization
 
-/// A cache delegate written as RocketData's clients write theirs, with witnesses that don't say `@Sendable`.
+/// A cache delegate written as RocketData's clients write theirs, with witnesses that don't say
+/// `@Sendable`.
 final class SampleCache: CacheDelegate {
     private let models = Mutex<[String: any SimpleModel]>([:])
     private let collections = Mutex<[String: [any SimpleModel]]>([:])
@@ -37,13 +38,16 @@ final class SampleCache: CacheDelegate {
 extension CacheDelegate {
     func model<T: SimpleModel>(_ type: T.Type, _ key: String?) async -> T? {
         await withCheckedContinuation { continuation in
-            modelForKey(key, context: nil) { (model: T?, _) in continuation.resume(returning: model) }
+            modelForKey(key, context: nil) { (model: T?, _) in continuation.resume(returning: model)
+            }
         }
     }
 
     func collection<T: SimpleModel>(_ type: T.Type, _ key: String?) async -> [T]? {
         await withCheckedContinuation { continuation in
-            collectionForKey(key, context: nil) { (models: [T]?, _) in continuation.resume(returning: models) }
+            collectionForKey(key, context: nil) { (models: [T]?, _) in
+                continuation.resume(returning: models)
+            }
         }
     }
 }

@@ -19,7 +19,8 @@ struct CodableTrip: Model, NormalizedModel, Codable, Equatable {
 
     func map(_ transform: (any Model) -> (any Model)?) -> CodableTrip? {
         guard let start = transform(start) as? CodablePlace else { return nil }
-        return CodableTrip(id: id, start: start, stops: stops.compactMap { transform($0) as? CodablePlace })
+        return CodableTrip(
+            id: id, start: start, stops: stops.compactMap { transform($0) as? CodablePlace })
     }
 
     func forEach(_ visit: (any Model) -> Void) {

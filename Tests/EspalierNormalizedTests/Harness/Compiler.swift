@@ -9,7 +9,10 @@ struct Compiler {
     /// Nil where there is none, or the products are somewhere else.
     init?() {
         let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        guard let found = path.map({ $0 + "/swiftc" }).first(where: FileManager.default.isExecutableFile) else {
+        guard
+            let found = path.map({ $0 + "/swiftc" }).first(
+                where: FileManager.default.isExecutableFile)
+        else {
             return nil
         }
         #if os(Linux)
@@ -20,7 +23,8 @@ struct Compiler {
         var folder = URL(fileURLWithPath: executable).resolvingSymlinksInPath()
         for _ in 0..<6 {
             folder.deleteLastPathComponent()
-            guard FileManager.default.isExecutableFile(atPath: folder.path + "/EspalierMacros-tool") else { continue }
+            guard FileManager.default.isExecutableFile(atPath: folder.path + "/EspalierMacros-tool")
+            else { continue }
             compiler = found
             products = folder
             return
@@ -34,11 +38,13 @@ struct Compiler {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let file = folder + "/Snippet.swift"
-        try ("import EspalierNormalized\n" + source).write(toFile: file, atomically: true, encoding: .utf8)
+        try ("import EspalierNormalized\n" + source).write(
+            toFile: file, atomically: true, encoding: .utf8)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: compiler)
         process.arguments = [
-            "-typecheck", "-parse-as-library", "-swift-version", "6", "-I", products.path + "/Modules",
+            "-typecheck", "-parse-as-library", "-swift-version", "6", "-I",
+            products.path + "/Modules",
             "-load-plugin-executable", products.path + "/EspalierMacros-tool#EspalierMacros", file,
         ]
         let pipe = Pipe()

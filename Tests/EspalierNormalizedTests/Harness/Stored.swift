@@ -18,14 +18,16 @@ func withCache<R>(_ body: (NormalizedCache) async throws -> R) async throws -> R
     return result
 }
 
-/// `model` comes back equal from a cache, and from one that `Written` was written into instead if that is given.
+/// `model` comes back equal from a cache, and from one that `Written` was written into instead if
+/// that is given.
 func expectRoundTrip<Model: NormalizedModel & Equatable>(
     _ model: Model, sourceLocation: SourceLocation = #_sourceLocation
 ) async throws {
     try await withCache { cache in
         let holder = Holder(id: "holder", held: model)
         try await cache.set(holder).committed
-        let outcome: ReadOutcome<Holder<Model>> = await cache.readOutcome(Holder<Model>.self, "Holder:holder")
+        let outcome: ReadOutcome<Holder<Model>> = await cache.readOutcome(
+            Holder<Model>.self, "Holder:holder")
         #expect(outcome.value == holder, "\(outcome)", sourceLocation: sourceLocation)
     }
 }

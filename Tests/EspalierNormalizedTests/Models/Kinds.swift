@@ -179,7 +179,8 @@ enum Feed {
 /// Members whose names the generated code uses itself.
 @Normalized struct Awkward {
     let id: Int
-    let encoder, decoder, transform, visit, hasher, other, builder, model, name, change, a, b, fields, mapped0: String
+    let encoder, decoder, transform, visit, hasher, other, builder, model, name, change, a, b,
+        fields, mapped0: String
     let Model: Person
     let String_: String
     let copy, map, forEach, merge, hash, build, encode: Person?

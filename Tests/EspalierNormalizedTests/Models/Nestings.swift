@@ -72,7 +72,9 @@ protocol Section: Model {
 @Normalized struct NumberSection: Section { typealias Item = Int }
 
 @Normalized struct SectionPage<S: Model & Section> { let items: [S.Item] }
-@Normalized struct ConstrainedPage<S: Section> where S.Item: NormalizedModel & Model { let items: [S.Item] }
+@Normalized struct ConstrainedPage<S: Section> where S.Item: NormalizedModel & Model {
+    let items: [S.Item]
+}
 
 enum Other {
     /// Not the package's.

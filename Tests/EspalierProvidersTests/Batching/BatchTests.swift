@@ -17,11 +17,15 @@ struct BatchTests {
 
     private func batch(
         _ name: String = "old"
-    ) async -> (DataProvider<ParentModel>, CollectionDataProvider<ParentModel>, BatchDataProviderListener) {
+    ) async -> (
+        DataProvider<ParentModel>, CollectionDataProvider<ParentModel>, BatchDataProviderListener
+    ) {
         let (single, list) = (
-            rig.single(ParentModel.self, delegate), await rig.collection(of: ParentModel.self, listDelegate)
+            rig.single(ParentModel.self, delegate),
+            await rig.collection(of: ParentModel.self, listDelegate)
         )
-        let batch = BatchDataProviderListener(dataProviders: [single, list], dataModelManager: rig.manager)
+        let batch = BatchDataProviderListener(
+            dataProviders: [single, list], dataModelManager: rig.manager)
         batch.delegate = batchDelegate
         kept.batch = batch
         single.setData(.named(1, name))
@@ -37,17 +41,22 @@ struct BatchTests {
         rig.manager.updateModel(ParentModel.named(2, "new"), context: "context")
         await rig.flush()
         #expect(order == ["list", "batch"] && delegate.calls == 0)
-        #expect(batchDelegate.touched == [[ObjectIdentifier(list)]] && batchDelegate.contexts == ["context"])
+        #expect(
+            batchDelegate.touched == [[ObjectIdentifier(list)]]
+                && batchDelegate.contexts == ["context"])
     }
 
     @Test("is told once of both that one update touches, or a batch of updates") func both() async {
         let (single, list, _) = await batch()
         rig.manager.updateModel(ParentModel.named(1, "new"), context: "one")
-        rig.manager.updateModels([ParentModel.named(2, "x"), ParentModel.named(1, "y")], context: "two")
+        rig.manager.updateModels(
+            [ParentModel.named(2, "x"), ParentModel.named(1, "y")], context: "two")
         await rig.flush()
         let both = [ObjectIdentifier(single), ObjectIdentifier(list)]
         #expect(batchDelegate.touched == [both, both] && batchDelegate.contexts == ["one", "two"])
-        #expect(delegate.calls == 2 && listDelegate.calls == 2 && single.lastUpdated == list.lastUpdated)
+        #expect(
+            delegate.calls == 2 && listDelegate.calls == 2 && single.lastUpdated == list.lastUpdated
+        )
         #expect(listDelegate.changes.last == .changes([.update(index: 1), .update(index: 0)]))
     }
 
@@ -60,7 +69,8 @@ struct BatchTests {
         rig.manager.updateModel(ParentModel.named(1, "new"), context: "update")
         await rig.flush()
         let both = lists.map { ObjectIdentifier($0) }
-        #expect(batchDelegate.touched == [both, both] && batchDelegate.contexts == ["edit", "update"])
+        #expect(
+            batchDelegate.touched == [both, both] && batchDelegate.contexts == ["edit", "update"])
     }
 
     @Test("one of its own providers edits: only the others are named") func author() async {
@@ -83,7 +93,9 @@ struct BatchTests {
         #expect(single.data?.name == "newer" && list[0].name == "newer" && delegate.calls == 0)
     }
 
-    @Test("what its providers come to show is followed", arguments: 0..<3) func newElements(_ way: Int) async {
+    @Test("what its providers come to show is followed", arguments: 0..<3) func newElements(
+        _ way: Int
+    ) async {
         let (single, list, _) = await batch()
         switch way {
         case 0: list.update(.named(5, "initial"), at: 0)
@@ -93,7 +105,10 @@ struct BatchTests {
         rig.manager.updateModel(ParentModel.named(5, "new"), context: "context")
         await rig.flush()
         #expect(batchDelegate.contexts == ["context"])
-        #expect(batchDelegate.touched == [[way == 2 ? ObjectIdentifier(single) : ObjectIdentifier(list)]])
+        #expect(
+            batchDelegate.touched == [
+                [way == 2 ? ObjectIdentifier(single) : ObjectIdentifier(list)]
+            ])
     }
 
     @Test("a deletion that touches both is one call") func deletion() async {
@@ -111,7 +126,8 @@ struct BatchTests {
             dataProviders: [rig.single()], dataModelManager: rig.manager)
         weak let batchReference = batch
         if let provider = single {
-            batch = BatchDataProviderListener(dataProviders: [provider], dataModelManager: rig.manager)
+            batch = BatchDataProviderListener(
+                dataProviders: [provider], dataModelManager: rig.manager)
         }
         #expect(batchReference == nil)
         single = nil
@@ -126,7 +142,9 @@ struct BatchTests {
         #expect(batch.consistencyManager === rig.manager.consistencyManager)
     }
 
-    @Test("resumed, a single model and a list that have both changed are named in one call, when both show it")
+    @Test(
+        "resumed, a single model and a list that have both changed are named in one call, when both show it"
+    )
     func resumedOnce() async {
         let (single, list, batch) = await batch()
         batch.isPaused = true
@@ -137,7 +155,8 @@ struct BatchTests {
         batch.isPaused = false
         await rig.flush()
         #expect(batchDelegate.touched == [[ObjectIdentifier(single), ObjectIdentifier(list)]])
-        #expect(delegate.calls == 1 && listDelegate.calls == 1 && batchDelegate.contexts == ["missed"])
+        #expect(
+            delegate.calls == 1 && listDelegate.calls == 1 && batchDelegate.contexts == ["missed"])
     }
 
     @Test("paused again before it has resumed, nothing of it changes") func pausedAgain() async {
@@ -154,17 +173,22 @@ struct BatchTests {
         #expect(single.data?.name == "new" && list[0].name == "new" && batchDelegate.calls == 1)
     }
 
-    @Test("a provider that was paused before it joined is resumed by its batch") func pausedBefore() async {
+    @Test("a provider that was paused before it joined is resumed by its batch") func pausedBefore()
+        async
+    {
         let (single, list) = (rig.single(), await rig.collection())
         single.setData(.named(1, "old"))
         list.setData([.named(1, "old")], cacheKey: nil)
         single.isPaused = true
         list.isPaused = true
-        let batch = BatchDataProviderListener(dataProviders: [single, list], dataModelManager: rig.manager)
+        let batch = BatchDataProviderListener(
+            dataProviders: [single, list], dataModelManager: rig.manager)
         #expect(single.isPaused && list.isPaused)
         rig.manager.updateModel(ParentModel.named(1, "new"))
         list.isPaused = false
         await rig.flush()
-        #expect(single.data?.name == "new" && list[0].name == "new" && !batch.isPaused && !list.isPaused)
+        #expect(
+            single.data?.name == "new" && list[0].name == "new" && !batch.isPaused && !list.isPaused
+        )
     }
 }

@@ -14,7 +14,9 @@ struct EditingCacheTests {
         return await rig.collection("key", of: ChildModel.self)
     }
 
-    @Test("out of date: all of the collection is sent, once, as it is by then") func outOfDate() async {
+    @Test("out of date: all of the collection is sent, once, as it is by then") func outOfDate()
+        async
+    {
         let provider = await list(1, 2)
         rig.cache.put(row(7, 8, 9), "key")
         provider.append(row(3))
@@ -79,7 +81,9 @@ struct EditingCacheTests {
     //                              out of date
     //                              answers, in either order
     //                              gets all of it: 1 2 3 4 5, once
-    @Test("out of date, answered late and after more edits: all of it is sent once", arguments: [false, true])
+    @Test(
+        "out of date, answered late and after more edits: all of it is sent once",
+        arguments: [false, true])
     func answeredLate(reversed: Bool) async {
         let provider = await list(1, 2)
         rig.cache.put(row(9), "key")
@@ -91,7 +95,8 @@ struct EditingCacheTests {
         rig.cache.isHolding = false
         rig.cache.release(reversed: reversed)
         await rig.flush()
-        #expect(rig.cache.collection("key") == row(1, 2, 3, 4, 5) && rig.cache.count("set all") == 1)
+        #expect(
+            rig.cache.collection("key") == row(1, 2, 3, 4, 5) && rig.cache.count("set all") == 1)
     }
 
     //  main                        cache
@@ -100,7 +105,8 @@ struct EditingCacheTests {
     //  set 7
     //                              gets 7
     //                              answers: the past does not matter any more
-    @Test("out of date, answered after the collection was set: it is not sent again") func answeredAfterSet() async {
+    @Test("out of date, answered after the collection was set: it is not sent again")
+    func answeredAfterSet() async {
         let provider = await list(1, 2)
         rig.cache.answerNext(.outOfDate)
         rig.cache.isHolding = true
@@ -119,7 +125,8 @@ struct EditingCacheTests {
     //                              1 is gone: out of date
     //                                                              takes 1 out of the list
     //                              gets all of it: 2 3
-    @Test("an edit that a deletion overtakes does not store what was deleted") func deletedMeanwhile() async {
+    @Test("an edit that a deletion overtakes does not store what was deleted")
+    func deletedMeanwhile() async {
         let provider = await list(1, 2)
         for round in 0..<20 {
             rig.manager.deleteModel(ChildModel.row(provider.data[0].id ?? 0))
@@ -136,7 +143,9 @@ struct EditingCacheTests {
     //                              gets all of it, with 1 "old"
     //                                                              1 "new" comes to the list
     //                              gets all of it, with 1 "new"
-    @Test("all of a collection, sent while an update is in flight, does not bring the older model back")
+    @Test(
+        "all of a collection, sent while an update is in flight, does not bring the older model back"
+    )
     func updatedMeanwhile() async {
         let provider = await list(1, 2)
         rig.cache.answerNext(.failed(CacheFailure()))
@@ -149,7 +158,8 @@ struct EditingCacheTests {
         #expect(rig.cache.collection("key") == provider.data && provider.count == 4)
     }
 
-    @Test("a provider that has died leaves its last edits, also when they are out of date") func diedMeanwhile() async {
+    @Test("a provider that has died leaves its last edits, also when they are out of date")
+    func diedMeanwhile() async {
         var provider: CollectionDataProvider<ChildModel>? = await list(1, 2)
         rig.cache.answerNext(.outOfDate)
         provider?.append(row(3))
@@ -160,7 +170,9 @@ struct EditingCacheTests {
         #expect(rig.cache.collection("key") == row(1, 2, 3))
     }
 
-    @Test("appending makes a collection that is not there; edits that are not to be saved are not sent") func making()
+    @Test(
+        "appending makes a collection that is not there; edits that are not to be saved are not sent"
+    ) func making()
         async
     {
         let provider = await rig.collection("new", of: ChildModel.self)

@@ -24,7 +24,8 @@ struct KnownDefectsTests {
         #expect(
             rig.cache.calls
                 == expected + [
-                    "delete ParentModel:1", "set ParentModel:1", "set ParentModel:2", "delete ParentModel:2",
+                    "delete ParentModel:1", "set ParentModel:1", "set ParentModel:2",
+                    "delete ParentModel:2",
                 ])
         #expect(rig.cache.model("ParentModel:1") == ParentModel.named(1, "last"))
         #expect(rig.cache.model("ParentModel:2", ParentModel.self) == nil)
@@ -80,18 +81,22 @@ struct KnownDefectsTests {
         #expect(rig.cache.collection("key", ParentModel.self)?.ids == [1])
     }
 
-    @Test("a completion never called", arguments: [false, true]) func completionNeverCalled(again: Bool) async {
+    @Test("a completion never called", arguments: [false, true]) func completionNeverCalled(
+        again: Bool
+    ) async {
         let rig = Rig(HeldCache())
         let provider = rig.single()
         let list = await rig.collection()
         var answers: [String] = []
         provider.fetchDataFromCache(withCacheKey: "one") { model, error in
             answers.append(
-                "one \(model?.name ?? "-") \(error.map { "\($0 as? DataProviderError == .noAnswer)" } ?? "-")")
+                "one \(model?.name ?? "-") \(error.map { "\($0 as? DataProviderError == .noAnswer)" } ?? "-")"
+            )
         }
         list.fetchDataFromCache(withCacheKey: "all") { elements, error in
             answers.append(
-                "all \(elements?.count ?? -1) \(error.map { "\($0 as? DataProviderError == .noAnswer)" } ?? "-")")
+                "all \(elements?.count ?? -1) \(error.map { "\($0 as? DataProviderError == .noAnswer)" } ?? "-")"
+            )
         }
         Provider.append([.named(5, "")], cacheKey: "append", dataModelManager: rig.manager) {
             answers.append("append \($0 == nil)")
@@ -135,7 +140,9 @@ struct KnownDefectsTests {
         #expect(rig.cache.count("set all") == 1 && rig.cache.contexts.last == "context")
     }
 
-    @Test("cascading deletes take along what was saved anew meanwhile") func cascadeAndSavedAnew() async {
+    @Test("cascading deletes take along what was saved anew meanwhile") func cascadeAndSavedAnew()
+        async
+    {
         let a = rig.single()
         a.setData(ParentModel(id: 1, requiredChild: .row(3)))
         rig.manager.deleteModel(ChildModel.row(3))
@@ -144,7 +151,8 @@ struct KnownDefectsTests {
         #expect(a.data?.name == "anew" && rig.cache.model("ParentModel:1") == a.data)
     }
 
-    @Test("cascading deletes, of many at once: all collections are saved") func manyCascades() async {
+    @Test("cascading deletes, of many at once: all collections are saved") func manyCascades() async
+    {
         let list = await rig.collection("key")
         list.setData([.named(0, "a"), .named(500, "stays"), .named(1, "b")], cacheKey: "key")
         for id in 0..<200 { rig.manager.deleteModel(ParentModel(id: id)) }
@@ -166,24 +174,30 @@ struct KnownDefectsTests {
         #expect(rig.cache.calls.last == "set all key [\"ParentModel:2\"]")
     }
 
-    @Test("a deletion that leaves the cache alone leaves its cascade alone, too") func cascadeWithoutCache() async {
+    @Test("a deletion that leaves the cache alone leaves its cascade alone, too")
+    func cascadeWithoutCache() async {
         let (a, list) = (rig.single(), await rig.collection("key"))
         a.setData(ParentModel(id: 1, requiredChild: .row(3)))
         list.setData([ParentModel(id: 2, requiredChild: .row(3))], cacheKey: "key")
         rig.manager.deleteModel(ChildModel.row(3), updateCache: false)
         await rig.flush()
         #expect(a.data == nil && list.isEmpty)
-        #expect(rig.cache.calls.filter { $0.hasPrefix("delete") } == [] && rig.cache.count("set all") == 1)
+        #expect(
+            rig.cache.calls.filter { $0.hasPrefix("delete") } == []
+                && rig.cache.count("set all") == 1)
     }
 
-    @Test("a cache that finds out itself what a deletion takes along is not told") func cascadeInEngine() async {
+    @Test("a cache that finds out itself what a deletion takes along is not told")
+    func cascadeInEngine() async {
         let rig = Rig(EditingCache())
         let (a, list) = (rig.single(), await rig.collection("key"))
         a.setData(ParentModel(id: 1, requiredChild: .row(3)))
         list.setData([ParentModel(id: 2, requiredChild: .row(3)), .named(3, "c")], cacheKey: "key")
         rig.manager.deleteModel(ChildModel.row(3))
         await rig.flush()
-        #expect(list.data.ids == [3] && rig.cache.count("delete") == 1 && rig.cache.count("set all") == 1)
+        #expect(
+            list.data.ids == [3] && rig.cache.count("delete") == 1
+                && rig.cache.count("set all") == 1)
     }
 }
 
@@ -194,18 +208,22 @@ private final class ThreadCache: CacheDelegate {
     private func note() { onMain.withLock { $0.append(isMainThread) } }
 
     func modelForKey<T: SimpleModel>(
-        _ cacheKey: String?, context: Any?, completion: @escaping @Sendable (T?, (any Error)?) -> Void
+        _ cacheKey: String?, context: Any?,
+        completion: @escaping @Sendable (T?, (any Error)?) -> Void
     ) {
         note()
         completion(nil, nil)
     }
     func setModel(_ model: any SimpleModel, forKey cacheKey: String, context: Any?) { note() }
     func collectionForKey<T: SimpleModel>(
-        _ cacheKey: String?, context: Any?, completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
+        _ cacheKey: String?, context: Any?,
+        completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
     ) {
         note()
         completion(nil, nil)
     }
-    func setCollection(_ collection: [any SimpleModel], forKey cacheKey: String, context: Any?) { note() }
+    func setCollection(_ collection: [any SimpleModel], forKey cacheKey: String, context: Any?) {
+        note()
+    }
     func deleteModel(_ model: any SimpleModel, forKey cacheKey: String?, context: Any?) { note() }
 }

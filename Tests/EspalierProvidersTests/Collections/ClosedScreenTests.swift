@@ -16,11 +16,18 @@ struct ClosedScreenTests {
             let manager = rig.manager
             switch way {
             case 0:
-                Provider.insert([new], at: { _ in index }, cacheKey: "key", dataModelManager: manager, completion: done)
+                Provider.insert(
+                    [new], at: { _ in index }, cacheKey: "key", dataModelManager: manager,
+                    completion: done)
             case 1:
-                Provider.update(new, at: { _ in index }, cacheKey: "key", dataModelManager: manager, completion: done)
-            case 2: Provider.removeAtIndex({ _ in index }, cacheKey: "key", dataModelManager: manager, completion: done)
-            default: Provider.append([new], cacheKey: "key", dataModelManager: manager, completion: done)
+                Provider.update(
+                    new, at: { _ in index }, cacheKey: "key", dataModelManager: manager,
+                    completion: done)
+            case 2:
+                Provider.removeAtIndex(
+                    { _ in index }, cacheKey: "key", dataModelManager: manager, completion: done)
+            default:
+                Provider.append([new], cacheKey: "key", dataModelManager: manager, completion: done)
             }
         }
     }
@@ -34,7 +41,8 @@ struct ClosedScreenTests {
         #expect(stored == [[1, 9, 2], [1, 9], [1], [1, 2, 9]][way])
     }
 
-    @Test("which is not there: an error and nothing saved, but an append makes it", arguments: 0..<4)
+    @Test(
+        "which is not there: an error and nothing saved, but an append makes it", arguments: 0..<4)
     func missing(_ way: Int) async {
         let error = await edit(way, at: 0)
         await rig.flush()
@@ -50,7 +58,8 @@ struct ClosedScreenTests {
         #expect(error is CacheFailure && stored == nil && rig.cache.count("set") == 0)
     }
 
-    @Test("at an index outside: an error and nothing saved", arguments: 0..<3, [-1, 3]) func outside(
+    @Test("at an index outside: an error and nothing saved", arguments: 0..<3, [-1, 3])
+    func outside(
         _ way: Int, _ index: Int
     )
         async
@@ -68,7 +77,9 @@ struct ClosedScreenTests {
         #expect(stored == [1, 9])
     }
 
-    @Test("twice without waiting: both edits survive", arguments: [false, true]) func twice(isThere: Bool) async {
+    @Test("twice without waiting: both edits survive", arguments: [false, true]) func twice(
+        isThere: Bool
+    ) async {
         if isThere { rig.cache.put([ParentModel.named(1, "a")], "key") }
         for id in 2...4 {
             Provider.append([.named(id, "")], cacheKey: "key", dataModelManager: rig.manager)
@@ -88,7 +99,8 @@ struct ClosedScreenTests {
         #expect(errors == 50)
     }
 
-    @Test("a missing collection is told by its completion once, also without one") func withoutCompletion() async {
+    @Test("a missing collection is told by its completion once, also without one")
+    func withoutCompletion() async {
         Provider.removeAtIndex({ _ in 0 }, cacheKey: "key", dataModelManager: rig.manager)
         await rig.flush()
         #expect(rig.cache.calls == ["get all key"])
@@ -98,14 +110,20 @@ struct ClosedScreenTests {
         let provider = await rig.collection()
         provider.setData([.named(1, "a")], cacheKey: "key")
         var done = 0
-        Provider.append([.named(2, "b")], cacheKey: "key", dataModelManager: rig.manager) { _ in done += 1 }
-        Provider.removeAtIndex({ _ in 0 }, cacheKey: "key", dataModelManager: rig.manager) { _ in done += 1 }
+        Provider.append([.named(2, "b")], cacheKey: "key", dataModelManager: rig.manager) { _ in
+            done += 1
+        }
+        Provider.removeAtIndex({ _ in 0 }, cacheKey: "key", dataModelManager: rig.manager) { _ in
+            done += 1
+        }
         #expect(provider.data.ids == [2] && done == 2)
         await rig.flush()
         #expect(stored == [2])
     }
 
-    @Test("the index is asked for with what is there, also with what a paused provider does not show") func paused()
+    @Test(
+        "the index is asked for with what is there, also with what a paused provider does not show")
+    func paused()
         async
     {
         let (shown, paused) = (await rig.collection("key"), await rig.collection("key"))

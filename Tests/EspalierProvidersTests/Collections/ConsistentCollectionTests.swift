@@ -9,7 +9,9 @@ struct ConsistentCollectionTests {
     let delegate = Delegate()
     let otherDelegate = Delegate()
 
-    private func providers() async -> (CollectionDataProvider<ParentModel>, CollectionDataProvider<ParentModel>) {
+    private func providers() async -> (
+        CollectionDataProvider<ParentModel>, CollectionDataProvider<ParentModel>
+    ) {
         (
             await rig.collection(of: ParentModel.self, delegate),
             await rig.collection(of: ParentModel.self, otherDelegate)
@@ -21,7 +23,8 @@ struct ConsistentCollectionTests {
     }
 
     @Test(
-        "an element set, inserted, appended or updated elsewhere is updated here, and only here", arguments: 0..<4)
+        "an element set, inserted, appended or updated elsewhere is updated here, and only here",
+        arguments: 0..<4)
     func elsewhere(_ way: Int) async {
         let (a, b) = await providers()
         a.setData([.named(1, "initial")], cacheKey: nil, context: "wrong")
@@ -54,7 +57,8 @@ struct ConsistentCollectionTests {
         #expect(a[index].name == "new" && delegate.changes == [.changes([.update(index: index)])])
     }
 
-    @Test("a subtree that elements share is updated in all of them, last index first") func subtree() async {
+    @Test("a subtree that elements share is updated in all of them, last index first")
+    func subtree() async {
         let (a, b) = await providers()
         a.setData([family(1, 3, "old"), family(2, 4, "old"), family(5, 3, "old")], cacheKey: nil)
         b.setData([family(7, 3, "new")], cacheKey: nil, context: "context")
@@ -63,7 +67,8 @@ struct ConsistentCollectionTests {
         #expect(delegate.changes == [.changes([.update(index: 2), .update(index: 0)])])
     }
 
-    @Test("an element put in updates other rows: a second call says so", arguments: 0..<3) func otherRows(_ way: Int)
+    @Test("an element put in updates other rows: a second call says so", arguments: 0..<3)
+    func otherRows(_ way: Int)
         async
     {
         let (a, b) = await providers()
@@ -84,7 +89,9 @@ struct ConsistentCollectionTests {
         #expect(delegate.contexts == ["context", "context"])
     }
 
-    @Test("updating a row by another identifier leaves the old model alone") func otherIdentifier() async {
+    @Test("updating a row by another identifier leaves the old model alone") func otherIdentifier()
+        async
+    {
         let (a, b) = await providers()
         a.setData([.named(1, "a"), .named(2, "b")], cacheKey: nil)
         b.setData([.named(1, "a")], cacheKey: nil)
@@ -97,7 +104,8 @@ struct ConsistentCollectionTests {
     @Test("two models updated in one call are one call, last index first") func twoUpdates() async {
         let (a, _) = await providers()
         a.setData([.named(1, "a"), .named(2, "b"), .named(3, "c")], cacheKey: nil)
-        rig.manager.updateModels([ParentModel.named(1, "x"), ParentModel.named(3, "y")], context: "context")
+        rig.manager.updateModels(
+            [ParentModel.named(1, "x"), ParentModel.named(3, "y")], context: "context")
         await rig.flush()
         #expect(a.data.names == ["x", "b", "y"] && delegate.contexts == ["context"])
         #expect(delegate.changes == [.changes([.update(index: 2), .update(index: 0)])])
@@ -112,7 +120,9 @@ struct ConsistentCollectionTests {
         await rig.flush()
         #expect(a.data.ids == [2] && b.data == [])
         #expect(delegate.changes == [.changes([.delete(index: 2), .delete(index: 0)])])
-        #expect(otherDelegate.changes == [.changes([.delete(index: 0)])] && delegate.contexts == ["context"])
+        #expect(
+            otherDelegate.changes == [.changes([.delete(index: 0)])]
+                && delegate.contexts == ["context"])
     }
 
     @Test("two deletions are two calls") func twoDeletions() async {
@@ -125,17 +135,24 @@ struct ConsistentCollectionTests {
         #expect(delegate.changes == [.changes([.delete(index: 0)]), .changes([.delete(index: 0)])])
     }
 
-    @Test("a deleted child: required, it takes its rows along; not required, it leaves them") func children() async {
+    @Test("a deleted child: required, it takes its rows along; not required, it leaves them")
+    func children() async {
         let (a, _) = await providers()
-        let third = ParentModel(id: 3, name: "c", requiredChild: .row(9), otherChildren: [.row(8), .row(7)])
+        let third = ParentModel(
+            id: 3, name: "c", requiredChild: .row(9), otherChildren: [.row(8), .row(7)])
         a.setData([family(1, 8, ""), family(2, nil, ""), third, family(4, 8, "")], cacheKey: nil)
         rig.manager.deleteModel(ChildModel.row(8), context: "context")
         await rig.flush()
         #expect(a.data.ids == [2, 3] && a[1].otherChildren == [.row(7)])
-        #expect(delegate.changes == [.changes([.delete(index: 3), .update(index: 2), .delete(index: 0)])])
+        #expect(
+            delegate.changes == [
+                .changes([.delete(index: 3), .update(index: 2), .delete(index: 0)])
+            ])
     }
 
-    @Test("an update older than the collection is ignored, as it was set later") func olderUpdate() async {
+    @Test("an update older than the collection is ignored, as it was set later") func olderUpdate()
+        async
+    {
         let (a, b) = await providers()
         a.setData([.named(1, "a")], cacheKey: nil)
         rig.manager.updateModel(ParentModel.named(1, "old"))

@@ -18,7 +18,8 @@ struct SettingCollectionsTests {
         #expect(rig.cache.calls == [])
     }
 
-    @Test("elements are cached under the key, with the context, unless the caller says no") func caching() async {
+    @Test("elements are cached under the key, with the context, unless the caller says no")
+    func caching() async {
         let provider = await rig.collection()
         provider.setData([.named(1, "a")], cacheKey: "key", context: "context")
         provider.setData([.named(2, "b")], cacheKey: "key", shouldCache: false)
@@ -57,7 +58,9 @@ struct SettingCollectionsTests {
         #expect(delegate.changes == [.changes([.update(index: 1)])])
     }
 
-    @Test("a hit is shown, without a call of the delegate; a second fetch asks nobody") func hit() async throws {
+    @Test("a hit is shown, without a call of the delegate; a second fetch asks nobody") func hit()
+        async throws
+    {
         rig.cache.put([ParentModel.named(1, "a")], "key")
         let delegate = Delegate()
         let provider = await rig.collection(of: ParentModel.self, delegate)
@@ -65,7 +68,9 @@ struct SettingCollectionsTests {
         #expect(provider.data.names == ["a"] && provider.cacheKey == "key" && delegate.calls == 0)
         var again: [ParentModel]?
         provider.fetchDataFromCache(withCacheKey: "key") { elements, _ in again = elements }
-        #expect(again?.names == ["a"] && rig.cache.calls == ["get all key"] && rig.cache.contexts == ["context"])
+        #expect(
+            again?.names == ["a"] && rig.cache.calls == ["get all key"]
+                && rig.cache.contexts == ["context"])
     }
 
     @Test("a fetch after set asks nobody, even if nothing was set") func setThenFetch() async {
@@ -78,7 +83,8 @@ struct SettingCollectionsTests {
         #expect(rig.cache.count("get") == 0)
     }
 
-    @Test("a miss is neither elements nor error, an error is handed on; then a fetch asks again") func miss()
+    @Test("a miss is neither elements nor error, an error is handed on; then a fetch asks again")
+    func miss()
         async throws
     {
         let provider = await rig.collection()
@@ -128,7 +134,9 @@ struct SettingCollectionsTests {
         #expect(mover.data.ids == [9] && stayer.data.ids == [1, 3, 5])
     }
 
-    @Test("a fetch that misses keeps what is shown, and its key") func missWhileShowing() async throws {
+    @Test("a fetch that misses keeps what is shown, and its key") func missWhileShowing()
+        async throws
+    {
         let provider = await rig.collection()
         provider.setData([.named(1, "a")], cacheKey: "key")
         #expect(try await provider.fetch("other") == nil)
@@ -143,7 +151,9 @@ struct SettingCollectionsTests {
         #expect(parents.count == 1 && children.count == 1)
     }
 
-    @Test("a collection that was neither set nor fetched hears of updates, too") func untouched() async {
+    @Test("a collection that was neither set nor fetched hears of updates, too") func untouched()
+        async
+    {
         let delegate = Delegate()
         let provider = await rig.collection(of: ParentModel.self, delegate)
         provider.append([.named(1, "a")])
@@ -153,10 +163,18 @@ struct SettingCollectionsTests {
     }
 
     @Test("indexes outside are mistakes of the caller") func outside() async {
-        await #expect(processExitsWith: .failure) { await MainActor.run { twoRows().insert([.row(3)], at: 3) } }
-        await #expect(processExitsWith: .failure) { await MainActor.run { twoRows().update(.row(3), at: 2) } }
-        await #expect(processExitsWith: .failure) { await MainActor.run { twoRows().remove(at: -1) } }
-        await #expect(processExitsWith: .success) { await MainActor.run { twoRows().insert([.row(3)], at: 2) } }
+        await #expect(processExitsWith: .failure) {
+            await MainActor.run { twoRows().insert([.row(3)], at: 3) }
+        }
+        await #expect(processExitsWith: .failure) {
+            await MainActor.run { twoRows().update(.row(3), at: 2) }
+        }
+        await #expect(processExitsWith: .failure) {
+            await MainActor.run { twoRows().remove(at: -1) }
+        }
+        await #expect(processExitsWith: .success) {
+            await MainActor.run { twoRows().insert([.row(3)], at: 2) }
+        }
     }
 
     @Test("an override of what saves and fetches is called") func overriding() async throws {
@@ -170,7 +188,10 @@ struct SettingCollectionsTests {
         _ = try await list.fetch("other")
         _ = try await single.fetch("other")
         await manager.flush()
-        #expect(manager.counts.withLock { $0 } == ["model", "collection", "collection", "from all", "from"])
+        #expect(
+            manager.counts.withLock { $0 } == [
+                "model", "collection", "collection", "from all", "from",
+            ])
         #expect(rig.cache.collection("key", ParentModel.self)?.ids == [1, 2])
     }
 }
@@ -179,7 +200,9 @@ private final class CountingProxy: DataModelManager, @unchecked Sendable {
     // `@unchecked` as its superclass is: what it adds is guarded.
     let counts = Guarded<[String]>([])
 
-    override func cacheModel(_ model: any SimpleModel, forKey cacheKey: String, context: (any Sendable)?) {
+    override func cacheModel(
+        _ model: any SimpleModel, forKey cacheKey: String, context: (any Sendable)?
+    ) {
         counts.withLock { $0.append("model") }
         super.cacheModel(model, forKey: cacheKey, context: context)
     }
@@ -210,7 +233,8 @@ private final class CountingProxy: DataModelManager, @unchecked Sendable {
 
 @MainActor
 private func twoRows() -> CollectionDataProvider<ChildModel> {
-    let provider = CollectionDataProvider<ChildModel>(dataModelManager: DataModelManager(cacheDelegate: MemoryCache()))
+    let provider = CollectionDataProvider<ChildModel>(
+        dataModelManager: DataModelManager(cacheDelegate: MemoryCache()))
     provider.setData([.row(1), .row(2)], cacheKey: nil)
     return provider
 }

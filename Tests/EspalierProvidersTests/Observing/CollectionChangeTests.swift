@@ -26,12 +26,18 @@ struct CollectionChangeTests {
     }
 
     @Test("steps of other collections than those given are a reset") func mismatch() {
-        for change in [CollectionChange.changes([.delete(index: 9)]), .changes([.insert(index: -1)]), .changes([])] {
-            #expect([1, 2].applying(change.difference(from: [1, 2], to: [3, 4, 5])) == [3, 4, 5])
+        for change in [
+            CollectionChange.changes([.delete(index: 9)]), .changes([.insert(index: -1)]),
+            .changes([]),
+        ] {
+            #expect(
+                [1, 2].applying(change.difference(from: [1, 2], to: [3, 4, 5])) == [3, 4, 5])
         }
     }
 
-    @Test("as a difference, lead from the old collection to the new one", arguments: 0..<200 as Range<UInt64>)
+    @Test(
+        "as a difference, lead from the old collection to the new one",
+        arguments: 0..<200 as Range<UInt64>)
     func random(_ seed: UInt64) {
         var random = SeededGenerator(quietly: seed)
         let old = Array(0..<Int.random(in: 0..<8, using: &random))
@@ -56,6 +62,8 @@ struct CollectionChangeTests {
         let difference = CollectionChange.changes(steps).difference(from: old, to: new)
         #expect(old.applying(difference) == new)
         let kept = old.count { new.contains($0) }
-        #expect(difference.removals.count == old.count - kept && difference.insertions.count == new.count - kept)
+        #expect(
+            difference.removals.count == old.count - kept
+                && difference.insertions.count == new.count - kept)
     }
 }

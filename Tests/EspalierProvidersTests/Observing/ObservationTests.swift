@@ -106,7 +106,8 @@ struct ObservationTests {
         #expect(list.reversed().map(\.id) == [4, 3, 2, 1, 0])
         #expect(list[1..<3].map(\.id) == [1, 2] && list.dropFirst(3).map(\.id) == [3, 4])
         #expect(
-            list.firstIndex { $0.id == 3 } == 3 && list.index(1, offsetBy: 2) == 3 && list.distance(from: 1, to: 4) == 3
+            list.firstIndex { $0.id == 3 } == 3 && list.index(1, offsetBy: 2) == 3
+                && list.distance(from: 1, to: 4) == 3
         )
         #expect(list.enumerated().map(\.offset) == [0, 1, 2, 3, 4] && list.contains { $0.id == 2 })
     }

@@ -28,12 +28,15 @@ struct SequenceTests {
     @Test("every sequence has all values of its own") func independent() async {
         let provider = rig.single()
         provider.setData(.named(1, "a"))
-        var (first, second) = (provider.values.makeAsyncIterator(), provider.values.makeAsyncIterator())
+        var (first, second) = (
+            provider.values.makeAsyncIterator(), provider.values.makeAsyncIterator()
+        )
         #expect(await first.next()??.name == "a")
         #expect(await second.next()??.name == "a")
     }
 
-    @Test("changes have all changes, the own ones too, with where they came from") func singleChanges() async throws {
+    @Test("changes have all changes, the own ones too, with where they came from")
+    func singleChanges() async throws {
         rig.cache.put(ParentModel.named(2, "cached"))
         let provider = rig.single()
         var changes = provider.changes.makeAsyncIterator()
@@ -47,16 +50,19 @@ struct SequenceTests {
         var seen: [String] = []
         for _ in 0..<5 {
             guard let change = await changes.next() else { break }
-            seen.append("\(change.origin) \(change.data?.name ?? "-") \(change.context as? String ?? "-")")
+            seen.append(
+                "\(change.origin) \(change.data?.name ?? "-") \(change.context as? String ?? "-")")
         }
-        #expect(seen == ["own own c1", "update update c2", "cache cached -", "update - c3", "own - -"])
+        #expect(
+            seen == ["own own c1", "update update c2", "cache cached -", "update - c3", "own - -"])
     }
 
-    @Test("a collection's changes have what was before and after, and the steps between") func collectionChanges() async
-    {
+    @Test("a collection's changes have what was before and after, and the steps between")
+    func collectionChanges() async {
         rig.cache.put([ChildModel.row(7)], "other")
         let (a, b) = (
-            await rig.collection("key", of: ChildModel.self), await rig.collection("key", of: ChildModel.self)
+            await rig.collection("key", of: ChildModel.self),
+            await rig.collection("key", of: ChildModel.self)
         )
         let changes = a.changes
         a.append([.row(1), .row(2)], context: "own")
@@ -74,12 +80,15 @@ struct SequenceTests {
             #expect(change.previous == list)
             #expect(list.applying(change.difference) == change.data)
             list = change.data
-            seen.append("\(change.origin) \(change.context as? String ?? "-") \(change.data.map { $0.id ?? 0 })")
+            seen.append(
+                "\(change.origin) \(change.context as? String ?? "-") \(change.data.map { $0.id ?? 0 })"
+            )
             if seen.count == 6 { break }
         }
         #expect(
             seen == [
-                "own own [1, 2]", "sibling sibling [1, 3, 2]", "update update [1, 3, 2]", "sibling set [4]",
+                "own own [1, 2]", "sibling sibling [1, 3, 2]", "update update [1, 3, 2]",
+                "sibling set [4]",
                 "sibling paused [4, 5]", "cache - [7]",
             ])
     }
@@ -130,7 +139,9 @@ struct SequenceTests {
 
 @MainActor @Suite("what keeps providers alive")
 struct LifetimeTests {
-    @Test("nothing that is done: neither fetches, nor edits, nor the manager") func done() async throws {
+    @Test("nothing that is done: neither fetches, nor edits, nor the manager") func done()
+        async throws
+    {
         let rig = Rig()
         rig.cache.put([ParentModel.named(1, "a")], "key")
         var single: DataProvider<ParentModel>? = rig.single()

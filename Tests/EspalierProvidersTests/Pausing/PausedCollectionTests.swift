@@ -11,16 +11,21 @@ struct PausedCollectionTests {
     private func row(_ ids: Int...) -> [ChildModel] { ids.map { .row($0) } }
 
     /// One that edits and one that is paused, of what is cached.
-    private func pair(_ ids: Int...) async -> (CollectionDataProvider<ChildModel>, CollectionDataProvider<ChildModel>) {
+    private func pair(_ ids: Int...) async -> (
+        CollectionDataProvider<ChildModel>, CollectionDataProvider<ChildModel>
+    ) {
         rig.cache.put(ids.map { ChildModel.row($0, "old") }, "key")
         let (author, paused) = (
-            await rig.collection("key", of: ChildModel.self), await rig.collection("key", of: ChildModel.self, delegate)
+            await rig.collection("key", of: ChildModel.self),
+            await rig.collection("key", of: ChildModel.self, delegate)
         )
         paused.isPaused = true
         return (author, paused)
     }
 
-    @Test("applies nothing; resumed it is as its siblings at once, with one reset", arguments: [false, true])
+    @Test(
+        "applies nothing; resumed it is as its siblings at once, with one reset",
+        arguments: [false, true])
     func edits(authorIsPaused: Bool) async {
         let (author, paused) = await pair(0)
         if authorIsPaused { author.isPaused = true }
@@ -41,8 +46,9 @@ struct PausedCollectionTests {
         #expect(rig.cache.count("set all") == 5)
     }
 
-    @Test("changed and changed back: nobody is called", arguments: [false, true]) func back(authorIsPaused: Bool) async
-    {
+    @Test("changed and changed back: nobody is called", arguments: [false, true]) func back(
+        authorIsPaused: Bool
+    ) async {
         let (author, paused) = await pair(0)
         if authorIsPaused { author.isPaused = true }
         author.append(row(1))
@@ -51,28 +57,36 @@ struct PausedCollectionTests {
         author.update(.row(0, "old"), at: 0)
         paused.isPaused = false
         await rig.flush()
-        #expect(paused.data == [.row(0, "old")] && delegate.calls == 0 && author.data == paused.data)
+        #expect(
+            paused.data == [.row(0, "old")] && delegate.calls == 0 && author.data == paused.data)
     }
 
     @Test("the author may be gone when it is resumed") func authorGone() async {
-        var (author, paused): (CollectionDataProvider<ChildModel>?, CollectionDataProvider<ChildModel>) = await pair(0)
+        var (author, paused):
+            (CollectionDataProvider<ChildModel>?, CollectionDataProvider<ChildModel>) = await pair(
+                0)
         author?.setData(row(1, 2), cacheKey: "key", context: "context")
         await rig.flush()
         weak let reference = author
         author = nil
         #expect(reference == nil)
         paused.isPaused = false
-        #expect(paused.data == row(1, 2) && delegate.changes == [.reset] && delegate.contexts == ["context"])
+        #expect(
+            paused.data == row(1, 2) && delegate.changes == [.reset]
+                && delegate.contexts == ["context"])
     }
 
-    @Test("updates of models alone are told exactly, with the latest context") func updates() async {
+    @Test("updates of models alone are told exactly, with the latest context") func updates() async
+    {
         let (author, paused) = await pair(1, 2, 3)
         rig.manager.updateModel(ChildModel.row(1, "new"), context: "first")
         rig.manager.updateModel(ChildModel.row(3, "new"), context: "second")
         rig.manager.updateModel(ChildModel.row(2, "new"), context: "third")
         rig.manager.updateModel(ChildModel.row(2, "old"), context: "fourth")
         await rig.flush()
-        #expect(author.data.map(\.name) == ["new", "old", "new"] && paused.data.map(\.name) == ["old", "old", "old"])
+        #expect(
+            author.data.map(\.name) == ["new", "old", "new"]
+                && paused.data.map(\.name) == ["old", "old", "old"])
         paused.isPaused = false
         #expect(paused.data == author.data && delegate.contexts == ["fourth"])
         #expect(delegate.changes == [.changes([.update(index: 2), .update(index: 0)])])
@@ -88,10 +102,14 @@ struct PausedCollectionTests {
         #expect(paused.count == 4)
         paused.isPaused = false
         #expect(paused.data.map(\.id) == [3, 4])
-        #expect(delegate.changes == [.changes([.update(index: 3), .delete(index: 1), .delete(index: 0)])])
+        #expect(
+            delegate.changes == [
+                .changes([.update(index: 3), .delete(index: 1), .delete(index: 0)])
+            ])
     }
 
-    @Test("an update that was in flight when it was paused is missed, and shown when resumed") func inFlight() async {
+    @Test("an update that was in flight when it was paused is missed, and shown when resumed")
+    func inFlight() async {
         rig.cache.put([ChildModel.row(1, "old")], "key")
         let provider = await rig.collection("key", of: ChildModel.self, delegate)
         rig.manager.updateModel(ChildModel.row(1, "new"))
@@ -99,7 +117,9 @@ struct PausedCollectionTests {
         await rig.flush()
         #expect(provider.data.map(\.name) == ["old"])
         provider.isPaused = false
-        #expect(provider.data.map(\.name) == ["new"] && delegate.changes == [.changes([.update(index: 0)])])
+        #expect(
+            provider.data.map(\.name) == ["new"]
+                && delegate.changes == [.changes([.update(index: 0)])])
     }
 
     @Test("pausing twice and resuming twice is once") func twice() async {
@@ -112,7 +132,8 @@ struct PausedCollectionTests {
         #expect(delegate.calls == 1 && paused.count == 2)
     }
 
-    @Test("its own edits take place, where its siblings have those elements") func ownEdits() async {
+    @Test("its own edits take place, where its siblings have those elements") func ownEdits() async
+    {
         let (author, paused) = await pair(1, 2, 3)
         author.insert(row(8, 9), at: 0)
         paused.insert(row(5), at: 1)
@@ -142,7 +163,8 @@ struct PausedCollectionTests {
         #expect(paused.data == row(6) && delegate.calls == 0)
     }
 
-    @Test("an own edit of an element that is gone changes what is shown, until resumed") func editGone() async {
+    @Test("an own edit of an element that is gone changes what is shown, until resumed")
+    func editGone() async {
         let (author, paused) = await pair(1, 2)
         author.remove(at: 0)
         let other = rig.single(ChildModel.self)
@@ -192,7 +214,8 @@ struct PausedCollectionTests {
         #expect(early.data == late.data && delegate.changes == [.reset])
     }
 
-    @Test("moved to another key while paused, it shows that, and its siblings' edits when resumed") func moved() async {
+    @Test("moved to another key while paused, it shows that, and its siblings' edits when resumed")
+    func moved() async {
         let (author, paused) = await pair(1)
         paused.setData(row(5), cacheKey: "other")
         author.append(row(2))
@@ -204,15 +227,18 @@ struct PausedCollectionTests {
         #expect(paused.data == row(5, 6) && delegate.calls == 1)
     }
 
-    @Test("in a batch, all are paused together, and the batch is told once of those that changed") func batch() async {
+    @Test("in a batch, all are paused together, and the batch is told once of those that changed")
+    func batch() async {
         let (author, _) = await pair(1)
         let (a, b, c) = (
-            await rig.collection("key", of: ChildModel.self, delegate), rig.single(ChildModel.self, delegate),
+            await rig.collection("key", of: ChildModel.self, delegate),
+            rig.single(ChildModel.self, delegate),
             await rig.collection("idle", of: ChildModel.self, delegate)
         )
         b.setData(.row(1, "old"))
         await rig.flush()
-        let batch = BatchDataProviderListener(dataProviders: [a, b, c], dataModelManager: rig.manager)
+        let batch = BatchDataProviderListener(
+            dataProviders: [a, b, c], dataModelManager: rig.manager)
         let batchDelegate = Delegate()
         batch.delegate = batchDelegate
         batch.isPaused = true
@@ -221,12 +247,14 @@ struct PausedCollectionTests {
         rig.manager.updateModel(ChildModel.row(1, "new"), context: "update")
         await rig.flush()
         #expect(
-            a.data.map(\.name) == ["old"] && b.data?.name == "old" && delegate.calls == 0 && batchDelegate.calls == 0)
+            a.data.map(\.name) == ["old"] && b.data?.name == "old" && delegate.calls == 0
+                && batchDelegate.calls == 0)
         batch.isPaused = false
         #expect(!a.isPaused && !b.isPaused && a.data.map(\.name) == ["new", ""])
         await rig.flush()
         #expect(b.data?.name == "new" && delegate.contexts == ["update", "update"])
-        #expect(Set(batchDelegate.touched.flatMap { $0 }) == [ObjectIdentifier(a), ObjectIdentifier(b)])
+        #expect(
+            Set(batchDelegate.touched.flatMap { $0 }) == [ObjectIdentifier(a), ObjectIdentifier(b)])
         #expect(batchDelegate.touched.flatMap { $0 }.count == 2)
     }
 

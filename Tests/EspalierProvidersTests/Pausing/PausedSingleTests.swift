@@ -17,9 +17,11 @@ struct PausedSingleTests {
         return provider
     }
 
-    @Test("keeps its model, and gets all that was missed in one call, with the latest context") func netChange() async {
+    @Test("keeps its model, and gets all that was missed in one call, with the latest context")
+    func netChange() async {
         let provider = paused()
-        rig.single().setData(ParentModel(id: 0, name: "new", requiredChild: .row(1, "child")), context: "first")
+        rig.single().setData(
+            ParentModel(id: 0, name: "new", requiredChild: .row(1, "child")), context: "first")
         rig.manager.updateModel(ChildModel.row(1, "new"), context: "context")
         await rig.flush()
         #expect(provider.data?.name == "initial" && delegate.calls == 0)
@@ -50,7 +52,8 @@ struct PausedSingleTests {
         #expect(provider.data == nil && delegate.contexts == ["context"])
     }
 
-    @Test("what it sets itself is shown, and not overwritten by what was before") func sets() async {
+    @Test("what it sets itself is shown, and not overwritten by what was before") func sets() async
+    {
         let provider = paused()
         rig.manager.updateModel(ParentModel.named(0, "update"))
         await rig.flush()
@@ -72,18 +75,22 @@ struct PausedSingleTests {
         #expect(provider.data?.name == "new" && delegate.contexts == ["context"])
     }
 
-    @Test("what it fetches is shown, and kept consistent while paused") func fetches() async throws {
+    @Test("what it fetches is shown, and kept consistent while paused") func fetches() async throws
+    {
         let provider = paused()
         rig.manager.updateModel(ChildModel.row(1, "before"))
         await rig.flush()
-        rig.cache.put(ParentModel(id: 0, name: "stored", requiredChild: .row(1, "before")), "front page")
+        rig.cache.put(
+            ParentModel(id: 0, name: "stored", requiredChild: .row(1, "before")), "front page")
         #expect(try await provider.fetch("front page")?.name == "stored")
         rig.manager.updateModel(ChildModel.row(1, "after"), context: "context")
         await rig.flush()
-        #expect(provider.data == ParentModel(id: 0, name: "stored", requiredChild: .row(1, "before")))
+        #expect(
+            provider.data == ParentModel(id: 0, name: "stored", requiredChild: .row(1, "before")))
         provider.isPaused = false
         await rig.flush()
-        #expect(provider.data == ParentModel(id: 0, name: "stored", requiredChild: .row(1, "after")))
+        #expect(
+            provider.data == ParentModel(id: 0, name: "stored", requiredChild: .row(1, "after")))
         #expect(delegate.contexts == ["context"])
     }
 }

@@ -3,7 +3,8 @@ import EspalierModels
 import EspalierProviders
 import Testing
 
-/// What happens on the main actor without an `await` between comes before what the consistency manager delivers for it.
+/// What happens on the main actor without an `await` between comes before what the consistency
+/// manager delivers for it.
 @MainActor @Suite("races of collections")
 struct CollectionRaceTests {
     let rig = Rig()
@@ -18,14 +19,16 @@ struct CollectionRaceTests {
     //  post 2 "new"
     //  insert 9 at 0
     //                              2 is new: it stands at 2 by now
-    @Test("an update in flight while the collection is edited finds its row") func updateWhileEdited() async {
+    @Test("an update in flight while the collection is edited finds its row")
+    func updateWhileEdited() async {
         let provider = await list(1, 2, 3)
         rig.manager.updateModel(ChildModel.row(2, "new"), context: "update")
         provider.insert([.row(9)], at: 0)
         provider.remove(at: 1)
         await rig.flush()
         #expect(provider.data == [.row(9), .row(2, "new"), .row(3, "old")])
-        #expect(delegate.changes == [.changes([.update(index: 1)])] && delegate.contexts == ["update"])
+        #expect(
+            delegate.changes == [.changes([.update(index: 1)])] && delegate.contexts == ["update"])
     }
 
     //  main                        consistency manager
@@ -49,7 +52,8 @@ struct CollectionRaceTests {
     //  append 1 "newer"
     //  post 3 "new"
     //                              the older updates of 1 and the deletion of 2 concern the rows before
-    @Test("a deletion in flight moves what was appended since, which stays protected") func deletionMoves() async {
+    @Test("a deletion in flight moves what was appended since, which stays protected")
+    func deletionMoves() async {
         let provider = await list(2, 1, 3)
         rig.manager.deleteModel(ChildModel.row(2))
         rig.manager.updateModel(ChildModel.row(1, "older"))
@@ -58,7 +62,9 @@ struct CollectionRaceTests {
         delegate.onCall = { seen.append(provider.data.map(\.name)) }
         await rig.flush()
         #expect(
-            seen == [["old", "old", "newer"], ["older", "old", "newer"], ["newer", "old", "newer"]])
+            seen == [
+                ["old", "old", "newer"], ["older", "old", "newer"], ["newer", "old", "newer"],
+            ])
         rig.manager.updateModel(ChildModel.row(3, "new"))
         await rig.flush()
         #expect(provider.data.map(\.name) == ["newer", "new", "newer"])
@@ -81,7 +87,8 @@ struct CollectionRaceTests {
     //  post 1 "older"
     //  set 1 "set"
     //                              1 is older than the collection
-    @Test("an update in flight while the collection is set is dropped") func updateWhileSet() async {
+    @Test("an update in flight while the collection is set is dropped") func updateWhileSet() async
+    {
         let provider = await list(1)
         rig.manager.updateModel(ChildModel.row(1, "older"))
         provider.setData([.row(2, "set"), .row(1, "set")], cacheKey: "key")
@@ -96,7 +103,10 @@ struct CollectionRaceTests {
     //                              answers
     @Test("a fetch that a sibling's data overtakes takes the sibling's") func siblingSets() async {
         let rig = Rig(HeldCache())
-        let (a, b) = (await rig.collection(of: ChildModel.self, delegate), await rig.collection(of: ChildModel.self))
+        let (a, b) = (
+            await rig.collection(of: ChildModel.self, delegate),
+            await rig.collection(of: ChildModel.self)
+        )
         var result: [ChildModel]?
         a.fetchDataFromCache(withCacheKey: "key") { elements, _ in result = elements }
         await rig.cache.asked(1)
@@ -107,18 +117,21 @@ struct CollectionRaceTests {
         #expect(result == b.data && a.data == b.data && a.data.count == 2 && delegate.calls == 0)
     }
 
-    @Test("a fetch whose sibling sets data and dies before the answer takes the sibling's") func siblingDies() async {
+    @Test("a fetch whose sibling sets data and dies before the answer takes the sibling's")
+    func siblingDies() async {
         let rig = Rig(HeldCache())
         let a = await rig.collection(of: ChildModel.self)
         a.fetchDataFromCache(withCacheKey: "key") { _, _ in }
         await rig.cache.asked(1)
-        CollectionDataProvider.setData([ChildModel.row(1, "set")], cacheKey: "key", dataModelManager: rig.manager)
+        CollectionDataProvider.setData(
+            [ChildModel.row(1, "set")], cacheKey: "key", dataModelManager: rig.manager)
         rig.cache.answer("key", all: [ChildModel.row(1, "old")])
         await rig.flush()
         #expect(a.data.map(\.name) == ["set"])
     }
 
-    @Test("a fetch whose sibling dies without a word shows what the cache has") func siblingDiesUnknown() async {
+    @Test("a fetch whose sibling dies without a word shows what the cache has")
+    func siblingDiesUnknown() async {
         let rig = Rig(HeldCache())
         let a = await rig.collection(of: ChildModel.self)
         var b: CollectionDataProvider<ChildModel>? = await rig.collection(of: ChildModel.self)
@@ -143,7 +156,9 @@ struct CollectionRaceTests {
     @Test("a sibling's edit of what is shown does not keep a fetch from showing something else")
     func siblingEdits() async {
         let rig = Rig(HeldCache())
-        let (a, b) = (await rig.collection(of: ChildModel.self), await rig.collection(of: ChildModel.self))
+        let (a, b) = (
+            await rig.collection(of: ChildModel.self), await rig.collection(of: ChildModel.self)
+        )
         a.setData([.row(1)], cacheKey: "A")
         b.setData([.row(1)], cacheKey: "A")
         a.fetchDataFromCache(withCacheKey: "B") { _, _ in }
@@ -159,7 +174,9 @@ struct CollectionRaceTests {
     //  post 1 "new", delete 2
     //                              reads 1 "old", 2
     //                              answers
-    @Test("what is posted and deleted while the cache reads is caught up with") func caughtUp() async {
+    @Test("what is posted and deleted while the cache reads is caught up with") func caughtUp()
+        async
+    {
         let rig = Rig(HeldCache())
         let a = await rig.collection(of: ChildModel.self, delegate)
         a.fetchDataFromCache(withCacheKey: "key") { _, _ in }
@@ -180,13 +197,17 @@ struct CollectionRaceTests {
     //  fetch B
     //                              answers B
     //                              answers A: the past
-    @Test("of two fetches the later one counts, in whatever order they are answered", arguments: [false, true])
+    @Test(
+        "of two fetches the later one counts, in whatever order they are answered",
+        arguments: [false, true])
     func twoFetches(reversed: Bool) async {
         let rig = Rig(HeldCache())
         let provider = await rig.collection(of: ChildModel.self)
         var results: [[Int?]?] = []
         for key in ["A", "B"] {
-            provider.fetchDataFromCache(withCacheKey: key) { elements, _ in results.append(elements?.map(\.id)) }
+            provider.fetchDataFromCache(withCacheKey: key) { elements, _ in
+                results.append(elements?.map(\.id))
+            }
         }
         await rig.cache.asked(2)
         for key in reversed ? ["B", "A"] : ["A", "B"] {
@@ -220,7 +241,9 @@ struct CollectionRaceTests {
         let rig = Rig(HeldCache())
         var done: [Int] = []
         for id in 1...count {
-            CollectionDataProvider.append([ChildModel.row(id)], cacheKey: "key", dataModelManager: rig.manager) { _ in
+            CollectionDataProvider.append(
+                [ChildModel.row(id)], cacheKey: "key", dataModelManager: rig.manager
+            ) { _ in
                 done.append(id)
             }
         }
@@ -229,10 +252,14 @@ struct CollectionRaceTests {
         rig.cache.answer("key", all: nil)
         await rig.flush()
         #expect(done == Array(1...count) && rig.cache.calls.count == count)
-        if count == 2 { #expect(rig.cache.calls.last == "set all key [\"ChildModel:1\", \"ChildModel:2\"]") }
+        if count == 2 {
+            #expect(rig.cache.calls.last == "set all key [\"ChildModel:1\", \"ChildModel:2\"]")
+        }
     }
 
-    @Test("an edit in a completion of an edit comes after those that wait") func editInCompletion() async {
+    @Test("an edit in a completion of an edit comes after those that wait") func editInCompletion()
+        async
+    {
         let rig = Rig()
         typealias Provider = CollectionDataProvider<ChildModel>
         Provider.append([ChildModel.row(1)], cacheKey: "key", dataModelManager: rig.manager) { _ in
@@ -249,7 +276,9 @@ struct CollectionRaceTests {
     //                                                              now and then out of date, or failed
     //                              sends all of it, with models older than what has been saved meanwhile
     //                              hears of those, and sends it again
-    @Test("updates from many threads, amid edits that get lost, leave memory and cache equal", arguments: 0..<10)
+    @Test(
+        "updates from many threads, amid edits that get lost, leave memory and cache equal",
+        arguments: 0..<10)
     func manyThreads(_ round: Int) async {
         let rig = Rig(EditingCache())
         let list = await rig.collection("key", of: ChildModel.self)
@@ -267,7 +296,9 @@ struct CollectionRaceTests {
             switch number % 4 {
             case 0: rig.cache.answerNext(number % 8 == 0 ? .outOfDate : .failed(CacheFailure()))
             case 1: list.insert([.row(number % 6, "inserted \(number)")], at: number % list.count)
-            case 2: list.update(.row((number + 1) % 6, "updated \(number)"), at: (number * 7) % list.count)
+            case 2:
+                list.update(
+                    .row((number + 1) % 6, "updated \(number)"), at: (number * 7) % list.count)
             default: list.remove(at: (number * 5) % list.count)
             }
             await Task.yield()

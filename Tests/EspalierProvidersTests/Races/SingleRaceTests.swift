@@ -13,11 +13,14 @@ struct SingleRaceTests {
     //                              reads 1 "old"
     //  set 1 "newer"
     //                              answers
-    @Test("a fetch that is answered after a newer set shows what was set", arguments: [false, true])
+    @Test(
+        "a fetch that is answered after a newer set shows what was set", arguments: [false, true])
     func setWhileFetching(toNil: Bool) async {
         let provider = rig.single(ParentModel.self, delegate)
         var results: [ParentModel?] = []
-        provider.fetchDataFromCache(withCacheKey: "ParentModel:1") { model, _ in results.append(model) }
+        provider.fetchDataFromCache(withCacheKey: "ParentModel:1") { model, _ in
+            results.append(model)
+        }
         await rig.cache.asked(1)
         provider.setData(toNil ? nil : .named(1, "newer"))
         rig.cache.answer("ParentModel:1", ParentModel.named(1, "old"))
@@ -26,7 +29,9 @@ struct SingleRaceTests {
         #expect(provider.data?.name == (toNil ? nil : "newer") && delegate.calls == 0)
     }
 
-    @Test("an error that is answered after a newer set is no error any more") func errorAfterSet() async {
+    @Test("an error that is answered after a newer set is no error any more") func errorAfterSet()
+        async
+    {
         let provider = rig.single()
         var result: (ParentModel?, (any Error)?)
         provider.fetchDataFromCache(withCacheKey: "ParentModel:1") { result = ($0, $1) }
@@ -41,12 +46,16 @@ struct SingleRaceTests {
     //  fetch 1, fetch 2
     //                              answers 2
     //                              answers 1: the past
-    @Test("of two fetches the later one counts, in whatever order they are answered", arguments: [false, true])
+    @Test(
+        "of two fetches the later one counts, in whatever order they are answered",
+        arguments: [false, true])
     func twoFetches(reversed: Bool) async {
         let provider = rig.single()
         var results: [Int?] = []
         for id in 1...2 {
-            provider.fetchDataFromCache(withCacheKey: "ParentModel:\(id)") { model, _ in results.append(model?.id) }
+            provider.fetchDataFromCache(withCacheKey: "ParentModel:\(id)") { model, _ in
+                results.append(model?.id)
+            }
         }
         await rig.cache.asked(2)
         for id in reversed ? [2, 1] : [1, 2] {
@@ -63,7 +72,9 @@ struct SingleRaceTests {
     //                              reads 1 with child 3 "old"
     //  post child 3 "new"
     //                              answers
-    @Test("an update posted while the cache reads an older tree is caught up with", arguments: [false, true])
+    @Test(
+        "an update posted while the cache reads an older tree is caught up with",
+        arguments: [false, true])
     func caughtUp(delivered: Bool) async {
         let provider = rig.single(ParentModel.self, delegate)
         provider.fetchDataFromCache(withCacheKey: "ParentModel:1") { _, _ in }
@@ -73,7 +84,8 @@ struct SingleRaceTests {
         if delivered { await rig.manager.consistencyManager.flush() }
         rig.cache.answer("ParentModel:1", ParentModel(id: 1, requiredChild: .row(3, "old")))
         await rig.flush()
-        #expect(provider.data?.requiredChild.name == "newest" && delegate.contexts.last == "context")
+        #expect(
+            provider.data?.requiredChild.name == "newest" && delegate.contexts.last == "context")
     }
 
     //  main                        cache
@@ -86,7 +98,11 @@ struct SingleRaceTests {
         let provider = rig.single(ParentModel.self, delegate)
         provider.fetchDataFromCache(withCacheKey: "ParentModel:1") { _, _ in }
         await rig.cache.asked(1)
-        if byChild { rig.manager.deleteModel(ChildModel.row(3)) } else { rig.manager.deleteModel(ParentModel(id: 1)) }
+        if byChild {
+            rig.manager.deleteModel(ChildModel.row(3))
+        } else {
+            rig.manager.deleteModel(ParentModel(id: 1))
+        }
         await rig.manager.consistencyManager.flush()
         rig.cache.answer("ParentModel:1", ParentModel(id: 1, requiredChild: .row(3)))
         await rig.flush()
@@ -108,7 +124,8 @@ struct SingleRaceTests {
         await rig.cache.asked(1)
         rig.manager.updateModel(ChildModel.row(3, "new"))
         for _ in 0..<round { await Task.yield() }
-        rig.cache.answer("front page", ParentModel(id: 1, name: "second", requiredChild: .row(3, "old")))
+        rig.cache.answer(
+            "front page", ParentModel(id: 1, name: "second", requiredChild: .row(3, "old")))
         await rig.flush()
         #expect(provider.data == ParentModel(id: 1, name: "second", requiredChild: .row(3, "new")))
     }
@@ -118,12 +135,16 @@ struct SingleRaceTests {
     //                              fetch: between the two of one of them
     //                                                          reads 1 before it is saved, or after
     //                              catches up, or need not
-    @Test("a fetch in the midst of updates from another thread misses none") func fetchAmidUpdates() async throws {
+    @Test("a fetch in the midst of updates from another thread misses none") func fetchAmidUpdates()
+        async throws
+    {
         let rig = Rig()
         let manager = rig.manager
         manager.updateModel(ChildModel.row(1, "first"))
         for _ in 0..<50 {
-            let posting = Task.detached { for number in 0..<20 { manager.updateModel(ChildModel.row(1, "\(number)")) } }
+            let posting = Task.detached {
+                for number in 0..<20 { manager.updateModel(ChildModel.row(1, "\(number)")) }
+            }
             let provider = rig.single(ChildModel.self)
             _ = try await provider.fetch("ChildModel:1")
             await posting.value
@@ -137,7 +158,9 @@ struct SingleRaceTests {
     //                              all of it delivered: memory is what the cache is
     @Test("updates from many threads leave memory and cache equal") func manyThreads() async {
         let rig = Rig()
-        let (provider, list) = (rig.single(ChildModel.self), await rig.collection("key", of: ChildModel.self))
+        let (provider, list) = (
+            rig.single(ChildModel.self), await rig.collection("key", of: ChildModel.self)
+        )
         list.setData((0..<5).map { .row($0) }, cacheKey: "key")
         provider.setData(.row(0))
         let manager = rig.manager

@@ -9,10 +9,13 @@ struct FetchingTests {
 
     /// What the completion was called with.
     private func fetch(
-        _ provider: DataProvider<ParentModel>, _ key: String?, listen: Bool = false, context: String? = nil
+        _ provider: DataProvider<ParentModel>, _ key: String?, listen: Bool = false,
+        context: String? = nil
     ) async -> (ParentModel?, (any Error)?) {
         await withCheckedContinuation { continuation in
-            provider.fetchDataFromCache(withCacheKey: key, listenToModelIdentifier: listen, context: context) {
+            provider.fetchDataFromCache(
+                withCacheKey: key, listenToModelIdentifier: listen, context: context
+            ) {
                 continuation.resume(returning: ($0, $1))
             }
         }
@@ -36,7 +39,8 @@ struct FetchingTests {
         #expect(provider.data?.name == "new")
     }
 
-    @Test("a miss is neither model nor error, and an error is handed on; then a fetch asks again") func missThenHit()
+    @Test("a miss is neither model nor error, and an error is handed on; then a fetch asks again")
+    func missThenHit()
         async
     {
         let provider = rig.single()
@@ -86,7 +90,8 @@ struct FetchingTests {
         #expect(rig.cache.calls == ["get nil", "get nil"])
     }
 
-    @Test("under a key that is not the identifier, a model is found and kept consistent") func otherKey() async {
+    @Test("under a key that is not the identifier, a model is found and kept consistent")
+    func otherKey() async {
         rig.cache.put(ParentModel.named(1, "cached"), "front page")
         let provider = rig.single()
         #expect(await fetch(provider, "front page").0?.name == "cached")
@@ -100,7 +105,9 @@ struct FetchingTests {
         #expect(await fetch(rig.single(), "key").0 == nil)
     }
 
-    @Test("with await: a hit is returned, a miss is nil, an error is thrown") func async() async throws {
+    @Test("with await: a hit is returned, a miss is nil, an error is thrown") func async()
+        async throws
+    {
         rig.cache.put(ParentModel.named(1, "cached"))
         rig.cache.fail("broken", CacheFailure())
         #expect(try await rig.single().fetch("ParentModel:1")?.name == "cached")
@@ -108,7 +115,8 @@ struct FetchingTests {
         await #expect(throws: CacheFailure()) { try await rig.single().fetch("broken") }
     }
 
-    @Test("the manager asks the cache for whoever asks it, and saves without telling anyone") func managersFunctions()
+    @Test("the manager asks the cache for whoever asks it, and saves without telling anyone")
+    func managersFunctions()
         async
     {
         let delegate = Delegate()
@@ -118,7 +126,9 @@ struct FetchingTests {
         rig.manager.cacheCollection([ParentModel.named(2, "b")], forKey: "all", context: nil)
         var (model, models): (ParentModel?, [ParentModel]?)
         rig.manager.modelFromCache("k", context: nil) { (found: ParentModel?, _) in model = found }
-        rig.manager.collectionFromCache("all", context: nil) { (found: [ParentModel]?, _) in models = found }
+        rig.manager.collectionFromCache("all", context: nil) { (found: [ParentModel]?, _) in
+            models = found
+        }
         await rig.flush()
         #expect(model?.name == "cached" && models?.names == ["b"])
         #expect(provider.data?.name == "shown" && delegate.calls == 0)

@@ -25,14 +25,17 @@ struct SettingTests {
         #expect(rig.cache.model("ParentModel:1") == ParentModel.named(1, "a"))
     }
 
-    @Test("data is not cached if the caller says so, nor without identifier") func notCaching() async {
+    @Test("data is not cached if the caller says so, nor without identifier") func notCaching()
+        async
+    {
         rig.single().setData(.named(1, "a"), updateCache: false)
         rig.single(ChildModel.self).setData(.row(nil, "inline"))
         await rig.flush()
         #expect(rig.cache.calls == [])
     }
 
-    @Test("the own delegate is not called, the others are, with the context") func delegates() async {
+    @Test("the own delegate is not called, the others are, with the context") func delegates() async
+    {
         let (delegate, other) = (Delegate(), Delegate())
         let (a, b) = (rig.single(ParentModel.self, delegate), rig.single(ParentModel.self, other))
         a.setData(.named(1, "initial"), context: "wrong")
@@ -54,8 +57,10 @@ struct SettingTests {
     @Test("a child that two trees share is updated in both") func subtree() async {
         let delegate = Delegate()
         let (a, b) = (rig.single(ParentModel.self, delegate), rig.single())
-        a.setData(ParentModel(id: 1, name: "initial", requiredChild: .row(3, "old")), context: "wrong")
-        b.setData(ParentModel(id: 4, name: "new", requiredChild: .row(3, "new")), context: "context")
+        a.setData(
+            ParentModel(id: 1, name: "initial", requiredChild: .row(3, "old")), context: "wrong")
+        b.setData(
+            ParentModel(id: 4, name: "new", requiredChild: .row(3, "new")), context: "context")
         await rig.flush()
         #expect(a.data == ParentModel(id: 1, name: "initial", requiredChild: .row(3, "new")))
         #expect(delegate.contexts == ["context"])
@@ -72,7 +77,8 @@ struct SettingTests {
         #expect(delegate.calls == 0 && other.contexts == ["context"])
     }
 
-    @Test("an update of what was shown before does not touch what is shown now") func identityChanged() async {
+    @Test("an update of what was shown before does not touch what is shown now")
+    func identityChanged() async {
         let delegate = Delegate()
         let provider = rig.single(ParentModel.self, delegate)
         provider.setData(.named(1, "a"))
@@ -109,19 +115,26 @@ struct SettingTests {
         let before = (a.lastUpdated, b.lastUpdated)
         rig.manager.updateModel(ParentModel.named(1, "new"))
         await rig.flush()
-        #expect(a.lastUpdated == b.lastUpdated && a.lastUpdated.after(before.0) && b.lastUpdated.after(before.1))
+        #expect(
+            a.lastUpdated == b.lastUpdated && a.lastUpdated.after(before.0)
+                && b.lastUpdated.after(before.1))
     }
 
-    @Test("setting data in a delegate works, and the streams have both changes") func settingInDelegate() async {
+    @Test("setting data in a delegate works, and the streams have both changes")
+    func settingInDelegate() async {
         let provider = rig.single()
         let delegate = Delegate()
-        delegate.onCall = { if provider.data?.name == "new" { provider.setData(.named(1, "newest")) } }
+        delegate.onCall = {
+            if provider.data?.name == "new" { provider.setData(.named(1, "newest")) }
+        }
         provider.delegate = delegate
         provider.setData(.named(1, "old"))
         var changes = provider.changes.makeAsyncIterator()
         rig.manager.updateModel(ParentModel.named(1, "new"))
         await rig.flush()
-        #expect(provider.data?.name == "newest" && rig.cache.model("ParentModel:1") == ParentModel.named(1, "newest"))
+        #expect(
+            provider.data?.name == "newest"
+                && rig.cache.model("ParentModel:1") == ParentModel.named(1, "newest"))
         let (first, second) = (await changes.next(), await changes.next())
         #expect(first?.data?.name == "new" && first?.origin == .update)
         #expect(second?.data?.name == "newest" && second?.origin == .own)
@@ -132,7 +145,9 @@ struct SettingTests {
 struct DeletingTests {
     let rig = Rig()
 
-    @Test("a deleted model is nil, and deleted from the cache once, with the context") func model() async {
+    @Test("a deleted model is nil, and deleted from the cache once, with the context") func model()
+        async
+    {
         let delegate = Delegate()
         let provider = rig.single(ParentModel.self, delegate)
         provider.setData(.named(1, "a"), updateCache: false, context: "wrong")
@@ -161,7 +176,9 @@ struct DeletingTests {
         #expect(provider.data == nil && delegate.contexts == ["context"] && rig.cache.calls == [])
     }
 
-    @Test("a model without identifier is deleted from the cache alone") func withoutIdentifier() async {
+    @Test("a model without identifier is deleted from the cache alone") func withoutIdentifier()
+        async
+    {
         let provider = rig.single(ChildModel.self)
         provider.setData(.row(nil, "inline"))
         rig.manager.deleteModel(ChildModel.row(nil, "inline"))

@@ -14,7 +14,8 @@ struct WaitingTests {
         return provider
     }
 
-    @Test("takes the first model of its identifier, and goes on with it") func byIdentifier() async {
+    @Test("takes the first model of its identifier, and goes on with it") func byIdentifier() async
+    {
         let provider = waiting()
         #expect(provider.modelIdentifier == "ParentModel:1" && provider.data == nil)
         rig.manager.updateModel(ParentModel.named(2, "other"))
@@ -26,7 +27,8 @@ struct WaitingTests {
         #expect(provider.data?.name == "second" && delegate.contexts == ["context", "later"])
     }
 
-    @Test("takes a model that comes as a child of another, or in a collection") func asChild() async {
+    @Test("takes a model that comes as a child of another, or in a collection") func asChild() async
+    {
         let provider = rig.single(ChildModel.self, delegate)
         provider.modelIdentifier = "ChildModel:5"
         rig.single().setData(ParentModel(id: 1, requiredChild: .row(5, "child")))
@@ -39,7 +41,8 @@ struct WaitingTests {
         #expect(other.data?.name == "element")
     }
 
-    @Test("an identifier is ignored while there is a model, and forgotten when set to nil") func setter() async {
+    @Test("an identifier is ignored while there is a model, and forgotten when set to nil")
+    func setter() async {
         let provider = rig.single(ParentModel.self, delegate)
         provider.setData(.named(2, "shown"))
         provider.modelIdentifier = "ParentModel:1"
@@ -54,12 +57,17 @@ struct WaitingTests {
     @Test("a fetch that misses waits, if it is to listen") func byFetch() async throws {
         let (listening, deaf) = (rig.single(ParentModel.self, delegate), rig.single())
         var misses = 0
-        listening.fetchDataFromCache(withCacheKey: "ParentModel:1", listenToModelIdentifier: true) { model, error in
+        listening.fetchDataFromCache(withCacheKey: "ParentModel:1", listenToModelIdentifier: true) {
+            model, error in
             if model == nil, error == nil { misses += 1 }
         }
-        deaf.fetchDataFromCache(withCacheKey: "ParentModel:1", listenToModelIdentifier: false) { _, _ in misses += 1 }
+        deaf.fetchDataFromCache(withCacheKey: "ParentModel:1", listenToModelIdentifier: false) {
+            _, _ in misses += 1
+        }
         await rig.flush()
-        #expect(misses == 2 && listening.modelIdentifier == "ParentModel:1" && deaf.modelIdentifier == nil)
+        #expect(
+            misses == 2 && listening.modelIdentifier == "ParentModel:1"
+                && deaf.modelIdentifier == nil)
         rig.manager.updateModel(ParentModel.named(1, "new"))
         await rig.flush()
         #expect(listening.data?.name == "new" && deaf.data == nil && delegate.calls == 1)
@@ -70,11 +78,13 @@ struct WaitingTests {
         let rig = Rig(HeldCache())
         let provider = rig.single(ParentModel.self, delegate)
         var result: ParentModel?
-        provider.fetchDataFromCache(withCacheKey: "ParentModel:1", listenToModelIdentifier: true) { model, _ in
+        provider.fetchDataFromCache(withCacheKey: "ParentModel:1", listenToModelIdentifier: true) {
+            model, _ in
             result = model
         }
         await rig.cache.asked(1)
-        rig.manager.updateModel(ParentModel.named(1, "made"), updateCache: false, context: "context")
+        rig.manager.updateModel(
+            ParentModel.named(1, "made"), updateCache: false, context: "context")
         await rig.manager.consistencyManager.flush()
         #expect(provider.data?.name == "made" && delegate.contexts == ["context"])
         rig.cache.answer("ParentModel:1", ParentModel.named(1, "old"))
@@ -92,7 +102,9 @@ struct WaitingTests {
         #expect(provider.data?.name == "a")
     }
 
-    @Test("goes on waiting when its model is deleted, itself or by a child, and takes it when it is made again")
+    @Test(
+        "goes on waiting when its model is deleted, itself or by a child, and takes it when it is made again"
+    )
     func deletedAfterwards() async {
         let provider = waiting()
         rig.manager.updateModel(ParentModel(id: 1, name: "a", requiredChild: .row(3)))
@@ -105,10 +117,14 @@ struct WaitingTests {
         #expect(provider.data == nil && provider.modelIdentifier == "ParentModel:1")
         rig.manager.updateModel(ParentModel.named(1, "c"), context: "c")
         await rig.flush()
-        #expect(provider.data?.name == "c" && delegate.contexts == [nil, "gone", nil, "gone again", "c"])
+        #expect(
+            provider.data?.name == "c"
+                && delegate.contexts == [nil, "gone", nil, "gone again", "c"])
     }
 
-    @Test("a model of another type is not taken; one of its own type later is") func otherType() async {
+    @Test("a model of another type is not taken; one of its own type later is") func otherType()
+        async
+    {
         let provider = rig.single(FullChildModel.self, delegate)
         provider.modelIdentifier = "ChildModel:1"
         rig.manager.updateModel(ChildModel.row(1, "short"))
@@ -122,7 +138,8 @@ struct WaitingTests {
     @Test("paused, it takes the model when it is resumed, in one call") func paused() async {
         let provider = waiting()
         provider.isPaused = true
-        rig.manager.updateModel(ParentModel(id: 1, name: "a", requiredChild: .row(3, "old")), context: "a")
+        rig.manager.updateModel(
+            ParentModel(id: 1, name: "a", requiredChild: .row(3, "old")), context: "a")
         await rig.flush()
         rig.manager.updateModel(ChildModel.row(3, "new"), context: "child")
         await rig.flush()
@@ -144,17 +161,25 @@ struct WaitingTests {
         provider.isPaused = true
         rig.manager.updateModel(ParentModel(id: 1, name: "a", requiredChild: .row(3)))
         await rig.flush()
-        if byChild { rig.manager.deleteModel(ChildModel.row(3)) } else { rig.manager.deleteModel(ParentModel(id: 1)) }
+        if byChild {
+            rig.manager.deleteModel(ChildModel.row(3))
+        } else {
+            rig.manager.deleteModel(ParentModel(id: 1))
+        }
         await rig.flush()
         provider.isPaused = false
         await rig.flush()
-        #expect(provider.data == nil && delegate.calls == 0 && provider.modelIdentifier == "ParentModel:1")
+        #expect(
+            provider.data == nil && delegate.calls == 0
+                && provider.modelIdentifier == "ParentModel:1")
         rig.manager.updateModel(ParentModel.named(1, "b"))
         await rig.flush()
         #expect(provider.data?.name == "b")
     }
 
-    @Test("paused, what came, went and came again is shown as it came last") func pausedAgain() async {
+    @Test("paused, what came, went and came again is shown as it came last") func pausedAgain()
+        async
+    {
         let provider = waiting()
         provider.isPaused = true
         rig.manager.updateModel(ParentModel.named(1, "a"))
@@ -166,7 +191,8 @@ struct WaitingTests {
         #expect(provider.data?.name == "b" && delegate.contexts == ["b"])
     }
 
-    @Test("paused, what came is forgotten when something is set, or something else waited for") func forgotten() async {
+    @Test("paused, what came is forgotten when something is set, or something else waited for")
+    func forgotten() async {
         let (set, moved) = (waiting(), waiting())
         for provider in [set, moved] { provider.isPaused = true }
         rig.manager.updateModel(ParentModel.named(1, "came"))
@@ -186,7 +212,8 @@ struct WaitingTests {
 
     @Test("in a batch, the batch is told when the model comes") func inBatch() async {
         let provider = waiting()
-        let batch = BatchDataProviderListener(dataProviders: [provider], dataModelManager: rig.manager)
+        let batch = BatchDataProviderListener(
+            dataProviders: [provider], dataModelManager: rig.manager)
         let batchDelegate = Delegate()
         batch.delegate = batchDelegate
         rig.manager.updateModel(ParentModel.named(1, "a"), context: "context")
@@ -200,7 +227,9 @@ struct WaitingTests {
     //  post child 3 "new"
     //                                          parent 1: the provider takes it
     //                                          child 3: the provider has to be listening by now
-    @Test("an update right behind the model it waited for is not lost") func updateRightBehind() async {
+    @Test("an update right behind the model it waited for is not lost") func updateRightBehind()
+        async
+    {
         let provider = waiting()
         rig.manager.updateModel(ParentModel(id: 1, requiredChild: .row(3, "old")))
         rig.manager.updateModel(ChildModel.row(3, "new"))

@@ -3,7 +3,9 @@ import EspalierProviders
 
 /// A delegate of everything, which notes what it is told, and does what a test says.
 @MainActor
-final class Delegate: DataProviderDelegate, CollectionDataProviderDelegate, BatchDataProviderListenerDelegate {
+final class Delegate: DataProviderDelegate, CollectionDataProviderDelegate,
+    BatchDataProviderListenerDelegate
+{
     var contexts: [String?] = []
     var changes: [CollectionChange] = []
     var touched: [[ObjectIdentifier]] = []
@@ -20,7 +22,8 @@ final class Delegate: DataProviderDelegate, CollectionDataProviderDelegate, Batc
     }
 
     func collectionDataProviderHasUpdatedData<T>(
-        _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, context: Any?
+        _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange,
+        context: Any?
     ) {
         contexts.append(context as? String)
         changes.append(collectionChanges)
@@ -43,7 +46,8 @@ final class MirrorDelegate<Element>: CollectionDataProviderDelegate {
     var elements: [Element] = []
 
     func collectionDataProviderHasUpdatedData<T>(
-        _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, context: Any?
+        _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange,
+        context: Any?
     ) {
         guard let new = dataProvider.data as? [Element] else { return }
         guard case .changes(let changes) = collectionChanges else { return elements = new }
@@ -57,6 +61,8 @@ final class MirrorDelegate<Element>: CollectionDataProviderDelegate {
                 inserted.append(index)
             }
         }
-        for index in inserted where elements.indices.contains(index) { elements[index] = new[index] }
+        for index in inserted where elements.indices.contains(index) {
+            elements[index] = new[index]
+        }
     }
 }

@@ -1,7 +1,7 @@
 import EspalierModels
 
-/// A cache that stores collections as lists of identifiers and takes edits, as the engine does. A test may have it answer
-/// something else, or hold its answers back.
+/// A cache that stores collections as lists of identifiers and takes edits, as the engine does. A
+/// test may have it answer something else, or hold its answers back.
 final class EditingCache: CollectionCacheDelegate {
     struct State {
         var models: [String: any SimpleModel] = [:]
@@ -14,7 +14,9 @@ final class EditingCache: CollectionCacheDelegate {
 
         /// Each node once, as the engine does: of several versions in one write the first counts.
         mutating func store(_ new: [any SimpleModel]) {
-            for model in new.reversed() { if let key = model.modelIdentifier { models[key] = model } }
+            for model in new.reversed() {
+                if let key = model.modelIdentifier { models[key] = model }
+            }
         }
     }
     let state = Guarded(State())
@@ -25,11 +27,19 @@ final class EditingCache: CollectionCacheDelegate {
         set { state.withLock { $0.isHolding = newValue } }
     }
 
-    func model<T>(_ key: String, _: T.Type = T.self) -> T? { state.withLock { $0.models[key] as? T } }
+    func model<T>(_ key: String, _: T.Type = T.self) -> T? {
+        state.withLock { $0.models[key] as? T }
+    }
     func count(_ prefix: String) -> Int { calls.count { $0.hasPrefix(prefix) } }
-    func collection<T>(_ key: String, _: T.Type = T.self) -> [T]? { state.withLock { $0.collections[key] as? [T] } }
-    func put(_ collection: [any SimpleModel], _ key: String) { state.withLock { $0.collections[key] = collection } }
-    func answerNext(_ outcomes: CollectionEditOutcome...) { state.withLock { $0.outcomes += outcomes } }
+    func collection<T>(_ key: String, _: T.Type = T.self) -> [T]? {
+        state.withLock { $0.collections[key] as? [T] }
+    }
+    func put(_ collection: [any SimpleModel], _ key: String) {
+        state.withLock { $0.collections[key] = collection }
+    }
+    func answerNext(_ outcomes: CollectionEditOutcome...) {
+        state.withLock { $0.outcomes += outcomes }
+    }
 
     /// Gives all answers that are held, the latest first if `reversed`.
     func release(reversed: Bool = false) {
@@ -41,14 +51,16 @@ final class EditingCache: CollectionCacheDelegate {
     }
 
     func editCollection(
-        _ edit: CollectionEdit, forKey cacheKey: String, expecting neighbours: CollectionNeighbours, context: Any?,
+        _ edit: CollectionEdit, forKey cacheKey: String, expecting neighbours: CollectionNeighbours,
+        context: Any?,
         completion: @escaping @Sendable (CollectionEditOutcome) -> Void
     ) {
         let (outcome, isHeld) = state.withLock { state -> (CollectionEditOutcome, Bool) in
             state.calls.append("edit \(cacheKey)")
             let outcome =
                 state.outcomes.isEmpty
-                ? Self.apply(edit, to: &state.collections[cacheKey], neighbours) : state.outcomes.removeFirst()
+                ? Self.apply(edit, to: &state.collections[cacheKey], neighbours)
+                : state.outcomes.removeFirst()
             if case .applied = outcome { state.store(edit.models) }
             if state.isHolding { state.held.append { completion(outcome) } }
             return (outcome, state.isHolding)
@@ -57,7 +69,8 @@ final class EditingCache: CollectionCacheDelegate {
     }
 
     private static func apply(
-        _ edit: CollectionEdit, to stored: inout [any SimpleModel]?, _ neighbours: CollectionNeighbours
+        _ edit: CollectionEdit, to stored: inout [any SimpleModel]?,
+        _ neighbours: CollectionNeighbours
     ) -> CollectionEditOutcome {
         var list = stored ?? []
         if case .append = edit {
@@ -70,9 +83,12 @@ final class EditingCache: CollectionCacheDelegate {
             case .insert(_, let index), .update(_, let index), .remove(let index): index
             case .append: list.count
             }
-        func identifier(_ index: Int) -> String? { list.indices.contains(index) ? list[index].modelIdentifier : nil }
+        func identifier(_ index: Int) -> String? {
+            list.indices.contains(index) ? list[index].modelIdentifier : nil
+        }
         let found = CollectionNeighbours(
-            count: list.count, previous: identifier(index - 1), current: identifier(index), next: identifier(index + 1))
+            count: list.count, previous: identifier(index - 1), current: identifier(index),
+            next: identifier(index + 1))
         guard found == neighbours else { return .outOfDate }
         switch edit {
         case .insert(let models, let index): list.insert(contentsOf: models, at: index)
@@ -87,7 +103,8 @@ final class EditingCache: CollectionCacheDelegate {
     func flush() async throws { state.withLock { $0.calls.append("flush") } }
 
     func modelForKey<T: SimpleModel>(
-        _ cacheKey: String?, context: Any?, completion: @escaping @Sendable (T?, (any Error)?) -> Void
+        _ cacheKey: String?, context: Any?,
+        completion: @escaping @Sendable (T?, (any Error)?) -> Void
     ) {
         completion(state.withLock { state in cacheKey.flatMap { state.models[$0] as? T } }, nil)
     }
@@ -100,9 +117,11 @@ final class EditingCache: CollectionCacheDelegate {
     }
 
     func collectionForKey<T: SimpleModel>(
-        _ cacheKey: String?, context: Any?, completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
+        _ cacheKey: String?, context: Any?,
+        completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
     ) {
-        completion(state.withLock { state in cacheKey.flatMap { state.collections[$0] as? [T] } }, nil)
+        completion(
+            state.withLock { state in cacheKey.flatMap { state.collections[$0] as? [T] } }, nil)
     }
 
     func setCollection(_ collection: [any SimpleModel], forKey cacheKey: String, context: Any?) {

@@ -2,7 +2,8 @@ import Foundation
 
 var isMainThread: Bool { Thread.isMainThread }
 
-/// A value that any thread may change, one at a time. Not a `Mutex`, which the thread sanitizer does not know.
+/// A value that any thread may change, one at a time. Not a `Mutex`, which the thread sanitizer
+/// does not know.
 final class Guarded<Value>: @unchecked Sendable {
     // `@unchecked`: the lock is held whenever the value is touched.
     private let lock = NSLock()

@@ -20,14 +20,21 @@ final class HeldCache: CacheDelegate {
     /// Returns when so many reads have been asked for since the beginning.
     func asked(_ count: Int) async { await until { self.state.withLock { $0.asked >= count } } }
 
-    /// Answers the oldest read of `key` that is held; `again` leaves it held, to be answered once more.
-    func answer(_ key: String, _ model: (any SimpleModel)?, error: (any Error)? = nil, again: Bool = false) {
+    /// PendingReplies the oldest read of `key` that is held; `again` leaves it held, to be answered
+    /// once more.
+    func answer(
+        _ key: String, _ model: (any SimpleModel)?, error: (any Error)? = nil, again: Bool = false
+    ) {
         answer(key, all: model.map { [$0] }, error: error, again: again)
     }
 
-    func answer(_ key: String, all: [any SimpleModel]?, error: (any Error)? = nil, again: Bool = false) {
+    func answer(
+        _ key: String, all: [any SimpleModel]?, error: (any Error)? = nil, again: Bool = false
+    ) {
         let completion = state.withLock { state in
-            again ? state.held[key]?.first : state.held[key]?.isEmpty == false ? state.held[key]?.removeFirst() : nil
+            again
+                ? state.held[key]?.first
+                : state.held[key]?.isEmpty == false ? state.held[key]?.removeFirst() : nil
         }
         completion?(all, error)
     }
@@ -35,7 +42,9 @@ final class HeldCache: CacheDelegate {
     /// Lets go of all reads without an answer.
     func drop() { state.withLock { $0.held = [:] } }
 
-    private func hold(_ key: String?, _ completion: @escaping @Sendable ([any SimpleModel]?, (any Error)?) -> Void) {
+    private func hold(
+        _ key: String?, _ completion: @escaping @Sendable ([any SimpleModel]?, (any Error)?) -> Void
+    ) {
         state.withLock { state in
             state.held[key ?? "nil", default: []].append(completion)
             state.asked += 1
@@ -43,18 +52,22 @@ final class HeldCache: CacheDelegate {
     }
 
     func modelForKey<T: SimpleModel>(
-        _ cacheKey: String?, context: Any?, completion: @escaping @Sendable (T?, (any Error)?) -> Void
+        _ cacheKey: String?, context: Any?,
+        completion: @escaping @Sendable (T?, (any Error)?) -> Void
     ) {
         hold(cacheKey) { models, error in completion(models?.first as? T, error) }
     }
 
     func collectionForKey<T: SimpleModel>(
-        _ cacheKey: String?, context: Any?, completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
+        _ cacheKey: String?, context: Any?,
+        completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
     ) {
         hold(cacheKey) { models, error in completion(models as? [T], error) }
     }
 
-    func setModel(_ model: any SimpleModel, forKey cacheKey: String, context: Any?) { note("set \(cacheKey)") }
+    func setModel(_ model: any SimpleModel, forKey cacheKey: String, context: Any?) {
+        note("set \(cacheKey)")
+    }
     func setCollection(_ collection: [any SimpleModel], forKey cacheKey: String, context: Any?) {
         note("set all \(cacheKey) \(collection.map { $0.modelIdentifier ?? "-" })")
     }

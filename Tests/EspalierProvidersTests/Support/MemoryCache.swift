@@ -24,21 +24,30 @@ final class MemoryCache: CacheDelegate {
 
     func count(_ prefix: String) -> Int { calls.count { $0.hasPrefix(prefix) } }
 
-    func model<T>(_ key: String, _: T.Type = T.self) -> T? { state.withLock { $0.models[key] as? T } }
-    func collection<T>(_ key: String, _: T.Type = T.self) -> [T]? { state.withLock { $0.collections[key] as? [T] } }
+    func model<T>(_ key: String, _: T.Type = T.self) -> T? {
+        state.withLock { $0.models[key] as? T }
+    }
+    func collection<T>(_ key: String, _: T.Type = T.self) -> [T]? {
+        state.withLock { $0.collections[key] as? [T] }
+    }
 
     func put(_ model: any SimpleModel, _ key: String? = nil) {
         state.withLock { $0.models[key ?? model.modelIdentifier ?? ""] = model }
     }
-    func put(_ collection: [any SimpleModel], _ key: String) { state.withLock { $0.collections[key] = collection } }
+    func put(_ collection: [any SimpleModel], _ key: String) {
+        state.withLock { $0.collections[key] = collection }
+    }
     func fail(_ key: String, _ error: (any Error)?) { state.withLock { $0.errors[key] = error } }
 
     func modelForKey<T: SimpleModel>(
-        _ cacheKey: String?, context: Any?, completion: @escaping @Sendable (T?, (any Error)?) -> Void
+        _ cacheKey: String?, context: Any?,
+        completion: @escaping @Sendable (T?, (any Error)?) -> Void
     ) {
         let (model, error) = state.withLock { state -> (T?, (any Error)?) in
             state.note("get \(cacheKey ?? "nil")", context)
-            guard let cacheKey else { return ((context as? String).flatMap { state.byContext[$0] as? T }, nil) }
+            guard let cacheKey else {
+                return ((context as? String).flatMap { state.byContext[$0] as? T }, nil)
+            }
             if let error = state.errors[cacheKey] { return (nil, error) }
             return (state.models[cacheKey] as? T, nil)
         }
@@ -53,12 +62,15 @@ final class MemoryCache: CacheDelegate {
     }
 
     func collectionForKey<T: SimpleModel>(
-        _ cacheKey: String?, context: Any?, completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
+        _ cacheKey: String?, context: Any?,
+        completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
     ) {
         let (collection, error) = state.withLock { state -> ([T]?, (any Error)?) in
             state.note("get all \(cacheKey ?? "nil")", context)
             guard let cacheKey else {
-                return ((context as? String).flatMap { state.byContext[$0] as? T }.map { [$0] }, nil)
+                return (
+                    (context as? String).flatMap { state.byContext[$0] as? T }.map { [$0] }, nil
+                )
             }
             if let error = state.errors[cacheKey] { return (nil, error) }
             return (state.collections[cacheKey] as? [T], nil)

@@ -13,7 +13,9 @@ struct Rig<Cache: CacheDelegate> {
         manager = DataModelManager(cacheDelegate: cache)
     }
 
-    func single<T: SimpleModel>(_ type: T.Type = ParentModel.self, _ delegate: Delegate? = nil) -> DataProvider<T> {
+    func single<T: SimpleModel>(_ type: T.Type = ParentModel.self, _ delegate: Delegate? = nil)
+        -> DataProvider<T>
+    {
         let provider = DataProvider<T>(dataModelManager: manager)
         provider.delegate = delegate
         return provider

@@ -43,7 +43,8 @@ final class FullChildModel: Model, Equatable {
     func merge(_ model: any Model) -> any Model {
         switch model {
         case let model as FullChildModel: model
-        case let model as ChildModel: FullChildModel(id: model.id, name: model.name, otherData: otherData)
+        case let model as ChildModel:
+            FullChildModel(id: model.id, name: model.name, otherData: otherData)
         default: self
         }
     }
@@ -59,7 +60,10 @@ final class ParentModel: Model, Equatable {
     let requiredChild: ChildModel
     let otherChildren: [ChildModel]
 
-    init(id: Int, name: String = "", requiredChild: ChildModel = ChildModel(), otherChildren: [ChildModel] = []) {
+    init(
+        id: Int, name: String = "", requiredChild: ChildModel = ChildModel(),
+        otherChildren: [ChildModel] = []
+    ) {
         self.id = id
         self.name = name
         self.requiredChild = requiredChild
@@ -71,7 +75,8 @@ final class ParentModel: Model, Equatable {
     func map(_ transform: (any Model) -> (any Model)?) -> ParentModel? {
         guard let requiredChild = transform(requiredChild) as? ChildModel else { return nil }
         let otherChildren = otherChildren.compactMap { transform($0) as? ChildModel }
-        return ParentModel(id: id, name: name, requiredChild: requiredChild, otherChildren: otherChildren)
+        return ParentModel(
+            id: id, name: name, requiredChild: requiredChild, otherChildren: otherChildren)
     }
 
     func forEach(_ visit: (any Model) -> Void) {
@@ -80,12 +85,15 @@ final class ParentModel: Model, Equatable {
     }
 
     static func == (a: ParentModel, b: ParentModel) -> Bool {
-        a.id == b.id && a.name == b.name && a.requiredChild == b.requiredChild && a.otherChildren == b.otherChildren
+        a.id == b.id && a.name == b.name && a.requiredChild == b.requiredChild
+            && a.otherChildren == b.otherChildren
     }
 }
 
 extension ChildModel {
-    static func row(_ id: Int?, _ name: String = "") -> ChildModel { ChildModel(id: id, name: name) }
+    static func row(_ id: Int?, _ name: String = "") -> ChildModel {
+        ChildModel(id: id, name: name)
+    }
 }
 
 extension ParentModel {

@@ -4,13 +4,14 @@ import EspalierProviders
 import EspalierTestSupport
 import Testing
 
-/// Providers of one key, on a walk of random edits, updates and deletions, beside a plain array that says what they have to
-/// show.
+/// Providers of one key, on a walk of random edits, updates and deletions, beside a plain array
+/// that says what they have to show.
 @MainActor
 final class CollectionWalk<Cache: CacheDelegate> {
     typealias Provider = CollectionDataProvider<ChildModel>
 
-    /// A provider with a table that knows it by the steps its delegate is told, and one that knows it by differences.
+    /// A provider with a table that knows it by the steps its delegate is told, and one that knows
+    /// it by differences.
     @MainActor
     final class Screen {
         let provider: Provider
@@ -38,7 +39,8 @@ final class CollectionWalk<Cache: CacheDelegate> {
     private var expectedSingle: ChildModel?
     private var number = 0
 
-    /// Whether paused providers edit, too. Then it is the first provider, never paused, that says what is expected: all agree.
+    /// Whether paused providers edit, too. Then it is the first provider, never paused, that says
+    /// what is expected: all agree.
     private let pausedEdit: Bool
 
     init(_ cache: Cache, seed: UInt64, pausedEdit: Bool = false) {
@@ -121,7 +123,8 @@ final class CollectionWalk<Cache: CacheDelegate> {
         }
     }
 
-    /// One that shows what is there, unless paused ones edit, too: what that does depends on what they show.
+    /// One that shows what is there, unless paused ones edit, too: what that does depends on what
+    /// they show.
     private func author() -> Screen? {
         screens.filter { pausedEdit || !$0.provider.isPaused }.randomElement(using: &random)
     }
@@ -139,7 +142,8 @@ final class CollectionWalk<Cache: CacheDelegate> {
         let way = Int.random(in: 0..<4, using: &random)
         let index = Int.random(in: 0...count, using: &random)
         let new = (0..<(way == 2 ? 1 : Int.random(in: 1...2, using: &random))).map { _ in next() }
-        // What is deleted is gone here, and is still shown until it is delivered: edits go by what is shown.
+        // What is deleted is gone here, and is still shown until it is delivered: edits go by what
+        // is shown.
         let settled = pausedEdit || provider.data.map(\.id) == expected.map(\.id)
         if pausedEdit { expected = provider.data }
         switch way {
@@ -176,7 +180,9 @@ final class CollectionWalk<Cache: CacheDelegate> {
             while screen.following != screen.provider.data {
                 guard let change = await first(of: screen.stream) else { break }
                 #expect(change.previous == screen.following, "\(random) \(number)")
-                #expect(change.previous.applying(change.difference) == change.data, "\(random) \(number)")
+                #expect(
+                    change.previous.applying(change.difference) == change.data,
+                    "\(random) \(number)")
                 screen.following = change.data
             }
         }
@@ -188,7 +194,8 @@ final class CollectionWalk<Cache: CacheDelegate> {
     }
 }
 
-/// A table that goes by the steps of a delegate alone, and asks for an element only where a step says that it is new.
+/// A table that goes by the steps of a delegate alone, and asks for an element only where a step
+/// says that it is new.
 @MainActor
 final class StepTable: CollectionDataProviderDelegate {
     private(set) var elements: [ChildModel] = []
@@ -203,7 +210,8 @@ final class StepTable: CollectionDataProviderDelegate {
     func reload() { elements = provider.data }
 
     func collectionDataProviderHasUpdatedData<T>(
-        _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, context: Any?
+        _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange,
+        context: Any?
     ) {
         guard case .changes(let steps) = collectionChanges else { return reload() }
         #expect(!steps.isEmpty)

@@ -11,8 +11,12 @@ struct ContainerTests {
         let value: Value
         var modelIdentifier: String? { "box" }
         init(_ value: Value) { self.value = value }
-        init(from decoder: inout RecordDecoder) throws { value = try decoder.decode(forKey: "value") }
-        func encode(to encoder: inout RecordEncoder) throws { try encoder.encode(value, forKey: "value") }
+        init(from decoder: inout RecordDecoder) throws {
+            value = try decoder.decode(forKey: "value")
+        }
+        func encode(to encoder: inout RecordEncoder) throws {
+            try encoder.encode(value, forKey: "value")
+        }
     }
 
     func check<Value: FieldValue & Equatable & Sendable>(_ values: Value...) throws {
@@ -40,7 +44,9 @@ struct ContainerTests {
         try check(UUID())
         try check(Decimal(string: "12345678901234567890.12345") ?? 0, Decimal(-5), Decimal.nan)
         try check(Colour.green)
-        if let base = URL(string: "https://a.b/c/"), let url = URL(string: "d?e=f", relativeTo: base) {
+        if let base = URL(string: "https://a.b/c/"),
+            let url = URL(string: "d?e=f", relativeTo: base)
+        {
             try check(base, url)
         }
     }

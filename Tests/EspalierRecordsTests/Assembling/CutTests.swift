@@ -5,18 +5,21 @@ import Testing
 
 @Suite("Cuts depend on the path, not on what was read before")
 struct CutTests {
-    /// a -> {b, c}, b -> c, c -> b: below a, b holds c and c holds b, each cut at its own repetition.
+    /// a -> {b, c}, b -> c, c -> b: below a, b holds c and c holds b, each cut at its own
+    /// repetition.
     func source() throws -> DictionaryRecordSource {
         let source = DictionaryRecordSource()
         try source.store(Link("b", Link("c")))
         try source.store(Link("c", Link("b", Link("c"))))
-        try source.store(Link("a", Link("b", Link("c", Link("b"))), Link("c", Link("b", Link("c")))))
+        try source.store(
+            Link("a", Link("b", Link("c", Link("b"))), Link("c", Link("b", Link("c")))))
         return source
     }
 
     func show(_ link: Link?) -> String {
         guard let link else { return "-" }
-        return link.left == nil && link.right == nil ? link.id : "\(link.id)(\(show(link.left)) \(show(link.right)))"
+        return link.left == nil && link.right == nil
+            ? link.id : "\(link.id)(\(show(link.left)) \(show(link.right)))"
     }
 
     @Test("a cycle reads the same in either order of the fields")
@@ -56,7 +59,9 @@ struct CutTests {
         #expect(source.lookups == 3)
     }
 
-    @Test("a record on the path is cut inside a remembered subtree too, as whatever type it stands there")
+    @Test(
+        "a record on the path is cut inside a remembered subtree too, as whatever type it stands there"
+    )
     func projections() throws {
         func node(_ id: String, _ values: [String: TreeValue]) -> TreeModel {
             .filled(.node, id, values.merging(["number": .scalar(.integer(1))]) { $1 })
@@ -65,8 +70,10 @@ struct CutTests {
         let x = node("node:x", ["view": .child(summary)])
         let cutX = node("node:x", [:])
         let source = DictionaryRecordSource()
-        try source.store(node("node:top", ["items": .array([x, x, node("node:p", ["items": .array([x])])])]))
-        let expected = node("node:top", ["items": .array([x, x, node("node:p", ["items": .array([cutX])])])])
+        try source.store(
+            node("node:top", ["items": .array([x, x, node("node:p", ["items": .array([x])])])]))
+        let expected = node(
+            "node:top", ["items": .array([x, x, node("node:p", ["items": .array([cutX])])])])
         #expect(source.read("node:top", as: .node) == .success(expected))
     }
 

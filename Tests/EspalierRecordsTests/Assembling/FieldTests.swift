@@ -10,12 +10,18 @@ struct FieldTests {
         let entries: [(String, Int?)]
         let modelIdentifier: String?
 
-        init(_ id: String?, _ entries: [(String, Int?)]) { (modelIdentifier, self.entries) = (id, entries) }
+        init(_ id: String?, _ entries: [(String, Int?)]) {
+            (modelIdentifier, self.entries) = (id, entries)
+        }
         init(from decoder: inout RecordDecoder) throws { throw MissReason.notFound }
 
         func encode(to encoder: inout RecordEncoder) throws {
             for (name, value) in entries {
-                if let value { try encoder.encode(value, forKey: name) } else { encoder.encodeAbsent(forKey: name) }
+                if let value {
+                    try encoder.encode(value, forKey: name)
+                } else {
+                    encoder.encodeAbsent(forKey: name)
+                }
             }
         }
     }
@@ -25,10 +31,10 @@ struct FieldTests {
     ) throws -> Result<Value, MissReason> {
         let source = DictionaryRecordSource()
         try source.store(Fields("f", fields))
-        let assembly = Assembly(source: source)
+        let treeReader = TreeReader(source: source)
         let handle = try #require(source.handle(of: "f"))
-        return assembly.read("f") {
-            try assembly.entry(handle, identifier: "f") { try $0.decodeModel(Value.self, body) }
+        return treeReader.read("f") {
+            try treeReader.entry(handle, identifier: "f") { try $0.decodeModel(Value.self, body) }
         }
     }
 
@@ -64,25 +70,32 @@ struct FieldTests {
         }
     }
 
-    @Test("a missing required field is a miss that names it; a missing optional field is nil; absent is missing")
+    @Test(
+        "a missing required field is a miss that names it; a missing optional field is nil; absent is missing"
+    )
     func missing() throws {
-        let missing = MissReason.undecodable(path: "f.b", detail: "the record lacks this required field")
+        let missing = MissReason.undecodable(
+            path: "f.b", detail: "the record lacks this required field")
         #expect(try read([("a", 1)]) { try $0.decode(Int.self, forKey: "b") } == .failure(missing))
         #expect(try read([("a", 1)]) { try $0.decode(Int?.self, forKey: "b") } == .success(nil))
-        #expect(try read([("b", nil)]) { try $0.decode(Int.self, forKey: "b") } == .failure(missing))
+        #expect(
+            try read([("b", nil)]) { try $0.decode(Int.self, forKey: "b") } == .failure(missing))
         #expect(try read([("b", nil)]) { try $0.decode(Int?.self, forKey: "b") } == .success(nil))
         #expect(try read([("b", nil)]) { try $0.contains("b") } == .success(false))
         #expect(try read([]) { try $0.decode(Int?.self, forKey: "b") } == .success(nil))
     }
 
-    @Test("a failed field may be asked for again as another type, and later fields still stand where they were")
+    @Test(
+        "a failed field may be asked for again as another type, and later fields still stand where they were"
+    )
     func retry() throws {
         let values = try read([("a", 300), ("b", 2), ("c", 3)]) { decoder -> [Int?] in
             let small = try? decoder.decode(Int8.self, forKey: "a")
             let text = try? decoder.decode(String.self, forKey: "a")
             return [
                 small.map(Int.init), text.map(\.count), try decoder.decode(Int.self, forKey: "b"),
-                try decoder.decode(Int.self, forKey: "a"), try decoder.decode(Int.self, forKey: "c"),
+                try decoder.decode(Int.self, forKey: "a"),
+                try decoder.decode(Int.self, forKey: "c"),
             ]
         }
         #expect(values == .success([nil, nil, 2, 300, 3]))
@@ -90,7 +103,8 @@ struct FieldTests {
 
     @Test("the names of the fields are told, of an inline model too")
     func names() throws {
-        #expect(try read(Self.names.map { ($0, 1) }) { try $0.fieldNames() } == .success(Self.names))
+        #expect(
+            try read(Self.names.map { ($0, 1) }) { try $0.fieldNames() } == .success(Self.names))
         let source = DictionaryRecordSource()
         try source.store(Holder(Fields(nil, [("x", 1), ("y", nil)])))
         #expect(source.read("holder", as: NamesOfHeld.self).map(\.names) == .success(["x", "y"]))
@@ -99,14 +113,16 @@ struct FieldTests {
     @Test("an inline model's fields are found in every order, missing and absent ones too")
     func inline() throws {
         try withEveryChoice { choices in
-            let stored = Self.names.prefix(3).map { ($0, choices.chooseBool() ? $0.hashValue : nil) }
+            let stored = Self.names.prefix(3).map {
+                ($0, choices.chooseBool() ? $0.hashValue : nil)
+            }
             let asked = (0..<3).map { _ in Self.names[choices.choose(4)] }
             let source = DictionaryRecordSource()
             try source.store(Holder(Fields(nil, stored)))
-            let assembly = Assembly(source: source)
+            let treeReader = TreeReader(source: source)
             let handle = try #require(source.handle(of: "holder"))
-            let result = assembly.read("holder") {
-                try assembly.assemble(handle, as: [Int?].self) { decoder in
+            let result = treeReader.read("holder") {
+                try treeReader.assemble(handle, as: [Int?].self) { decoder in
                     guard try decoder.seek("held") else { throw MissReason.notFound }
                     let values = try decoder.values.decodeModel([Int?].self) { inner in
                         try asked.map { try inner.decode(Int?.self, forKey: $0) }

@@ -49,7 +49,8 @@ struct ReferenceTableTests {
         let a = Leaf("a", "1"), b = Leaf("b", "2")
         try source.store(Page(id: "p", optional: a, list: [a, b, a], table: ["x": a, "y": b]))
         source.delete("a")
-        #expect(source.read("p", as: Page.self) == .success(Page(id: "p", list: [b], table: ["y": b])))
+        #expect(
+            source.read("p", as: Page.self) == .success(Page(id: "p", list: [b], table: ["y": b])))
     }
 
     @Test("deleted: climbs through required fields and inline values to what can do without")
@@ -78,18 +79,22 @@ struct ReferenceTableTests {
         #expect(source.read("s", as: Shelf.self) == .failure(.deleted))
     }
 
-    @Test("a cycle: nil in an optional field, left out of arrays and dictionaries; a miss where it is required")
+    @Test(
+        "a cycle: nil in an optional field, left out of arrays and dictionaries; a miss where it is required"
+    )
     func cycles() throws {
         let source = DictionaryRecordSource()
         try source.store(
-            Ring("a", optional: Ring("a"), list: [Ring("b"), Ring("a")], table: ["x": Ring("a"), "y": Ring("b")]))
-        let assembly = Assembly(source: source)
-        let ring = try source.read("a", as: Ring.self, in: assembly).get()
+            Ring(
+                "a", optional: Ring("a"), list: [Ring("b"), Ring("a")],
+                table: ["x": Ring("a"), "y": Ring("b")]))
+        let treeReader = TreeReader(source: source)
+        let ring = try source.read("a", as: Ring.self, in: treeReader).get()
         #expect(ring.optional == nil)
         #expect(ring.list.map(\.id) == ["b"])
         #expect(ring.table.mapValues(\.id) == ["y": "b"])
-        #expect(assembly.isCut)
-        #expect(assembly.onCycle.count == 3)
+        #expect(treeReader.isCut)
+        #expect(treeReader.onCycle.count == 3)
         try source.store(Ring("a", required: [Ring("a")]))
         #expect(source.read("a", as: RequiredRing.self) == .failure(.cyclic(path: "a.required")))
     }
@@ -98,7 +103,8 @@ struct ReferenceTableTests {
     func cycleInsideOptional() throws {
         let source = DictionaryRecordSource()
         try source.store(Ring("a", optional: Ring("b", required: [Ring("a")])))
-        guard case .failure(.cyclic(let path)) = source.read("a", as: OptionalRequiredRing.self) else {
+        guard case .failure(.cyclic(let path)) = source.read("a", as: OptionalRequiredRing.self)
+        else {
             Issue.record("no miss")
             return
         }
@@ -140,14 +146,20 @@ struct ReferenceTableTests {
             return nil
         }
         #expect(try reason(.lost, Page(id: "p", optional: Leaf("a"))) == .lost(path: "p.optional"))
-        #expect(try reason(.lost, Page(id: "p", list: [Leaf("b"), Leaf("a")])) == .lost(path: "p.list[1]"))
-        #expect(try reason(.dangling, Page(id: "p", table: ["x": Leaf("a")])) == .dangling(path: "p.table.x"))
+        #expect(
+            try reason(.lost, Page(id: "p", list: [Leaf("b"), Leaf("a")]))
+                == .lost(path: "p.list[1]"))
+        #expect(
+            try reason(.dangling, Page(id: "p", table: ["x": Leaf("a")]))
+                == .dangling(path: "p.table.x"))
         #expect(
             try reason(.mismatching, Page(id: "p", optional: Leaf("a")))
                 == .undecodable(path: "a.text", detail: "expected a String, found array"))
     }
 
-    @Test("a lost record is refilled by the next write of its identifier, and old parents see it again")
+    @Test(
+        "a lost record is refilled by the next write of its identifier, and old parents see it again"
+    )
     func refilled() throws {
         let source = DictionaryRecordSource()
         try source.store(Page(id: "p", optional: Leaf("a", "old")))
@@ -173,7 +185,9 @@ struct ReferenceTableTests {
             let source = DictionaryRecordSource()
             try source.store(Page(id: "p", optional: Leaf("a")))
             try loss.apply("a", source)
-            #expect(name(source.read("p", as: Lenient.self)) == (loss == .mismatching ? "hit" : loss.reason))
+            #expect(
+                name(source.read("p", as: Lenient.self))
+                    == (loss == .mismatching ? "hit" : loss.reason))
         }
     }
 

@@ -10,7 +10,10 @@ struct FixedWidthTests {
                 let bytes = written { $0.append(integer: value) }
                 #expect(bytes.count == I.bitWidth / 8)
                 #expect(
-                    bytes == (0..<bytes.count).map { UInt8(truncatingIfNeeded: value >> I(8 * (bytes.count - 1 - $0))) }
+                    bytes
+                        == (0..<bytes.count).map {
+                            UInt8(truncatingIfNeeded: value >> I(8 * (bytes.count - 1 - $0)))
+                        }
                 )
                 #expect(try taken(bytes) { try $0.integer(I.self) } == value)
                 for count in bytes.indices {
@@ -66,10 +69,14 @@ struct FixedWidthTests {
 
     @Test(
         "text has to be UTF-8",
-        arguments: [[0x80], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82]])
+        arguments: [
+            [0x80], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82],
+        ])
     func invalidText(bytes: [UInt8]) throws {
         try reading(bytes) { reader in
-            #expect(throws: FormatError.malformed("text that is not UTF-8")) { try reader.string(count: bytes.count) }
+            #expect(throws: FormatError.malformed("text that is not UTF-8")) {
+                try reader.string(count: bytes.count)
+            }
         }
     }
 

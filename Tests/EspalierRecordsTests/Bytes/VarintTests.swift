@@ -3,7 +3,8 @@ import Testing
 
 @Suite("Variable-length integers have one form each")
 struct VarintTests {
-    static let boundaries: [UInt64] = (0..<64).flatMap { [UInt64(1) << $0, (UInt64(1) << $0) - 1] } + [.max, .max - 1]
+    static let boundaries: [UInt64] =
+        (0..<64).flatMap { [UInt64(1) << $0, (UInt64(1) << $0) - 1] } + [.max, .max - 1]
 
     @Test("every width boundary is read back in the bytes it needs", arguments: boundaries)
     func unsigned(value: UInt64) throws {

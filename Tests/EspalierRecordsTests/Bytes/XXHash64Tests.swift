@@ -1,7 +1,8 @@
 import EspalierRecords
 import Testing
 
-/// The published vectors are those of xxHash's own sanity check; the others were made once with `xxhsum -H64` 0.8.1.
+/// The published vectors are those of xxHash's own sanity check; the others were made once with
+/// `xxhsum -H64` 0.8.1.
 @Suite("XXH64 is the one of the specification")
 struct XXHash64Tests {
     /// The buffer of xxHash's sanity check.
@@ -17,8 +18,10 @@ struct XXHash64Tests {
     @Test(
         "the published vectors",
         arguments: [
-            (0, 0, 0xEF46_DB37_51D8_E999), (0, seed, 0xAC75_FDA2_929B_17EF), (1, 0, 0x4FCE_394C_C889_52D8),
-            (1, seed, 0x7398_40CB_819F_A723), (14, 0, 0xCFFA_8DB8_81BC_3A3D), (14, seed, 0x5B96_1158_5EFC_C9CB),
+            (0, 0, 0xEF46_DB37_51D8_E999), (0, seed, 0xAC75_FDA2_929B_17EF),
+            (1, 0, 0x4FCE_394C_C889_52D8),
+            (1, seed, 0x7398_40CB_819F_A723), (14, 0, 0xCFFA_8DB8_81BC_3A3D),
+            (14, seed, 0x5B96_1158_5EFC_C9CB),
             (101, 0, 0x0EAB_5433_84F8_78AD), (101, seed, 0xCAA6_5939_306F_1E21),
         ] as [(Int, UInt64, UInt64)])
     func published(count: Int, seed: UInt64, expected: UInt64) throws {
@@ -38,13 +41,16 @@ struct XXHash64Tests {
             (1000, 0x5f23_5fa0_33f1_a3fb),
         ] as [(Int, UInt64)])
     func tails(count: Int, expected: UInt64) throws {
-        #expect(XXHash64.hash((0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + 3) }) == expected)
+        #expect(
+            XXHash64.hash((0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + 3) }) == expected)
     }
 
     @Test("text hashes as its bytes")
     func text() throws {
         #expect(XXHash64.hash(Array("abc".utf8)) == 0x44bc_2cf5_ad77_0999)
-        #expect(XXHash64.hash(Array("Nobody inspects the spammish repetition".utf8)) == 0xfbce_a83c_8a37_8bf1)
+        #expect(
+            XXHash64.hash(Array("Nobody inspects the spammish repetition".utf8))
+                == 0xfbce_a83c_8a37_8bf1)
     }
 
     @Test("writer and reader take the same check of the same bytes, wherever they start")

@@ -6,7 +6,8 @@ import Testing
 @Suite("Enums with payloads are stored as Codable synthesises them")
 struct CaseTests {
     static let parcels: [Parcel] = [
-        .none, .person(Ada()), .pair(first: Ada(1), second: Ada(2)), .pair(first: Ada(1), second: nil),
+        .none, .person(Ada()), .pair(first: Ada(1), second: Ada(2)),
+        .pair(first: Ada(1), second: nil),
         .list([Ada(1), Ada(2)], 7), .list([], 0), .boxed(.boxed(.person(Ada(3)))), .boxed(.none),
     ]
 
@@ -38,7 +39,9 @@ struct CaseTests {
             }
         }
 
-        static func decodeValue(from decoder: inout ValueDecoder) throws -> Map { throw MissReason.notFound }
+        static func decodeValue(from decoder: inout ValueDecoder) throws -> Map {
+            throw MissReason.notFound
+        }
     }
 
     struct Forged: NormalizedModel {
@@ -72,7 +75,9 @@ struct CaseTests {
         let store = BridgeStore()
         try store.write(Self.delivery(parcel))
         #expect(store.read(Delivery<Parcel>.self, "Delivery") == .success(Self.delivery(parcel)))
-        #expect(store.read(Delivery<SynthesisedParcel>.self, "Delivery") == .success(Self.synthesised(parcel)))
+        #expect(
+            store.read(Delivery<SynthesisedParcel>.self, "Delivery")
+                == .success(Self.synthesised(parcel)))
         try store.write(Self.synthesised(parcel))
         #expect(store.read(Delivery<Parcel>.self, "Delivery") == .success(Self.delivery(parcel)))
     }
@@ -84,7 +89,8 @@ struct CaseTests {
         delivery.single = .pair(first: Ada(2), second: Ada())
         try store.write(delivery)
         store.delete("Ada:1")
-        let left = Delivery<Parcel>(single: .pair(first: Ada(2), second: nil), optional: nil, list: [.none])
+        let left = Delivery<Parcel>(
+            single: .pair(first: Ada(2), second: nil), optional: nil, list: [.none])
         #expect(store.read(Delivery<Parcel>.self, "Delivery") == .success(left))
         store.delete("Ada:2")
         #expect(store.read(Delivery<Parcel>.self, "Delivery") == .failure(.deleted))
@@ -94,7 +100,8 @@ struct CaseTests {
     func unknown() throws {
         let store = BridgeStore()
         try store.write(Forged(Map([("sticker", [("_0", 1)])])))
-        let miss = MissReason.undecodable(path: "Delivery.single", detail: "Parcel has no case named sticker")
+        let miss = MissReason.undecodable(
+            path: "Delivery.single", detail: "Parcel has no case named sticker")
         #expect(store.read(Delivery<Parcel>.self, "Delivery") == .failure(miss))
     }
 
@@ -138,7 +145,9 @@ struct CaseTests {
         #expect(
             store.read(Delivery<Parcel>.self, "Delivery")
                 == .failure(
-                    .undecodable(path: "Delivery.single.list._1", detail: "the record lacks this required field")))
+                    .undecodable(
+                        path: "Delivery.single.list._1",
+                        detail: "the record lacks this required field")))
     }
 
     @Test("a value that is no map is a mismatch")
@@ -155,7 +164,9 @@ struct CaseTests {
 
     @Test("an enum with an identifier is a record, whose fields another type may add to")
     func node() throws {
-        struct Note: NormalizedModel, Codable { var note = "n", modelIdentifier: String? = "Ticket" }
+        struct Note: NormalizedModel, Codable {
+            var note = "n", modelIdentifier: String? = "Ticket"
+        }
         let source = DictionaryRecordSource()
         for ticket in [Ticket.open(3), .closed, .open(4)] {
             try source.store(ticket)

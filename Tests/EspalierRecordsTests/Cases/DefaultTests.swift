@@ -53,7 +53,9 @@ struct DefaultTests {
         var modelIdentifier: String? { "around" }
         init(_ held: Held) { self.held = held }
         init(from decoder: inout RecordDecoder) throws { held = try decoder.decode(forKey: "held") }
-        func encode(to encoder: inout RecordEncoder) throws { try encoder.encode(held, forKey: "held") }
+        func encode(to encoder: inout RecordEncoder) throws {
+            try encoder.encode(held, forKey: "held")
+        }
     }
 
     /// Read as a record of its own and inline.
@@ -101,7 +103,9 @@ struct DefaultTests {
         struct Optionals: NormalizedModel, Equatable {
             var inferred: Int?
             var written: Int?
-            init(_ inferred: Int?, _ written: Int?) { (self.inferred, self.written) = (inferred, written) }
+            init(_ inferred: Int?, _ written: Int?) {
+                (self.inferred, self.written) = (inferred, written)
+            }
             init(from decoder: inout RecordDecoder) throws {
                 inferred = try decoder.decode(forKey: "likes", default: 6)
                 written = try decoder.decode(Int?.self, forKey: "likes", default: 6)
@@ -123,11 +127,13 @@ struct DefaultTests {
         func refuse() throws -> Int { throw Thrown() }
         let source = DictionaryRecordSource()
         try source.store(Former(id: "f"))
-        let assembly = Assembly(source: source)
+        let treeReader = TreeReader(source: source)
         let handle = try #require(source.handle(of: "f"))
-        let result = assembly.read("f") {
-            try assembly.entry(handle, identifier: "f") {
-                try $0.decodeModel(Int.self) { try $0.decode(forKey: "likes", default: try refuse()) }
+        let result = treeReader.read("f") {
+            try treeReader.entry(handle, identifier: "f") {
+                try $0.decodeModel(Int.self) {
+                    try $0.decode(forKey: "likes", default: try refuse())
+                }
             }
         }
         guard case .failure(.undecodable) = result else {

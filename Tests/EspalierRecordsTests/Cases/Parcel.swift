@@ -16,7 +16,9 @@ enum Parcel: NormalizedModel, Equatable {
         case "person": self = try decoder.decodeCase(name) { .person(try $0.decode(forKey: "_0")) }
         case "pair":
             self = try decoder.decodeCase(name) { fields in
-                .pair(first: try fields.decode(forKey: "first"), second: try fields.decode(forKey: "second"))
+                .pair(
+                    first: try fields.decode(forKey: "first"),
+                    second: try fields.decode(forKey: "second"))
             }
         case "list":
             // Out of order.
@@ -32,7 +34,8 @@ enum Parcel: NormalizedModel, Equatable {
     func encode(to encoder: inout RecordEncoder) throws {
         switch self {
         case .none: try encoder.encodeCase("none") { _ in }
-        case .person(let person): try encoder.encodeCase("person") { try $0.encode(person, forKey: "_0") }
+        case .person(let person):
+            try encoder.encodeCase("person") { try $0.encode(person, forKey: "_0") }
         case .pair(let first, let second):
             try encoder.encodeCase("pair") { fields in
                 try fields.encode(first, forKey: "first")
@@ -43,7 +46,8 @@ enum Parcel: NormalizedModel, Equatable {
                 try fields.encode(people, forKey: "_0")
                 try fields.encode(number, forKey: "_1")
             }
-        case .boxed(let inner): try encoder.encodeCase("boxed") { try $0.encode(inner, forKey: "_0") }
+        case .boxed(let inner):
+            try encoder.encodeCase("boxed") { try $0.encode(inner, forKey: "_0") }
         }
     }
 
@@ -120,7 +124,8 @@ enum Ticket: NormalizedModel, Equatable {
 
     func encode(to encoder: inout RecordEncoder) throws {
         switch self {
-        case .open(let number): try encoder.encodeCase("open") { try $0.encode(number, forKey: "_0") }
+        case .open(let number):
+            try encoder.encodeCase("open") { try $0.encode(number, forKey: "_0") }
         case .closed: try encoder.encodeCase("closed") { _ in }
         }
     }

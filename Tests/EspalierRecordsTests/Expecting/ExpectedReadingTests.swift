@@ -14,16 +14,20 @@ struct ExpectedReadingTests {
             }
     }
 
-    /// The same values, or the same miss, each time: the first read finds the places, the next knows them.
+    /// The same values, or the same miss, each time: the first read finds the places, the next
+    /// knows them.
     private func expectSame(
-        _ source: DictionaryRecordSource, _ reader: SheetReader, expecting expected: [SheetField]? = nil, _ what: String
+        _ source: DictionaryRecordSource, _ reader: SheetReader,
+        expecting expected: [SheetField]? = nil, _ what: String
     ) {
         let expected = expected ?? reader.asked.map(\.field)
         let plain = source.read(reader, expecting: nil)
         for _ in 0..<2 {
             let read = source.read(reader, expecting: expected)
             guard read != plain else { continue }
-            Issue.record("\(what), asked for \(reader.asked), expecting \(expected): \(read), and plainly \(plain)")
+            Issue.record(
+                "\(what), asked for \(reader.asked), expecting \(expected): \(read), and plainly \(plain)"
+            )
             return
         }
     }
@@ -36,10 +40,13 @@ struct ExpectedReadingTests {
 
     private static let few: [SheetField] = [.text, .motto, .number, .tag]
 
-    @Test("every order and subset of four fields, and one that is never there", arguments: SheetField.Manner.allCases)
+    @Test(
+        "every order and subset of four fields, and one that is never there",
+        arguments: SheetField.Manner.allCases)
     func everyOrder(manner: SheetField.Manner) throws {
         let lists =
-            Self.orders(of: Self.few + [.child], upTo: 3) + Self.orders(of: Self.few, upTo: 4).filter { $0.count == 4 }
+            Self.orders(of: Self.few + [.child], upTo: 3)
+            + Self.orders(of: Self.few, upTo: 4).filter { $0.count == 4 }
         for stored in Self.orders(of: Self.few, upTo: 4) {
             let source = try source(Sheet(stored))
             for list in lists { expectSame(source, SheetReader(list, manner), "stored \(stored)") }
@@ -54,11 +61,14 @@ struct ExpectedReadingTests {
                 sheet.entries.insert((field, presence), at: min(place, sheet.entries.count))
                 let source = try source(sheet)
                 for list in Self.orders(
-                    of: [field] + sheet.entries.map(\.field).filter { $0 != field } + [.flag], upTo: 4)
+                    of: [field] + sheet.entries.map(\.field).filter { $0 != field } + [.flag],
+                    upTo: 4)
                 where Set(list).count == list.count {
                     for manner in SheetField.Manner.allCases {
                         var reader = SheetReader(list, .optional)
-                        for index in list.indices where list[index] == field { reader.asked[index].manner = manner }
+                        for index in list.indices where list[index] == field {
+                            reader.asked[index].manner = manner
+                        }
                         expectSame(source, reader, "\(field) is \(presence) at \(place)")
                     }
                 }
@@ -66,12 +76,16 @@ struct ExpectedReadingTests {
         }
     }
 
-    @Test("any fields, any of them absent, asked for in any manner", arguments: 1...8 as ClosedRange<UInt64>)
+    @Test(
+        "any fields, any of them absent, asked for in any manner",
+        arguments: 1...8 as ClosedRange<UInt64>)
     func random(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<150 {
             var sheet = Sheet(
-                Array(SheetField.allCases.shuffled(using: &random).prefix(Int.random(in: 0...6, using: &random))))
+                Array(
+                    SheetField.allCases.shuffled(using: &random).prefix(
+                        Int.random(in: 0...6, using: &random))))
             for index in sheet.entries.indices where Int.random(in: 0..<4, using: &random) == 0 {
                 sheet.entries[index].presence = Bool.random(using: &random) ? .null : .absent
             }
@@ -79,7 +93,9 @@ struct ExpectedReadingTests {
             // Of one shape, as of all readers of a cache.
             for _ in 0..<12 {
                 let isClose = Bool.random(using: &random)
-                var list = isClose ? sheet.entries.map(\.field) : SheetField.allCases.shuffled(using: &random)
+                var list =
+                    isClose
+                    ? sheet.entries.map(\.field) : SheetField.allCases.shuffled(using: &random)
                 if !isClose { list = Array(list.prefix(Int.random(in: 0...6, using: &random))) }
                 let manners = SheetField.Manner.allCases
                 let asked = list.map { ($0, manners.randomElement(using: &random) ?? .required) }
@@ -105,7 +121,9 @@ struct ExpectedReadingTests {
         }
     }
 
-    @Test("a field that the record lacks is nil after all that it has, as every type", arguments: SheetField.allCases)
+    @Test(
+        "a field that the record lacks is nil after all that it has, as every type",
+        arguments: SheetField.allCases)
     func behindTheLast(field: SheetField) throws {
         let stored = [SheetField.text, .number].filter { $0 != field }
         let source = try source(Sheet(stored))
@@ -123,7 +141,9 @@ struct ExpectedReadingTests {
         let asked: [(SheetField, SheetField.Manner)] = [
             (.text, .required), (.number, .lenient), (.rank, .required), (.motto, .required),
         ]
-        let expected: [String] = ["a text", "none of number", "-5", "a motto, which takes more bytes than a text"]
+        let expected: [String] = [
+            "a text", "none of number", "-5", "a motto, which takes more bytes than a text",
+        ]
         #expect(source.read(SheetReader(asked), expecting: asked.map(\.0)) == .success(expected))
         // Of another type than it asks for.
         let retried = SheetReader([(.rank, .required), (.text, .retried), (.motto, .required)])
@@ -132,7 +152,9 @@ struct ExpectedReadingTests {
         #expect((try? values.get())?.last == expected.last)
     }
 
-    @Test("a default in the middle of the list", arguments: [SheetField.number, .tag], Sheet.Presence.allCases)
+    @Test(
+        "a default in the middle of the list", arguments: [SheetField.number, .tag],
+        Sheet.Presence.allCases)
     func defaults(field: SheetField, presence: Sheet.Presence) throws {
         for isStored in [true, false] where isStored || presence == .present {
             var sheet = Sheet([.text, .motto])
@@ -143,7 +165,8 @@ struct ExpectedReadingTests {
             #expect(read == source.read(reader, expecting: nil), "stored: \(isStored)")
             guard presence != .null else { continue }
             let values = try read.get()
-            #expect(values.first == "a text" && values.last?.hasPrefix("a motto") == true, "\(values)")
+            #expect(
+                values.first == "a text" && values.last?.hasPrefix("a motto") == true, "\(values)")
         }
     }
 
@@ -152,7 +175,9 @@ struct ExpectedReadingTests {
         for stored in Self.orders(of: Self.few, upTo: 2) {
             let source = try source(Sheet(stored))
             for manner in SheetField.Manner.allCases {
-                expectSame(source, SheetReader(stored.reversed(), manner), expecting: [], "stored \(stored)")
+                expectSame(
+                    source, SheetReader(stored.reversed(), manner), expecting: [],
+                    "stored \(stored)")
             }
         }
     }
@@ -161,9 +186,9 @@ struct ExpectedReadingTests {
     func late() throws {
         let source = try source(Sheet([.text, .motto, .number]))
         let handle = try #require(source.handle(of: "s"))
-        let assembly = Assembly(source: source)
-        let read = assembly.read("s") {
-            try assembly.entry(handle, identifier: "s") {
+        let treeReader = TreeReader(source: source)
+        let read = treeReader.read("s") {
+            try treeReader.entry(handle, identifier: "s") {
                 try $0.decodeModel([String].self) { decoder in
                     let text = try decoder.decode(String.self, forKey: "text")
                     decoder.expect(Leaf.self, fields: ["number", "motto"])

@@ -5,7 +5,8 @@ import Testing
 
 @Suite("Expected fields are found in records of every shape")
 struct ExpectedShapesTests {
-    private static let lists: [[SheetField]] = ExpectedReadingTests.orders(of: [.text, .motto, .number, .tag], upTo: 3)
+    private static let lists: [[SheetField]] = ExpectedReadingTests.orders(
+        of: [.text, .motto, .number, .tag], upTo: 3)
 
     @Test("in records that two projections share", arguments: [0, 1, 2, 3])
     func projections(shared: Int) throws {
@@ -22,7 +23,9 @@ struct ExpectedShapesTests {
                 for identifier in ["s", "alone", "s"] {
                     let reader = SheetReader(list, manner)
                     let plain = source.read(reader, of: identifier, expecting: nil)
-                    #expect(source.read(reader, of: identifier, expecting: list) == plain, "\(list) of \(identifier)")
+                    #expect(
+                        source.read(reader, of: identifier, expecting: list) == plain,
+                        "\(list) of \(identifier)")
                 }
             }
         }
@@ -30,7 +33,9 @@ struct ExpectedShapesTests {
 
     @Test("in inline models, and what follows these is found")
     func inline() throws {
-        for stored in [[], [.text], [.motto, .text], [.tag, .text, .motto, .number]] as [[SheetField]] {
+        for stored in [[], [.text], [.motto, .text], [.tag, .text, .motto, .number]]
+            as [[SheetField]]
+        {
             for list in Self.lists {
                 let source = DictionaryRecordSource()
                 var outer = Sheet([], id: "outer")
@@ -47,15 +52,17 @@ struct ExpectedShapesTests {
     private func read(
         _ source: DictionaryRecordSource, _ reader: SheetReader, expecting list: [SheetField]?
     ) throws -> [[String]] {
-        let assembly = Assembly(source: source)
+        let treeReader = TreeReader(source: source)
         let handle = try #require(source.handle(of: "outer"))
-        return try assembly.read("outer") {
-            try assembly.assemble(handle, as: [[String]].self) { decoder in
+        return try treeReader.read("outer") {
+            try treeReader.assemble(handle, as: [[String]].self) { decoder in
                 guard try decoder.seek("others") else { throw MissReason.notFound }
                 var all: [[String]] = []
                 try decoder.values.decodeElements { element in
                     all.append(
-                        try element.decodeModel([String].self) { try reader.values(expecting: list, &$0) })
+                        try element.decodeModel([String].self) {
+                            try reader.values(expecting: list, &$0)
+                        })
                 }
                 return all
             }
@@ -113,9 +120,12 @@ struct ExpectedShapesTests {
         var tag: SheetField.Tag?
     }
 
-    @Test("where the fields are decoded by Codable, which asks in an order of its own", arguments: [false, true])
+    @Test(
+        "where the fields are decoded by Codable, which asks in an order of its own",
+        arguments: [false, true])
     func codable(isTurned: Bool) throws {
-        let order: [SheetField] = isTurned ? [.tag, .number, .motto, .text] : [.text, .motto, .number, .tag]
+        let order: [SheetField] =
+            isTurned ? [.tag, .number, .motto, .text] : [.text, .motto, .number, .tag]
         for stored in ExpectedReadingTests.orders(of: [.text, .motto, .number, .tag], upTo: 4) {
             let source = DictionaryRecordSource()
             try source.store(Sheet(stored))
@@ -128,11 +138,13 @@ struct ExpectedShapesTests {
         }
     }
 
-    private func codable(_ source: DictionaryRecordSource, expecting order: [SheetField]?) throws -> Plain {
+    private func codable(_ source: DictionaryRecordSource, expecting order: [SheetField]?) throws
+        -> Plain
+    {
         let handle = try #require(source.handle(of: "s"))
-        let assembly = Assembly(source: source)
-        return try assembly.read("s") {
-            try assembly.entry(handle, identifier: "s") {
+        let treeReader = TreeReader(source: source)
+        return try treeReader.read("s") {
+            try treeReader.entry(handle, identifier: "s") {
                 try $0.decodeModel(Plain.self) { decoder in
                     if let order {
                         let list = NoFields.type(of: order)

@@ -26,7 +26,9 @@ struct ExpectedWritingTests {
         #expect(expecting.records == plainly.records, "\(what)")
     }
 
-    private func sheet(_ number: Int, _ fields: [SheetField], expecting list: [SheetField], as type: String) -> Sheet {
+    private func sheet(
+        _ number: Int, _ fields: [SheetField], expecting list: [SheetField], as type: String
+    ) -> Sheet {
         var sheet = Sheet(fields, id: "s\(number)")
         sheet.expected = list
         sheet.projectionIdentifier = type
@@ -37,7 +39,9 @@ struct ExpectedWritingTests {
 
     @Test("two types with one list, in turns")
     func twoTypes() throws {
-        let sheets = (0..<8).map { sheet($0, Self.fields, expecting: Self.fields, as: $0 % 3 == 0 ? "A" : "B") }
+        let sheets = (0..<8).map {
+            sheet($0, Self.fields, expecting: Self.fields, as: $0 % 3 == 0 ? "A" : "B")
+        }
         try expectSame(sheets, "in turns")
     }
 
@@ -56,15 +60,19 @@ struct ExpectedWritingTests {
         try expectSame((0..<4).map { sheet($0, Self.fields, expecting: list, as: "A") }, "\(count)")
         // Beside records that are no longer than the list.
         try expectSame(
-            (0..<8).map { sheet($0, $0 % 3 == 0 ? Self.fields : list, expecting: list, as: "A") }, "\(count), mixed")
+            (0..<8).map { sheet($0, $0 % 3 == 0 ? Self.fields : list, expecting: list, as: "A") },
+            "\(count), mixed")
     }
 
     @Test("a list that is longer than what is encoded", arguments: 0...3)
     func longer(count: Int) throws {
         let encoded = Array(Self.fields.prefix(count))
-        try expectSame((0..<4).map { sheet($0, encoded, expecting: Self.fields, as: "A") }, "\(count)")
         try expectSame(
-            (0..<8).map { sheet($0, $0 % 3 == 0 ? encoded : Self.fields, expecting: Self.fields, as: "A") },
+            (0..<4).map { sheet($0, encoded, expecting: Self.fields, as: "A") }, "\(count)")
+        try expectSame(
+            (0..<8).map {
+                sheet($0, $0 % 3 == 0 ? encoded : Self.fields, expecting: Self.fields, as: "A")
+            },
             "\(count), mixed")
     }
 
@@ -93,7 +101,8 @@ struct ExpectedWritingTests {
     }
 
     @Test(
-        "any types with any lists, of what they encode or the beginning of it", arguments: 1...8 as ClosedRange<UInt64>)
+        "any types with any lists, of what they encode or the beginning of it",
+        arguments: 1...8 as ClosedRange<UInt64>)
     func random(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for round in 0..<60 {
@@ -106,7 +115,8 @@ struct ExpectedWritingTests {
                 let isCut = Int.random(in: 0..<4, using: &random) == 0
                 let encoded = isCut ? Array(kind.fields.dropLast()) : kind.fields
                 var sheet = sheet(number, encoded, expecting: kind.fields, as: kind.type)
-                for index in sheet.entries.indices where Int.random(in: 0..<6, using: &random) == 0 {
+                for index in sheet.entries.indices where Int.random(in: 0..<6, using: &random) == 0
+                {
                     sheet.entries[index].presence = .absent
                 }
                 return sheet

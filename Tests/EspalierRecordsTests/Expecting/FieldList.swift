@@ -1,6 +1,7 @@
 import EspalierRecords
 
-/// Stands for a list of fields: each list has a type of its own, as a decoder's and an encoder's lists have one each.
+/// Stands for a list of fields: each list has a type of its own, as a decoder's and an encoder's
+/// lists have one each.
 protocol FieldList {}
 
 /// The list of no fields.

@@ -41,12 +41,16 @@ struct Sheet: NormalizedModel {
 struct SheetReader {
     var asked: [(field: SheetField, manner: SheetField.Manner)]
 
-    init(_ fields: [SheetField], _ manner: SheetField.Manner) { asked = fields.map { ($0, manner) } }
+    init(_ fields: [SheetField], _ manner: SheetField.Manner) {
+        asked = fields.map { ($0, manner) }
+    }
 
     init(_ asked: [(SheetField, SheetField.Manner)]) { self.asked = asked }
 
     /// What they come to. `expected` is what the decoder is told to expect; nothing if nil.
-    func values(expecting expected: [SheetField]?, _ decoder: inout RecordDecoder) throws -> [String] {
+    func values(expecting expected: [SheetField]?, _ decoder: inout RecordDecoder) throws
+        -> [String]
+    {
         if let expected {
             let list = NoFields.type(of: expected)
             decoder.expect(list, fields: expected.map(\.rawValue))
@@ -63,9 +67,9 @@ extension DictionaryRecordSource {
         _ reader: SheetReader, of identifier: String = "s", expecting expected: [SheetField]?
     ) -> Result<[String], MissReason> {
         guard let handle = handle(of: identifier) else { return .failure(.notFound) }
-        let assembly = Assembly(source: self)
-        return assembly.read(identifier) {
-            try assembly.entry(handle, identifier: identifier) {
+        let treeReader = TreeReader(source: self)
+        return treeReader.read(identifier) {
+            try treeReader.entry(handle, identifier: identifier) {
                 try $0.decodeModel([String].self) { try reader.values(expecting: expected, &$0) }
             }
         }

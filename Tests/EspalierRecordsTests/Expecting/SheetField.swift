@@ -41,13 +41,15 @@ enum SheetField: String, CaseIterable {
     func encode(to encoder: inout RecordEncoder) throws {
         switch self {
         case .text: try encoder.encode("a text", forKey: rawValue)
-        case .motto: try encoder.encode("a motto, which takes more bytes than a text", forKey: rawValue)
+        case .motto:
+            try encoder.encode("a motto, which takes more bytes than a text", forKey: rawValue)
         case .note: try encoder.encode(String?.some("a note"), forKey: rawValue)
         case .number: try encoder.encode(300, forKey: rawValue)
         case .rank: try encoder.encode(-5, forKey: rawValue)
         case .ratio: try encoder.encode(0.75, forKey: rawValue)
         case .flag: try encoder.encode(true, forKey: rawValue)
-        case .date: try encoder.encode(Date(timeIntervalSinceReferenceDate: 700.5), forKey: rawValue)
+        case .date:
+            try encoder.encode(Date(timeIntervalSinceReferenceDate: 700.5), forKey: rawValue)
         case .tag: try encoder.encode(Tag(), forKey: rawValue)
         case .child: try encoder.encode(Leaf("leaf", "of a sheet"), forKey: rawValue)
         }
@@ -71,7 +73,8 @@ enum SheetField: String, CaseIterable {
         case .number, .rank: "\(try decoder.decode(Int.self, forKey: rawValue))"
         case .ratio: "\(try decoder.decode(Double.self, forKey: rawValue))"
         case .flag: "\(try decoder.decode(Bool.self, forKey: rawValue))"
-        case .date: "\(try decoder.decode(Date.self, forKey: rawValue).timeIntervalSinceReferenceDate)"
+        case .date:
+            "\(try decoder.decode(Date.self, forKey: rawValue).timeIntervalSinceReferenceDate)"
         case .tag: "\(try decoder.decode(Tag.self, forKey: rawValue))"
         case .child: "\(try decoder.decode(Leaf.self, forKey: rawValue))"
         }
@@ -92,12 +95,14 @@ enum SheetField: String, CaseIterable {
     private func defaulted(_ decoder: inout RecordDecoder) throws -> String {
         switch self {
         case .text, .motto: try decoder.decode(forKey: rawValue, default: "default of \(rawValue)")
-        case .note: "\(try decoder.decode(String?.self, forKey: rawValue, default: "default note") as Any)"
+        case .note:
+            "\(try decoder.decode(String?.self, forKey: rawValue, default: "default note") as Any)"
         case .number, .rank: "\(try decoder.decode(Int.self, forKey: rawValue, default: 1))"
         case .ratio: "\(try decoder.decode(Double.self, forKey: rawValue, default: 1))"
         case .flag: "\(try decoder.decode(Bool.self, forKey: rawValue, default: false))"
         case .date: "\(try decoder.decode(Date.self, forKey: rawValue, default: .distantPast))"
-        case .tag: "\(try decoder.decode(Tag.self, forKey: rawValue, default: Tag(text: "default", weight: 0)))"
+        case .tag:
+            "\(try decoder.decode(Tag.self, forKey: rawValue, default: Tag(text: "default", weight: 0)))"
         case .child: "\(try decoder.decode(Leaf.self, forKey: rawValue, default: Leaf("default")))"
         }
     }
@@ -106,7 +111,8 @@ enum SheetField: String, CaseIterable {
     private func retried(_ decoder: inout RecordDecoder) throws -> String {
         let other =
             switch self {
-            case .text, .motto, .note, .tag, .child: (try? decoder.decode(Int.self, forKey: rawValue))?.description
+            case .text, .motto, .note, .tag, .child:
+                (try? decoder.decode(Int.self, forKey: rawValue))?.description
             case .ratio, .flag: (try? decoder.decode(Tag.self, forKey: rawValue))?.text
             case .number, .rank, .date: try? decoder.decode(String.self, forKey: rawValue)
             }

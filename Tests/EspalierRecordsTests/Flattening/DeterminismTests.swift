@@ -19,7 +19,9 @@ struct DeterminismTests {
             }
             let tree = try DictionaryRecordSource.flatten(Bag(leaves: set, table: table))
             forms.insert(
-                tree.nodes.flatMap { node in node.projections.map { Array(node.identifier.utf8) + $0.values } })
+                tree.nodes.flatMap { node in
+                    node.projections.map { Array(node.identifier.utf8) + $0.values }
+                })
         }
         #expect(forms.count == 1)
     }
@@ -32,13 +34,16 @@ struct DeterminismTests {
             #expect(value.children == [0])
             let tree = flattener.finish()
             #expect(tree.nodes.map(\.identifier) == ["a"])
-            #expect(tree.byteCount == (try DictionaryRecordSource.flatten(Leaf("a", "x"))).byteCount)
+            #expect(
+                tree.byteCount == (try DictionaryRecordSource.flatten(Leaf("a", "x"))).byteCount)
         }
     }
 
     @Test("models of one type with different fields keep their shapes apart")
     func varyingFields() throws {
-        let models = [["a"], ["a", "b"], ["a"], ["b", "a"], [], ["a", "b"], ["a", "b", "c"]].map { Varying(fields: $0) }
+        let models = [["a"], ["a", "b"], ["a"], ["b", "a"], [], ["a", "b"], ["a", "b", "c"]].map {
+            Varying(fields: $0)
+        }
         let list = try Flattener().value { encoder in
             try encoder.encodeArray(count: models.count) {
                 for model in models { try model.encodeValue(into: encoder) }
@@ -48,7 +53,9 @@ struct DeterminismTests {
         let flattener = Flattener()
         for model in models { _ = try flattener.value { try model.encodeValue(into: $0) } }
         for node in flattener.finish().nodes {
-            #expect(node.projections[0].shape.fields.map(\.name).joined(separator: ",") == node.identifier.dropFirst(2))
+            #expect(
+                node.projections[0].shape.fields.map(\.name).joined(separator: ",")
+                    == node.identifier.dropFirst(2))
         }
     }
 
@@ -57,7 +64,9 @@ struct DeterminismTests {
         let table: [String: Leaf]
         var modelIdentifier: String? { "bag" }
 
-        init(leaves: Set<Leaf>, table: [String: Leaf]) { (self.leaves, self.table) = (leaves, table) }
+        init(leaves: Set<Leaf>, table: [String: Leaf]) {
+            (self.leaves, self.table) = (leaves, table)
+        }
 
         init(from decoder: inout RecordDecoder) throws {
             leaves = try decoder.decode(forKey: "leaves")

@@ -5,7 +5,9 @@ import Testing
 
 @Suite("Flattening makes one draft per identifier, in pre-order")
 struct IdentityTests {
-    func flatten(_ model: some NormalizedModel) throws -> FlattenedTree { try DictionaryRecordSource.flatten(model) }
+    func flatten(_ model: some NormalizedModel) throws -> FlattenedTree {
+        try DictionaryRecordSource.flatten(model)
+    }
 
     func node(_ id: String, _ number: Int64, _ values: [String: TreeValue] = [:]) -> TreeModel {
         .filled(.node, id, values.merging(["number": .scalar(.integer(number))]) { $1 })
@@ -14,10 +16,13 @@ struct IdentityTests {
     @Test("nodes stand in pre-order, children as indexes in the order of first use")
     func preOrder() throws {
         let a = Leaf("a"), b = Leaf("b"), c = Leaf("c")
-        let tree = try flatten(Page(id: "p", optional: a, list: [b, a, b], table: ["y": c, "x": b]))
+        let tree = try flatten(
+            Page(id: "p", optional: a, list: [b, a, b], table: ["y": c, "x": b]))
         #expect(tree.nodes.map(\.identifier) == ["p", "a", "b", "c"])
         #expect(tree.nodes[0].projections.map(\.children) == [[1, 2, 3]])
-        #expect(tree.nodes[0].projections[0].shape == Shape(type: "Page", fields: ["id", "optional", "list", "table"]))
+        #expect(
+            tree.nodes[0].projections[0].shape
+                == Shape(type: "Page", fields: ["id", "optional", "list", "table"]))
         #expect(tree.byteCount > 0)
     }
 
@@ -36,7 +41,9 @@ struct IdentityTests {
         #expect(page == Page(id: "p", optional: Leaf("a", "first"), list: [Leaf("a", "first")]))
     }
 
-    @Test("two projections of an identifier add their fields to one node; of a field both have, the first wins")
+    @Test(
+        "two projections of an identifier add their fields to one node; of a field both have, the first wins"
+    )
     func projections() throws {
         let summary = TreeModel.filled(
             .summary, "node:1", ["badge": .scalar(.integer(9)), "title": .scalar(.string("no"))])
@@ -47,13 +54,15 @@ struct IdentityTests {
         let source = DictionaryRecordSource()
         try source.store(tree)
         let read = try source.read("node:0", as: .node).get()
-        #expect(read.values["view"] == .child(summary.setting("title", to: .scalar(.string("yes")))))
+        #expect(
+            read.values["view"] == .child(summary.setting("title", to: .scalar(.string("yes")))))
         #expect(read.values["next"] == .child(inner))
     }
 
     @Test("the same projection again is not walked again")
     func walkedOnce() throws {
-        let tree = try flatten(node("n", 1, ["items": .array([node("m", 2), node("m", 3), node("m", 4)])]))
+        let tree = try flatten(
+            node("n", 1, ["items": .array([node("m", 2), node("m", 3), node("m", 4)])]))
         #expect(tree.nodes.count == 2)
         #expect(tree.nodes[1].projections.count == 1)
     }
@@ -61,7 +70,9 @@ struct IdentityTests {
     @Test("a node inside itself is flagged, its neighbours are not")
     func cycles() throws {
         let tree = try flatten(
-            node("a", 1, ["items": .array([node("b", 2, ["next": .child(node("a", 3))]), node("c", 4)])]))
+            node(
+                "a", 1,
+                ["items": .array([node("b", 2, ["next": .child(node("a", 3))]), node("c", 4)])]))
         #expect(tree.nodes.map(\.identifier) == ["a", "b", "c"])
         #expect(tree.nodes.map(\.isOnCycle) == [true, false, false])
         let itself = try flatten(node("a", 1, ["next": .child(node("a", 2))]))
@@ -73,13 +84,16 @@ struct IdentityTests {
     func sharingIsNoCycle() throws {
         let shared = Leaf("a")
         #expect(
-            try flatten(Page(id: "p", optional: shared, list: [shared, shared])).nodes.allSatisfy { !$0.isOnCycle })
+            try flatten(Page(id: "p", optional: shared, list: [shared, shared])).nodes.allSatisfy {
+                !$0.isOnCycle
+            })
     }
 
     @Test("models without identifier are part of their parent, their nodes are its children")
     func inline() throws {
         let tree = try flatten(
-            Shelf("s", frames: [Frame(Leaf("a")), Frame(Leaf("b"))], requiredFrame: Frame(Leaf("a"))))
+            Shelf(
+                "s", frames: [Frame(Leaf("a")), Frame(Leaf("b"))], requiredFrame: Frame(Leaf("a"))))
         #expect(tree.nodes.map(\.identifier) == ["s", "a", "b"])
         #expect(tree.nodes[0].projections[0].children == [1, 2])
     }
@@ -97,12 +111,16 @@ struct IdentityTests {
 
     @Test("an empty identifier is refused")
     func emptyIdentifier() {
-        #expect(throws: FlattenError.emptyIdentifier(type: "Leaf")) { try flatten(Page(id: "p", optional: Leaf(""))) }
+        #expect(throws: FlattenError.emptyIdentifier(type: "Leaf")) {
+            try flatten(Page(id: "p", optional: Leaf("")))
+        }
     }
 
     @Test("a field encoded twice is refused")
     func duplicateField() {
-        #expect(throws: FlattenError.duplicateField(type: "Twice", field: "a")) { try flatten(Twice()) }
+        #expect(throws: FlattenError.duplicateField(type: "Twice", field: "a")) {
+            try flatten(Twice())
+        }
     }
 
     private struct Twice: NormalizedModel {

@@ -26,7 +26,9 @@ struct LimitTests {
         }
         let nested = limits { $0.maximumDepth = 3 }
         let shelf = Shelf("s", frames: [Frame(Leaf("a"))], requiredFrame: Frame(Leaf("a")))
-        #expect(throws: FlattenError.tooDeep(limit: 3)) { try DictionaryRecordSource.flatten(shelf, limits: nested) }
+        #expect(throws: FlattenError.tooDeep(limit: 3)) {
+            try DictionaryRecordSource.flatten(shelf, limits: nested)
+        }
         #expect(throws: Never.self) {
             try DictionaryRecordSource.flatten(shelf, limits: limits { $0.maximumDepth = 4 })
         }
@@ -43,7 +45,9 @@ struct LimitTests {
         guard case .failure(.tooDeep) = result else { Issue.record("\(result)"); return }
     }
 
-    @Test("a tree 10,000 nodes deep is too deep, and one without end finds the end of any thread's stack")
+    @Test(
+        "a tree 10,000 nodes deep is too deep, and one without end finds the end of any thread's stack"
+    )
     func deepTree() throws {
         #expect(throws: FlattenError.tooDeep(limit: 256)) {
             try DictionaryRecordSource.flatten(Descending(number: 0, last: 10_000))
@@ -52,11 +56,14 @@ struct LimitTests {
         for stackSize in [512 << 10, 1 << 20, 8 << 20] {
             let error = onThread(stackSize: stackSize) { () -> FlattenError? in
                 do {
-                    _ = try DictionaryRecordSource.flatten(Descending(number: 0, last: .max), limits: unlimited)
+                    _ = try DictionaryRecordSource.flatten(
+                        Descending(number: 0, last: .max), limits: unlimited)
                     return nil
                 } catch { return error as? FlattenError }
             }
-            guard case .tooDeep = error else { Issue.record("\(stackSize): \(String(describing: error))"); continue }
+            guard case .tooDeep = error else {
+                Issue.record("\(stackSize): \(String(describing: error))"); continue
+            }
         }
     }
 
@@ -73,7 +80,10 @@ struct LimitTests {
         for stackSize in [512 << 10, 1 << 20] {
             let miss = onThread(stackSize: stackSize) {
                 source.withLock { source -> String? in
-                    guard case .failure(let reason) = source.read("0", as: Link.self, limits: unlimited) else {
+                    guard
+                        case .failure(let reason) = source.read(
+                            "0", as: Link.self, limits: unlimited)
+                    else {
                         return nil
                     }
                     return reason.name
@@ -85,7 +95,8 @@ struct LimitTests {
 
     @Test("nodes and bytes are bounded in writing and in reading")
     func sizes() throws {
-        let page = Page(id: "p", list: (0..<100).map { Leaf("\($0)", String(repeating: "x", count: 100)) })
+        let page = Page(
+            id: "p", list: (0..<100).map { Leaf("\($0)", String(repeating: "x", count: 100)) })
         #expect(throws: Never.self) {
             try DictionaryRecordSource.flatten(page, limits: limits { $0.maximumNodes = 101 })
         }
@@ -103,13 +114,17 @@ struct LimitTests {
                 continue
             }
         }
-        #expect(try source.read("p", as: Page.self, limits: limits { $0.maximumNodes = 101 }).get() == page)
+        #expect(
+            try source.read("p", as: Page.self, limits: limits { $0.maximumNodes = 101 }).get()
+                == page)
     }
 
     @Test("a failed flattening leaves nothing behind in the flattener")
     func failedFlattening() throws {
         let flattener = Flattener(limits: limits { $0.maximumDepth = 10 })
-        #expect(throws: FlattenError.self) { try flattener.value { try Self.chain(20).encodeValue(into: $0) } }
+        #expect(throws: FlattenError.self) {
+            try flattener.value { try Self.chain(20).encodeValue(into: $0) }
+        }
         _ = flattener.finish()
         _ = try flattener.value { try Self.chain(9).encodeValue(into: $0) }
         let nodes = flattener.finish().nodes
@@ -117,7 +132,9 @@ struct LimitTests {
         #expect(nodes.allSatisfy { !$0.isOnCycle })
     }
 
-    private func onThread<Value: Sendable>(stackSize: Int, _ body: @escaping @Sendable () -> Value) -> Value? {
+    private func onThread<Value: Sendable>(stackSize: Int, _ body: @escaping @Sendable () -> Value)
+        -> Value?
+    {
         let result = Mutex<Value?>(nil)
         let box = Box(result)
         let done = DispatchSemaphore(value: 0)
@@ -137,7 +154,8 @@ struct LimitTests {
         init(_ value: consuming Mutex<Value?>) { self.value = value }
     }
 
-    /// Makes its child when asked for it: a chain in memory would overflow the stack when it is released.
+    /// Makes its child when asked for it: a chain in memory would overflow the stack when it is
+    /// released.
     private struct Descending: NormalizedModel {
         let number: Int
         let last: Int
@@ -147,7 +165,8 @@ struct LimitTests {
         init(from decoder: inout RecordDecoder) throws { (number, last) = (0, 0) }
 
         func encode(to encoder: inout RecordEncoder) throws {
-            try encoder.encode(number < last ? Descending(number: number + 1, last: last) : nil, forKey: "next")
+            try encoder.encode(
+                number < last ? Descending(number: number + 1, last: last) : nil, forKey: "next")
         }
     }
 }

@@ -16,7 +16,9 @@ struct ChunksTests {
         guard count == chunks.count else { throw FormatError.truncated }
         var record = ByteWriter()
         for (number, chunk) in chunks.enumerated() {
-            try reading(chunk) { try Chunks.join(&$0, number: number, handle: handle, into: &record) }
+            try reading(chunk) {
+                try Chunks.join(&$0, number: number, handle: handle, into: &record)
+            }
         }
         return record.bytes
     }
@@ -39,10 +41,13 @@ struct ChunksTests {
     func everyLength() throws {
         for count in 2..<300 {
             #expect(
-                try join(Chunks.split(Self.record(of: count), handle: handle, limit: 100)) == Self.record(of: count))
+                try join(Chunks.split(Self.record(of: count), handle: handle, limit: 100))
+                    == Self.record(of: count))
         }
         for limit in 21..<60 {
-            #expect(try join(Chunks.split(Self.record(of: 200), handle: handle, limit: limit)) == Self.record(of: 200))
+            #expect(
+                try join(Chunks.split(Self.record(of: 200), handle: handle, limit: limit))
+                    == Self.record(of: 200))
         }
     }
 

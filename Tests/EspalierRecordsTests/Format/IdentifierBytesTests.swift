@@ -2,11 +2,14 @@ import EspalierRecords
 import Foundation
 import Testing
 
-@Suite("Identifiers are equal where all of their bytes are, whatever their lengths and wherever they stand")
+@Suite(
+    "Identifiers are equal where all of their bytes are, whatever their lengths and wherever they stand"
+)
 struct IdentifierBytesTests {
     static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The same text with its bytes elsewhere: appended one by one, cut out of a longer one, and through Foundation.
+    /// The same text with its bytes elsewhere: appended one by one, cut out of a longer one, and
+    /// through Foundation.
     static func copies(of text: String) -> [String] {
         var appended = ""
         for scalar in text.unicodeScalars { appended.unicodeScalars.append(scalar) }
@@ -14,14 +17,17 @@ struct IdentifierBytesTests {
         let start = longer.utf8.index(longer.utf8.startIndex, offsetBy: 6)
         let cut = longer[start..<longer.utf8.index(start, offsetBy: text.utf8.count)]
         return [
-            appended, String(cut), String(cut.dropFirst(0)), String(describing: NSString(string: text)),
+            appended, String(cut), String(cut.dropFirst(0)),
+            String(describing: NSString(string: text)),
             String(data: Data(text.utf8), encoding: .utf8) ?? "",
             text.split(separator: "", omittingEmptySubsequences: true)
                 .joined(),
         ]
     }
 
-    @Test("one byte that differs makes another identifier, at each place of each length", arguments: 0...40)
+    @Test(
+        "one byte that differs makes another identifier, at each place of each length",
+        arguments: 0...40)
     func oneByte(length: Int) {
         let bytes = (0..<length).map { UInt8(0x21 + $0 % 90) }
         let identifier = Identifier(Self.text(bytes))
@@ -33,7 +39,8 @@ struct IdentifierBytesTests {
                 changed[place] = byte
                 let other = Identifier(Self.text(changed))
                 #expect(identifier != other && other != identifier, "\(byte) at \(place)")
-                #expect(identifier.string.bytesHash != other.string.bytesHash, "\(byte) at \(place)")
+                #expect(
+                    identifier.string.bytesHash != other.string.bytesHash, "\(byte) at \(place)")
             }
         }
     }
@@ -62,8 +69,14 @@ struct IdentifierBytesTests {
     }
 
     static let texts =
-        ["", "a", "seven b", "eight by", "nine byte", "é", "e\u{301}", "ﬀ", "猫", "🐈‍⬛", "großes Ü", "a\0b", "\0"]
-        + ["naïve café — naïve café", "日本語の識別子", "👩‍👩‍👧‍👦👩‍👩‍👧‍👦", "short é", "sixteen bytes, é", "a much longer one: e\u{301}"]
+        [
+            "", "a", "seven b", "eight by", "nine byte", "é", "e\u{301}", "ﬀ", "猫", "🐈‍⬛", "großes Ü",
+            "a\0b", "\0",
+        ]
+        + [
+            "naïve café — naïve café", "日本語の識別子", "👩‍👩‍👧‍👦👩‍👩‍👧‍👦", "short é", "sixteen bytes, é",
+            "a much longer one: e\u{301}",
+        ]
 
     @Test("text is the same identifier wherever its bytes stand", arguments: texts)
     func copies(text: String) {

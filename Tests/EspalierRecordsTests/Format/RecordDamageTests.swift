@@ -5,7 +5,8 @@ import Testing
 @Suite("A damaged record is found")
 struct RecordDamageTests {
     static let samples: [[UInt8]] = [
-        RecordLayoutTests.build(), RecordLayoutTests.build(Handle(1_000), .own(RecordLayoutTests.shape)),
+        RecordLayoutTests.build(),
+        RecordLayoutTests.build(Handle(1_000), .own(RecordLayoutTests.shape)),
         RecordLayoutTests.build(Handle(1_000), .none, children: []),
     ]
 
@@ -15,7 +16,9 @@ struct RecordDamageTests {
             for flip in UInt8(1)...255 {
                 var damaged = sample
                 damaged[position] ^= flip
-                #expect(throws: (any Error).self, "byte \(position) ^ \(flip)") { try RecordLayoutTests.parse(damaged) }
+                #expect(throws: (any Error).self, "byte \(position) ^ \(flip)") {
+                    try RecordLayoutTests.parse(damaged)
+                }
             }
         }
     }
@@ -23,7 +26,9 @@ struct RecordDamageTests {
     @Test("every end cut off, and bytes added", arguments: samples)
     func lengths(sample: [UInt8]) {
         for count in sample.indices {
-            #expect(throws: (any Error).self) { try RecordLayoutTests.parse(Array(sample[..<count])) }
+            #expect(throws: (any Error).self) {
+                try RecordLayoutTests.parse(Array(sample[..<count]))
+            }
         }
         #expect(throws: (any Error).self) { try RecordLayoutTests.parse(sample + [0]) }
         #expect(throws: (any Error).self) { try RecordLayoutTests.parse([0] + sample) }
@@ -40,20 +45,26 @@ struct RecordDamageTests {
     func otherShape() {
         let other = Shape(type: "Person", fields: ["friends", "name"])
         #expect(throws: FormatError.checkFailed) {
-            try taken(RecordLayoutTests.build()) { try Record(reading: &$0, handle: Handle(1_000)) { _ in other } }
+            try taken(RecordLayoutTests.build()) {
+                try Record(reading: &$0, handle: Handle(1_000)) { _ in other }
+            }
         }
     }
 
     @Test("the check for damage does fail on none: the undamaged record is read")
     func canary() throws {
-        for sample in Self.samples { #expect(throws: Never.self) { try RecordLayoutTests.parse(sample) } }
+        for sample in Self.samples {
+            #expect(throws: Never.self) { try RecordLayoutTests.parse(sample) }
+        }
     }
 
-    @Test("in the middle of a tree, every flipped byte makes the read a miss and never a wrong tree")
+    @Test(
+        "in the middle of a tree, every flipped byte makes the read a miss and never a wrong tree")
     func inATree() throws {
         let source = DictionaryRecordSource()
         let child = TreeModel.filled(.node, "node:2", ["number": .scalar(.integer(7))])
-        let tree = TreeModel.filled(.node, "node:1", ["number": .scalar(.string("a")), "next": .child(child)])
+        let tree = TreeModel.filled(
+            .node, "node:1", ["number": .scalar(.string("a")), "next": .child(child)])
         try source.store(tree)
         for (handle, record) in source.records {
             for position in record.indices {
@@ -64,7 +75,8 @@ struct RecordDamageTests {
                     continue
                 }
                 // The version is the first byte: what it says now is newer.
-                #expect(reason.name == (position == 0 ? "newerVersion" : "damaged"), "byte \(position)")
+                #expect(
+                    reason.name == (position == 0 ? "newerVersion" : "damaged"), "byte \(position)")
             }
             source.records[handle] = record
         }

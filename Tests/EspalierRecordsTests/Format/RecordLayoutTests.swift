@@ -12,7 +12,8 @@ struct RecordLayoutTests {
     }
 
     static func build(
-        _ handle: Handle = Handle(1_000), _ reference: RecordLayout.ShapeReference = .number(3, shape),
+        _ handle: Handle = Handle(1_000),
+        _ reference: RecordLayout.ShapeReference = .number(3, shape),
         children: [Handle] = [Handle(999), Handle(70_000)]
     ) -> [UInt8] {
         RecordLayout.build(
@@ -26,7 +27,9 @@ struct RecordLayoutTests {
 
     @Test("with a shape from the table, one of its own, and none")
     func roundTrip() throws {
-        for reference in [RecordLayout.ShapeReference.number(3, Self.shape), .own(Self.shape), .none] {
+        for reference in [
+            RecordLayout.ShapeReference.number(3, Self.shape), .own(Self.shape), .none,
+        ] {
             let bytes = Self.build(Handle(1_000), reference)
             let record = try Self.parse(bytes)
             #expect(record.identifier == "Person:1")
@@ -44,7 +47,8 @@ struct RecordLayoutTests {
     func children() throws {
         let children = [Handle(0), Handle(.max), Handle(1_000), Handle(1), Handle(1 << 63)]
         for handle in [Handle(0), Handle(1_000), Handle(.max), Handle(1 << 63)] {
-            #expect(try Self.parse(Self.build(handle, children: children), handle).children == children)
+            #expect(
+                try Self.parse(Self.build(handle, children: children), handle).children == children)
         }
         let many = (0..<1_000).map { Handle($0 * 3) }
         #expect(try Self.parse(Self.build(children: many)).children == many)
@@ -67,7 +71,8 @@ struct RecordLayoutTests {
             $0.append(body)
             $0.append(
                 integer: XXHash64.hash(
-                    body, seed: RecordLayout.seed(handle: Handle(1_000), shape: Self.shape.fingerprint)))
+                    body,
+                    seed: RecordLayout.seed(handle: Handle(1_000), shape: Self.shape.fingerprint)))
         }
         #expect(try Self.parse(bytes).identifier == "Person:1")
     }
@@ -84,6 +89,8 @@ struct RecordLayoutTests {
         #expect(throws: FormatError.unknownShape(4)) { try Self.parse(bytes) }
         bytes = Self.build()
         bytes[1] |= RecordLayout.Flag.chunked
-        #expect(throws: FormatError.malformed("a chunk in place of a record")) { try Self.parse(bytes) }
+        #expect(throws: FormatError.malformed("a chunk in place of a record")) {
+            try Self.parse(bytes)
+        }
     }
 }

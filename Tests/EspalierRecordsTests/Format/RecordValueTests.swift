@@ -15,8 +15,14 @@ struct RecordValueTests {
         (.string("añ🐈\0"), written { $0.append(value: "añ🐈\0") }),
         (.bytes([0, 255]), written { $0.append(value: [UInt8(0), 255]) }),
         (.decimal("1e400"), written { $0.append(decimal: "1e400") }),
-        (.wide(high: .max, low: 5, signed: true), written { $0.append(wide: .max, 5, signed: true) }),
-        (.wide(high: .max, low: 5, signed: false), written { $0.append(wide: .max, 5, signed: false) }),
+        (
+            .wide(high: .max, low: 5, signed: true),
+            written { $0.append(wide: .max, 5, signed: true) }
+        ),
+        (
+            .wide(high: .max, low: 5, signed: false),
+            written { $0.append(wide: .max, 5, signed: false) }
+        ),
         (.wide(high: 1, low: 5, signed: false), written { $0.append(wide: 1, 5, signed: false) }),
         (.child(300), written { $0.append(child: 300) }),
         (
@@ -40,15 +46,21 @@ struct RecordValueTests {
     func map() throws {
         let bytes = try encoded(["b": 1, "a": 2])
         try reading(bytes) { reader in
-            guard case .map(let entries) = try RecordValue(reading: &reader) else { Issue.record("no map"); return }
+            guard case .map(let entries) = try RecordValue(reading: &reader) else {
+                Issue.record("no map"); return
+            }
             #expect(entries.map(\.key) == [.string("a"), .string("b")])
             #expect(entries.map(\.value) == [.integer(2), .integer(1)])
         }
     }
 
-    @Test("children and wide integers of a width that is never written are refused", arguments: [UInt8(1), 3, 4])
+    @Test(
+        "children and wide integers of a width that is never written are refused",
+        arguments: [UInt8(1), 3, 4])
     func unknownWidths(type: UInt8) {
-        #expect { try taken([Wire.ext8, 2, type, 0, 0]) { try RecordValue(reading: &$0) } } throws: { error in
+        #expect {
+            try taken([Wire.ext8, 2, type, 0, 0]) { try RecordValue(reading: &$0) }
+        } throws: { error in
             if case .malformed? = error as? FormatError { true } else { false }
         }
     }

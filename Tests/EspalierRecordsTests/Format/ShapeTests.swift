@@ -20,9 +20,14 @@ struct ShapeTests {
     func differences() {
         let shapes = [
             Shape(type: "A", fields: ["a", "b"]), Shape(type: "A", fields: ["b", "a"]),
-            Shape(type: "B", fields: ["a", "b"]), Shape(type: "A", fields: ["a"]), Shape(type: "A", fields: ["ab"]),
-            Shape(types: ["A"], fields: [.init(name: "a", declarers: 1), .init(name: "b", declarers: 0)]),
-            Shape(types: ["A", "B"], fields: [.init(name: "a", declarers: 1), .init(name: "b", declarers: 1)]),
+            Shape(type: "B", fields: ["a", "b"]), Shape(type: "A", fields: ["a"]),
+            Shape(type: "A", fields: ["ab"]),
+            Shape(
+                types: ["A"],
+                fields: [.init(name: "a", declarers: 1), .init(name: "b", declarers: 0)]),
+            Shape(
+                types: ["A", "B"],
+                fields: [.init(name: "a", declarers: 1), .init(name: "b", declarers: 1)]),
             Shape(type: "A", fields: ["\u{E9}"]), Shape(type: "A", fields: ["e\u{301}"]),
         ]
         #expect(Set(shapes).count == shapes.count)
@@ -34,8 +39,13 @@ struct ShapeTests {
     func description() throws {
         let many = Shape(
             types: (0..<64).map { "Type \($0)" },
-            fields: (0..<200).map { Shape.Field(name: "field \($0)", declarers: .max >> UInt64($0 % 64)) })
-        for shape in [Shape.none, Shape(type: "", fields: [""]), Shape(type: "Pérson", fields: ["a", "猫"]), many] {
+            fields: (0..<200).map {
+                Shape.Field(name: "field \($0)", declarers: .max >> UInt64($0 % 64))
+            })
+        for shape in [
+            Shape.none, Shape(type: "", fields: [""]), Shape(type: "Pérson", fields: ["a", "猫"]),
+            many,
+        ] {
             let bytes = shape.description
             #expect(try takenWhole(bytes) { try Shape.read(from: &$0) } == shape)
             for count in bytes.indices {
@@ -48,7 +58,8 @@ struct ShapeTests {
 
     @Test("a description with a name twice, or too many types, is refused")
     func malformed() {
-        let twice = Shape(types: ["A"], fields: [.init(name: "a", declarers: 1), .init(name: "a", declarers: 1)])
+        let twice = Shape(
+            types: ["A"], fields: [.init(name: "a", declarers: 1), .init(name: "a", declarers: 1)])
         #expect(throws: FormatError.malformed("a shape that names a field twice")) {
             try taken(twice.description) { try Shape.read(from: &$0) }
         }
@@ -77,7 +88,9 @@ struct ShapeTests {
 
     @Test("a type declares the fields that carry its bit")
     func declarers() {
-        let shape = Shape(types: ["A", "B"], fields: [.init(name: "a", declarers: 1), .init(name: "b", declarers: 3)])
+        let shape = Shape(
+            types: ["A", "B"],
+            fields: [.init(name: "a", declarers: 1), .init(name: "b", declarers: 3)])
         #expect(shape.isDeclared(0, by: "A"))
         #expect(!shape.isDeclared(0, by: "B"))
         #expect(shape.isDeclared(1, by: "B"))

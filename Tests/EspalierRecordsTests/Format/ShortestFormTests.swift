@@ -7,8 +7,10 @@ struct ShortestFormTests {
     @Test(
         "integers take the fewest bytes at every boundary",
         arguments: [
-            (0, 1), (127, 1), (128, 2), (255, 2), (256, 3), (65_535, 3), (65_536, 5), (4_294_967_295, 5),
-            (4_294_967_296, 9), (.max, 9), (-1, 1), (-32, 1), (-33, 2), (-128, 2), (-129, 3), (-32_768, 3),
+            (0, 1), (127, 1), (128, 2), (255, 2), (256, 3), (65_535, 3), (65_536, 5),
+            (4_294_967_295, 5),
+            (4_294_967_296, 9), (.max, 9), (-1, 1), (-32, 1), (-33, 2), (-128, 2), (-129, 3),
+            (-32_768, 3),
             (-32_769, 5), (-2_147_483_648, 5), (-2_147_483_649, 9), (.min, 9),
         ] as [(Int64, Int)])
     func integers(value: Int64, count: Int) throws {
@@ -49,7 +51,9 @@ struct ShortestFormTests {
 
     @Test("strings, bytes, arrays and maps step up their heads at the boundaries")
     func heads() throws {
-        for (count, head) in [(0, 1), (31, 1), (32, 2), (255, 2), (256, 3), (65_535, 3), (65_536, 5)] {
+        for (count, head) in [
+            (0, 1), (31, 1), (32, 2), (255, 2), (256, 3), (65_535, 3), (65_536, 5),
+        ] {
             #expect(try encoded(String(repeating: "a", count: count)).count == count + head)
         }
         for (count, head) in [(0, 2), (255, 2), (256, 3), (65_535, 3), (65_536, 5)] {
@@ -63,7 +67,9 @@ struct ShortestFormTests {
 
     @Test("children step up at 256 and 65,536")
     func children() throws {
-        for (ordinal, count) in [(0, 3), (255, 3), (256, 4), (65_535, 4), (65_536, 6), (Int(UInt32.max), 6)] {
+        for (ordinal, count) in [
+            (0, 3), (255, 3), (256, 4), (65_535, 4), (65_536, 6), (Int(UInt32.max), 6),
+        ] {
             let bytes = written { $0.append(child: ordinal) }
             #expect(bytes.count == count)
             #expect(try taken(bytes) { try $0.takeChild() } == ordinal)
@@ -88,13 +94,17 @@ struct ShortestFormTests {
 
     @Test("floating-point values keep every bit")
     func floats() throws {
-        for value in [0, -0.0, .infinity, -.infinity, .nan, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 0.1]
+        for value in [
+            0, -0.0, .infinity, -.infinity, .nan, .leastNonzeroMagnitude, .greatestFiniteMagnitude,
+            0.1,
+        ]
             as [Double]
         {
             let bytes = try encoded(value)
             #expect(try taken(bytes) { try $0.takeDouble() }?.bitPattern == value.bitPattern)
             let float = Float(value)
-            #expect(try taken(encoded(float)) { try $0.takeFloat() }?.bitPattern == float.bitPattern)
+            #expect(
+                try taken(encoded(float)) { try $0.takeFloat() }?.bitPattern == float.bitPattern)
         }
     }
 }

@@ -15,8 +15,10 @@ struct TruncationTests {
         written { $0.append(value: [UInt8](repeating: 1, count: 3)) },
         written { $0.append(value: [UInt8](repeating: 1, count: 300)) },
         written { $0.append(value: [UInt8](repeating: 1, count: 66_000)) },
-        written { $0.append(child: 3) }, written { $0.append(child: 300) }, written { $0.append(child: 70_000) },
-        written { $0.append(decimal: "12.5") }, written { $0.append(decimal: String(repeating: "1", count: 300)) },
+        written { $0.append(child: 3) }, written { $0.append(child: 300) },
+        written { $0.append(child: 70_000) },
+        written { $0.append(decimal: "12.5") },
+        written { $0.append(decimal: String(repeating: "1", count: 300)) },
         written { $0.append(wide: 1, 2, signed: true) },
         written {
             $0.append(arrayOf: 2)
@@ -75,7 +77,9 @@ struct TruncationTests {
             var copy = reader
             #expect(throws: FormatError.truncated) { try copy.skipValue() }
             copy = reader
-            #expect(throws: FormatError.malformed("a value nested too deep")) { _ = try RecordValue(reading: &copy) }
+            #expect(throws: FormatError.malformed("a value nested too deep")) {
+                _ = try RecordValue(reading: &copy)
+            }
         }
     }
 
@@ -98,7 +102,8 @@ struct TruncationTests {
 
     static let functions: [@Sendable (inout ByteReader) throws -> Void] = [
         { try $0.skipValue() }, { _ = try $0.kind() }, { _ = try RecordValue(reading: &$0) },
-        { _ = try $0.takeInteger(Int8.self) }, { _ = try $0.takeInteger(UInt128.self) }, { _ = try $0.takeString() },
+        { _ = try $0.takeInteger(Int8.self) }, { _ = try $0.takeInteger(UInt128.self) },
+        { _ = try $0.takeString() },
         { _ = try $0.takeBytes() }, { _ = try $0.takeChild() }, { _ = try $0.takeDecimal() },
         { _ = try $0.takeArrayCount() }, { _ = try $0.takeMapCount() }, { _ = try $0.takeBool() },
         { _ = try $0.takeFloat() }, { _ = try $0.takeDouble() }, { _ = try $0.takeNull() },

@@ -26,7 +26,8 @@ func taken<Value>(_ bytes: [UInt8], _ body: (inout ByteReader) throws -> Value) 
 }
 
 /// The same, and there is nothing left.
-func takenWhole<Value>(_ bytes: [UInt8], _ body: (inout ByteReader) throws -> Value) throws -> Value {
+func takenWhole<Value>(_ bytes: [UInt8], _ body: (inout ByteReader) throws -> Value) throws -> Value
+{
     try ByteReader.reading(bytes) { reader in
         let value = try body(&reader)
         guard reader.isAtEnd else { throw FormatError.malformed("\(reader.remaining) bytes left") }

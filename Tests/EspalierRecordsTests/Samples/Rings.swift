@@ -1,8 +1,8 @@
 import EspalierModels
 import EspalierRecords
 
-/// Refers to its own kind in every position; `required` is encoded as a lone child, so that `RequiredRing` can demand
-/// it.
+/// Refers to its own kind in every position; `required` is encoded as a lone child, so that
+/// `RequiredRing` can demand it.
 final class Ring: NormalizedModel {
     let id: String
     let optional: Ring?
@@ -11,8 +11,13 @@ final class Ring: NormalizedModel {
     let required: [Ring]
     var modelIdentifier: String? { id }
 
-    init(_ id: String, optional: Ring? = nil, list: [Ring] = [], table: [String: Ring] = [:], required: [Ring] = []) {
-        (self.id, self.optional, self.list, self.table, self.required) = (id, optional, list, table, required)
+    init(
+        _ id: String, optional: Ring? = nil, list: [Ring] = [], table: [String: Ring] = [:],
+        required: [Ring] = []
+    ) {
+        (self.id, self.optional, self.list, self.table, self.required) = (
+            id, optional, list, table, required
+        )
     }
 
     init(from decoder: inout RecordDecoder) throws {
@@ -50,6 +55,8 @@ final class RequiredRing: NormalizedModel, Equatable {
 final class OptionalRequiredRing: NormalizedModel {
     let optional: RequiredRing?
 
-    init(from decoder: inout RecordDecoder) throws { optional = try decoder.decode(forKey: "optional") }
+    init(from decoder: inout RecordDecoder) throws {
+        optional = try decoder.decode(forKey: "optional")
+    }
     func encode(to encoder: inout RecordEncoder) throws {}
 }

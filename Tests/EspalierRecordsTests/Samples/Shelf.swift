@@ -10,8 +10,13 @@ struct Shelf: NormalizedModel, Equatable {
     var requiredFrame: Frame
     var modelIdentifier: String? { id }
 
-    init(_ id: String, stem: Stem? = nil, frame: Frame? = nil, frames: [Frame] = [], requiredFrame: Frame) {
-        (self.id, self.stem, self.frame, self.frames, self.requiredFrame) = (id, stem, frame, frames, requiredFrame)
+    init(
+        _ id: String, stem: Stem? = nil, frame: Frame? = nil, frames: [Frame] = [],
+        requiredFrame: Frame
+    ) {
+        (self.id, self.stem, self.frame, self.frames, self.requiredFrame) = (
+            id, stem, frame, frames, requiredFrame
+        )
     }
 
     init(from decoder: inout RecordDecoder) throws {

@@ -6,7 +6,9 @@ import Testing
 struct HandleSetTests {
     private static let types = [Int.self, String.self, Leaf.self].map { ObjectIdentifier($0) }
 
-    @Test("new, then known, and known as another where the type differs", arguments: [1, 7, 8, 9, 48, 49, 64, 10_000])
+    @Test(
+        "new, then known, and known as another where the type differs",
+        arguments: [1, 7, 8, 9, 48, 49, 64, 10_000])
     func insertion(count: UInt64) {
         var set = HandleSet()
         for number in 1...count {
@@ -35,8 +37,11 @@ struct HandleSetTests {
                 default: random.next() | 1
                 }
             let type = Self.types[Int(random.next() % 3)]
-            let expected: HandleSet.Insertion = known[number].map { $0 == type ? .known : .knownAsOther } ?? .new
-            if set.insert(Handle(number), type) != expected { Issue.record("\(number) is not \(expected)") }
+            let expected: HandleSet.Insertion =
+                known[number].map { $0 == type ? .known : .knownAsOther } ?? .new
+            if set.insert(Handle(number), type) != expected {
+                Issue.record("\(number) is not \(expected)")
+            }
             known[number] = known[number] ?? type
         }
     }

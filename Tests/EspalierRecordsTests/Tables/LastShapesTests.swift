@@ -19,7 +19,9 @@ struct LastShapesTests {
             #expect(shapes[index]?.types == [type])
             shapes[index] = Shape(type: type, fields: ["b"])
         }
-        for type in types.shuffled() { #expect(shapes[shapes.place(of: type)] == Shape(type: type, fields: ["b"])) }
+        for type in types.shuffled() {
+            #expect(shapes[shapes.place(of: type)] == Shape(type: type, fields: ["b"]))
+        }
         #expect(shapes.place(of: "another") == count)
     }
 
@@ -34,13 +36,17 @@ struct LastShapesTests {
         #expect(shapes.place(of: "early") == early)
     }
 
-    @Test("nodes of more types than are searched, and of one name in two forms, have their own shapes")
+    @Test(
+        "nodes of more types than are searched, and of one name in two forms, have their own shapes"
+    )
     func flattened() throws {
         let interner = ShapeInterner()
         let flattener = Flattener(shapes: interner)
         for round in 0..<3 {
             for number in 0..<40 {
-                _ = try flattener.node(identifier: "\(round).\(number)", projection: "Type \(number)") {
+                _ = try flattener.node(
+                    identifier: "\(round).\(number)", projection: "Type \(number)"
+                ) {
                     try $0.encode(number, forKey: "field \(number)")
                 }
             }
@@ -48,23 +54,34 @@ struct LastShapesTests {
         let nodes = flattener.finish().nodes
         #expect(nodes.count == 120)
         for (index, node) in nodes.enumerated() {
-            #expect(node.first.shape == Shape(type: "Type \(index % 40)", fields: ["field \(index % 40)"]))
+            #expect(
+                node.first.shape
+                    == Shape(type: "Type \(index % 40)", fields: ["field \(index % 40)"]))
             #expect(node.first.shape === nodes[index % 40].first.shape)
         }
     }
 
-    @Test("a node has the shape of its own fields, whatever nodes of its type further down have", arguments: [0, 1, 2])
+    @Test(
+        "a node has the shape of its own fields, whatever nodes of its type further down have",
+        arguments: [0, 1, 2])
     func nested(before: Int) throws {
         let flattener = Flattener()
         for number in 0..<before {
-            _ = try flattener.node(identifier: "b\(number)", projection: "T") { try $0.encode(1, forKey: "outer") }
+            _ = try flattener.node(identifier: "b\(number)", projection: "T") {
+                try $0.encode(1, forKey: "outer")
+            }
         }
         _ = try flattener.node(identifier: "outer", projection: "T") { record in
             try record.encode(1, forKey: "outer")
-            _ = try flattener.node(identifier: "inner", projection: "T") { try $0.encode(1, forKey: "inner") }
+            _ = try flattener.node(identifier: "inner", projection: "T") {
+                try $0.encode(1, forKey: "inner")
+            }
         }
         let nodes = flattener.finish().nodes
-        #expect(nodes.map { $0.first.shape.names } == Array(repeating: ["outer"], count: before + 1) + [["inner"]])
+        #expect(
+            nodes.map { $0.first.shape.names } == Array(repeating: ["outer"], count: before + 1) + [
+                ["inner"]
+            ])
     }
 
     @Test("two types whose names are one string in Swift are two", arguments: [0, 20])

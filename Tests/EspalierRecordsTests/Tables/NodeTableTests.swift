@@ -19,12 +19,15 @@ struct NodeTableTests {
             let place = table.place(of: identifier, in: drafts)
             if let node = place.node { return (node, false) }
             table.take(place, for: drafts.count)
-            drafts.append(FlattenedTree.Entry(identifier: identifier, first: FlattenedTree.Part(type: 0)))
+            drafts.append(
+                FlattenedTree.Entry(identifier: identifier, first: FlattenedTree.Part(type: 0)))
             return (drafts.count - 1, true)
         }
     }
 
-    @Test("each is new once, and found from then on, as the table grows", arguments: [1, 31, 32, 33, 127, 128, 5_000])
+    @Test(
+        "each is new once, and found from then on, as the table grows",
+        arguments: [1, 31, 32, 33, 127, 128, 5_000])
     func growth(count: Int) {
         var nodes = Nodes()
         for number in 0..<count {
@@ -70,7 +73,9 @@ struct NodeTableTests {
             #expect(nodes.add(second) == (two.node, false))
         }
         for number in 0..<300 { _ = nodes.add("more \(number)") }
-        for (index, draft) in nodes.drafts.enumerated() { #expect(nodes.add(draft.identifier) == (index, false)) }
+        for (index, draft) in nodes.drafts.enumerated() {
+            #expect(nodes.add(draft.identifier) == (index, false))
+        }
     }
 
     @Test("a flattener that is used again knows nothing of the last tree")
@@ -80,7 +85,8 @@ struct NodeTableTests {
             for number in 0..<100 {
                 let index = try flattener.node(identifier: "n\(number)", projection: "T") { _ in }
                 #expect(index == number)
-                try #expect(flattener.node(identifier: "n\(number)", projection: "T") { _ in } == index)
+                try #expect(
+                    flattener.node(identifier: "n\(number)", projection: "T") { _ in } == index)
             }
             #expect(flattener.finish().nodes.map(\.identifier) == (0..<100).map { "n\($0)" })
         }

@@ -9,8 +9,10 @@ struct SlotPlanTests {
     @Test(
         "each field's slot, in the type's order; only the shape's own list is straight",
         arguments: [
-            ([], []), (["a", "\u{E9}", "c"], [0, 1, 2]), (["a", "\u{E9}"], [0, 1]), (["c", "a"], [2, 0]),
-            (["x", "c"], [-1, 2]), (["a", "e\u{301}", "c"], [0, -1, 2]), (["a", "\u{E9}", "c", "x"], [0, 1, 2, -1]),
+            ([], []), (["a", "\u{E9}", "c"], [0, 1, 2]), (["a", "\u{E9}"], [0, 1]),
+            (["c", "a"], [2, 0]),
+            (["x", "c"], [-1, 2]), (["a", "e\u{301}", "c"], [0, -1, 2]),
+            (["a", "\u{E9}", "c", "x"], [0, 1, 2, -1]),
             (["a", "a", "a"], [0, 0, 0]), (["\u{E9}", "a", "c"], [1, 0, 2]),
         ] as [([String], [Int])])
     func slots(fields: [String], slots: [Int]) {
@@ -25,7 +27,9 @@ struct SlotPlanTests {
         #expect(!SlotPlan(["a"], in: .none).isStraight)
     }
 
-    @Test("a type's plan is made once; that of several types whose fields are the shape's is nil for each")
+    @Test(
+        "a type's plan is made once; that of several types whose fields are the shape's is nil for each"
+    )
     func kept() {
         let plans = SlotPlans()
         var made = 0

@@ -2,7 +2,8 @@ import EspalierRecords
 import EspalierTestSupport
 import Testing
 
-/// What the oracle says in cases small enough to be checked by eye, and that comparing with it can fail.
+/// What the oracle says in cases small enough to be checked by eye, and that comparing with it can
+/// fail.
 @Suite("The oracle says what the design says")
 struct OracleCanaryTests {
     func node(_ id: String, _ number: Int64, _ values: [String: TreeValue] = [:]) -> TreeModel {
@@ -22,7 +23,8 @@ struct OracleCanaryTests {
 
     @Test("a deletion climbs to the nearest place that can do without")
     func climbing() {
-        let owned = TreeModel.filled(.owned, "o", ["name": .scalar(.bool(true)), "owner": .child(node("b", 2))])
+        let owned = TreeModel.filled(
+            .owned, "o", ["name": .scalar(.bool(true)), "owner": .child(node("b", 2))])
         var oracle = OracleStore()
         oracle.write(node("a", 1, ["pieces": .array([owned])]))
         oracle.delete("b")
@@ -40,7 +42,9 @@ struct OracleCanaryTests {
         oracle.write(summary, policy: .merge)
         #expect(oracle.read("a", as: .node) == .hit(full, isCut: false))
         oracle.write(node("a", 3), policy: .merge)
-        #expect(oracle.read("a", as: .node) == .hit(full.setting("number", to: .scalar(.integer(3))), isCut: false))
+        #expect(
+            oracle.read("a", as: .node)
+                == .hit(full.setting("number", to: .scalar(.integer(3))), isCut: false))
         oracle.write(node("a", 4))
         #expect(oracle.read("a", as: .node) == .hit(node("a", 4), isCut: false))
         #expect(oracle.read("a", as: .summary) == .hit(summary, isCut: false))
@@ -52,10 +56,13 @@ struct OracleCanaryTests {
         var oracle = OracleStore()
         oracle.write(node("a", 1, ["next": .child(node("b", 2))]))
         oracle.write(node("b", 2, ["next": .child(node("a", 1))]))
-        #expect(oracle.read("b", as: .node) == .hit(node("b", 2, ["next": .child(node("a", 1))]), isCut: false))
+        #expect(
+            oracle.read("b", as: .node)
+                == .hit(node("b", 2, ["next": .child(node("a", 1))]), isCut: false))
         oracle.write(node("a", 1, ["next": .child(node("a", 1))]))
         #expect(oracle.read("a", as: .node) == .hit(node("a", 1), isCut: true))
-        let owned = TreeModel.filled(.owned, "o", ["name": .scalar(.bool(true)), "owner": .child(node("a", 1))])
+        let owned = TreeModel.filled(
+            .owned, "o", ["name": .scalar(.bool(true)), "owner": .child(node("a", 1))])
         oracle.write(node("a", 1, ["pieces": .array([owned])]))
         #expect(oracle.read("a", as: .node) == .miss(.cyclic))
     }
@@ -64,7 +71,8 @@ struct OracleCanaryTests {
     func entries() {
         var oracle = OracleStore()
         let a = node("a", 1), b = node("b", 2)
-        let inline = TreeModel.filled(.node, nil, ["number": .scalar(.integer(3)), "next": .child(a)])
+        let inline = TreeModel.filled(
+            .node, nil, ["number": .scalar(.integer(3)), "next": .child(a)])
         oracle.write(a, forKey: "home")
         oracle.write(inline, forKey: "draft")
         oracle.writeCollection([a, b, a, inline], forKey: "all")
@@ -75,7 +83,8 @@ struct OracleCanaryTests {
         oracle.delete("a")
         #expect(oracle.read(key: "home", as: .node) == .miss(.deleted))
         #expect(
-            oracle.readCollection("all", as: .node) == .hit([b, inline.setting("next", to: .child(nil))], isCut: false))
+            oracle.readCollection("all", as: .node)
+                == .hit([b, inline.setting("next", to: .child(nil))], isCut: false))
         oracle.lose("b")
         #expect(oracle.readCollection("all", as: .node) == .miss(.lost))
         #expect(oracle.readCollection("none", as: .node) == .miss(.notFound))
@@ -96,7 +105,9 @@ struct OracleCanaryTests {
         #expect(!OracleOutcome<TreeModel>.miss(.lost).agrees(with: .success(a)))
     }
 
-    @Test("comparing does find a store that resurrects, one that forgets to climb, and one that keeps a wrong child")
+    @Test(
+        "comparing does find a store that resurrects, one that forgets to climb, and one that keeps a wrong child"
+    )
     func canary() throws {
         let tree = node("a", 1, ["next": .child(node("b", 2))])
         let source = DictionaryRecordSource()

@@ -7,14 +7,18 @@ struct OracleTests {
     static let readKinds: [TreeKind] = [.node, .summary, .owned, .framed]
 
     /// Every read of every identifier as every kind its family has.
-    func expectAgreement(_ source: DictionaryRecordSource, _ oracle: OracleStore, _ context: () -> Comment) {
+    func expectAgreement(
+        _ source: DictionaryRecordSource, _ oracle: OracleStore, _ context: () -> Comment
+    ) {
         #expect(Set(source.index.keys) == Set(oracle.index.keys), context())
         for identifier in oracle.index.keys {
             for kind in Self.readKinds where identifier.string.hasPrefix(kind.family) {
                 let expected = oracle.read(identifier.string, as: kind)
                 let result = source.read(identifier.string, as: kind)
                 if !expected.agrees(with: result) {
-                    Issue.record("\(identifier) as \(kind), \(context())\nexpected \(expected)\nfound \(result)")
+                    Issue.record(
+                        "\(identifier) as \(kind), \(context())\nexpected \(expected)\nfound \(result)"
+                    )
                 }
             }
         }
@@ -52,7 +56,9 @@ struct OracleTests {
     enum Change: CaseIterable {
         case delete, lose, recreate, refill
 
-        func apply(_ identifier: String, _ source: DictionaryRecordSource, _ oracle: inout OracleStore) throws {
+        func apply(
+            _ identifier: String, _ source: DictionaryRecordSource, _ oracle: inout OracleStore
+        ) throws {
             if self == .delete || self == .recreate {
                 source.delete(identifier)
                 oracle.delete(identifier)
@@ -113,11 +119,11 @@ struct OracleTests {
             var oracle = OracleStore()
             try source.store(tree)
             oracle.write(tree)
-            let assembly = Assembly(source: source)
+            let treeReader = TreeReader(source: source)
             guard case .hit(_, let isCut) = oracle.read("node:0", as: .node) else { return }
-            _ = source.read("node:0", as: TypedTree<TreeTypes.Node>.self, in: assembly)
-            #expect(assembly.isCut == isCut, "\(tree)")
-            #expect(assembly.onCycle.isEmpty != isCut, "\(tree)")
+            _ = source.read("node:0", as: TypedTree<TreeTypes.Node>.self, in: treeReader)
+            #expect(treeReader.isCut == isCut, "\(tree)")
+            #expect(treeReader.onCycle.isEmpty != isCut, "\(tree)")
         }
     }
 }

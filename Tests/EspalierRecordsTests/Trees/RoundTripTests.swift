@@ -33,7 +33,9 @@ struct RoundTripTests {
         let trees = (0..<300).map { _ in generator.tree() }
         let source = DictionaryRecordSource()
         for tree in trees { try source.store(tree) }
-        for tree in trees { #expect(source.read(try #require(tree.identifier), as: .node) == .success(tree)) }
+        for tree in trees {
+            #expect(source.read(try #require(tree.identifier), as: .node) == .success(tree))
+        }
     }
 
     @Test("writing again what is stored changes no byte")
@@ -51,7 +53,9 @@ struct RoundTripTests {
         }
     }
 
-    @Test("the generators make what they promise: shared, inline, deep and wide trees, and projections")
+    @Test(
+        "the generators make what they promise: shared, inline, deep and wide trees, and projections"
+    )
     func variety() {
         var generator = TreeGenerator(SeededGenerator(seed: 4))
         let trees = (0..<200).map { number in
@@ -60,14 +64,19 @@ struct RoundTripTests {
         }
         func all(_ tree: TreeModel) -> [TreeModel] { [tree] + tree.children.flatMap(all) }
         let models = trees.map(all)
-        #expect(models.contains { Set($0.compactMap(\.identifier)).count < $0.compactMap(\.identifier).count })
+        #expect(
+            models.contains {
+                Set($0.compactMap(\.identifier)).count < $0.compactMap(\.identifier).count
+            })
         #expect(models.joined().contains { $0.identifier == nil && $0.kind == .node })
         #expect(trees.contains { $0.depth > 6 })
         #expect(trees.contains { $0.size > 30 })
         #expect(
             models.contains { models in
                 let nodes = Set(models.filter { $0.kind == .node }.compactMap(\.identifier))
-                return models.contains { $0.kind == .summary && nodes.contains($0.identifier ?? "") }
+                return models.contains {
+                    $0.kind == .summary && nodes.contains($0.identifier ?? "")
+                }
             })
         #expect(Set(models.joined().map(\.kind)) == Set(TreeKind.allCases))
     }
@@ -77,7 +86,9 @@ struct RoundTripTests {
         try withEverySmallTree(upTo: 2) { tree in
             let source = DictionaryRecordSource()
             try source.store(tree)
-            guard let field = tree.kind.fields.first(where: { $0.content == .scalar }) else { return }
+            guard let field = tree.kind.fields.first(where: { $0.content == .scalar }) else {
+                return
+            }
             let other = tree.setting(field.name, to: .scalar(.string("changed")))
             #expect(source.read(tree.identifier ?? "", as: tree.kind) != .success(other))
         }

@@ -15,8 +15,11 @@ struct BudgetTests {
         (0..<2 * Self.budget.bytes / (bytes + 150)).map { Person("\(prefix):\($0)", text(bytes)) }
     }
 
-    /// Writes each by itself, in groups of a few dozen. Every write succeeds, and the budget is kept.
-    private func write(_ people: [Person], to cache: NormalizedCache, _ afterEach: () throws -> Void = {}) throws {
+    /// Writes each by itself, in groups of a few dozen. Every write succeeds, and the budget is
+    /// kept.
+    private func write(
+        _ people: [Person], to cache: NormalizedCache, _ afterEach: () throws -> Void = {}
+    ) throws {
         let batch = 200_000 / max(people.first?.name.utf8.count ?? 0, 300)
         for start in stride(from: 0, to: people.count, by: batch) {
             let tickets = people[start..<min(start + batch, people.count)].map { cache.set($0) }
@@ -27,7 +30,8 @@ struct BudgetTests {
         try settle(cache)
     }
 
-    /// Waits until nothing more is evicted between writes. The books of the last commit may stand above the watermark.
+    /// Waits until nothing more is evicted between writes. The books of the last commit may stand
+    /// above the watermark.
     private func settle(_ cache: NormalizedCache) throws {
         var before = try cache.statistics()
         let high = PagePlan(capacity: before.pageCapacity).high
@@ -133,7 +137,10 @@ struct BudgetTests {
             let last = people[people.count - 1]
             let big = Person("big", text(100_000))
             let tickets = try withBlockedWriter(cache) {
-                [cache.delete(last.id), cache.set(big), cache.set(Person("s:1", "")), cache.delete(people[0].id)]
+                [
+                    cache.delete(last.id), cache.set(big), cache.set(Person("s:1", "")),
+                    cache.delete(people[0].id),
+                ]
             }
             #expect(tickets.map(code) == [nil, nil, nil, nil])
             #expect(cache.peek(Person.self, "big") == big)
@@ -142,7 +149,9 @@ struct BudgetTests {
         }
     }
 
-    @Test("evicts nothing for a tree over an eighth of the budget, which is refused", arguments: [131_072, 2_000_000])
+    @Test(
+        "evicts nothing for a tree over an eighth of the budget, which is refused",
+        arguments: [131_072, 2_000_000])
     func tooLarge(bytes: Int) throws {
         try withCache(.forTests(budget: Self.budget)) { cache in
             let people = people(ofBytes: 600)
@@ -182,7 +191,8 @@ struct BudgetTests {
         try withCache(.forTests(budget: Self.budget)) { cache in
             let shared = (0..<700).map { Person("e:\($0)", "element") }
             for number in 0..<6 {
-                #expect(code(cache.setCollection(shared.shuffled(), forKey: "c:\(number % 3)")) == nil)
+                #expect(
+                    code(cache.setCollection(shared.shuffled(), forKey: "c:\(number % 3)")) == nil)
                 #expect(code(cache.set(Box("b:\(number)", shared.shuffled()))) == nil)
                 try write(Array(people(ofBytes: 600, "p\(number)").prefix(500)), to: cache)
                 if number % 2 == 0 { #expect(code(cache.delete("b:\(number)")) == nil) }
@@ -192,7 +202,9 @@ struct BudgetTests {
         }
     }
 
-    @Test("evicts trees whole: what it has is a hit, and of the rest no more is left than of the one that goes next")
+    @Test(
+        "evicts trees whole: what it has is a hit, and of the rest no more is left than of the one that goes next"
+    )
     func trees() throws {
         try withCache(.forTests(budget: Self.budget)) { cache in
             let shared = Person("shared", "")

@@ -6,18 +6,26 @@ import Testing
 
 @Suite("Cycles")
 struct CycleTests {
-    private func outcome(_ cache: NormalizedCache, _ identifier: String) -> (outline: String?, isCut: Bool) {
-        guard case .hit(let hit) = cache.readOutcome(Ring.self, identifier) else { return (nil, false) }
+    private func outcome(_ cache: NormalizedCache, _ identifier: String) -> (
+        outline: String?, isCut: Bool
+    ) {
+        guard case .hit(let hit) = cache.readOutcome(Ring.self, identifier) else {
+            return (nil, false)
+        }
         return (hit.value.outline, hit.isCut)
     }
 
     /// Both orders of fields give the same tree.
-    private func expectOutline(_ cache: NormalizedCache, _ identifier: String, _ outline: String, isCut: Bool) {
+    private func expectOutline(
+        _ cache: NormalizedCache, _ identifier: String, _ outline: String, isCut: Bool
+    ) {
         #expect(outcome(cache, identifier) == (outline, isCut))
         #expect(cache.read(MirroredRing.self, identifier)?.outline == outline)
     }
 
-    @Test("within one tree the back reference is left out, the hit says so, and the record is flagged")
+    @Test(
+        "within one tree the back reference is left out, the hit says so, and the record is flagged"
+    )
     func inOneTree() throws {
         try withCache { cache in
             try cache.set(Ring("a", left: Ring("b", left: Ring("a")))).wait()
@@ -100,19 +108,23 @@ struct CycleTests {
         }
     }
 
-    @Test("are cut at a record on the path even in a subtree that was decoded before, off that path")
+    @Test(
+        "are cut at a record on the path even in a subtree that was decoded before, off that path")
     func sharedSubtree() throws {
         try withCache { cache in
             func node(_ identifier: String, _ values: [String: TreeValue]) -> TreeModel {
                 TreeModel.filled(
-                    .node, identifier, values.merging(["number": .scalar(.integer(1))]) { first, _ in first })
+                    .node, identifier,
+                    values.merging(["number": .scalar(.integer(1))]) { first, _ in first })
             }
             let view = TreeModel.filled(.summary, "b", ["badge": .scalar(.integer(1))])
             let shared = node("n", ["view": .child(view)])
             let items = [shared, shared, node("b", ["next": .child(shared)])]
             try cache.set(node("r", ["items": .array(items)])).wait()
             let outcome = cache.readOutcome(TypedTree<TreeTypes.Node>.self, "r")
-            guard case .hit(let hit) = outcome, case .array(let read) = hit.value.tree.values["items"] else {
+            guard case .hit(let hit) = outcome,
+                case .array(let read) = hit.value.tree.values["items"]
+            else {
                 Issue.record("\(outcome)")
                 return
             }

@@ -9,7 +9,9 @@ struct DamageTests {
     private let anna = Person("p:1", "Anna")
     private let ben = Person("p:2", "Ben")
 
-    @Test("a damaged record is a miss of every tree that needs it, and is mended by the next write of it")
+    @Test(
+        "a damaged record is a miss of every tree that needs it, and is mended by the next write of it"
+    )
     func record() throws {
         try withCache { cache in
             cache.set(Message("m:1", from: anna, to: ben))
@@ -36,7 +38,9 @@ struct DamageTests {
         }
     }
 
-    @Test("every byte of a record may be flipped: a miss or the same model, never a crash, never another one")
+    @Test(
+        "every byte of a record may be flipped: a miss or the same model, never a crash, never another one"
+    )
     func everyByte() throws {
         try withCache { cache in
             let message = Message("m:1", from: anna, to: ben)
@@ -50,7 +54,9 @@ struct DamageTests {
                     try cache.tamper { try $0.put($1.nodes, handle.rawValue, damaged) }
                     #expect(cache.peek(Message.self, "m:1") == nil, "byte \(position), bit \(bit)")
                 }
-                try cache.tamper { try $0.put($1.nodes, handle.rawValue, Array(bytes[..<position])) }
+                try cache.tamper {
+                    try $0.put($1.nodes, handle.rawValue, Array(bytes[..<position]))
+                }
                 #expect(cache.peek(Message.self, "m:1") == nil, "cut off at \(position)")
             }
             try cache.tamper { try $0.put($1.nodes, handle.rawValue, bytes) }
@@ -69,7 +75,9 @@ struct DamageTests {
                     switch round {
                     case 0: try transaction.put(keyspaces.nodes, ChunkKey(handle, 2), [1, 2, 3])
                     case 1: try transaction.delete(keyspaces.nodes, ChunkKey(handle, 1))
-                    case 2: try transaction.put(keyspaces.nodes, handle, [1, 0x80, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F])
+                    case 2:
+                        try transaction.put(
+                            keyspaces.nodes, handle, [1, 0x80, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F])
                     default: try transaction.delete(keyspaces.nodes, handle)
                     }
                 }
@@ -121,12 +129,15 @@ struct DamageTests {
         }
     }
 
-    @Test("an index entry that leads to another record is a miss; writing and deleting leave that record alone")
+    @Test(
+        "an index entry that leads to another record is a miss; writing and deleting leave that record alone"
+    )
     func misledIndex() throws {
         try withCache(isDamaged: true) { cache in
             cache.set(Message("m:1", from: anna, to: ben))
             try cache.set(Person("p:3", "Cem")).wait()
-            let wrong = try #require(try cache.look { try $0.value($1.index, IndexKey.bytes(.node, "p:2")) })
+            let wrong = try #require(
+                try cache.look { try $0.value($1.index, IndexKey.bytes(.node, "p:2")) })
             for identifier in ["p:3", "m:1"] {
                 try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, identifier), wrong) }
             }
@@ -135,7 +146,9 @@ struct DamageTests {
             #expect(cache.readOutcome(Message.self, "m:1").reason == .notFound)
             #expect(cache.read(Person.self, "p:2") == ben)
             cache.set(Message("m:2", from: Person("p:3", "new"), to: ben))
-            #expect(cache.read(Message.self, "m:2") == Message("m:2", from: Person("p:3", "new"), to: ben))
+            #expect(
+                cache.read(Message.self, "m:2")
+                    == Message("m:2", from: Person("p:3", "new"), to: ben))
             #expect(cache.read(Person.self, "p:2") == ben)
             // The records that lost their entries are all that is wrong.
             #expect(try Set(cache.verify().problems.map(\.invariant)) == [4])
@@ -152,12 +165,15 @@ struct DamageTests {
             let handles = try spaces.map { try present(try cache.handle("x", in: $0)) }
             for (target, handle) in zip(spaces, handles) {
                 for space in spaces {
-                    try cache.tamper { try $0.put($1.index, IndexKey.bytes(space, "x"), handle.storedBytes) }
+                    try cache.tamper {
+                        try $0.put($1.index, IndexKey.bytes(space, "x"), handle.storedBytes)
+                    }
                 }
                 let hits: [NameSpace: Bool] = [
                     .node: cache.peek(Leaflet.self, "x") != nil,
                     .key: cache.peekModelOutcome(Person.self, forKey: "x").value != nil,
-                    .collection: cache.peekCollectionOutcome(of: Person.self, forKey: "x").value != nil,
+                    .collection: cache.peekCollectionOutcome(of: Person.self, forKey: "x").value
+                        != nil,
                 ]
                 #expect(hits.filter(\.value).map(\.key) == [target])
             }
@@ -167,10 +183,14 @@ struct DamageTests {
     @Test("an index entry that is no handle is a miss, and is put right by the next write")
     func brokenIndex() throws {
         try withCache(isDamaged: true) { cache in
-            for bytes in [[], [1], [0, 0, 0, 0, 0, 0, 0, 0], Array(repeating: 0xFF, count: 8)] as [[UInt8]] {
+            for bytes in [[], [1], [0, 0, 0, 0, 0, 0, 0, 0], Array(repeating: 0xFF, count: 8)]
+                as [[UInt8]]
+            {
                 try cache.set(anna).wait()
                 try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, "p:1"), bytes) }
-                #expect(["damaged", "dangling"].contains(cache.readOutcome(Person.self, "p:1").reason?.name))
+                #expect(
+                    ["damaged", "dangling"].contains(
+                        cache.readOutcome(Person.self, "p:1").reason?.name))
                 #expect(code(cache.set(anna)) == nil)
                 #expect(cache.read(Person.self, "p:1") == anna)
                 #expect(code(cache.set(Person("new \(bytes)", "new"))) == nil)
@@ -181,7 +201,8 @@ struct DamageTests {
     }
 
     @Test(
-        "a damaged state entry is made anew by the next write that needs it", arguments: ["p:1", "p:2", "m:1", "r:1"])
+        "a damaged state entry is made anew by the next write that needs it",
+        arguments: ["p:1", "p:2", "m:1", "r:1"])
     func state(identifier: String) throws {
         try withCache { cache in
             cache.set(Message("m:1", from: anna, to: ben))
@@ -190,7 +211,8 @@ struct DamageTests {
             try cache.delete("p:2").wait()
             let message = try #require(try cache.handle("m:1"))
             let tombstone = try cache.record(message)?.children.last
-            let handle = try #require(identifier == "p:2" ? tombstone : try cache.handle(identifier))
+            let handle = try #require(
+                identifier == "p:2" ? tombstone : try cache.handle(identifier))
             let before = try cache.state(handle)
             try cache.tamper { try $0.put($1.state, handle.rawValue, [1, 2, 3, 4, 5, 6]) }
             #expect(
@@ -206,7 +228,9 @@ struct DamageTests {
         }
     }
 
-    @Test("a damaged shape is a miss of its records, after reopening at the latest, until they are written again")
+    @Test(
+        "a damaged shape is a miss of its records, after reopening at the latest, until they are written again"
+    )
     func shapes() throws {
         let scratch = try Scratch()
         var cache = try scratch.open()
@@ -228,7 +252,9 @@ struct DamageTests {
     func counters() throws {
         try withCache { cache in
             try cache.set(anna).wait()
-            try cache.tamper { try $0.put($1.info, Counters.key, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) }
+            try cache.tamper {
+                try $0.put($1.info, Counters.key, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+            }
             #expect(code { _ = try cache.statistics() } == .damaged)
             #expect(cache.read(Person.self, "p:1") == anna)
             #expect(code(cache.set(ben)) == nil)

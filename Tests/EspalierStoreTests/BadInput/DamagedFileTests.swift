@@ -9,7 +9,9 @@ struct DamagedFileTests {
     @Test("whatever happened to it", arguments: Injury.allCases)
     fileprivate func damaged(injury: Injury) async {
         await #expect(processExitsWith: .success) { [injury = injury.rawValue as String] in
-            for seed in UInt64(1)...6 { try Injured.run(Injury(rawValue: injury) ?? .zeros, seed: seed) }
+            for seed in UInt64(1)...6 {
+                try Injured.run(Injury(rawValue: injury) ?? .zeros, seed: seed)
+            }
         }
     }
 
@@ -26,7 +28,8 @@ struct DamagedFileTests {
     }
 
     @Test(
-        "a budget no configuration can have is damage", arguments: [0, 1, 4_096, (1 << 20) - 1, (64 << 30) + 1, .max])
+        "a budget no configuration can have is damage",
+        arguments: [0, 1, 4_096, (1 << 20) - 1, (64 << 30) + 1, .max])
     func budget(bytes: Int) throws {
         let scratch = try Injured.makeCache()
         var cache = try scratch.open()
@@ -52,11 +55,13 @@ struct DamagedFileTests {
 }
 
 private enum Injury: String, CaseIterable, Sendable {
-    case zeros, empty, cutAtPage, cutInPage, random, zeroedPage, randomPage, halfPage, swappedPages, wrongRoot,
+    case zeros, empty, cutAtPage, cutInPage, random, zeroedPage, randomPage, halfPage, swappedPages,
+        wrongRoot,
         wrongCount
     case lastPage
 
-    /// Bytes in the middle of a value are found by the check of a record only, and the books then say so.
+    /// Bytes in the middle of a value are found by the check of a record only, and the books then
+    /// say so.
     var isStructural: Bool { self != .halfPage }
 }
 
@@ -71,7 +76,10 @@ private enum Injured {
         let cache = try scratch.open()
         for number in 0..<60 {
             let name = "Person" + String(repeating: "x", count: number * 67)
-            cache.set(Message("m:\(number)", from: Person("p:\(number)", name), to: Person("p:\(number / 2)", name)))
+            cache.set(
+                Message(
+                    "m:\(number)", from: Person("p:\(number)", name),
+                    to: Person("p:\(number / 2)", name)))
         }
         for number in 0..<20 { cache.delete("m:\(number * 2)") }
         try cache.setCollection((0..<200).map { Person("e:\($0)", "Element") }, forKey: "c").wait()
@@ -81,13 +89,16 @@ private enum Injured {
 
     static func dataPath(_ scratch: Scratch) throws -> String {
         let name = try String(contentsOfFile: scratch.directory + "/current", encoding: .utf8)
-        return scratch.directory + "/" + name.trimmingCharacters(in: .whitespacesAndNewlines) + "/data.mdb"
+        return scratch.directory + "/" + name.trimmingCharacters(in: .whitespacesAndNewlines)
+            + "/data.mdb"
     }
 
-    /// The mark goes, too: within one tick of its clock the file system may give the new file the times of the old one.
+    /// The mark goes, too: within one tick of its clock the file system may give the new file the
+    /// times of the old one.
     static func replace(_ scratch: Scratch, by image: Data) throws {
         try image.write(to: URL(fileURLWithPath: dataPath(scratch)))
-        let guardFile = try FileHandle(forUpdating: URL(fileURLWithPath: scratch.directory + "/guard"))
+        let guardFile = try FileHandle(
+            forUpdating: URL(fileURLWithPath: scratch.directory + "/guard"))
         try guardFile.seek(toOffset: 8)
         try guardFile.write(contentsOf: Data(count: 8))
         try guardFile.close()
@@ -104,17 +115,22 @@ private enum Injured {
         for number in 0..<60 {
             let message = cache.read(Message.self, "m:\(number)")
             if isNew && message != nil { throw Unexpected(description: "\(number) is there") }
-            if let message, message.id != "m:\(number)" { throw Unexpected(description: "\(number) is \(message.id)") }
+            if let message, message.id != "m:\(number)" {
+                throw Unexpected(description: "\(number) is \(message.id)")
+            }
         }
         _ = cache.collection(of: Person.self, forKey: "c")
         for number in 0..<40 {
-            let written = code(cache.set(Message("m:\(number)", from: Person("p:\(number)", "new"))))
+            let written = code(
+                cache.set(Message("m:\(number)", from: Person("p:\(number)", "new"))))
             guard written == nil || written == .damaged && !injury.isStructural else {
                 throw Unexpected(description: "writing fails: \(String(describing: written))")
             }
         }
         let report = try cache.verify()
-        guard report.isClean || !injury.isStructural else { throw Unexpected(description: "\(report.problems)") }
+        guard report.isClean || !injury.isStructural else {
+            throw Unexpected(description: "\(report.problems)")
+        }
         cache.close()
     }
 
@@ -131,8 +147,10 @@ private enum Injured {
         switch injury {
         case .zeros: return Data(count: image.count)
         case .empty: return Data()
-        case .cutAtPage: return Data(image.prefix(Int.random(in: 1..<pages - 20, using: &random) * 4_096))
-        case .cutInPage: return Data(image.prefix(Int.random(in: 1..<image.count - 80_000, using: &random)))
+        case .cutAtPage:
+            return Data(image.prefix(Int.random(in: 1..<pages - 20, using: &random) * 4_096))
+        case .cutInPage:
+            return Data(image.prefix(Int.random(in: 1..<image.count - 80_000, using: &random)))
         case .random: scramble(0..<image.count)
         case .zeroedPage: image.replaceSubrange(page(), with: Data(count: 4_096))
         case .randomPage: scramble(page())

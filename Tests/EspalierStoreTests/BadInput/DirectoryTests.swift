@@ -23,7 +23,9 @@ struct DirectoryTests {
         let scratch = try Scratch()
         try Data("mine".utf8).write(to: URL(fileURLWithPath: scratch.directory))
         #expect(code { _ = try scratch.open() } == .badDirectory)
-        #expect(code { _ = try NormalizedCache(directory: scratch.directory + "/cache") } == .badDirectory)
+        #expect(
+            code { _ = try NormalizedCache(directory: scratch.directory + "/cache") }
+                == .badDirectory)
         #expect(try String(contentsOfFile: scratch.directory, encoding: .utf8) == "mine")
     }
 
@@ -36,7 +38,8 @@ struct DirectoryTests {
             try? FileManager.default.removeItem(atPath: link)
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
             #expect(
-                code { _ = try NormalizedCache(directory: link + suffix, configuration: .forTests) } == .badDirectory)
+                code { _ = try NormalizedCache(directory: link + suffix, configuration: .forTests) }
+                    == .badDirectory)
         }
     }
 
@@ -44,16 +47,19 @@ struct DirectoryTests {
     func linkInside(name: String) throws {
         let scratch = try Scratch()
         let victim = scratch.root + "/victim"
-        try FileManager.default.createDirectory(atPath: scratch.directory, withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(
+            atPath: scratch.directory, withIntermediateDirectories: false)
         try Data("mine".utf8).write(to: URL(fileURLWithPath: victim))
-        try FileManager.default.createSymbolicLink(atPath: scratch.directory + "/" + name, withDestinationPath: victim)
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch.directory + "/" + name, withDestinationPath: victim)
         if let cache = try? scratch.open() { cache.close() }
         #expect(try String(contentsOfFile: victim, encoding: .utf8) == "mine")
     }
 
     @Test("a directory that can't be written is refused as that", arguments: [0o500, 0o000])
     func readOnly(mode: Int) async {
-        await #expect(processExitsWith: .success) { [mode] in try Self.expectNotWritable(mode: mode) }
+        await #expect(processExitsWith: .success) { [mode] in try Self.expectNotWritable(mode: mode)
+        }
     }
 
     /// In a process of its own, because it gives up its rights: the superuser may write anything.
@@ -69,7 +75,8 @@ struct DirectoryTests {
         }
         try set(mode, of: scratch.directory)
         let codes = [
-            code { _ = try scratch.open() }, code { _ = try NormalizedCache.existing(directory: scratch.directory) },
+            code { _ = try scratch.open() },
+            code { _ = try NormalizedCache.existing(directory: scratch.directory) },
             code { _ = try NormalizedCache(directory: scratch.directory + "/inside") },
         ]
         try set(0o700, of: scratch.directory)
@@ -92,7 +99,8 @@ struct DirectoryTests {
     @Test("a directory of somebody else is refused", .enabled(if: geteuid() == 0))
     func foreign() throws {
         let scratch = try Scratch()
-        try FileManager.default.createDirectory(atPath: scratch.directory, withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(
+            atPath: scratch.directory, withIntermediateDirectories: false)
         try Self.giveAway(scratch.directory)
         #expect(code { _ = try scratch.open() } == .badDirectory)
     }
@@ -108,9 +116,11 @@ struct DirectoryTests {
         for _ in 0..<2 { #expect(code { _ = try scratch.open() } == .newerFormat) }
         // Back to this one: nothing was lost.
         let guardFile = try GuardFile(path: scratch.directory + "/guard", create: false)
-        let name = try String(contentsOfFile: scratch.directory + "/current", encoding: .utf8).dropLast()
+        let name = try String(contentsOfFile: scratch.directory + "/current", encoding: .utf8)
+            .dropLast()
         let environment = try Environment.open(
-            directory: scratch.directory + "/" + name, guardedBy: guardFile, keyspaces: Keyspaces.names,
+            directory: scratch.directory + "/" + name, guardedBy: guardFile,
+            keyspaces: Keyspaces.names,
             options: .init(mapSize: 50 << 20))
         try environment.write { try $0.put(environment.keyspace("info"), format, [0, 0, 0, 1]) }
         environment.close()
@@ -123,12 +133,15 @@ struct DirectoryTests {
     func budgets() throws {
         let scratch = try Scratch()
         for budget in [-1, 0, 1, (1 << 20) - 1, (64 << 30) + 1, .max] {
-            #expect(code { _ = try scratch.open(.forTests(budget: ByteCount(budget))) } == .badBudget)
+            #expect(
+                code { _ = try scratch.open(.forTests(budget: ByteCount(budget))) } == .badBudget)
         }
         #expect(!FileManager.default.fileExists(atPath: scratch.directory))
     }
 
-    @Test("a generation that is gone is replaced by a new one; one whose name was lost is found again")
+    @Test(
+        "a generation that is gone is replaced by a new one; one whose name was lost is found again"
+    )
     func generationGone() throws {
         let scratch = try Scratch()
         for damage in ["remove", "garbage", "empty"] {
@@ -139,7 +152,8 @@ struct DirectoryTests {
             let name = try String(contentsOfFile: current, encoding: .utf8).dropLast()
             switch damage {
             // What a process leaves behind that is killed while it removes everything.
-            case "remove": try FileManager.default.removeItem(atPath: scratch.directory + "/" + name)
+            case "remove":
+                try FileManager.default.removeItem(atPath: scratch.directory + "/" + name)
             case "garbage": try Data("../../etc\n".utf8).write(to: URL(fileURLWithPath: current))
             default: try Data().write(to: URL(fileURLWithPath: current))
             }
@@ -149,9 +163,10 @@ struct DirectoryTests {
             try cache.set(Person("p:1", "Anna")).wait()
             try expectClean(cache)
             cache.close()
-            let generations = try FileManager.default.contentsOfDirectory(atPath: scratch.directory).filter {
-                $0.hasPrefix("g-")
-            }
+            let generations = try FileManager.default.contentsOfDirectory(atPath: scratch.directory)
+                .filter {
+                    $0.hasPrefix("g-")
+                }
             #expect(generations.count == 1)
         }
     }

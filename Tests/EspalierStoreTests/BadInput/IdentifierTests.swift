@@ -7,11 +7,14 @@ import Testing
 struct IdentifierTests {
     private static let identifiers: [String] =
         [
-            "a", "0", " ", "\n", "/", "../..", "a/b", ":", "nil", "null", "$ref", "#1", "%00", "\u{0}", "a\u{0}",
+            "a", "0", " ", "\n", "/", "../..", "a/b", ":", "nil", "null", "$ref", "#1", "%00",
+            "\u{0}", "a\u{0}",
             "a\u{0}b",
             "\u{0}\u{0}", "é", "e\u{301}", "🐈", "👩‍👩‍👧", "\u{FFFF}", "\u{10FFFF}", "i̇", "ß", "ſ",
         ] + [509, 510, 511, 512, 513, 4_000].map { String(repeating: "x", count: $0) }
-        + ["y", "z", "\u{0}"].map { String(repeating: "x", count: 500) + $0 + String(repeating: "x", count: 20) }
+        + ["y", "z", "\u{0}"].map {
+            String(repeating: "x", count: 500) + $0 + String(repeating: "x", count: 20)
+        }
         + [String(repeating: "é", count: 255), String(repeating: "é", count: 256)]
 
     @Test("each is a node of its own, read, updated and deleted by itself")
@@ -21,12 +24,17 @@ struct IdentifierTests {
                 try cache.set(Person(identifier, "\(number)")).wait()
             }
             for (number, identifier) in Self.identifiers.enumerated() {
-                #expect(cache.read(Person.self, identifier)?.name == "\(number)", "\(identifier.debugDescription)")
+                #expect(
+                    cache.read(Person.self, identifier)?.name == "\(number)",
+                    "\(identifier.debugDescription)")
             }
-            for (number, identifier) in Self.identifiers.enumerated() where number % 2 == 0 { cache.delete(identifier) }
+            for (number, identifier) in Self.identifiers.enumerated() where number % 2 == 0 {
+                cache.delete(identifier)
+            }
             for (number, identifier) in Self.identifiers.enumerated() {
                 #expect(
-                    (cache.read(Person.self, identifier) == nil) == (number % 2 == 0), "\(identifier.debugDescription)")
+                    (cache.read(Person.self, identifier) == nil) == (number % 2 == 0),
+                    "\(identifier.debugDescription)")
             }
             #expect(try cache.statistics().nodes == Self.identifiers.count / 2)
         }
@@ -40,7 +48,9 @@ struct IdentifierTests {
             Feed(
                 "feed",
                 people: Dictionary(
-                    uniqueKeysWithValues: Self.identifiers.enumerated().map { ("\($0)", Person($1, "\($0)")) })))
+                    uniqueKeysWithValues: Self.identifiers.enumerated().map {
+                        ("\($0)", Person($1, "\($0)"))
+                    })))
         for (number, identifier) in Self.identifiers.enumerated() {
             cache.setModel(Remark("\(number)"), forKey: identifier)
             cache.setCollection([Remark("\(number)"), Remark("\(number)")], forKey: identifier)
@@ -50,9 +60,14 @@ struct IdentifierTests {
         let feed = try #require(cache.read(Feed.self, "feed"))
         for (number, identifier) in Self.identifiers.enumerated() {
             #expect(cache.modelOutcome(Remark.self, forKey: identifier).value?.text == "\(number)")
-            #expect(cache.collection(of: Remark.self, forKey: identifier)?.map(\.text) == ["\(number)", "\(number)"])
+            #expect(
+                cache.collection(of: Remark.self, forKey: identifier)?.map(\.text) == [
+                    "\(number)", "\(number)",
+                ])
             let person = feed.people["\(number)"]
-            #expect(person?.name == "\(number)" && person.map { Identifier($0.id) == Identifier(identifier) } == true)
+            #expect(
+                person?.name == "\(number)"
+                    && person.map { Identifier($0.id) == Identifier(identifier) } == true)
         }
         try expectClean(cache)
         cache.close()
@@ -62,7 +77,9 @@ struct IdentifierTests {
     func longPair() throws {
         try withCache { cache in
             let long = String(repeating: "z", count: 1 << 20)
-            for (end, name) in [("a", "first"), ("b", "second"), ("", "third")] { cache.set(Person(long + end, name)) }
+            for (end, name) in [("a", "first"), ("b", "second"), ("", "third")] {
+                cache.set(Person(long + end, name))
+            }
             cache.delete(long + "a")
             #expect(cache.read(Person.self, long + "a") == nil)
             #expect(cache.read(Person.self, long + "b")?.name == "second")

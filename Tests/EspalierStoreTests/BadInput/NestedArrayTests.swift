@@ -41,7 +41,9 @@ struct NestedArrayTests {
     @Test("a thousand arrays in one another are refused with the limit; a hundred are read back")
     func writing() throws {
         try withCache { cache in
-            #expect(code(cache.set(Document(value: Nested(depth: 1_000)))) == .notFlattened(.tooDeep(limit: 256)))
+            #expect(
+                code(cache.set(Document(value: Nested(depth: 1_000))))
+                    == .notFlattened(.tooDeep(limit: 256)))
             #expect(cache.readOutcome(Document.self, "d").reason == .notFound)
             let document = Document(value: Nested(depth: 100))
             #expect(code(cache.set(document)) == nil)
@@ -60,7 +62,8 @@ struct NestedArrayTests {
             values.append(value: "d")
             values.append([UInt8](repeating: 0x91, count: depth) + [0x90])
             let record = RecordLayout.build(
-                handle: handle, nameSpace: .node, shape: .own(Shape(type: "Document", fields: ["id", "value"])),
+                handle: handle, nameSpace: .node,
+                shape: .own(Shape(type: "Document", fields: ["id", "value"])),
                 children: [], payload: Record.payload(identifier: "d", values: values.bytes))
             try cache.tamper { try $0.put($1.nodes, handle.rawValue, record) }
             #expect(cache.peekOutcome(Document.self, "d").reason?.name == "tooDeep")
@@ -71,7 +74,9 @@ struct NestedArrayTests {
         }
     }
 
-    @Test("10,000 sets of keys, compressed: shapes are bounded, records past them carry their own, all read back")
+    @Test(
+        "10,000 sets of keys, compressed: shapes are bounded, records past them carry their own, all read back"
+    )
     func manyKeys() throws {
         let scratch = try Scratch()
         var cache = try scratch.open()
@@ -93,7 +98,9 @@ struct NestedArrayTests {
             var forms: [Bool: Int] = [:]
             for number in stride(from: 0, to: 10_000, by: 50) {
                 let handle = try present(try inspection.handle(of: "b:\(number)", in: .node))
-                guard case .record(let record) = try inspection.record(handle) else { throw Missing() }
+                guard case .record(let record) = try inspection.record(handle) else {
+                    throw Missing()
+                }
                 if record.dictionaryNumber != 0 { forms[record.hasOwnShape, default: 0] += 1 }
             }
             #expect(forms[true, default: 0] > 100, "\(forms)")

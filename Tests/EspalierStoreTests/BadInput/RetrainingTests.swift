@@ -9,7 +9,8 @@ import Testing
 struct RetrainingTests {
     private func person(_ writer: Int, _ number: Int) -> Person {
         Person(
-            "p:\(writer):\(number)", "Person number \(number) of writer \(writer), who lives in the house on the hill")
+            "p:\(writer):\(number)",
+            "Person number \(number) of writer \(writer), who lives in the house on the hill")
     }
 
     private func runThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
@@ -37,7 +38,9 @@ struct RetrainingTests {
                 if thread == 5 {
                     while writing.withLock({ $0 > 0 }) {
                         if let code = code(cache.compact()) { fail("compact: \(code)") }
-                        let now = try? cache.look { Set(try DictionaryNumbers(loading: $0, $1).entries.keys) }
+                        let now = try? cache.look {
+                            Set(try DictionaryNumbers(loading: $0, $1).entries.keys)
+                        }
                         numbers.withLock { $0.formUnion(now ?? []) }
                     }
                     return
@@ -60,7 +63,8 @@ struct RetrainingTests {
             #expect(numbers.withLock { $0.subtracting(left).count } > 0)
             for thread in 0..<5 {
                 for number in 0..<60 {
-                    #expect(cache.peek(Person.self, "p:\(thread):\(number)") == person(thread, number))
+                    #expect(
+                        cache.peek(Person.self, "p:\(thread):\(number)") == person(thread, number))
                 }
             }
         }

@@ -9,12 +9,16 @@ struct ShapeLimitTests {
     func manyShapes() throws {
         try withCache { cache in
             for number in 0..<10_000 {
-                let ticket = cache.set(Bag("b:\(number)", ["key \(number)": "value", "n": "\(number)"]))
+                let ticket = cache.set(
+                    Bag("b:\(number)", ["key \(number)": "value", "n": "\(number)"]))
                 // Small steps: the queue is bounded.
                 if number % 1_000 == 999 { try ticket.wait() }
             }
             for number in stride(from: 0, to: 10_000, by: 37) {
-                #expect(cache.read(Bag.self, "b:\(number)")?.fields == ["key \(number)": "value", "n": "\(number)"])
+                #expect(
+                    cache.read(Bag.self, "b:\(number)")?.fields == [
+                        "key \(number)": "value", "n": "\(number)",
+                    ])
             }
             let statistics = try cache.statistics()
             #expect(statistics.nodes == 10_000)
@@ -26,7 +30,9 @@ struct ShapeLimitTests {
     func droppedShapes() throws {
         try withCache { cache in
             for round in 0..<3 {
-                for number in 0..<200 { cache.set(Bag("b:\(number)", ["round \(round) \(number)": "value"])) }
+                for number in 0..<200 {
+                    cache.set(Bag("b:\(number)", ["round \(round) \(number)": "value"]))
+                }
                 try cache.set(Person("p:1", "Anna")).wait()
             }
             #expect(try cache.statistics().shapes <= ShapeNumbers.maximumShapesOfType + 1)
@@ -47,7 +53,9 @@ struct ShapeLimitTests {
             #expect(cache.read(Costume.self, "c:\(count - 1)")?.id == "c:\(count - 1)")
             let statistics = try cache.statistics()
             #expect(statistics.shapes == ShapeNumbers.maximumShapes)
-            for number in 0..<count { cache.set(Costume("c:0", type: "Type \(number)"), policy: .merge) }
+            for number in 0..<count {
+                cache.set(Costume("c:0", type: "Type \(number)"), policy: .merge)
+            }
             #expect(cache.read(Costume.self, "c:0")?.id == "c:0")
         }
     }

@@ -29,7 +29,9 @@ struct SizeTests {
     @Test("a chunked record that changes nothing is not written again")
     func unchangedChunks() throws {
         try withCache { cache in
-            for _ in 0..<3 { try cache.set(Person("p:1", String(repeating: "t", count: 100_000))).wait() }
+            for _ in 0..<3 {
+                try cache.set(Person("p:1", String(repeating: "t", count: 100_000))).wait()
+            }
             #expect(try cache.statistics().recordsWritten == 1)
         }
     }
@@ -59,7 +61,8 @@ struct SizeTests {
     func deep() throws {
         try withCache { cache in
             func chain(_ depth: Int) -> Ring {
-                (1..<depth).reduce(Ring("r:0")) { below, number in Ring("r:\(number)", left: below) }
+                (1..<depth).reduce(Ring("r:0")) { below, number in Ring("r:\(number)", left: below)
+                }
             }
             #expect(code(cache.set(chain(10_000))) == .notFlattened(.tooDeep(limit: 256)))
             #expect(try cache.statistics().nodes == 0)
@@ -83,14 +86,21 @@ struct SizeTests {
     func treeTooLarge() throws {
         try withCache(.forTests(budget: .mebibytes(1))) { cache in
             let limit = (1 << 20) / 8
-            #expect(code(cache.set(Person("p:1", String(repeating: "t", count: limit)))) == .treeTooLarge)
             #expect(
-                code(cache.setCollection([Remark(String(repeating: "t", count: limit))], forKey: "c")) == .treeTooLarge)
-            let people = (0..<20).map { Person("p:\($0)", String(repeating: "t", count: limit / 16)) }
+                code(cache.set(Person("p:1", String(repeating: "t", count: limit))))
+                    == .treeTooLarge)
+            #expect(
+                code(
+                    cache.setCollection([Remark(String(repeating: "t", count: limit))], forKey: "c")
+                ) == .treeTooLarge)
+            let people = (0..<20).map {
+                Person("p:\($0)", String(repeating: "t", count: limit / 16))
+            }
             #expect(code(cache.set(Box("b:1", people))) == .treeTooLarge)
             let statistics = try cache.statistics()
             #expect(statistics.nodes == 0 && statistics.collections == 0)
-            #expect(code(cache.set(Person("p:1", String(repeating: "t", count: limit - 100)))) == nil)
+            #expect(
+                code(cache.set(Person("p:1", String(repeating: "t", count: limit - 100)))) == nil)
         }
     }
 

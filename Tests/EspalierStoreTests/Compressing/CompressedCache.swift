@@ -13,7 +13,9 @@ enum CompressedCache {
     static func message(_ number: Int, _ word: String = "says") -> Message {
         Message(
             "Message:\(number)",
-            from: Person("Person:\(number % 40)", "Person number \(number % 40), who \(word) about as much as others"))
+            from: Person(
+                "Person:\(number % 40)",
+                "Person number \(number % 40), who \(word) about as much as others"))
     }
 
     /// Written raw, then compacted.
@@ -40,7 +42,9 @@ enum CompressedCache {
     }
 
     static func expectRead(_ cache: NormalizedCache, _ word: String = "says") {
-        for number in 0..<messages { #expect(cache.read(Message.self, "Message:\(number)") == message(number, word)) }
+        for number in 0..<messages {
+            #expect(cache.read(Message.self, "Message:\(number)") == message(number, word))
+        }
         #expect(cache.read(Bag.self, "Bag:0") == people(word))
     }
 }
@@ -56,7 +60,9 @@ extension NormalizedCache {
         try inspect { inspection in
             var uses: [UInt64: Int] = [:]
             try inspection.forEachRecord { _, stored in
-                if case .record(let record) = stored { uses[record.dictionaryNumber, default: 0] += 1 }
+                if case .record(let record) = stored {
+                    uses[record.dictionaryNumber, default: 0] += 1
+                }
                 return true
             }
             return uses

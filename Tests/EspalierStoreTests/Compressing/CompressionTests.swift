@@ -6,7 +6,9 @@ import Testing
 
 @Suite("Records are compressed, and read as if they were not")
 struct CompressionTests {
-    @Test("what is written before there are dictionaries, with them, and after they are there from the start")
+    @Test(
+        "what is written before there are dictionaries, with them, and after they are there from the start"
+    )
     func reading() throws {
         let scratch = try Scratch()
         var cache = try scratch.open(CompressedCache.configuration)
@@ -34,7 +36,8 @@ struct CompressionTests {
             var random = SystemRandomNumberGenerator()
             let texts = [
                 String(repeating: "t", count: 60_000),
-                (0..<60_000).map { _ in String(UInt8.random(in: 33...126, using: &random)) }.joined(),
+                (0..<60_000).map { _ in String(UInt8.random(in: 33...126, using: &random)) }
+                    .joined(),
             ]
             for (number, text) in texts.enumerated() {
                 try cache.set(Person("long:\(number)", text)).wait()
@@ -89,7 +92,8 @@ struct CompressionTests {
     func badLevels(level: Int) throws {
         let scratch = try Scratch()
         #expect(
-            code { _ = try scratch.open(Configuration(compression: .zstd(level: level))) } == .badCompression)
+            code { _ = try scratch.open(Configuration(compression: .zstd(level: level))) }
+                == .badCompression)
     }
 }
 

@@ -6,15 +6,18 @@ import Testing
 
 @Suite("Frames")
 struct CompressorTests {
-    private static let samples = (0..<400).map { Array("a sample of text, number \($0), like all the others".utf8) }
+    private static let samples = (0..<400).map {
+        Array("a sample of text, number \($0), like all the others".utf8)
+    }
 
     private func dictionary(_ text: String) throws -> [UInt8] {
         let samples = (0..<400).map { Array("\(text) \($0), \($0 * 7) and \(text)".utf8) }
         return try #require(DictionaryTrainer.train(samples, size: 2_048))
     }
 
-    private func expand(_ frame: some Collection<UInt8>, _ dictionary: [UInt8]?, limit: Int = 1 << 20) throws -> [UInt8]
-    {
+    private func decompress(
+        _ frame: some Collection<UInt8>, _ dictionary: [UInt8]?, limit: Int = 1 << 20
+    ) throws -> [UInt8] {
         let frame = Array(frame)
         let decompressor = try Decompressor()
         let count = try ByteReader.reading(frame) { reader in
@@ -23,14 +26,17 @@ struct CompressorTests {
         var output = [UInt8](repeating: 0, count: count)
         var span = output.mutableSpan
         var bytes = unsafe span.mutableBytes
-        try decompressor.expand(into: &bytes, with: dictionary.flatMap { CompressionDictionary($0) })
+        try decompressor.decompress(
+            into: &bytes, with: dictionary.flatMap { CompressionDictionary($0) })
         return output
     }
 
     @Test("a payload that did not fit leaves nothing behind for the next")
     func unfit() throws {
         let compressor = try #require(Compressor(level: 3))
-        let (first, second) = (try dictionary("apples and pears"), try dictionary("quite another thing"))
+        let (first, second) = (
+            try dictionary("apples and pears"), try dictionary("quite another thing")
+        )
         let digests = [first, second].map { CompressionDigest($0, level: 3) }
         let noise = (0..<200).map { _ in UInt8.random(in: 0...255) }
         for round in 0..<50 {
@@ -39,7 +45,7 @@ struct CompressorTests {
             let payload = Array("quite another thing \(round), apples and pears \(round)".utf8)
             let made = compressor.compress(payload, with: digests[round % 2], limit: 100)
             let frame = try #require(made)
-            #expect(try expand(frame, dictionary) == payload)
+            #expect(try decompress(frame, dictionary) == payload)
         }
     }
 
@@ -47,27 +53,37 @@ struct CompressorTests {
     func claims() throws {
         // A frame header with a content size of 8 bytes: 4 GB.
         let claim: [UInt8] = [0xE0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0]
-        #expect(throws: CompressionError.tooLarge(claimed: 1 << 32)) { try expand(claim, nil) }
+        #expect(throws: CompressionError.tooLarge(claimed: 1 << 32)) { try decompress(claim, nil) }
         let compressor = try #require(Compressor(level: 3))
         let payload = [UInt8](repeating: 7, count: 4_000)
         let frame = try #require(compressor.compress(payload, with: nil, limit: 4_000))
-        #expect(throws: CompressionError.tooLarge(claimed: 4_000)) { try expand(frame, nil, limit: 3_999) }
-        #expect(try expand(frame, nil, limit: 4_000) == payload)
+        #expect(throws: CompressionError.tooLarge(claimed: 4_000)) {
+            try decompress(frame, nil, limit: 3_999)
+        }
+        #expect(try decompress(frame, nil, limit: 4_000) == payload)
         // What would expand to more than a reader believes is not made.
-        #expect(compressor.compress([UInt8](repeating: 7, count: 4 << 20), with: nil, limit: 4 << 20) == nil)
+        #expect(
+            compressor.compress([UInt8](repeating: 7, count: 4 << 20), with: nil, limit: 4 << 20)
+                == nil)
     }
 
-    @Test("of which something is missing, or with another dictionary, is an error or something else")
+    @Test(
+        "of which something is missing, or with another dictionary, is an error or something else")
     func wrong() throws {
         let compressor = try #require(Compressor(level: 3))
-        let (first, second) = (try dictionary("apples and pears"), try dictionary("quite another thing"))
+        let (first, second) = (
+            try dictionary("apples and pears"), try dictionary("quite another thing")
+        )
         let payload = Array("apples and pears 17, 119 and apples and pears".utf8)
         let digest = try #require(CompressionDigest(first, level: 3))
-        let frame = Array(try #require(compressor.compress(payload, with: digest, limit: payload.count)))
-        for count in 0..<frame.count { #expect(throws: CompressionError.self) { try expand(frame[..<count], first) } }
-        #expect((try? expand(frame, second)) != payload)
-        #expect((try? expand(frame, [UInt8](repeating: 0, count: 500))) != payload)
-        #expect(throws: CompressionError.self) { try expand(frame + frame, first) }
+        let frame = Array(
+            try #require(compressor.compress(payload, with: digest, limit: payload.count)))
+        for count in 0..<frame.count {
+            #expect(throws: CompressionError.self) { try decompress(frame[..<count], first) }
+        }
+        #expect((try? decompress(frame, second)) != payload)
+        #expect((try? decompress(frame, [UInt8](repeating: 0, count: 500))) != payload)
+        #expect(throws: CompressionError.self) { try decompress(frame + frame, first) }
     }
 
     @Test("too few samples, or too little in common, make no dictionary")

@@ -27,7 +27,9 @@ struct DictionaryTests {
             try cache.compact().wait()
             let new = try cache.dictionaries.entries
             #expect(Set(new.keys).isDisjoint(with: old.keys))
-            for number in old.keys { #expect(try cache.look { try $0.storedDictionary($1, number) } == nil) }
+            for number in old.keys {
+                #expect(try cache.look { try $0.storedDictionary($1, number) } == nil)
+            }
             CompressedCache.expectRead(cache, "answers")
         }
     }
@@ -48,7 +50,8 @@ struct DictionaryTests {
 
     @Test("all together take no more than two hundredths of the budget", arguments: [1, 2, 8])
     func share(mebibytes: Int) throws {
-        let configuration = Configuration.forTests(budget: .mebibytes(mebibytes), compression: .standard)
+        let configuration = Configuration.forTests(
+            budget: .mebibytes(mebibytes), compression: .standard)
         try withCache(configuration) { cache in
             for round in 0..<6 {
                 // Half of it, so that records go on using the set before.
@@ -85,16 +88,20 @@ struct DictionaryTests {
         try cache.compact().wait()
         let numbers = try cache.dictionaries.entries.keys.sorted()
         try cache.tamper { transaction, keyspaces in
-            for number in numbers { try transaction.delete(keyspaces.dictionaries, ChunkKey(number, 0)) }
+            for number in numbers {
+                try transaction.delete(keyspaces.dictionaries, ChunkKey(number, 0))
+            }
         }
         cache.close()
         cache = try scratch.open(CompressedCache.configuration)
-        let missed = (0..<CompressedCache.messages).filter { cache.read(Message.self, "Message:\($0)") == nil }
+        let missed = (0..<CompressedCache.messages).filter {
+            cache.read(Message.self, "Message:\($0)") == nil
+        }
         #expect(missed.count > 100)
         #expect(try Set(cache.statistics().misses.keys).isSubset(of: ["damaged", "lost"]))
         try CompressedCache.fill(cache)
         CompressedCache.expectRead(cache)
-        try cache.sweep().wait()
+        try cache.collectCycles().wait()
         try expectClean(cache)
         cache.close()
     }

@@ -37,29 +37,33 @@ struct CopiedPagesTests {
 
         /// Pages that the last commit freed, and pages in use.
         private func lastCommit() throws -> (freed: Int, used: Int) {
-            try generation.environment.read { (try $0.freePages(oldestReader: nil).recent, try $0.pages().used) }
+            try generation.environment.read {
+                (try $0.freePages(oldestReader: nil).recent, try $0.pages().used)
+            }
         }
 
         func commit(_ operations: [WriteOperation]) throws -> Cost {
             let environment = generation.environment
             var cost = Cost()
             let base = try environment.beginRead()
-            let session = try environment.write { transaction in
-                let session = try CommitSession(generation, transaction, tables, RecordCompressor(.standard))
+            let commit = try environment.write { transaction in
+                let commit = try CommitTransaction(
+                    generation, transaction, tables, RecordCompressor(.standard))
                 for operation in operations {
-                    session.tick()
-                    try session.apply(operation, in: &transaction)
+                    commit.tick()
+                    try commit.apply(operation, in: &transaction)
                 }
-                cost.most = CopiedPages.most(for: session)
-                var copied = try CopiedPages(base.snapshot, session.keyspaces)
-                try copied.note(session)
+                cost.most = CopiedPages.most(for: commit)
+                var copied = try CopiedPages(base.snapshot, commit.keyspaces)
+                try copied.note(commit)
                 cost.counted = try copied.count(in: transaction)
-                _ = try session.flush(&transaction)
-                return session
+                _ = try commit.flush(&transaction)
+                return commit
             }
-            session.reach.settle(session.pinned)
+            commit.reach.settle(commit.pinned)
             tables = WriterTables(
-                shapes: session.shapes, dictionaries: session.dictionaries, reach: session.reach, names: session.names)
+                shapes: commit.shapes, dictionaries: commit.dictionaries, reach: commit.reach,
+                names: commit.names)
             let (freed, used) = try lastCommit()
             // What is new to the file, and a page for each that was copied.
             cost.taken = freed + used - usedBefore
@@ -76,7 +80,9 @@ struct CopiedPagesTests {
         return .nodes(flattener.finish(), entries: entries, policy: .replace)
     }
 
-    @Test("is never more than was counted, nor that more than the most there can be, whatever is written and deleted")
+    @Test(
+        "is never more than was counted, nor that more than the most there can be, whatever is written and deleted"
+    )
     func costs() throws {
         let meter = try Meter(budget: .mebibytes(16))
         var random = SeededGenerator(quietly: 5)
@@ -87,13 +93,17 @@ struct CopiedPagesTests {
             let operation: WriteOperation
             switch step % 5 {
             case 0, 1:
-                let people = (0..<count).map { Person("p:\(step)-\($0)", String(repeating: "x", count: size)) }
+                let people = (0..<count).map {
+                    Person("p:\(step)-\($0)", String(repeating: "x", count: size))
+                }
                 names += people.map(\.id)
                 operation = try set(people)
             case 2, 3:
                 names.shuffle(using: &random)
                 operation = try set(
-                    names.prefix(count).map { Person($0, String(repeating: "\(step % 10)", count: size)) })
+                    names.prefix(count).map {
+                        Person($0, String(repeating: "\(step % 10)", count: size))
+                    })
             default:
                 names.shuffle(using: &random)
                 let deleted = names.prefix(count / 2)
@@ -104,7 +114,9 @@ struct CopiedPagesTests {
             #expect(cost.taken <= cost.counted, "step \(step), \(count) of \(size) bytes: \(cost)")
             #expect(cost.taken <= cost.most, "step \(step), \(count) of \(size) bytes: \(cost)")
             // Nor is it so much more that eviction would stop for nothing.
-            #expect(cost.counted <= 2 * cost.taken + 40, "step \(step), \(count) of \(size) bytes: \(cost)")
+            #expect(
+                cost.counted <= 2 * cost.taken + 40,
+                "step \(step), \(count) of \(size) bytes: \(cost)")
         }
     }
 
@@ -119,7 +131,8 @@ struct CopiedPagesTests {
         #expect(one.most < nothing.most + 24)
     }
 
-    @Test("is a page for each value over half of one, and for others what they fill with their keys")
+    @Test(
+        "is a page for each value over half of one, and for others what they fill with their keys")
     func newPages() {
         var edits = Edits()
         for _ in 0..<3 { edits.note(newBytes: 2_039) }

@@ -5,13 +5,20 @@ import Testing
 
 @Suite("The cycle through a record")
 struct CycleThroughTests {
-    private func through(_ start: UInt64, limit: Int = 1 << 15, _ edges: [UInt64: [UInt64]]) -> [UInt64: UInt64]? {
-        let cycle = Cycle.through(Handle(start), limit: limit) { (edges[$0.rawValue] ?? []).map { Handle($0) } }
+    private func through(_ start: UInt64, limit: Int = 1 << 15, _ edges: [UInt64: [UInt64]])
+        -> [UInt64: UInt64]?
+    {
+        let cycle = Cycle.through(Handle(start), limit: limit) {
+            (edges[$0.rawValue] ?? []).map { Handle($0) }
+        }
         guard let cycle else { return nil }
-        return Dictionary(uniqueKeysWithValues: cycle.references.map { ($0.key.rawValue, $0.value) })
+        return Dictionary(
+            uniqueKeysWithValues: cycle.references.map { ($0.key.rawValue, $0.value) })
     }
 
-    @Test("has the records that lead back to it, each with the references from among them, and nothing else")
+    @Test(
+        "has the records that lead back to it, each with the references from among them, and nothing else"
+    )
     func members() {
         // 9 refers into the cycle 1, 2, 3 and is not reached; 4 and 5 are, and lead nowhere back.
         let edges: [UInt64: [UInt64]] = [1: [2, 4], 2: [3, 1], 3: [1, 5], 4: [5], 9: [1, 2]]

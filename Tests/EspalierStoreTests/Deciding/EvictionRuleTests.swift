@@ -7,11 +7,13 @@ import Testing
 @Suite("What is to be done with the oldest record")
 struct EvictionRuleTests {
     private func isRight(
-        _ graph: MemoryGraph, _ handle: Handle, regardlessOfAge: Bool = false, searchLimit: Int = 100
+        _ graph: MemoryGraph, _ handle: Handle, regardlessOfAge: Bool = false,
+        searchLimit: Int = 100
     ) throws -> Bool {
         let step = try EvictionRule.step(
             for: handle, in: graph, regardlessOfAge: regardlessOfAge, searchLimit: searchLimit)
-        let expected = graph.expectedStep(for: handle, regardlessOfAge: regardlessOfAge, searchLimit: searchLimit)
+        let expected = graph.expectedStep(
+            for: handle, regardlessOfAge: regardlessOfAge, searchLimit: searchLimit)
         guard step != expected else { return true }
         Issue.record("\(graph): \(handle) is to \(expected), and would \(step)")
         return false
@@ -23,8 +25,9 @@ struct EvictionRuleTests {
             let bits = random.next()
             graph.outside[record] = bits & 7 == 0 ? bits >> 3 & 3 : 0
             graph.stamps[record] = bits >> 8 & 3
-            graph.flags[record] = StateEntry.Flags(rawValue: UInt8(truncatingIfNeeded: bits >> 16) & 0b100_0100)
-            if bits >> 24 & 15 == 0 { graph.flags[record].insert(.dying) }
+            graph.flags[record] = StateEntry.Flags(
+                rawValue: UInt8(truncatingIfNeeded: bits >> 16) & 0b100_0100)
+            if bits >> 24 & 15 == 0 { graph.flags[record].insert(.pendingRemoval) }
         }
     }
 
@@ -37,9 +40,13 @@ struct EvictionRuleTests {
                 fill(&graph, &random)
                 for record in 1...count {
                     for limit in 1...count {
-                        guard try isRight(graph, Handle(UInt64(record)), searchLimit: limit) else { return }
+                        guard try isRight(graph, Handle(UInt64(record)), searchLimit: limit) else {
+                            return
+                        }
                     }
-                    guard try isRight(graph, Handle(UInt64(record)), regardlessOfAge: true) else { return }
+                    guard try isRight(graph, Handle(UInt64(record)), regardlessOfAge: true) else {
+                        return
+                    }
                 }
             }
         }
@@ -67,27 +74,37 @@ struct EvictionRuleTests {
             let count = Int(random.next() % 8) + 5
             var edges: UInt64 = random.next() & random.next() & random.next()
             if count > 8 { edges &= random.next() }
-            // More than 64 edges do not fit a number: the last records of a large graph refer to nothing.
+            // More than 64 edges do not fit a number: the last records of a large graph refer to
+            // nothing.
             var graph = MemoryGraph(count: count, edges: edges)
             fill(&graph, &random)
             guard try isRight(graph, Handle(random.next() % UInt64(count) + 1)) else { return }
         }
     }
 
-    @Test("to hold a group larger than the search may be, to release what is dying, whatever refers to it")
+    @Test(
+        "to hold a group larger than the search may be, to release what is dying, whatever refers to it"
+    )
     func corners() throws {
         // 1 -> 2 -> 3 -> 1
         var ring = MemoryGraph(count: 3, edges: 0b001_100_010)
         ring.stamps = [5, 7, 6]
-        #expect(try EvictionRule.step(for: Handle(1), in: ring, searchLimit: 2) == .hold(Handle(1), entrances: []))
-        #expect(try EvictionRule.step(for: Handle(1), in: ring, searchLimit: 3) == .relist(Handle(1), stamp: Stamp(7)))
+        #expect(
+            try EvictionRule.step(for: Handle(1), in: ring, searchLimit: 2)
+                == .block(Handle(1), externalReferences: []))
+        #expect(
+            try EvictionRule.step(for: Handle(1), in: ring, searchLimit: 3)
+                == .relist(Handle(1), stamp: Stamp(7)))
         let all: [Handle] = [Handle(1), Handle(2), Handle(3)]
         #expect(try EvictionRule.step(for: Handle(2), in: ring) == .evict(all, stamp: Stamp(7)))
         #expect(
-            try EvictionRule.step(for: Handle(1), in: ring, regardlessOfAge: true) == .evict(all, stamp: Stamp(7)))
+            try EvictionRule.step(for: Handle(1), in: ring, regardlessOfAge: true)
+                == .evict(all, stamp: Stamp(7)))
         ring.outside[2] = 1
-        #expect(try EvictionRule.step(for: Handle(2), in: ring) == .hold(Handle(2), entrances: [Handle(3)]))
-        ring.flags[1] = .dying
+        #expect(
+            try EvictionRule.step(for: Handle(2), in: ring)
+                == .block(Handle(2), externalReferences: [Handle(3)]))
+        ring.flags[1] = .pendingRemoval
         #expect(try EvictionRule.step(for: Handle(2), in: ring) == .release(Handle(2)))
     }
 
@@ -100,8 +117,10 @@ struct EvictionRuleTests {
             func children(_ handle: Handle) throws -> [Handle] { throw Looked() }
         }
         let root = Blind(entry: StateEntry(referenceCount: 0, stamp: Stamp(3), flags: .onCycle))
-        #expect(try EvictionRule.step(for: Handle(1), in: root) == .evict([Handle(1)], stamp: Stamp(3)))
-        let dying = Blind(entry: StateEntry(referenceCount: 2, flags: [.dying, .tombstone]))
+        #expect(
+            try EvictionRule.step(for: Handle(1), in: root) == .evict([Handle(1)], stamp: Stamp(3)))
+        let dying = Blind(
+            entry: StateEntry(referenceCount: 2, flags: [.pendingRemoval, .tombstone]))
         #expect(try EvictionRule.step(for: Handle(1), in: dying) == .release(Handle(1)))
         #expect(throws: Blind.Looked.self) {
             try EvictionRule.step(for: Handle(1), in: Blind(entry: StateEntry()))

@@ -2,7 +2,8 @@ import EspalierRecords
 
 @testable import EspalierStore
 
-/// A graph of a few records in memory, and what is to be done with each of them by definition: all paths looked at.
+/// A graph of a few records in memory, and what is to be done with each of them by definition: all
+/// paths looked at.
 struct MemoryGraph: EvictionGraph {
     /// Handles 1 to `count`.
     let count: Int
@@ -26,7 +27,8 @@ struct MemoryGraph: EvictionGraph {
         let record = index(handle)
         let inner = rows.count { $0 >> UInt64(record) & 1 == 1 }
         return StateEntry(
-            referenceCount: outside[record] + UInt64(inner), stamp: Stamp(stamps[record]), flags: flags[record])
+            referenceCount: outside[record] + UInt64(inner), stamp: Stamp(stamps[record]),
+            flags: flags[record])
     }
 
     func children(_ handle: Handle) -> [Handle] { handles(rows[index(handle)]) }
@@ -43,12 +45,15 @@ struct MemoryGraph: EvictionGraph {
     private var paths: [UInt64] {
         var paths = rows
         for middle in 0..<count {
-            for start in 0..<count where paths[start] >> UInt64(middle) & 1 == 1 { paths[start] |= paths[middle] }
+            for start in 0..<count where paths[start] >> UInt64(middle) & 1 == 1 {
+                paths[start] |= paths[middle]
+            }
         }
         return paths
     }
 
-    /// The records of the handle's strongly connected component; none where no path leads back to it.
+    /// The records of the handle's strongly connected component; none where no path leads back to
+    /// it.
     func component(of handle: Handle) -> [Handle] {
         let paths = paths
         let record = index(handle)
@@ -67,13 +72,21 @@ struct MemoryGraph: EvictionGraph {
 
     func expectedStep(for handle: Handle, regardlessOfAge: Bool, searchLimit: Int) -> EvictionStep {
         let entry = entry(handle)
-        if entry.flags.contains(.dying), !entry.flags.contains(.held) { return .release(handle) }
+        if entry.flags.contains(.pendingRemoval), !entry.flags.contains(.blocked) {
+            return .release(handle)
+        }
         if entry.referenceCount == 0 { return .evict([handle], stamp: entry.stamp) }
-        guard reach(of: handle) <= searchLimit else { return .hold(handle, entrances: []) }
+        guard reach(of: handle) <= searchLimit else {
+            return .block(handle, externalReferences: [])
+        }
         let group = component(of: handle)
         guard !group.isEmpty else { return .unflag(handle) }
-        let entrances = group.filter { self.entry($0).referenceCount > references(to: $0, within: group) }
-        guard entrances.isEmpty else { return .hold(handle, entrances: entrances) }
+        let externalReferences = group.filter {
+            self.entry($0).referenceCount > references(to: $0, within: group)
+        }
+        guard externalReferences.isEmpty else {
+            return .block(handle, externalReferences: externalReferences)
+        }
         let newest = group.map { self.entry($0).stamp }.max() ?? entry.stamp
         return newest == entry.stamp || regardlessOfAge
             ? .evict(group, stamp: newest) : .relist(handle, stamp: newest)

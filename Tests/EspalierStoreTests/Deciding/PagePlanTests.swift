@@ -8,7 +8,9 @@ struct PagePlanTests {
     /// From the smallest budget to the largest: every one up to 4,096 pages, then ever fewer.
     private static var capacities: [Int] {
         var capacities = Array(250...4_096)
-        while let last = capacities.last, last < 16_777_215 { capacities.append(min(last + last / 512, 16_777_215)) }
+        while let last = capacities.last, last < 16_777_215 {
+            capacities.append(min(last + last / 512, 16_777_215))
+        }
         return capacities
     }
 
@@ -21,7 +23,8 @@ struct PagePlanTests {
     func order() {
         for capacity in Self.capacities {
             let plan = PagePlan(capacity: capacity)
-            let isInOrder = 0 < plan.low && plan.low < plan.high && plan.high + plan.reserve < capacity
+            let isInOrder =
+                0 < plan.low && plan.low < plan.high && plan.high + plan.reserve < capacity
             #expect(isInOrder, "\(capacity) pages")
             if !isInOrder { return }
         }
@@ -45,7 +48,9 @@ struct PagePlanTests {
         var before = PagePlan(capacity: 249)
         for capacity in 250...70_000 {
             let plan = PagePlan(capacity: capacity)
-            guard plan.high >= before.high, plan.reserve >= before.reserve, plan.groupBytes >= before.groupBytes else {
+            guard plan.high >= before.high, plan.reserve >= before.reserve,
+                plan.groupBytes >= before.groupBytes
+            else {
                 Issue.record("\(before), \(plan)")
                 return
             }
@@ -53,13 +58,16 @@ struct PagePlanTests {
         }
     }
 
-    @Test("caches can be filled as far as is said", arguments: [(1, 50), (4, 64), (16, 86), (64, 92)])
+    @Test(
+        "caches can be filled as far as is said", arguments: [(1, 50), (4, 64), (16, 86), (64, 92)])
     func shares(mebibytes: Int, percent: Int) {
         let plan = PagePlan(capacity: Self.capacity(mebibytes: mebibytes))
         #expect(plan.high * 100 / plan.capacity == percent)
     }
 
-    @Test("and are kept full", arguments: [(1, 0.49), (4, 0.55), (16, 0.78), (64, 0.88), (1_024, 0.95)])
+    @Test(
+        "and are kept full",
+        arguments: [(1, 0.49), (4, 0.55), (16, 0.78), (64, 0.88), (1_024, 0.95)])
     func kept(mebibytes: Int, share: Double) {
         let plan = PagePlan(capacity: Self.capacity(mebibytes: mebibytes))
         #expect(Double(plan.low) >= share * Double(plan.capacity))

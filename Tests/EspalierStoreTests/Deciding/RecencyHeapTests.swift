@@ -11,7 +11,9 @@ struct RecencyHeapTests {
         Listing(stamp: Stamp(random.next() % 50), handle: Handle(random.next() % 20))
     }
 
-    @Test("always has the oldest first, as a sorted array would, equal ones as often as they were put in")
+    @Test(
+        "always has the oldest first, as a sorted array would, equal ones as often as they were put in"
+    )
     func order() {
         var random = SeededGenerator(quietly: 1)
         for round in 0..<200 {
@@ -22,7 +24,8 @@ struct RecencyHeapTests {
                 if sorted.isEmpty || random.next() % 10 < 3 + UInt64(round % 5) {
                     let listing = listing(&random)
                     heap.insert(listing)
-                    sorted.insert(listing, at: sorted.firstIndex { listing < $0 } ?? sorted.endIndex)
+                    sorted.insert(
+                        listing, at: sorted.firstIndex { listing < $0 } ?? sorted.endIndex)
                 } else {
                     heap.removeFirst()
                     sorted.removeFirst()

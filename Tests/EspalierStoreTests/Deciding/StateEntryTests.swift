@@ -13,7 +13,9 @@ struct StateEntryTests {
         }
     }
 
-    @Test("is read as it was written, with any flags, counts, stamps, times, and what is released of a dying one")
+    @Test(
+        "is read as it was written, with any flags, counts, stamps, times, and what is released of a dying one"
+    )
     func roundTrip() throws {
         var random = SeededGenerator(quietly: 3)
         let numbers: [UInt64] = [0, 1, 127, 128, 1 << 32, .max - 1, .max]
@@ -21,12 +23,15 @@ struct StateEntryTests {
             for _ in 0..<8 {
                 var entry = StateEntry(
                     referenceCount: numbers.randomElement(using: &random) ?? 0,
-                    stamp: Stamp(numbers.randomElement(using: &random) ?? 0), flags: .init(rawValue: flags))
+                    stamp: Stamp(numbers.randomElement(using: &random) ?? 0),
+                    flags: .init(rawValue: flags))
                 if entry.flags.contains(.timed) {
                     entry.writtenAt = numbers.randomElement(using: &random) ?? 0
                     entry.expiry = numbers.randomElement(using: &random) ?? 0
                 }
-                if entry.flags.contains(.dying) { entry.released = numbers.randomElement(using: &random) ?? 0 }
+                if entry.flags.contains(.pendingRemoval) {
+                    entry.released = numbers.randomElement(using: &random) ?? 0
+                }
                 let handle = Handle(numbers.randomElement(using: &random) ?? 0)
                 #expect(try read(entry.bytes(for: handle), handle) == entry)
             }
@@ -35,7 +40,8 @@ struct StateEntryTests {
 
     @Test("of another record, cut short, or with any bit changed is none")
     func damage() throws {
-        var entry = StateEntry(referenceCount: 3, stamp: Stamp(700), flags: [.dying, .tombstone])
+        var entry = StateEntry(
+            referenceCount: 3, stamp: Stamp(700), flags: [.pendingRemoval, .tombstone])
         entry.released = 64
         let bytes = entry.bytes(for: Handle(5))
         #expect(throws: FormatError.self) { try read(bytes, Handle(6)) }
@@ -49,7 +55,9 @@ struct StateEntryTests {
         }
     }
 
-    @Test("lists roots and records on a cycle under their stamps, dying ones before all, held ones and tombstones not")
+    @Test(
+        "lists roots and records on a cycle under their stamps, dying ones before all, held ones and tombstones not"
+    )
     func listing() {
         func listing(_ references: UInt64, _ flags: StateEntry.Flags) -> UInt64? {
             StateEntry(referenceCount: references, stamp: Stamp(9), flags: flags).listing?.rawValue
@@ -58,20 +66,20 @@ struct StateEntryTests {
         #expect(listing(1, []) == nil)
         #expect(listing(0, .lost) == 9)
         #expect(listing(2, .onCycle) == 9)
-        #expect(listing(2, [.onCycle, .held]) == nil)
-        #expect(listing(2, .held) == nil)
-        #expect(listing(0, [.onCycle, .held]) == 9)
+        #expect(listing(2, [.onCycle, .blocked]) == nil)
+        #expect(listing(2, .blocked) == nil)
+        #expect(listing(0, [.onCycle, .blocked]) == 9)
         #expect(listing(1, .tombstone) == nil)
         #expect(listing(1, [.tombstone, .onCycle]) == nil)
-        #expect(listing(0, .dying) == 0)
-        #expect(listing(1, [.dying, .tombstone]) == 0)
-        #expect(listing(1, [.dying, .tombstone, .onCycle]) == 0)
-        #expect(listing(1, [.dying, .held]) == nil)
+        #expect(listing(0, .pendingRemoval) == 0)
+        #expect(listing(1, [.pendingRemoval, .tombstone]) == 0)
+        #expect(listing(1, [.pendingRemoval, .tombstone, .onCycle]) == 0)
+        #expect(listing(1, [.pendingRemoval, .blocked]) == nil)
     }
 
     @Test("with a reference fewer is held no longer, and never counts below zero")
     func drop() {
-        var entry = StateEntry(referenceCount: 2, stamp: Stamp(4), flags: [.onCycle, .held])
+        var entry = StateEntry(referenceCount: 2, stamp: Stamp(4), flags: [.onCycle, .blocked])
         entry.drop()
         #expect(entry == StateEntry(referenceCount: 1, stamp: Stamp(4), flags: .onCycle))
         entry.drop()
@@ -84,7 +92,7 @@ struct StateEntryTests {
         #expect(StateEntry.unreferenced.isUnstamped)
         #expect(!StateEntry.default.isUnstamped)
         #expect(!StateEntry(referenceCount: 0, stamp: Stamp(1)).isUnstamped)
-        #expect(!StateEntry(referenceCount: 0, flags: .dying).isUnstamped)
+        #expect(!StateEntry(referenceCount: 0, flags: .pendingRemoval).isUnstamped)
         #expect(!StateEntry(referenceCount: 0, flags: .tombstone).isUnstamped)
     }
 }

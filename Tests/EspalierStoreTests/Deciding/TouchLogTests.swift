@@ -23,13 +23,17 @@ struct TouchLogTests {
         #expect(take(log) == [9, 5])
     }
 
-    @Test("ask for a flush some time later at first, at once when there are many, and otherwise for nothing")
+    @Test(
+        "ask for a flush some time later at first, at once when there are many, and otherwise for nothing"
+    )
     func demands() {
         let log = TouchLog()
         for _ in 0..<2 {
             #expect(log.touch(Handle(1), in: "a") == .flushLater)
             for handle in 2..<UInt64(TouchLog.flushCount) {
-                guard log.touch(Handle(handle), in: "a") == .nothing, log.touch(Handle(1), in: "a") == .nothing else {
+                guard log.touch(Handle(handle), in: "a") == .nothing,
+                    log.touch(Handle(1), in: "a") == .nothing
+                else {
                     Issue.record("\(handle)")
                     return
                 }

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("A sender and its cache")
 struct EditOracleTests {
-    @Test("do what two arrays do, and are the same again after what was out of date", arguments: [21, 22] as [UInt64])
+    @Test(
+        "do what two arrays do, and are the same again after what was out of date",
+        arguments: [21, 22] as [UInt64])
     func againstArrays(seed: UInt64) throws {
         try withCache { cache in
             var walk = EditWalk(cache, SeededGenerator(seed: seed))
@@ -17,13 +19,15 @@ struct EditOracleTests {
                 if step % 100 == 99 { try expectClean(cache) }
             }
             // A checker that can't tell them apart checks nothing.
-            #expect(walk.tally[.applied, default: 0] > 80 && walk.tally[.outOfDate, default: 0] > 25, "\(walk.tally)")
+            #expect(
+                walk.tally[.applied, default: 0] > 80 && walk.tally[.outOfDate, default: 0] > 25,
+                "\(walk.tally)")
         }
     }
 }
 
-/// Random edits by a sender whose list is not always what is stored: another writer edits the collection too, models are deleted
-/// behind the sender's back, and what it expects is made wrong.
+/// Random edits by a sender whose list is not always what is stored: another writer edits the
+/// collection too, models are deleted behind the sender's back, and what it expects is made wrong.
 private struct EditWalk {
     private let cache: NormalizedCache
     private var random: SeededGenerator
@@ -62,7 +66,9 @@ private struct EditWalk {
         case 0: return Remark("inline \(number)")
         case 1: return Remark("inline", on: Person("p:\(number % 20)", "Person"))
         default:
-            return Remark("node", on: number % 3 == 0 ? Person("p:\(number % 20)", "Person") : nil, id: "r:\(number)")
+            return Remark(
+                "node", on: number % 3 == 0 ? Person("p:\(number % 20)", "Person") : nil,
+                id: "r:\(number)")
         }
     }
 
@@ -75,10 +81,12 @@ private struct EditWalk {
     private mutating func randomEdit(of count: Int) -> CollectionEdit {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: return .append(elements())
-        case 1 where count > 0: return .update(element(), at: Int.random(in: 0..<count, using: &random))
+        case 1 where count > 0:
+            return .update(element(), at: Int.random(in: 0..<count, using: &random))
         case 2, 3: return .insert(elements(), at: Int.random(in: 0...count, using: &random))
         default:
-            return count == 0 ? .append([element()]) : .remove(at: Int.random(in: 0..<count, using: &random))
+            return count == 0
+                ? .append([element()]) : .remove(at: Int.random(in: 0..<count, using: &random))
         }
     }
 
@@ -90,7 +98,9 @@ private struct EditWalk {
         let isRight = Self.isRight(edit, expected, of: stored)
         let result = cache.result(edit, expecting: expected)
         tally[result, default: 0] += 1
-        #expect(result == (isRight ? .applied : .outOfDate), "\(random), \(edit), expecting \(expected)")
+        #expect(
+            result == (isRight ? .applied : .outOfDate), "\(random), \(edit), expecting \(expected)"
+        )
         edit.apply(to: &shown)
         if result == .applied {
             var list = stored ?? []
@@ -105,15 +115,20 @@ private struct EditWalk {
         _ edit: CollectionEdit, _ expected: CollectionNeighbours, of stored: [Remark]?
     ) -> Bool {
         guard let stored else {
-            if case .append = edit { return expected == CollectionNeighbours([Remark](), around: 0) }
+            if case .append = edit {
+                return expected == CollectionNeighbours([Remark](), around: 0)
+            }
             return false
         }
         return expected == CollectionNeighbours(stored, around: edit.index(in: stored.count))
     }
 
     private mutating func spoil(_ expected: inout CollectionNeighbours) {
-        let (count, previous, current, next) = (expected.count, expected.previous, expected.current, expected.next)
-        let name = Bool.random(using: &random) ? nil : "r:\(Int.random(in: 0..<300, using: &random))"
+        let (count, previous, current, next) = (
+            expected.count, expected.previous, expected.current, expected.next
+        )
+        let name =
+            Bool.random(using: &random) ? nil : "r:\(Int.random(in: 0..<300, using: &random))"
         expected =
             switch Int.random(in: 0..<4, using: &random) {
             case 0: .init(count: count + 1, previous: previous, current: current, next: next)
@@ -137,7 +152,8 @@ private struct EditWalk {
         switch edit {
         case .insert(let models, let index):
             cache.insert(models.compactMap { $0 as? Remark }, at: index, inCollection: "c")
-        case .append(let models): cache.append(models.compactMap { $0 as? Remark }, toCollection: "c")
+        case .append(let models):
+            cache.append(models.compactMap { $0 as? Remark }, toCollection: "c")
         case .update(let model, let index):
             if let model = model as? Remark { cache.update(model, at: index, inCollection: "c") }
         case .remove(let index): cache.remove(at: index, fromCollection: "c")

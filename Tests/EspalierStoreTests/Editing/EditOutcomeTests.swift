@@ -8,7 +8,9 @@ import Testing
 struct EditOutcomeTests {
     private static let list = (0..<3).map(Remark.node)
 
-    @Test("comes exactly once for each edit, of those under way when the cache is closed and those after, too")
+    @Test(
+        "comes exactly once for each edit, of those under way when the cache is closed and those after, too"
+    )
     func closing() throws {
         try withCache { cache in
             cache.setCollection(Self.list, forKey: "c")
@@ -44,19 +46,24 @@ struct EditOutcomeTests {
         }
     }
 
-    @Test("of an edit without key, or with a model that can't be stored, is a failure, and nothing is written")
+    @Test(
+        "of an edit without key, or with a model that can't be stored, is a failure, and nothing is written"
+    )
     func failures() throws {
         try withCache { cache in
             try cache.setCollection(Self.list, forKey: "c").wait()
             let neighbours = CollectionNeighbours(Self.list, around: 0)
             let edits: [CollectionEdit] = [
-                .insert([Remark.node(7)], at: 0), .append([]), .update(Remark.node(7), at: 0), .remove(at: 0),
+                .insert([Remark.node(7)], at: 0), .append([]), .update(Remark.node(7), at: 0),
+                .remove(at: 0),
             ]
             for edit in edits {
-                #expect(cache.result(edit, expecting: neighbours, key: "") == .failed(.noIdentifier))
+                #expect(
+                    cache.result(edit, expecting: neighbours, key: "") == .failed(.noIdentifier))
             }
             for edit: CollectionEdit in [
-                .insert([Remark.node(7), Opaque()], at: 0), .insert([Remark.node(7), Remark("", id: "")], at: 0),
+                .insert([Remark.node(7), Opaque()], at: 0),
+                .insert([Remark.node(7), Remark("", id: "")], at: 0),
             ] {
                 guard case .failed = cache.result(edit, expecting: neighbours) else {
                     Issue.record("\(edit) did not fail")
@@ -68,7 +75,9 @@ struct EditOutcomeTests {
         }
     }
 
-    @Test("is told where it may wait for the cache, and take a lock that the sender holds while it edits")
+    @Test(
+        "is told where it may wait for the cache, and take a lock that the sender holds while it edits"
+    )
     func waiting() throws {
         try withCache { cache in
             cache.setCollection(Self.list, forKey: "c")
@@ -99,7 +108,8 @@ struct EditOutcomeTests {
             let tickets = try withBlockedWriter(cache) {
                 (0..<20).map { number in
                     if number % 5 == 0 {
-                        let edit = CollectionEdit.insert([Remark("x", on: Person("p:new", "x"), id: "r:new")], at: 0)
+                        let edit = CollectionEdit.insert(
+                            [Remark("x", on: Person("p:new", "x"), id: "r:new")], at: 0)
                         cache.editCollection(edit, forKey: "c", expecting: wrong, context: nil) {
                             results.note($0, of: number)
                         }
@@ -111,7 +121,8 @@ struct EditOutcomeTests {
             #expect(tickets.allSatisfy { code($0) == nil })
             #expect(results.all == Array(repeating: .outOfDate, count: 4))
             #expect(cache.remarks() == Self.list + (0..<20).map(Remark.node))
-            #expect(cache.read(Remark.self, "r:new") == nil && cache.read(Person.self, "p:new") == nil)
+            #expect(
+                cache.read(Remark.self, "r:new") == nil && cache.read(Person.self, "p:new") == nil)
         }
     }
 
@@ -130,7 +141,9 @@ struct EditOutcomeTests {
                 }
             }
             try await (cache as any CollectionCacheDelegate).flush()
-            #expect(await cache.collection(of: Remark.self, forKey: "c", consistency: .snapshot) == sender.list)
+            #expect(
+                await cache.collection(of: Remark.self, forKey: "c", consistency: .snapshot)
+                    == sender.list)
             sender.results.wait(for: 400)
             #expect(sender.results.all == Array(repeating: .applied, count: 400))
         }

@@ -8,7 +8,9 @@ struct EditTests {
     private let anna = Person("p:1", "Anna")
 
     /// Sends edits of `list`, and expects each to be applied as an array would.
-    private func apply(_ edits: [CollectionEdit], to list: inout [Remark], in cache: NormalizedCache) {
+    private func apply(
+        _ edits: [CollectionEdit], to list: inout [Remark], in cache: NormalizedCache
+    ) {
         for edit in edits {
             #expect(cache.result(edit, of: list) == .applied, "\(edit)")
             edit.apply(to: &list)
@@ -23,17 +25,24 @@ struct EditTests {
             cache.setCollection(list, forKey: "c", context: nil)
             apply(
                 [
-                    .insert([Remark.node(10), Remark("inline", on: anna)], at: 0), .insert([Remark.node(11)], at: 3),
-                    .insert([Remark("last")], at: 7), .append([Remark.node(12), Remark.node(0)]), .remove(at: 0),
-                    .remove(at: 0), .remove(at: 7), .update(Remark.node(13), at: 0), .update(Remark("inline"), at: 3),
-                    .update(Remark.node(14), at: 3), .remove(at: 3), .remove(at: 0), .remove(at: 1), .remove(at: 1),
-                    .remove(at: 1), .remove(at: 0), .insert([Remark.node(1)], at: 0), .remove(at: 0),
+                    .insert([Remark.node(10), Remark("inline", on: anna)], at: 0),
+                    .insert([Remark.node(11)], at: 3),
+                    .insert([Remark("last")], at: 7), .append([Remark.node(12), Remark.node(0)]),
+                    .remove(at: 0),
+                    .remove(at: 0), .remove(at: 7), .update(Remark.node(13), at: 0),
+                    .update(Remark("inline"), at: 3),
+                    .update(Remark.node(14), at: 3), .remove(at: 3), .remove(at: 0), .remove(at: 1),
+                    .remove(at: 1),
+                    .remove(at: 1), .remove(at: 0), .insert([Remark.node(1)], at: 0),
+                    .remove(at: 0),
                     .append([Remark("first")]),
                 ], to: &list, in: cache)
         }
     }
 
-    @Test("that appends to what the sender has empty makes a collection that is not there, with nothing in it, too")
+    @Test(
+        "that appends to what the sender has empty makes a collection that is not there, with nothing in it, too"
+    )
     func making() throws {
         try withCache { cache in
             #expect(cache.result(.append([Remark.node(1)]), of: []) == .applied)
@@ -51,7 +60,9 @@ struct EditTests {
             let list = [Remark("one", on: anna, id: "r:1"), Remark("two", id: "r:2")]
             cache.setCollection(list, forKey: "c", context: nil)
             let ben = Person("p:2", "Ben")
-            #expect(cache.result(.update(Remark("new", on: ben, id: "r:1"), at: 0), of: list) == .applied)
+            #expect(
+                cache.result(.update(Remark("new", on: ben, id: "r:1"), at: 0), of: list)
+                    == .applied)
             #expect(cache.read(Remark.self, "r:1") == Remark("new", on: ben, id: "r:1"))
             #expect(cache.result(.update(Remark("newer", id: "r:1"), at: 0), of: list) == .applied)
             #expect(cache.remarks() == [Remark("newer", id: "r:1"), list[1]])
@@ -76,7 +87,9 @@ struct EditTests {
             try cache.setCollection(list, forKey: "c").wait()
             let changes = cache.changeSets()
             let before = try cache.statistics().recordsWritten
-            for index in 0...3 { #expect(cache.result(.insert([], at: index), of: list) == .applied) }
+            for index in 0...3 {
+                #expect(cache.result(.insert([], at: index), of: list) == .applied)
+            }
             #expect(cache.result(.append([]), of: list) == .applied)
             #expect(cache.result(.insert([], at: 1), of: Array(list.dropLast())) == .outOfDate)
             #expect(cache.result(.update(list[1], at: 1), of: list) == .applied)
@@ -94,7 +107,8 @@ struct EditTests {
             cache.setCollection(list, forKey: "c", context: nil)
             apply(
                 [
-                    .remove(at: 4), .insert([Remark.node(0), Remark.node(1)], at: 1), .update(Remark.node(1), at: 0),
+                    .remove(at: 4), .insert([Remark.node(0), Remark.node(1)], at: 1),
+                    .update(Remark.node(1), at: 0),
                     .append([Remark.node(0)]), .remove(at: 2), .remove(at: 2),
                 ], to: &list, in: cache)
             cache.deleteModel(Remark.node(0), forKey: nil, context: nil)
@@ -131,8 +145,10 @@ struct EditTests {
             var list = (0..<10_000).map { Remark.node($0 % 50) }
             try cache.setCollection(list, forKey: "c").wait()
             let edits: [CollectionEdit] = [
-                .insert([Remark.node(99)], at: 5_000), .append([Remark.node(99)]), .insert([Remark.node(99)], at: 0),
-                .update(Remark.node(99), at: 7_777), .update(Remark.node(98), at: 512), .remove(at: 3),
+                .insert([Remark.node(99)], at: 5_000), .append([Remark.node(99)]),
+                .insert([Remark.node(99)], at: 0),
+                .update(Remark.node(99), at: 7_777), .update(Remark.node(98), at: 512),
+                .remove(at: 3),
             ]
             for edit in edits {
                 let before = try cache.statistics().recordsWritten
@@ -155,7 +171,8 @@ struct EditTests {
             for number in [0, 3, 511, 512, 699] {
                 cache.deleteModel(Remark.node(number), forKey: nil, context: nil)
                 list.removeAll { $0.id == "r:\(number)" }
-                let edit = CollectionEdit.update(Remark.node(1_000 + number), at: min(number, list.count - 1))
+                let edit = CollectionEdit.update(
+                    Remark.node(1_000 + number), at: min(number, list.count - 1))
                 #expect(cache.result(edit, of: list) == .applied)
                 edit.apply(to: &list)
             }

@@ -10,19 +10,26 @@ struct OutOfDateTests {
 
     /// An edit of each kind at `index`.
     private static func edits(at index: Int) -> [CollectionEdit] {
-        [.insert([Remark.node(90)], at: index), .update(Remark.node(91), at: index), .remove(at: index)]
+        [
+            .insert([Remark.node(90)], at: index), .update(Remark.node(91), at: index),
+            .remove(at: index),
+        ]
     }
 
-    /// Runs edits at every place of `shown`, and an append, against a cache with `list`: they are out of date within `places`.
+    /// Runs edits at every place of `shown`, and an append, against a cache with `list`: they are
+    /// out of date within `places`.
     private func expectOutOfDate(
-        showing shown: [Remark], places: ClosedRange<Int>, sourceLocation: SourceLocation = #_sourceLocation
+        showing shown: [Remark], places: ClosedRange<Int>,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         try withCache { cache in
             try cache.setCollection(Self.list, forKey: "c").wait()
             let before = try cache.statistics()
             for place in places {
                 for edit in Self.edits(at: place) {
-                    #expect(cache.result(edit, of: shown) == .outOfDate, "\(edit)", sourceLocation: sourceLocation)
+                    #expect(
+                        cache.result(edit, of: shown) == .outOfDate, "\(edit)",
+                        sourceLocation: sourceLocation)
                 }
             }
             let after = try cache.statistics()
@@ -67,18 +74,24 @@ struct OutOfDateTests {
     @Test("an element with identifier where one without stands, and the other way round")
     func inlineElements() throws {
         try withCache { cache in
-            let list = [Remark("a"), Remark.node(1), Remark("b", on: Person("p:1", "Anna")), Remark.node(2)]
+            let list = [
+                Remark("a"), Remark.node(1), Remark("b", on: Person("p:1", "Anna")), Remark.node(2),
+            ]
             cache.setCollection(list, forKey: "c", context: nil)
             for place in list.indices {
                 var shown = list
                 shown[place] = list[place].id == nil ? Remark("x", id: "p:1") : Remark("x")
                 for near in max(0, place - 1)...min(list.count - 1, place + 1) {
-                    for edit in Self.edits(at: near) { #expect(cache.result(edit, of: shown) == .outOfDate) }
+                    for edit in Self.edits(at: near) {
+                        #expect(cache.result(edit, of: shown) == .outOfDate)
+                    }
                 }
             }
             #expect(cache.remarks() == list)
             // Which inline element it is does not show.
-            #expect(cache.result(.remove(at: 1), of: [Remark("x"), list[1], Remark("y"), list[3]]) == .applied)
+            #expect(
+                cache.result(.remove(at: 1), of: [Remark("x"), list[1], Remark("y"), list[3]])
+                    == .applied)
         }
     }
 
@@ -98,12 +111,18 @@ struct OutOfDateTests {
                         let expected = CollectionNeighbours(
                             count: count, previous: previous, current: current, next: next)
                         let isRight = expected == CollectionNeighbours(list, around: place)
-                        let edits = Self.edits(at: place) + (place == list.count ? [.append([Remark.node(92)])] : [])
+                        let edits =
+                            Self.edits(at: place)
+                            + (place == list.count ? [.append([Remark.node(92)])] : [])
                         for (number, edit) in edits.enumerated() {
                             let isInside = place < list.count || number == 0 || number == 3
                             let result = cache.result(edit, expecting: expected)
-                            #expect((result == .applied) == (isRight && isInside), "\(edit), expecting \(expected)")
-                            if result == .applied { cache.setCollection(list, forKey: "c", context: nil) }
+                            #expect(
+                                (result == .applied) == (isRight && isInside),
+                                "\(edit), expecting \(expected)")
+                            if result == .applied {
+                                cache.setCollection(list, forKey: "c", context: nil)
+                            }
                         }
                     }
                 }
@@ -117,7 +136,9 @@ struct OutOfDateTests {
         try withCache { cache in
             cache.setCollection(Self.list, forKey: "c")
             for index in [.min, .min + 1, -2, -1, 7, .max - 1, .max] as [Int] {
-                for edit in Self.edits(at: index) { #expect(cache.result(edit, of: Self.list) == .outOfDate) }
+                for edit in Self.edits(at: index) {
+                    #expect(cache.result(edit, of: Self.list) == .outOfDate)
+                }
                 let far = CollectionNeighbours(count: index, previous: nil, current: nil, next: nil)
                 for edit in Self.edits(at: index) + [.append([])] {
                     #expect(cache.result(edit, expecting: far) == .outOfDate)
@@ -162,9 +183,13 @@ struct OutOfDateTests {
             for number in 1...3 {
                 cache.setCollection(Self.list, forKey: "c")
                 cache.delete("r:\(number)")
-                for edit in Self.edits(at: 2) { #expect(cache.result(edit, of: Self.list) == .outOfDate) }
+                for edit in Self.edits(at: 2) {
+                    #expect(cache.result(edit, of: Self.list) == .outOfDate)
+                }
                 cache.set(Remark.node(number))
-                for edit in Self.edits(at: 2) { #expect(cache.result(edit, of: Self.list) == .outOfDate) }
+                for edit in Self.edits(at: 2) {
+                    #expect(cache.result(edit, of: Self.list) == .outOfDate)
+                }
                 #expect(cache.remarks() == Self.list.filter { $0.id != "r:\(number)" })
             }
         }
@@ -191,20 +216,27 @@ struct OutOfDateTests {
     func identifiers() throws {
         let long = String(repeating: "x", count: 600)
         let pairs = [
-            ("e\u{301}", "\u{E9}"), (long + "a", long + "b"), (long, long + "x"), ("a\u{0}", "a"), ("a", ""),
+            ("e\u{301}", "\u{E9}"), (long + "a", long + "b"), (long, long + "x"), ("a\u{0}", "a"),
+            ("a", ""),
             (String(repeating: "y", count: 510), String(repeating: "y", count: 511)),
         ]
         for (stored, other) in pairs {
             try withCache { cache in
-                let list = [Remark("first", id: "r:0"), Remark("text", id: stored), Remark("last", id: "r:1")]
+                let list = [
+                    Remark("first", id: "r:0"), Remark("text", id: stored),
+                    Remark("last", id: "r:1"),
+                ]
                 cache.setCollection(list, forKey: "c")
                 if !other.isEmpty { cache.set(Remark("other", id: other)) }
                 var shown = list
                 shown[1].id = other
                 for place in 0...2 {
-                    for edit in Self.edits(at: place) { #expect(cache.result(edit, of: shown) == .outOfDate) }
+                    for edit in Self.edits(at: place) {
+                        #expect(cache.result(edit, of: shown) == .outOfDate)
+                    }
                 }
-                #expect(cache.result(.update(Remark("new", id: stored), at: 1), of: list) == .applied)
+                #expect(
+                    cache.result(.update(Remark("new", id: stored), at: 1), of: list) == .applied)
             }
         }
     }

@@ -36,7 +36,8 @@ final class EditResults: Sendable {
     /// Blocks until `count` have come.
     func wait(for count: Int) { for _ in 0..<count { arrivals.wait() } }
 
-    /// All that have come so far, in the order of numbers; an edit with two outcomes stands there twice.
+    /// All that have come so far, in the order of numbers; an edit with two outcomes stands there
+    /// twice.
     var all: [EditResult] { results.withLock { $0.sorted { $0.key < $1.key }.flatMap(\.value) } }
 }
 
@@ -64,7 +65,8 @@ extension CollectionEdit {
     /// What it does to a list that has its index.
     func apply(to list: inout [Remark]) {
         switch self {
-        case .insert(let models, let index): list.insert(contentsOf: models.compactMap { $0 as? Remark }, at: index)
+        case .insert(let models, let index):
+            list.insert(contentsOf: models.compactMap { $0 as? Remark }, at: index)
         case .append(let models): list += models.compactMap { $0 as? Remark }
         case .update(let model, let index): if let model = model as? Remark { list[index] = model }
         case .remove(let index): list.remove(at: index)
@@ -74,9 +76,13 @@ extension CollectionEdit {
 
 extension CollectionCacheDelegate {
     /// Edits, and blocks until the outcome is there.
-    func result(_ edit: CollectionEdit, expecting neighbours: CollectionNeighbours, key: String = "c") -> EditResult {
+    func result(
+        _ edit: CollectionEdit, expecting neighbours: CollectionNeighbours, key: String = "c"
+    ) -> EditResult {
         let results = EditResults()
-        editCollection(edit, forKey: key, expecting: neighbours, context: nil) { results.note($0, of: 0) }
+        editCollection(edit, forKey: key, expecting: neighbours, context: nil) {
+            results.note($0, of: 0)
+        }
         results.wait(for: 1)
         return results.all[0]
     }
@@ -103,12 +109,14 @@ final class Sender: Sendable {
 
     /// Makes an edit of as many elements as there are, and sends it as number `number`.
     func edit(
-        _ number: Int, _ make: (Int) -> CollectionEdit, onOutcome: @escaping @Sendable () -> Void = {}
+        _ number: Int, _ make: (Int) -> CollectionEdit,
+        onOutcome: @escaping @Sendable () -> Void = {}
     ) {
         guarded.withLock { list in
             let edit = make(list.count)
             let neighbours = CollectionNeighbours(list, around: edit.index(in: list.count))
-            cache.editCollection(edit, forKey: "c", expecting: neighbours, context: nil) { [results] outcome in
+            cache.editCollection(edit, forKey: "c", expecting: neighbours, context: nil) {
+                [results] outcome in
                 onOutcome()
                 results.note(outcome, of: number)
             }

@@ -22,7 +22,9 @@ struct StaleStorageTests {
         #expect(cache.result(edit, of: Self.list) == .applied)
     }
 
-    @Test("a damaged segment, at the place of the edit or beside it", arguments: [511, 512, 700, 1_023, 1_024])
+    @Test(
+        "a damaged segment, at the place of the edit or beside it",
+        arguments: [511, 512, 700, 1_023, 1_024])
     func damagedSegment(place: Int) throws {
         try withCache { cache in
             try cache.setCollection(Self.list, forKey: "c").wait()
@@ -49,12 +51,16 @@ struct StaleStorageTests {
             let segments = try segments(cache)
             try cache.tamper { transaction, keyspaces in
                 let record = try #require(
-                    try transaction.record(keyspaces, segments[0], by: Expander(try cache.generation) { _ in nil }) {
+                    try transaction.record(
+                        keyspaces, segments[0],
+                        by: RecordDecompressor(try cache.generation) { _ in nil }
+                    ) {
                         _ in nil
                     })
                 let content = try SegmentContent.encode(SegmentContent.decode(record).prefix(5))
                 let bytes = RecordLayout.build(
-                    handle: segments[0], nameSpace: .segment, shape: .none, children: content.children,
+                    handle: segments[0], nameSpace: .segment, shape: .none,
+                    children: content.children,
                     identifier: "", values: content.values[...])
                 try transaction.put(keyspaces.nodes, segments[0].rawValue, bytes)
             }
@@ -102,7 +108,9 @@ struct StaleStorageTests {
             let other = try present(cache.handle("r:6"))
             try cache.tamper { try $0.delete($1.index, IndexKey.bytes(.node, "r:5")) }
             try expectMended(.update(Remark.node(9_999), at: 4), in: cache)
-            try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, "r:3"), other.storedBytes) }
+            try cache.tamper {
+                try $0.put($1.index, IndexKey.bytes(.node, "r:3"), other.storedBytes)
+            }
             try expectMended(.update(Remark.node(9_998), at: 4), in: cache)
         }
     }
@@ -111,7 +119,8 @@ struct StaleStorageTests {
     func evicted() throws {
         try withCache { cache in
             try cache.setCollection(Self.list, forKey: "c").wait()
-            try cache.submit { _ in .evict([.init(nameSpace: .collection, identifier: "c")]) }.wait()
+            try cache.submit { _ in .evict([.init(nameSpace: .collection, identifier: "c")]) }
+                .wait()
             try expectMended(.append([Remark.node(9_999)]), in: cache)
         }
     }

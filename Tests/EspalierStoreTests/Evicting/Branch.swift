@@ -1,7 +1,8 @@
 import EspalierModels
 import EspalierRecords
 
-/// A node with any number of children of its own type; a stub only refers to its record and leaves it as it is.
+/// A node with any number of children of its own type; a stub only refers to its record and leaves
+/// it as it is.
 final class Branch: NormalizedModel {
     let id: String
     let text: String?

@@ -32,7 +32,7 @@ final class CommitterRig {
         _ = try directory.prepare(create: true)
         let holder = try GenerationHolder(directory, configuration, create: true)
         let committer = Committer(
-            holder, StatisticsRecorder(), configuration.compression, callAttention: {},
+            holder, StatisticsRecorder(), configuration.compression, wakeWriter: {},
             onCommit: { changes, _ in sets.sets.withLock { $0.append(changes) } })
         return (holder, committer)
     }
@@ -56,7 +56,8 @@ final class CommitterRig {
     func set(_ branch: Branch) throws {
         let flattener = Flattener()
         let value = try flattener.value { try ModelStorage.encode(branch, into: $0) }
-        try committer.commit([.nodes(flattener.finish(), entries: value.children, policy: .replace)])
+        try committer.commit([.nodes(flattener.finish(), entries: value.children, policy: .replace)]
+        )
     }
 
     func set(_ branch: Branch, key: String) throws {
@@ -70,7 +71,9 @@ final class CommitterRig {
         let values = try branches.map { branch in
             try flattener.value { try ModelStorage.encode(branch, into: $0) }
         }
-        try committer.commit([.collection(collection, .replace(values), flattener.finish(), policy: .replace)])
+        try committer.commit([
+            .collection(collection, .replace(values), flattener.finish(), policy: .replace)
+        ])
     }
 
     func commit(_ operation: WriteOperation) throws { try committer.commit([operation]) }
@@ -85,11 +88,14 @@ final class CommitterRig {
             switch nameSpace {
             case .node: reason = try reader.node(Branch.self, identifier).reason
             case .key: reason = try reader.model(Branch.self, forKey: identifier).reason
-            case .collection, .segment: reason = try reader.collection(Branch.self, forKey: identifier).reason
+            case .collection, .segment:
+                reason = try reader.collection(Branch.self, forKey: identifier).reason
             }
             committer.flag(reader.onCycle, in: generation)
             if touching {
-                for handle in reader.touched { _ = committer.touches.touch(handle, in: generation.name) }
+                for handle in reader.touched {
+                    _ = committer.touches.touch(handle, in: generation.name)
+                }
             }
             return reason == nil
         }

@@ -2,7 +2,8 @@ import EspalierRecords
 
 @testable import EspalierStore
 
-/// The definition of recency, by brute force: every access touches every record that can be reached, one by one.
+/// The definition of recency, by brute force: every access touches every record that can be
+/// reached, one by one.
 struct EagerOracle {
     /// A rule that is wrong.
     enum Flaw: CaseIterable {
@@ -34,7 +35,9 @@ struct EagerOracle {
 
     init(flaw: Flaw? = nil) { self.flaw = flaw }
 
-    static func node(_ identifier: String) -> Name { Name(nameSpace: .node, identifier: identifier) }
+    static func node(_ identifier: String) -> Name {
+        Name(nameSpace: .node, identifier: identifier)
+    }
 
     func contains(_ name: Name) -> Bool { identities[name] != nil }
 
@@ -133,12 +136,16 @@ struct EagerOracle {
 
     private func hasNoReference(_ group: Set<Int>) -> Bool {
         group.isDisjoint(with: pins)
-            && nodes.allSatisfy { group.contains($0.key) || Set($0.value.children).isDisjoint(with: group) }
+            && nodes.allSatisfy {
+                group.contains($0.key) || Set($0.value.children).isDisjoint(with: group)
+            }
     }
 
     mutating func evict(_ victim: Victim) {
         let group = Set(victim.entries.compactMap { identities[$0] })
-        guard group.count == victim.entries.count, let first = group.first, let stamp = nodes[first]?.stamp else {
+        guard group.count == victim.entries.count, let first = group.first,
+            let stamp = nodes[first]?.stamp
+        else {
             return note("\(victim.entries) is not there")
         }
         if !hasNoReference(group) { note("\(victim.entries) is referred to") }

@@ -2,7 +2,9 @@ import Testing
 
 @Suite("Eviction takes what was accessed longest ago, and never breaks a tree")
 struct EvictionOrderTests {
-    @Test("as if every access had touched every record it reached", arguments: 1...8 as ClosedRange<UInt64>)
+    @Test(
+        "as if every access had touched every record it reached",
+        arguments: 1...8 as ClosedRange<UInt64>)
     func order(seed: UInt64) throws {
         let walk = try EvictionWalk(seed: seed)
         try walk.run(steps: 12_500)

@@ -3,7 +3,8 @@ import EspalierTestSupport
 
 @testable import EspalierStore
 
-/// Does the same random things to a cache that is always full and to the oracle, and compares every eviction.
+/// Does the same random things to a cache that is always full and to the oracle, and compares every
+/// eviction.
 final class EvictionWalk {
     private(set) var oracle: EagerOracle
     private let rig: CommitterRig
@@ -15,7 +16,8 @@ final class EvictionWalk {
     private let names = 700
 
     init(seed: UInt64, flaw: EagerOracle.Flaw? = nil) throws {
-        rig = try CommitterRig(.forTests(budget: .mebibytes(1), compression: seed % 2 == 0 ? .standard : .none))
+        rig = try CommitterRig(
+            .forTests(budget: .mebibytes(1), compression: seed % 2 == 0 ? .standard : .none))
         oracle = EagerOracle(flaw: flaw)
         random = SeededGenerator(seed: seed)
     }
@@ -31,7 +33,9 @@ final class EvictionWalk {
     private func check() throws {
         let report = try rig.verify()
         if !report.isClean { oracle.note("verify: \(report.problems.prefix(5))") }
-        if rig.directoryBytes > budget.bytes { oracle.note("\(rig.directoryBytes) bytes in the directory") }
+        if rig.directoryBytes > budget.bytes {
+            oracle.note("\(rig.directoryBytes) bytes in the directory")
+        }
     }
 
     // MARK: Operations
@@ -44,8 +48,14 @@ final class EvictionWalk {
         case ..<750: try read()
         case ..<780: _ = try rig.read(.node, randomName(), touching: false)
         case ..<840: try delete(EagerOracle.node(randomName()))
-        case ..<860: try delete(.init(nameSpace: .key, identifier: "k\(Int.random(in: 0..<20, using: &random))"))
-        case ..<880: try delete(.init(nameSpace: .collection, identifier: "c\(Int.random(in: 0..<8, using: &random))"))
+        case ..<860:
+            try delete(
+                .init(nameSpace: .key, identifier: "k\(Int.random(in: 0..<20, using: &random))"))
+        case ..<880:
+            try delete(
+                .init(
+                    nameSpace: .collection, identifier: "c\(Int.random(in: 0..<8, using: &random))")
+            )
         case ..<905: try pin()
         case ..<945: try evict()
         case ..<995: try settle { while self.rig.committer.maintain(isIdle: true) {} }
@@ -56,7 +66,8 @@ final class EvictionWalk {
 
     private func randomName() -> String { "n:\(Int.random(in: 0..<names, using: &random))" }
 
-    /// Runs `body`, and tells the oracle of the evictions before it and after it. `apply` is what it does besides.
+    /// Runs `body`, and tells the oracle of the evictions before it and after it. `apply` is what
+    /// it does besides.
     private func settle(_ body: () throws -> Void, apply: () -> Void = {}) throws {
         try body()
         var changes = rig.takeChanges()[...]
@@ -82,29 +93,42 @@ final class EvictionWalk {
 
     private func setKey() throws {
         let tree = makeTree(depth: 1)
-        let name = EagerOracle.Name(nameSpace: .key, identifier: "k\(Int.random(in: 0..<20, using: &random))")
-        try settle({ try rig.set(tree, key: name.identifier) }, apply: { oracle.write([tree], entry: name) })
+        let name = EagerOracle.Name(
+            nameSpace: .key, identifier: "k\(Int.random(in: 0..<20, using: &random))")
+        try settle(
+            { try rig.set(tree, key: name.identifier) },
+            apply: { oracle.write([tree], entry: name) })
     }
 
     private func setCollection() throws {
         let count = Int.random(in: 0..<10, using: &random)
-        let trees = Dictionary((0..<count).map { _ in makeTree(depth: 0) }.map { ($0.id, $0) }) { $1 }.values.sorted {
+        let trees = Dictionary((0..<count).map { _ in makeTree(depth: 0) }.map { ($0.id, $0) }) {
+            $1
+        }.values.sorted {
             $0.id < $1.id
         }
-        let name = EagerOracle.Name(nameSpace: .collection, identifier: "c\(Int.random(in: 0..<8, using: &random))")
-        try settle({ try rig.set(trees, collection: name.identifier) }, apply: { oracle.write(trees, entry: name) })
+        let name = EagerOracle.Name(
+            nameSpace: .collection, identifier: "c\(Int.random(in: 0..<8, using: &random))")
+        try settle(
+            { try rig.set(trees, collection: name.identifier) },
+            apply: { oracle.write(trees, entry: name) })
     }
 
     private func read() throws {
         let name: EagerOracle.Name
         switch Int.random(in: 0..<10, using: &random) {
-        case 0: name = .init(nameSpace: .key, identifier: "k\(Int.random(in: 0..<20, using: &random))")
-        case 1: name = .init(nameSpace: .collection, identifier: "c\(Int.random(in: 0..<8, using: &random))")
+        case 0:
+            name = .init(nameSpace: .key, identifier: "k\(Int.random(in: 0..<20, using: &random))")
+        case 1:
+            name = .init(
+                nameSpace: .collection, identifier: "c\(Int.random(in: 0..<8, using: &random))")
         default: name = EagerOracle.node(randomName())
         }
         reads += 1
         let isHit = try rig.read(name.nameSpace, name.identifier)
-        if isHit != oracle.isReadable(name) { oracle.note("\(name) is \(isHit ? "there" : "missing")") }
+        if isHit != oracle.isReadable(name) {
+            oracle.note("\(name) is \(isHit ? "there" : "missing")")
+        }
         guard isHit else { return }
         hits += 1
         oracle.read(name)
@@ -118,7 +142,8 @@ final class EvictionWalk {
     private func pin() throws {
         let name = EagerOracle.node(randomName())
         let entry = WriteOperation.Entry(nameSpace: .node, identifier: name.identifier)
-        if let pinned = oracle.pins.randomElement(using: &random), oracle.pins.count > 2 || Bool.random(using: &random)
+        if let pinned = oracle.pins.randomElement(using: &random),
+            oracle.pins.count > 2 || Bool.random(using: &random)
         {
             let name = oracle.nodes[pinned]!.name  // pins are of nodes that are there
             let entry = WriteOperation.Entry(nameSpace: .node, identifier: name.identifier)
@@ -132,7 +157,9 @@ final class EvictionWalk {
         let name = EagerOracle.node(randomName())
         let isFree = oracle.isFree(name)
         do {
-            try settle { try rig.commit(.evict([.init(nameSpace: .node, identifier: name.identifier)])) }
+            try settle {
+                try rig.commit(.evict([.init(nameSpace: .node, identifier: name.identifier)]))
+            }
             if !isFree { oracle.note("\(name) was evicted, and is referred to") }
             if oracle.contains(name) { oracle.note("\(name) was not evicted") }
         } catch let error as CacheError where error.code == .referenced {
@@ -154,7 +181,9 @@ final class EvictionWalk {
         return makeTree(randomName(), depth: depth, path: [], full: &full)
     }
 
-    private func makeTree(_ name: String, depth: Int, path: [String], full: inout Set<String>) -> Branch {
+    private func makeTree(_ name: String, depth: Int, path: [String], full: inout Set<String>)
+        -> Branch
+    {
         full.insert(name)
         var children: [Branch] = []
         for _ in 0..<Int.random(in: 0...3, using: &random) where depth > 0 {
@@ -168,10 +197,14 @@ final class EvictionWalk {
                 children.append(makeTree(other, depth: depth - 1, path: path + [name], full: &full))
             }
         }
-        let size = Int.random(in: 0..<8, using: &random) == 0 ? 5_000 : Int.random(in: 50..<1_500, using: &random)
+        let size =
+            Int.random(in: 0..<8, using: &random) == 0
+            ? 5_000 : Int.random(in: 50..<1_500, using: &random)
         // Text that does not compress: so many bytes are so many bytes.
         var text = ""
-        while text.utf8.count < size { text += String(UInt64.random(in: .min ... .max, using: &random), radix: 36) }
+        while text.utf8.count < size {
+            text += String(UInt64.random(in: .min ... .max, using: &random), radix: 36)
+        }
         return Branch(name, text, children)
     }
 }

@@ -11,7 +11,9 @@ struct LargeCycleTests {
         let rig = try CommitterRig(.forTests(budget: .mebibytes(2)))
         for number in 0..<count {
             try rig.set(
-                Branch("r:\(number)", String(repeating: "x", count: 60), [Branch(stub: "r:\((number + 1) % count)")]))
+                Branch(
+                    "r:\(number)", String(repeating: "x", count: 60),
+                    [Branch(stub: "r:\((number + 1) % count)")]))
         }
         _ = rig.takeChanges()
         var evicted: [String] = []

@@ -11,7 +11,8 @@ extension Change {
             "field added, `var mood = \"glad\"` in a `Codable` type", CodableText.Message(),
             CodableInitialMood.Message(mood: "calm")),
         Change(
-            "field added, read as an optional `?? \"glad\"`", CodableText.Message(), CodableDefaultMood.Message(),
+            "field added, read as an optional `?? \"glad\"`", CodableText.Message(),
+            CodableDefaultMood.Message(),
             handWritten: HandWrittenText.Message(), HandWrittenDefaultMood.Message()),
         Change(
             "optional field removed", CodableOptionalMood.Message(), CodableText.Message(),
@@ -29,7 +30,8 @@ extension Change {
             "field renamed, the key kept", CodableText.Message(), CodableKeyedBody.Message(),
             handWritten: HandWrittenText.Message(), HandWrittenKeyedBody.Message()),
         Change(
-            "type renamed, optional field removed", CodableOptionalMood.Message(), CodableRenamed.Note(),
+            "type renamed, optional field removed", CodableOptionalMood.Message(),
+            CodableRenamed.Note(),
             handWritten: HandWrittenOptionalMood.Message(), HandWrittenRenamed.Note()),
         Change(
             "the same, the old `projectionIdentifier` kept", CodableOptionalMood.Message(),

@@ -8,7 +8,8 @@ extension Change {
             "`String` to enum", OfString.Message(value: "calm"), OfMood.Message(value: .glad),
             byHand: "calm", HandWrittenV1.Mood.glad),
         Change(
-            "`String` to enum, no case of it", OfString.Message(value: "wild"), OfMood.Message(value: .glad),
+            "`String` to enum, no case of it", OfString.Message(value: "wild"),
+            OfMood.Message(value: .glad),
             byHand: "wild", HandWrittenV1.Mood.glad),
         Change(
             "case added", OfMood.Message(value: .calm), OfMoreMoods.Message(value: .wild),
@@ -39,10 +40,12 @@ extension Change {
     /// Models below the model.
     static let children: [Change] = [
         Change(
-            "node becomes an inline struct", OfNode.Message(value: .init()), OfInline.Message(value: .init(name: "Bo")),
+            "node becomes an inline struct", OfNode.Message(value: .init()),
+            OfInline.Message(value: .init(name: "Bo")),
             byHand: Node.Person(), Inline.Person(name: "Bo")),
         Change(
-            "inline struct becomes a node", OfInline.Message(value: .init()), OfNode.Message(value: .init(name: "Bo")),
+            "inline struct becomes a node", OfInline.Message(value: .init()),
+            OfNode.Message(value: .init(name: "Bo")),
             byHand: Inline.Person(), Node.Person(name: "Bo")),
         Change(
             "inline struct becomes a node, read by a `nestedContainer`", OfNested.Message(),
@@ -55,19 +58,24 @@ extension Change {
             OfOptionalNode.Message(value: .init(name: "Bo")),
             byHand: Node.Person(), Node.Person?.some(Node.Person(name: "Bo"))),
         Change(
-            "reference made optional, nil", OfNode.Message(value: .init()), OfOptionalNode.Message(value: nil),
+            "reference made optional, nil", OfNode.Message(value: .init()),
+            OfOptionalNode.Message(value: nil),
             byHand: Node.Person(), Node.Person?.none),
         Change(
-            "one node to several", OfNode.Message(value: .init()), OfNodes.Message(value: [.init(name: "Bo")]),
+            "one node to several", OfNode.Message(value: .init()),
+            OfNodes.Message(value: [.init(name: "Bo")]),
             byHand: Node.Person(), [Node.Person(name: "Bo")]),
         Change(
-            "several nodes to one", OfNodes.Message(value: [.init()]), OfNode.Message(value: .init(name: "Bo")),
+            "several nodes to one", OfNodes.Message(value: [.init()]),
+            OfNode.Message(value: .init(name: "Bo")),
             byHand: [Node.Person()], Node.Person(name: "Bo")),
         Change(
-            "node of another type", OfNode.Message(value: .init()), OfCompany.Message(value: .init()),
+            "node of another type", OfNode.Message(value: .init()),
+            OfCompany.Message(value: .init()),
             byHand: Node.Person(), Node.Company()),
         Change(
-            "node to its identifier", OfNode.Message(value: .init()), OfString.Message(value: "Person:1"),
+            "node to its identifier", OfNode.Message(value: .init()),
+            OfString.Message(value: "Person:1"),
             byHand: Node.Person(), "Person:1"),
     ]
 

@@ -6,34 +6,46 @@ extension Change {
 
     private static let numbers: [Change] = [
         Change(
-            "`Int` to `Double`", OfInt.Message(value: 7), OfDouble.Message(value: 7), byHand: 7, 7.0),
+            "`Int` to `Double`", OfInt.Message(value: 7), OfDouble.Message(value: 7), byHand: 7, 7.0
+        ),
         Change(
-            "`Int` to `Double`, beyond 2^53", OfInt.Message(value: 1 << 53 + 1), OfDouble.Message(value: 0.5),
+            "`Int` to `Double`, beyond 2^53", OfInt.Message(value: 1 << 53 + 1),
+            OfDouble.Message(value: 0.5),
             byHand: 1 << 53 + 1, 0.5),
         Change(
-            "`Int8` to `Int`, it fits", OfInt8.Message(value: 7), OfInt.Message(value: 8), byHand: Int8(7), 8),
+            "`Int8` to `Int`, it fits", OfInt8.Message(value: 7), OfInt.Message(value: 8),
+            byHand: Int8(7), 8),
         Change(
-            "`Int8` to `Int`, it does not fit back", OfInt8.Message(value: 7), OfInt.Message(value: 300),
+            "`Int8` to `Int`, it does not fit back", OfInt8.Message(value: 7),
+            OfInt.Message(value: 300),
             byHand: Int8(7), 300),
         Change(
-            "`Int` to `UInt`, below 0", OfInt.Message(value: -7), OfUInt.Message(value: .max), byHand: -7, UInt.max),
+            "`Int` to `UInt`, below 0", OfInt.Message(value: -7), OfUInt.Message(value: .max),
+            byHand: -7, UInt.max),
         Change(
-            "`Float` to `Double`, exact", OfFloat.Message(value: 0.5), OfDouble.Message(value: 0.25),
+            "`Float` to `Double`, exact", OfFloat.Message(value: 0.5),
+            OfDouble.Message(value: 0.25),
             byHand: Float(0.5), 0.25),
         Change(
-            "`Float` to `Double`, not exact", OfFloat.Message(value: 0.1), OfDouble.Message(value: 0.1),
+            "`Float` to `Double`, not exact", OfFloat.Message(value: 0.1),
+            OfDouble.Message(value: 0.1),
             byHand: Float(0.1), 0.1),
         Change(
-            "`Double` to `Decimal`", OfDouble.Message(value: 0.5), OfDecimal.Message(value: Decimal(5)),
+            "`Double` to `Decimal`", OfDouble.Message(value: 0.5),
+            OfDecimal.Message(value: Decimal(5)),
             byHand: 0.5, Decimal(5)),
         Change(
             "`Int` to `Decimal`", OfInt.Message(value: 7), OfDecimal.Message(value: Decimal(8)),
             byHand: 7, Decimal(8)),
-        Change("`Int` to `Bool`", OfInt.Message(value: 1), OfBool.Message(value: true), byHand: 1, true),
         Change(
-            "`Int` to `String`", OfInt.Message(value: 7), OfString.Message(value: "8"), byHand: 7, "8"),
+            "`Int` to `Bool`", OfInt.Message(value: 1), OfBool.Message(value: true), byHand: 1, true
+        ),
         Change(
-            "`Int` to `Date`", OfInt.Message(value: 7), OfDate.Message(value: second), byHand: 7, second),
+            "`Int` to `String`", OfInt.Message(value: 7), OfString.Message(value: "8"), byHand: 7,
+            "8"),
+        Change(
+            "`Int` to `Date`", OfInt.Message(value: 7), OfDate.Message(value: second), byHand: 7,
+            second),
     ]
 
     private static let second = Date(timeIntervalSinceReferenceDate: 1)
@@ -42,21 +54,26 @@ extension Change {
 
     private static let others: [Change] = [
         Change(
-            "`Double` to `Date`", OfDouble.Message(value: 7), OfDate.Message(value: second), byHand: 7.0, second),
+            "`Double` to `Date`", OfDouble.Message(value: 7), OfDate.Message(value: second),
+            byHand: 7.0, second),
         Change(
-            "`String` to `Date`", OfString.Message(value: "2001-01-01"), OfDate.Message(value: second),
+            "`String` to `Date`", OfString.Message(value: "2001-01-01"),
+            OfDate.Message(value: second),
             byHand: "2001-01-01", second),
         Change(
             "`String` to `URL`", OfString.Message(value: "cat.jpeg"), OfURL.Message(value: link),
             byHand: "cat.jpeg", link),
         Change(
-            "`String` to `URL`, no URL", OfString.Message(value: "http://["), OfURL.Message(value: link),
+            "`String` to `URL`, no URL", OfString.Message(value: "http://["),
+            OfURL.Message(value: link),
             byHand: "http://[", link),
         Change(
             "`String` to a struct with a raw value", OfString.Message(value: "a"),
-            OfTag.Message(value: CodableTag(rawValue: "b")), byHand: "a", HandWrittenTag(rawValue: "b")),
+            OfTag.Message(value: CodableTag(rawValue: "b")), byHand: "a",
+            HandWrittenTag(rawValue: "b")),
         Change(
-            "`String` to `UUID`", OfString.Message(value: "\(number)"), OfUUID.Message(value: number),
+            "`String` to `UUID`", OfString.Message(value: "\(number)"),
+            OfUUID.Message(value: number),
             byHand: "\(number)", number),
         Change(
             "`Data` to `UUID`, 16 bytes", OfData.Message(value: Data(repeating: 7, count: 16)),
@@ -65,22 +82,28 @@ extension Change {
             "`Data` to `UUID`, other than 16 bytes", OfData.Message(value: Data([1, 2])),
             OfUUID.Message(value: number), byHand: Data([1, 2]), number),
         Change(
-            "`String` to `Data`", OfString.Message(value: "abc"), OfData.Message(value: Data([1, 2])),
+            "`String` to `Data`", OfString.Message(value: "abc"),
+            OfData.Message(value: Data([1, 2])),
             byHand: "abc", Data([1, 2])),
         Change(
-            "made optional", OfInt.Message(value: 7), OfOptionalInt.Message(value: 8), byHand: 7, Int?.some(8)),
+            "made optional", OfInt.Message(value: 7), OfOptionalInt.Message(value: 8), byHand: 7,
+            Int?.some(8)),
         Change(
-            "made optional, nil", OfInt.Message(value: 7), OfOptionalInt.Message(value: nil), byHand: 7, Int?.none),
+            "made optional, nil", OfInt.Message(value: 7), OfOptionalInt.Message(value: nil),
+            byHand: 7, Int?.none),
         Change(
-            "made required", OfOptionalInt.Message(value: 7), OfInt.Message(value: 8), byHand: Int?.some(7), 8),
+            "made required", OfOptionalInt.Message(value: 7), OfInt.Message(value: 8),
+            byHand: Int?.some(7), 8),
         Change(
-            "made required, nil", OfOptionalInt.Message(value: nil), OfInt.Message(value: 8), byHand: Int?.none, 8),
+            "made required, nil", OfOptionalInt.Message(value: nil), OfInt.Message(value: 8),
+            byHand: Int?.none, 8),
         Change(
             "one to several", OfInt.Message(value: 7), OfInts.Message(value: [8]), byHand: 7, [8]),
         Change(
             "several to one", OfInts.Message(value: [7]), OfInt.Message(value: 8), byHand: [7], 8),
         Change(
-            "element of an array: `Int` to `String`", OfInts.Message(value: [7]), OfStrings.Message(value: ["8"]),
+            "element of an array: `Int` to `String`", OfInts.Message(value: [7]),
+            OfStrings.Message(value: ["8"]),
             byHand: [7], ["8"]),
         Change(
             "array to set", OfStrings.Message(value: ["a", "a"]), OfStringSet.Message(value: ["b"]),

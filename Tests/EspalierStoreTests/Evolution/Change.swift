@@ -28,10 +28,12 @@ struct Change: Sendable, CustomTestStringConvertible {
 
     /// Of a change of the field `value`.
     init<Old, New>(
-        _ name: String, _ old: some VersionedValue, _ new: some VersionedValue, byHand oldValue: Old, _ newValue: New
+        _ name: String, _ old: some VersionedValue, _ new: some VersionedValue,
+        byHand oldValue: Old, _ newValue: New
     ) where Old: FieldValue & Sendable & Equatable, New: FieldValue & Sendable & Equatable {
         self.init(
-            name, old, new, handWritten: HandWritten.Message(value: oldValue), HandWritten.Message(value: newValue))
+            name, old, new, handWritten: HandWritten.Message(value: oldValue),
+            HandWritten.Message(value: newValue))
     }
 
     func observe() throws -> (codable: Observation, handWritten: Observation?) {
@@ -41,7 +43,8 @@ struct Change: Sendable, CustomTestStringConvertible {
     /// The row, as it has to stand in the document.
     func row() throws -> String {
         let (codable, handWritten) = try observe()
-        let cells = zip(codable.cells, handWritten?.cells ?? codable.cells).map { codable, handWritten in
+        let cells = zip(codable.cells, handWritten?.cells ?? codable.cells).map {
+            codable, handWritten in
             codable == handWritten ? codable : "`Codable`: \(codable); by hand: \(handWritten)"
         }
         return "| " + ([name] + cells).joined(separator: " | ") + " |"

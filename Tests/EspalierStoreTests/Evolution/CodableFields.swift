@@ -26,8 +26,8 @@ enum CodableMood {
     }
 }
 
-/// The value that stands with the property is for new models: the compiler's initialiser does not take it for a field that
-/// is not there.
+/// The value that stands with the property is for new models: the compiler's initialiser does not
+/// take it for a field that is not there.
 enum CodableInitialMood {
     struct Message: CodableFields {
         var id = 34, text = "Meow", mood = "glad"

@@ -2,8 +2,8 @@ import EspalierModels
 import EspalierRecords
 import Foundation
 
-/// A version of `Message` that is read by the methods of `Decoder`, a type for each: the compiler makes other calls for an
-/// `Int`, an `Int?` and a value of a generic type.
+/// A version of `Message` that is read by the methods of `Decoder`, a type for each: the compiler
+/// makes other calls for an `Int`, an `Int?` and a value of a generic type.
 protocol CodableValue: VersionedValue, Codable {}
 
 enum OfInt { struct Message: CodableValue { var value: Int, id = 34, after = "end" } }
@@ -23,24 +23,52 @@ enum OfOptionalInt { struct Message: CodableValue { var value: Int?, id = 34, af
 enum OfInts { struct Message: CodableValue { var value: [Int], id = 34, after = "end" } }
 enum OfStrings { struct Message: CodableValue { var value: [String], id = 34, after = "end" } }
 enum OfStringSet { struct Message: CodableValue { var value: Set<String>, id = 34, after = "end" } }
-enum OfDictionary { struct Message: CodableValue { var value: [String: String], id = 34, after = "end" } }
+enum OfDictionary {
+    struct Message: CodableValue { var value: [String: String], id = 34, after = "end" }
+}
 
-enum OfNode { struct Message: CodableValue { var value: CodableNode.Person, id = 34, after = "end" } }
-enum OfOptionalNode { struct Message: CodableValue { var value: CodableNode.Person?, id = 34, after = "end" } }
-enum OfNodes { struct Message: CodableValue { var value: [CodableNode.Person], id = 34, after = "end" } }
-enum OfInline { struct Message: CodableValue { var value: CodableInline.Person, id = 34, after = "end" } }
-enum OfName { struct Message: CodableValue { var value: CodableInline.Name, id = 34, after = "end" } }
-enum OfCompany { struct Message: CodableValue { var value: CodableNode.Company, id = 34, after = "end" } }
+enum OfNode {
+    struct Message: CodableValue { var value: CodableNode.Person, id = 34, after = "end" }
+}
+enum OfOptionalNode {
+    struct Message: CodableValue { var value: CodableNode.Person?, id = 34, after = "end" }
+}
+enum OfNodes {
+    struct Message: CodableValue { var value: [CodableNode.Person], id = 34, after = "end" }
+}
+enum OfInline {
+    struct Message: CodableValue { var value: CodableInline.Person, id = 34, after = "end" }
+}
+enum OfName {
+    struct Message: CodableValue { var value: CodableInline.Name, id = 34, after = "end" }
+}
+enum OfCompany {
+    struct Message: CodableValue { var value: CodableNode.Company, id = 34, after = "end" }
+}
 
 enum OfTag { struct Message: CodableValue { var value: CodableTag, id = 34, after = "end" } }
 enum OfMood { struct Message: CodableValue { var value: CodableV1.Mood, id = 34, after = "end" } }
-enum OfMoreMoods { struct Message: CodableValue { var value: CodableV2.Mood, id = 34, after = "end" } }
-enum OfOpenMood { struct Message: CodableValue { var value: CodableOpen.Mood, id = 34, after = "end" } }
-enum OfMoodList { struct Message: CodableValue { var value: [CodableV1.Mood], id = 34, after = "end" } }
-enum OfMoreMoodList { struct Message: CodableValue { var value: [CodableV2.Mood], id = 34, after = "end" } }
-enum OfContent { struct Message: CodableValue { var value: CodableV1.Content, id = 34, after = "end" } }
-enum OfNumberedContent { struct Message: CodableValue { var value: CodableV3.Content, id = 34, after = "end" } }
-enum OfMoreContent { struct Message: CodableValue { var value: CodableV2.Content, id = 34, after = "end" } }
+enum OfMoreMoods {
+    struct Message: CodableValue { var value: CodableV2.Mood, id = 34, after = "end" }
+}
+enum OfOpenMood {
+    struct Message: CodableValue { var value: CodableOpen.Mood, id = 34, after = "end" }
+}
+enum OfMoodList {
+    struct Message: CodableValue { var value: [CodableV1.Mood], id = 34, after = "end" }
+}
+enum OfMoreMoodList {
+    struct Message: CodableValue { var value: [CodableV2.Mood], id = 34, after = "end" }
+}
+enum OfContent {
+    struct Message: CodableValue { var value: CodableV1.Content, id = 34, after = "end" }
+}
+enum OfNumberedContent {
+    struct Message: CodableValue { var value: CodableV3.Content, id = 34, after = "end" }
+}
+enum OfMoreContent {
+    struct Message: CodableValue { var value: CodableV2.Content, id = 34, after = "end" }
+}
 
 enum CodableNode {
     struct Person: Codable, NormalizedModel, Equatable, CustomStringConvertible {
@@ -130,7 +158,8 @@ enum CodableOpen {
         case calm, glad, unknown
 
         init(from decoder: any Decoder) throws {
-            self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
+            self =
+                Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
         }
     }
 }

@@ -6,9 +6,12 @@ import Testing
 
 @Suite("A record of another version deep in a tree makes the whole read a miss, which says where")
 struct DeepMismatchTests {
-    private static let age = MissReason.undecodable(path: "Person:1.age", detail: "expected a String, found integer")
+    private static let age = MissReason.undecodable(
+        path: "Person:1.age", detail: "expected a String, found integer")
 
-    @Test("in a required field, an array, an optional and a dictionary of Codable models", arguments: [0, 1, 2])
+    @Test(
+        "in a required field, an array, an optional and a dictionary of Codable models",
+        arguments: [0, 1, 2])
     func codableChild(place: Int) throws {
         let cache = try ReopenedCache()
         var feed = TreeV1.Feed(messages: [])
@@ -25,7 +28,9 @@ struct DeepMismatchTests {
         #expect(try cache.read(TreeV2.Feed.self, "Feed:1").value?.id == 1)
         #expect(
             try cache.read(TreeV1.Feed.self, "Feed:1").reason
-                == .undecodable(path: "Person:1.age", detail: "expected an integer that fits Int, found string"))
+                == .undecodable(
+                    path: "Person:1.age", detail: "expected an integer that fits Int, found string")
+        )
         try cache.verify()
     }
 
@@ -95,7 +100,9 @@ struct DeepMismatchTests {
         var value: Refusing
     }
 
-    @Test("an error of one's own has the path of the field by hand, and of the record in a Codable type")
+    @Test(
+        "an error of one's own has the path of the field by hand, and of the record in a Codable type"
+    )
     func ownError() throws {
         let cache = try ReopenedCache()
         let detail = "the model's initialiser threw UnknownKind()"
@@ -104,18 +111,24 @@ struct DeepMismatchTests {
             try cache.read(HandWritten.Message<HandWrittenV1.Content>.self).reason
                 == .undecodable(path: "Message:34.value", detail: detail))
         #expect(
-            try cache.read(RefusingMessage.self).reason == .undecodable(path: "Message:34", detail: detail))
+            try cache.read(RefusingMessage.self).reason
+                == .undecodable(path: "Message:34", detail: detail))
     }
 
     @Test("a collection with an element of another version is a miss as a whole")
     func collection() throws {
         let cache = try ReopenedCache()
         try cache.open {
-            try $0.setCollection([TreeV1.Person(id: 1), TreeV1.Person(id: 2)], forKey: "people").wait()
+            try $0.setCollection([TreeV1.Person(id: 1), TreeV1.Person(id: 2)], forKey: "people")
+                .wait()
         }
         try cache.write(TreeV2.Person(id: 1))
-        let outcome = try cache.open { $0.collectionOutcome(of: TreeV2.Person.self, forKey: "people") }
-        #expect(outcome.reason == .undecodable(path: "Person:2.age", detail: "expected a String, found integer"))
+        let outcome = try cache.open {
+            $0.collectionOutcome(of: TreeV2.Person.self, forKey: "people")
+        }
+        #expect(
+            outcome.reason
+                == .undecodable(path: "Person:2.age", detail: "expected a String, found integer"))
         try cache.write(TreeV2.Person(id: 2))
         let people = try cache.open { $0.collection(of: TreeV2.Person.self, forKey: "people") }
         #expect(people?.map(\.id) == [1, 2])

@@ -8,8 +8,10 @@ struct DetailTemplate: Hashable {
     init(_ cell: String) { text = cell.trimmingCharacters(in: CharacterSet(charactersIn: "`")) }
 
     func matches(_ detail: String) -> Bool {
-        let pattern = text.components(separatedBy: "\u{2026}").map(NSRegularExpression.escapedPattern(for:))
-            .joined(separator: ".+")
+        let pattern = text.components(separatedBy: "\u{2026}").map(
+            NSRegularExpression.escapedPattern(for:)
+        )
+        .joined(separator: ".+")
         return detail.range(of: "^\(pattern)$", options: .regularExpression) != nil
     }
 }

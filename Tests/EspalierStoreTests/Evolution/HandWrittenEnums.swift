@@ -45,7 +45,8 @@ enum HandWrittenV2 {
             case "text": self = .text(try decoder.decode(forKey: "text"))
             case "image":
                 self = .image(
-                    link: try decoder.decode(forKey: "link"), caption: try decoder.decode(forKey: "caption"))
+                    link: try decoder.decode(forKey: "link"),
+                    caption: try decoder.decode(forKey: "caption"))
             case "video": self = .video(link: try decoder.decode(forKey: "link"))
             default: throw UnknownKind()
             }
@@ -73,7 +74,9 @@ enum HandWrittenV3 {
         case image(link: Int)
 
         init(from decoder: inout RecordDecoder) throws {
-            guard try decoder.decode(String.self, forKey: "kind") == "image" else { throw UnknownKind() }
+            guard try decoder.decode(String.self, forKey: "kind") == "image" else {
+                throw UnknownKind()
+            }
             self = .image(link: try decoder.decode(forKey: "link"))
         }
 

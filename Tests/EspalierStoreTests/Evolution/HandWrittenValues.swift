@@ -91,6 +91,8 @@ enum HandWrittenInline {
 
         init() {}
         init(from decoder: inout RecordDecoder) throws { name = try decoder.decode(forKey: "name") }
-        func encode(to encoder: inout RecordEncoder) throws { try encoder.encode(name, forKey: "name") }
+        func encode(to encoder: inout RecordEncoder) throws {
+            try encoder.encode(name, forKey: "name")
+        }
     }
 }

@@ -38,10 +38,16 @@ struct LenientTests {
     @Test("whatever stands in the field, the fields behind it are read")
     func values() throws {
         let cache = try ReopenedCache()
-        func expectNil(_ model: some VersionedValue, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        func expectNil(
+            _ model: some VersionedValue, sourceLocation: SourceLocation = #_sourceLocation
+        ) throws {
             try cache.write(model)
-            #expect(try Reading(cache.read(Lenient.self)) == .hit("nil"), sourceLocation: sourceLocation)
-            #expect(try Reading(cache.read(LenientByHand.self)) == .hit("nil"), sourceLocation: sourceLocation)
+            #expect(
+                try Reading(cache.read(Lenient.self)) == .hit("nil"), sourceLocation: sourceLocation
+            )
+            #expect(
+                try Reading(cache.read(LenientByHand.self)) == .hit("nil"),
+                sourceLocation: sourceLocation)
         }
         try expectNil(OfString.Message(value: "seven"))
         try expectNil(OfDouble.Message(value: 7.5))
@@ -60,16 +66,20 @@ struct LenientTests {
     func child() throws {
         let cache = try ReopenedCache()
         try cache.write(TreeV1.Message())
-        #expect(try cache.read(TreeV2.LenientMessage.self).value == TreeV2.LenientMessage(sender: nil))
+        #expect(
+            try cache.read(TreeV2.LenientMessage.self).value == TreeV2.LenientMessage(sender: nil))
         try cache.write(TreeV2.Person())
         #expect(
-            try cache.read(TreeV2.LenientMessage.self).value == TreeV2.LenientMessage(sender: TreeV2.Person()))
+            try cache.read(TreeV2.LenientMessage.self).value
+                == TreeV2.LenientMessage(sender: TreeV2.Person()))
 
         var feed = TreeByHand.Feed<TreeByHand.Person<Int>, TreeByHand.Note<Int>>()
         feed.pinned = TreeByHand.Person(age: 36)
         feed.people = ["ada": TreeByHand.Person(age: 36)]
         try cache.write(feed)
-        let lenient = try cache.read(TreeByHand.LenientFeed<TreeByHand.Person<String>>.self, "Feed:1").value
+        let lenient = try cache.read(
+            TreeByHand.LenientFeed<TreeByHand.Person<String>>.self, "Feed:1"
+        ).value
         #expect(lenient?.pinned == nil && lenient?.people == [:] && lenient?.id == 1)
     }
 
@@ -81,7 +91,8 @@ struct LenientTests {
         try cache.set(TreeV2.Message()).wait()
         #expect(cache.read(TreeV2.LenientMessage.self, "Message:34")?.sender == TreeV2.Person())
         try cache.damage("Person:1")
-        #expect(cache.readOutcome(TreeV2.LenientMessage.self, "Message:34").reason?.name == "damaged")
+        #expect(
+            cache.readOutcome(TreeV2.LenientMessage.self, "Message:34").reason?.name == "damaged")
     }
 
     @Test("written back, what it made do without is gone")

@@ -10,7 +10,9 @@ struct MergedVersionsTests {
         let cache = try ReopenedCache()
         try cache.write(CodableMood.Message(mood: "calm"))
         try cache.write(CodableText.Message(text: "Purr"), policy: .merge)
-        #expect(try cache.read(CodableMood.Message.self).value == CodableMood.Message(text: "Purr", mood: "calm"))
+        #expect(
+            try cache.read(CodableMood.Message.self).value
+                == CodableMood.Message(text: "Purr", mood: "calm"))
         try cache.write(HandWrittenText.Message(), policy: .merge)
         #expect(try cache.read(CodableMood.Message.self).value == CodableMood.Message(mood: "calm"))
         // The next write that replaces ends that.
@@ -24,7 +26,9 @@ struct MergedVersionsTests {
         let cache = try ReopenedCache()
         try cache.write(CodableText.Message())
         try cache.write(CodableOptionalMood.Message(mood: nil), policy: .merge)
-        #expect(try cache.read(CodableOptionalMood.Message.self).value == CodableOptionalMood.Message(mood: nil))
+        #expect(
+            try cache.read(CodableOptionalMood.Message.self).value
+                == CodableOptionalMood.Message(mood: nil))
         try cache.write(CodableOptionalMood.Message(mood: "glad"), policy: .merge)
         #expect(try cache.read(CodableMood.Message.self).value == CodableMood.Message(mood: "glad"))
     }
@@ -44,7 +48,9 @@ struct MergedVersionsTests {
         try cache.verify()
     }
 
-    @Test("keeps under a nil even what the writing version can't read, and a replacing write repairs it")
+    @Test(
+        "keeps under a nil even what the writing version can't read, and a replacing write repairs it"
+    )
     func nilOverMismatch() throws {
         let cache = try ReopenedCache()
         try cache.write(OfString.Message(value: "seven"))
@@ -52,7 +58,8 @@ struct MergedVersionsTests {
         #expect(
             try cache.read(OfOptionalInt.Message.self).reason
                 == .undecodable(
-                    path: "Message:34.value", detail: "expected an integer that fits Int, found string"))
+                    path: "Message:34.value",
+                    detail: "expected an integer that fits Int, found string"))
         #expect(try Reading(cache.read(OfString.Message.self)) == .hit("\"seven\""))
         try cache.write(OfOptionalInt.Message(value: nil))
         #expect(try Reading(cache.read(OfOptionalInt.Message.self)) == .hit("nil"))

@@ -54,14 +54,16 @@ struct Observation: Equatable {
 }
 
 extension Observation {
-    /// Upgrades and downgrades, each version in a session of its own.
+    /// Upgrades and downgrades, each version in a commit of its own.
     init<Old: Versioned, New: Versioned>(from old: Old, to new: New) throws {
         let upgrade = try ReopenedCache()
         try upgrade.write(old)
         newReadsOld = Reading(try upgrade.read(New.self))
         #expect(try upgrade.read(Old.self).value == old, "a mismatch is no damage")
         try upgrade.write(new)
-        #expect(try upgrade.read(New.self).value == new, "a write is readable, whatever was there before")
+        #expect(
+            try upgrade.read(New.self).value == new,
+            "a write is readable, whatever was there before")
         oldReadsReplaced = Reading(try upgrade.read(Old.self))
 
         let downgrade = try ReopenedCache()
@@ -69,13 +71,16 @@ extension Observation {
         oldReadsNew = Reading(try downgrade.read(Old.self))
         #expect(try downgrade.read(New.self).value == new, "a mismatch is no damage")
         try downgrade.write(old)
-        #expect(try downgrade.read(Old.self).value == old, "a write is readable, whatever was there before")
+        #expect(
+            try downgrade.read(Old.self).value == old,
+            "a write is readable, whatever was there before")
 
         let merge = try ReopenedCache()
         try merge.write(old)
         try merge.write(new, policy: .merge)
         // Not always what was written: nil keeps what was there.
-        #expect(try merge.read(New.self).value != nil, "a write is readable, whatever was there before")
+        #expect(
+            try merge.read(New.self).value != nil, "a write is readable, whatever was there before")
         oldReadsMerged = Reading(try merge.read(Old.self))
 
         for cache in [upgrade, downgrade, merge] { try cache.verify() }

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("A write by one version keeps or drops what another has left")
 struct RewriteTests {
-    private func names(in cache: ReopenedCache, _ identifier: String = "Message:34") throws -> [String] {
+    private func names(in cache: ReopenedCache, _ identifier: String = "Message:34") throws
+        -> [String]
+    {
         try cache.open { cache in
             let handle = try #require(try cache.handle(identifier))
             return try #require(try cache.record(handle)).shape.names
@@ -19,7 +21,9 @@ struct RewriteTests {
         var modelIdentifier: String? { "Message:\(id)" }
     }
 
-    @Test("versions are one projection by the innermost name of their type, and generic types are not")
+    @Test(
+        "versions are one projection by the innermost name of their type, and generic types are not"
+    )
     func projections() {
         #expect(CodableText.Message().projectionIdentifier == "Message")
         #expect(CodableMood.Message(mood: "calm").projectionIdentifier == "Message")
@@ -63,7 +67,9 @@ struct RewriteTests {
         try cache.verify()
     }
 
-    @Test("what another projection declares too stays although the version that wrote it has dropped it")
+    @Test(
+        "what another projection declares too stays although the version that wrote it has dropped it"
+    )
     func alsoDeclared() throws {
         let cache = try ReopenedCache()
         try cache.write(Preview())
@@ -79,7 +85,9 @@ struct RewriteTests {
         try cache.write(CodableMood.Message(mood: "calm"))
         for text in ["Purr", "Hiss"] { try cache.write(CodableRenamed.Note(text: text)) }
         #expect(try names(in: cache) == ["id", "text", "mood"])
-        #expect(try cache.read(CodableMood.Message.self).value == CodableMood.Message(text: "Hiss", mood: "calm"))
+        #expect(
+            try cache.read(CodableMood.Message.self).value
+                == CodableMood.Message(text: "Hiss", mood: "calm"))
         try cache.write(CodableRenamedProperly.Note(text: "Hiss"))
         #expect(try names(in: cache) == ["id", "text"])
     }
@@ -124,7 +132,9 @@ struct RewriteTests {
         try cache.verify()
     }
 
-    @Test("a reference made optional outlives the child: nil where the old version has nothing to show")
+    @Test(
+        "a reference made optional outlives the child: nil where the old version has nothing to show"
+    )
     func deletedChild() throws {
         let cache = try ReopenedCache()
         try cache.write(OfNode.Message(value: .init()))

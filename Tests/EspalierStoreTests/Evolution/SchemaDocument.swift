@@ -4,7 +4,9 @@ import Foundation
 struct SchemaDocument {
     private let lines: [String]
 
-    init(text: String) { lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
+    init(text: String) {
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
 
     static func current() throws -> SchemaDocument {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -69,7 +69,9 @@ struct SchemaTableTests {
 
     @Test("a row says what was read, not what was hoped for")
     func canary() throws {
-        let row = try Change("x", OfInt.Message(value: 7), OfString.Message(value: "8"), byHand: 7, "8").row()
+        let row = try Change(
+            "x", OfInt.Message(value: 7), OfString.Message(value: "8"), byHand: 7, "8"
+        ).row()
         let miss = "misses at `Message:34.value`"
         #expect(row == "| x | `7` \(miss) | `\"8\"` \(miss) | the same | the same |")
         let twoKinds = try Change(

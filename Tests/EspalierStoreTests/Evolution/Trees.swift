@@ -1,7 +1,8 @@
 import EspalierModels
 import EspalierRecords
 
-/// Two versions of a tree: in the second a person's age is text, a note's stars have become text, and a feed has a title.
+/// Two versions of a tree: in the second a person's age is text, a note's stars have become text,
+/// and a feed has a title.
 enum TreeV1 {
     struct Person: Codable, NormalizedModel, Equatable {
         var id = 1, age = 36
@@ -94,11 +95,17 @@ enum TreeByHand {
         var stars: Stars
 
         init(stars: Stars) { self.stars = stars }
-        init(from decoder: inout RecordDecoder) throws { stars = try decoder.decode(forKey: "stars") }
-        func encode(to encoder: inout RecordEncoder) throws { try encoder.encode(stars, forKey: "stars") }
+        init(from decoder: inout RecordDecoder) throws {
+            stars = try decoder.decode(forKey: "stars")
+        }
+        func encode(to encoder: inout RecordEncoder) throws {
+            try encoder.encode(stars, forKey: "stars")
+        }
     }
 
-    struct Feed<Sender: NormalizedModel & Equatable, Note: NormalizedModel & Equatable>: NormalizedModel, Equatable {
+    struct Feed<Sender: NormalizedModel & Equatable, Note: NormalizedModel & Equatable>:
+        NormalizedModel, Equatable
+    {
         var id = 1
         var senders: [Sender] = []
         var pinned: Sender?

@@ -1,7 +1,8 @@
 import EspalierModels
 import EspalierRecords
 
-/// One version of a model. All versions of a row have the identifier `Message:34`, and the name of their type in common.
+/// One version of a model. All versions of a row have the identifier `Message:34`, and the name of
+/// their type in common.
 protocol Versioned: NormalizedModel, Equatable {
     var id: Int { get }
     /// What the version knows, as the table shows it.
@@ -12,7 +13,8 @@ extension Versioned {
     var modelIdentifier: String? { "Message:\(id)" }
 }
 
-/// A version whose field `value` changes; the field behind it has to survive whatever happens to `value`.
+/// A version whose field `value` changes; the field behind it has to survive whatever happens to
+/// `value`.
 protocol VersionedValue: Versioned {
     associatedtype Value
     var value: Value { get }

@@ -10,7 +10,7 @@ struct FlipCampaign {
     private var random: SeededGenerator
     /// How the last flip is taken back, together with the next one.
     private var pending: (original: StoredEntry, changed: StoredEntry, covered: [UInt8]?)?
-    private(set) var tally = FlipTally()
+    private(set) var tally = FlipCounts()
 
     init(_ image: FlipImage, seed: UInt64) {
         self.image = image
@@ -24,8 +24,10 @@ struct FlipCampaign {
             let place = places[number / 2 % places.count]
             guard let item = image.items[place]?.randomElement(using: &random) else { continue }
             let isKey = number % 2 == 0 || item.entry.value.isEmpty
-            let bit = Int.random(in: 0..<(isKey ? item.entry.key : item.entry.value).count * 8, using: &random)
-            let changed = isKey ? item.entry.flipped(keyBit: bit) : item.entry.flipped(valueBit: bit)
+            let bit = Int.random(
+                in: 0..<(isKey ? item.entry.key : item.entry.value).count * 8, using: &random)
+            let changed =
+                isKey ? item.entry.flipped(keyBit: bit) : item.entry.flipped(valueBit: bit)
             let verdict = try verdict(of: item, changed, at: place)
             tally.note(verdict, at: place + (isKey ? ": key" : ": value"))
         }
@@ -33,11 +35,15 @@ struct FlipCampaign {
     }
 
     /// What reads come to with `changed` in place of the item's entry.
-    mutating func verdict(of item: FlipImage.Item, _ changed: StoredEntry, at place: String) throws -> Verdict {
+    mutating func verdict(of item: FlipImage.Item, _ changed: StoredEntry, at place: String) throws
+        -> Verdict
+    {
         try apply(item.entry, changed)
         let hidesDamage = place.hasPrefix("shapes") || place.hasPrefix("dictionaries")
         var reads = item.probes
-        if place.hasPrefix("index"), let other = image.probe(named: changed.key), !reads.contains(other) {
+        if place.hasPrefix("index"), let other = image.probe(named: changed.key),
+            !reads.contains(other)
+        {
             reads.append(other)
         }
         reads.append(Int.random(in: 0..<image.probes.count, using: &random))
@@ -55,7 +61,8 @@ struct FlipCampaign {
     }
 
     /// A name that never was must not lead to the record of another.
-    private func stray(_ item: FlipImage.Item, _ changed: StoredEntry, at place: String) -> Verdict? {
+    private func stray(_ item: FlipImage.Item, _ changed: StoredEntry, at place: String) -> Verdict?
+    {
         guard place == "index", changed.key != item.entry.key, let original = item.probes.first,
             image.probe(named: changed.key) == nil,
             let name = String(validating: changed.key.dropFirst(), as: UTF8.self),
@@ -69,7 +76,10 @@ struct FlipCampaign {
         let last = pending
         pending = nil
         let covered = try generation.environment.write { transaction in
-            if let last { try last.original.restore(from: last.changed, covered: last.covered, in: &transaction) }
+            if let last {
+                try last.original.restore(
+                    from: last.changed, covered: last.covered, in: &transaction)
+            }
             return try original.replace(with: changed, in: &transaction)
         }
         pending = (original, changed, covered)

@@ -28,7 +28,8 @@ struct FlipContents {
         try cache.compact().wait()
         try forgetCurrentDictionaries(cache)
         for number in 0..<2 * scale {
-            let text = (0..<12).map { "z\(number)-\($0 % 3) stands alone and repeats itself" }.joined(separator: "; ")
+            let text = (0..<12).map { "z\(number)-\($0 % 3) stands alone and repeats itself" }
+                .joined(separator: "; ")
             cache.set(Person("z:\(number)", text))
             probes.append(.node(Person.self, "z:\(number)"))
         }
@@ -45,7 +46,8 @@ struct FlipContents {
     private func person(_ number: Int) -> Person {
         Person(
             "p:\(number)",
-            "Person number \(number) of the house on the hill, room \(number * 7 % 31), since \(1900 + number)")
+            "Person number \(number) of the house on the hill, room \(number * 7 % 31), since \(1900 + number)"
+        )
     }
 
     private func message(_ number: Int, _ people: Int) -> Message {
@@ -67,16 +69,19 @@ struct FlipContents {
             let own = Array(messages[number * 8..<number * 8 + 8])
             cache.set(
                 Feed(
-                    "f:\(number)", messages: own, people: ["a": person(number), "b": person(number + 1)],
+                    "f:\(number)", messages: own,
+                    people: ["a": person(number), "b": person(number + 1)],
                     pinned: own[0], cover: Cover("cover \(number)", of: person(number + 2))))
             probes.append(.node(Feed.self, "f:\(number)"))
         }
         cache.setCollection(Array(messages.prefix(4 * scale)), forKey: "all")
-        cache.setCollection((0..<scale).map { Remark("remark \($0)", on: person($0)) }, forKey: "remarks")
+        cache.setCollection(
+            (0..<scale).map { Remark("remark \($0)", on: person($0)) }, forKey: "remarks")
         cache.setModel(messages[3], forKey: "one")
         cache.setModel(Remark("by itself", on: person(4)), forKey: "inline")
         probes += [
-            .collection(Message.self, "all"), .collection(Remark.self, "remarks"), .key(Message.self, "one"),
+            .collection(Message.self, "all"), .collection(Remark.self, "remarks"),
+            .key(Message.self, "one"),
             .key(Remark.self, "inline"),
         ]
     }
@@ -85,13 +90,15 @@ struct FlipContents {
         let noise = Data((0..<14_000).map { _ in UInt8.random(in: 0...255, using: &random) })
         cache.set(Box("long:raw", noise))
         probes.append(.node(Box<Data>.self, "long:raw") { $0.value })
-        let digits = String((0..<20_000).map { _ in Character("\(Int.random(in: 0...9, using: &random))") })
+        let digits = String(
+            (0..<20_000).map { _ in Character("\(Int.random(in: 0...9, using: &random))") })
         cache.set(Person("long:frame", digits))
         probes.append(.node(Person.self, "long:frame"))
         cache.set(Person("long:name " + String(repeating: "n", count: 600), "has a long name"))
         probes.append(.node(Person.self, "long:name " + String(repeating: "n", count: 600)))
-        let note = (0..<6).map { "\($0) of 6, which carries its own names and says the same again" }.joined(
-            separator: ", ")
+        let note = (0..<6).map { "\($0) of 6, which carries its own names and says the same again" }
+            .joined(
+                separator: ", ")
         for number in 0..<80 {
             cache.set(Bag("b:\(number)", ["field \(number)": "value \(number)", "note": note]))
             probes.append(.node(Bag.self, "b:\(number)"))
@@ -125,7 +132,9 @@ struct FlipContents {
 
     /// Two people whom messages can do without; all that names the second is a miss from then on.
     private func loseAndDelete(_ cache: NormalizedCache, _ scale: Int) throws {
-        let readers = (0..<12 * scale).map { ($0 * 7 + 1) % (24 * scale) }.filter { $0 >= 12 * scale }
+        let readers = (0..<12 * scale).map { ($0 * 7 + 1) % (24 * scale) }.filter {
+            $0 >= 12 * scale
+        }
         try cache.delete("p:\(readers.first ?? 0)").wait()
         try cache.damage("p:\(readers.last ?? 0)")
         _ = cache.read(Person.self, "p:\(readers.last ?? 0)")

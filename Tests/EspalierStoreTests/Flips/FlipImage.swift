@@ -34,11 +34,14 @@ struct FlipImage {
             var reaches: [(probe: Int, reach: [Handle])] = []
             for (index, probe) in probes.enumerated() {
                 names[IndexKey.bytes(probe.nameSpace, probe.identifier)] = index
-                guard let handle = try inspection.handle(of: probe.identifier, in: probe.nameSpace) else { continue }
+                guard let handle = try inspection.handle(of: probe.identifier, in: probe.nameSpace)
+                else { continue }
                 reaches.append((index, try Self.reach(of: handle, inspection)))
             }
             for (probe, reach) in reaches.sorted(by: {
-                (isHit[$0.probe] ? 0 : 1, $0.reach.count) < (isHit[$1.probe] ? 0 : 1, $1.reach.count)
+                (isHit[$0.probe] ? 0 : 1, $0.reach.count) < (
+                    isHit[$1.probe] ? 0 : 1, $1.reach.count
+                )
             }) {
                 for handle in reach { try note(handle, probe, inspection) }
             }
@@ -56,7 +59,9 @@ struct FlipImage {
     func forgetTables() throws {
         let generation = try cache.generation
         for number in generation.shapes.all.indices { generation.shapes.remove(UInt64(number)) }
-        for number in generation.dictionaries.all.indices { generation.dictionaries.remove(UInt64(number)) }
+        for number in generation.dictionaries.all.indices {
+            generation.dictionaries.remove(UInt64(number))
+        }
     }
 
     private static func reach(of handle: Handle, _ inspection: Inspection) throws -> [Handle] {
@@ -82,35 +87,48 @@ struct FlipImage {
         if list.count < readsPerItem, !list.contains(probe) { list.append(probe) }
     }
 
-    private mutating func collect(_ transaction: borrowing ReadTransaction, _ keyspaces: Keyspaces) throws {
+    private mutating func collect(_ transaction: borrowing ReadTransaction, _ keyspaces: Keyspaces)
+        throws
+    {
         try each(keyspaces.index, transaction) { image, key, _ in
             let isTwin = String(decoding: key.dropFirst(), as: UTF8.self) == "twin"
             let kind = isTwin ? " (twins)" : key[0] == IndexKey.longMark ? " (long)" : ""
             return ("index" + kind, image.names[key].map { [$0] })
         }
-        try each(keyspaces.pins, transaction) { image, key, _ in ("pins", image.names[key].map { [$0] }) }
+        try each(keyspaces.pins, transaction) { image, key, _ in
+            ("pins", image.names[key].map { [$0] })
+        }
         try each(keyspaces.nodes, transaction) { image, key, value in
             (try Self.form(of: key, value), image.byHandle[Handle(Self.number(key))])
         }
         try each(keyspaces.state, transaction) { image, key, value in
             let handle = Handle(Self.number(key))
-            let flags = try ByteReader.reading(value) { try StateEntry(reading: &$0, for: handle).flags }
-            let kind = flags.contains(.lost) ? " (lost)" : flags.contains(.tombstone) ? " (tombstone)" : ""
+            let flags = try ByteReader.reading(value) {
+                try StateEntry(reading: &$0, for: handle).flags
+            }
+            let kind =
+                flags.contains(.lost) ? " (lost)" : flags.contains(.tombstone) ? " (tombstone)" : ""
             return ("state" + kind, image.byHandle[handle])
         }
         try each(keyspaces.recency, transaction) { image, key, _ in
             ("recency", image.byHandle[Handle(Self.number(Array(key.dropFirst(8))))])
         }
-        try each(keyspaces.shapes, transaction) { image, key, _ in ("shapes", image.byShape[Self.number(key)]) }
+        try each(keyspaces.shapes, transaction) { image, key, _ in
+            ("shapes", image.byShape[Self.number(key)])
+        }
         try each(keyspaces.dictionaries, transaction) { image, key, _ in
             ("dictionaries", image.byDictionary[Self.number(key)])
         }
-        try each(keyspaces.info, transaction) { _, key, _ in ("info, " + String(decoding: key, as: UTF8.self), nil) }
+        try each(keyspaces.info, transaction) { _, key, _ in
+            ("info, " + String(decoding: key, as: UTF8.self), nil)
+        }
     }
 
     private mutating func each(
         _ keyspace: Keyspace, _ transaction: borrowing ReadTransaction,
-        _ classify: (FlipImage, _ key: [UInt8], _ value: [UInt8]) throws -> (place: String, probes: [Int]?)
+        _ classify: (FlipImage, _ key: [UInt8], _ value: [UInt8]) throws -> (
+            place: String, probes: [Int]?
+        )
     ) throws {
         try transaction.forEach(in: keyspace) { key, value in
             let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
@@ -123,7 +141,9 @@ struct FlipImage {
         }
     }
 
-    private static func number(_ key: [UInt8]) -> UInt64 { key.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
+    private static func number(_ key: [UInt8]) -> UInt64 {
+        key.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
 
     private static func form(of key: [UInt8], _ value: [UInt8]) throws -> String {
         guard key.count == 8 else { return "nodes, chunk" }

@@ -1,5 +1,5 @@
 /// What came of flips, by where the bit was.
-struct FlipTally {
+struct FlipCounts {
     private var counts: [String: [Verdict: Int]] = [:]
     private(set) var total = 0
     private(set) var wrong: [String] = []
@@ -21,8 +21,10 @@ struct FlipTally {
                 guard case .miss(let reason) = verdict else { return nil }
                 return (reason, count)
             }
-            let wrong = verdicts.filter { if case .wrong = $0.key { true } else { false } }.values.reduce(0, +)
-            let reasons = misses.sorted { $0.0 < $1.0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+            let wrong = verdicts.filter { if case .wrong = $0.key { true } else { false } }.values
+                .reduce(0, +)
+            let reasons = misses.sorted { $0.0 < $1.0 }.map { "\($0.0) \($0.1)" }.joined(
+                separator: ", ")
             return
                 "\(place): \(verdicts.values.reduce(0, +)) flips, \(misses.reduce(0) { $0 + $1.1 }) misses (\(reasons)), "
                 + "\(verdicts[.unharmed] ?? 0) unharmed, \(wrong) wrong"

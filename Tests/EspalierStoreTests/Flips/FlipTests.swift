@@ -8,8 +8,10 @@ import Testing
 
 @Suite("A flipped bit is a miss, or does no harm: never a crash, never another model")
 struct FlipTests {
-    /// `ESPALIER_FLIPS=1000000 swift test -c release -Xswiftc -enable-testing --filter FlipTests` for a long run.
-    private static let flips = ProcessInfo.processInfo.environment["ESPALIER_FLIPS"].flatMap { Int($0) } ?? 20_000
+    /// `ESPALIER_FLIPS=1000000 swift test -c release -Xswiftc -enable-testing --filter FlipTests`
+    /// for a long run.
+    private static let flips =
+        ProcessInfo.processInfo.environment["ESPALIER_FLIPS"].flatMap { Int($0) } ?? 20_000
 
     private func withImage(_ body: (FlipImage) throws -> Void) throws {
         let scratch = try Scratch()
@@ -27,14 +29,18 @@ struct FlipTests {
     @Test("bits of keys and values in every keyspace")
     func everyKeyspace() throws {
         try withImage { image in
-            for form in ["node, raw", "node, frame", "node, frame with dictionary", "own shape, frame with dictionary"]
-            {
+            for form in [
+                "node, raw", "node, frame", "node, frame with dictionary",
+                "own shape, frame with dictionary",
+            ] {
                 #expect(image.items["nodes, \(form)"]?.isEmpty == false, "\(form)")
             }
             for place in [
-                "index", "index (long)", "index (twins)", "pins", "nodes, first chunk", "nodes, chunk",
+                "index", "index (long)", "index (twins)", "pins", "nodes, first chunk",
+                "nodes, chunk",
                 "nodes, key, raw",
-                "nodes, collection, raw", "recency", "state", "state (lost), read by no hit", "state (tombstone)",
+                "nodes, collection, raw", "recency", "state", "state (lost), read by no hit",
+                "state (tombstone)",
                 "shapes",
                 "dictionaries",
             ] {
@@ -48,7 +54,9 @@ struct FlipTests {
             for place in image.places where place.hasPrefix("nodes") || place.hasPrefix("index") {
                 guard !place.hasSuffix("read by no hit") else { continue }
                 #expect(campaign.tally.unharmed(at: place + ": key") == 0, "\(place)")
-                if !place.contains("frame") { #expect(campaign.tally.unharmed(at: place + ": value") == 0, "\(place)") }
+                if !place.contains("frame") {
+                    #expect(campaign.tally.unharmed(at: place + ": value") == 0, "\(place)")
+                }
             }
         }
     }
@@ -69,10 +77,13 @@ struct FlipTests {
                 var writer = ByteWriter()
                 writer.append(item.entry.value.dropLast(RecordLayout.checkSize + 1))
                 // The last byte of the name.
-                writer.append(item.entry.value[item.entry.value.count - RecordLayout.checkSize - 1] ^ 2)
-                let check = writer.check(seed: RecordLayout.seed(handle: handle, shape: shape.fingerprint))
+                writer.append(
+                    item.entry.value[item.entry.value.count - RecordLayout.checkSize - 1] ^ 2)
+                let check = writer.check(
+                    seed: RecordLayout.seed(handle: handle, shape: shape.fingerprint))
                 writer.append(integer: check)
-                let verdict = try campaign.verdict(of: item, item.entry.with(value: writer.bytes), at: "nodes")
+                let verdict = try campaign.verdict(
+                    of: item, item.entry.with(value: writer.bytes), at: "nodes")
                 if case .wrong = verdict { wrong += 1 }
             }
             try campaign.restore()
@@ -86,7 +97,9 @@ struct FlipTests {
         #expect(Verdict(.hit("Ada"), expected: .hit("Ada"), of: name) == .unharmed)
         #expect(Verdict(.miss("damaged"), expected: .hit("Ada"), of: name) == .miss("damaged"))
         #expect(Verdict(.miss("damaged"), expected: .miss("lost"), of: name) == .unharmed)
-        for (seen, expected) in [(Seen.hit("Ben"), Seen.hit("Ada")), (.hit("Ben"), .miss("notFound"))] {
+        for (seen, expected) in [
+            (Seen.hit("Ben"), Seen.hit("Ada")), (.hit("Ben"), .miss("notFound")),
+        ] {
             guard case .wrong = Verdict(seen, expected: expected, of: name) else {
                 Issue.record("\(seen) passed for \(expected)")
                 continue

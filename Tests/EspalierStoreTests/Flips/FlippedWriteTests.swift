@@ -8,7 +8,8 @@ import Testing
 
 @Suite("A flipped bit is no obstacle to what is written, deleted and evicted afterwards")
 struct FlippedWriteTests {
-    private static let flips = ProcessInfo.processInfo.environment["ESPALIER_FLIPS"].flatMap { Int($0) } ?? 20_000
+    private static let flips =
+        ProcessInfo.processInfo.environment["ESPALIER_FLIPS"].flatMap { Int($0) } ?? 20_000
 
     /// A cache to damage, beside an undamaged one with the same content.
     private struct Pair {
@@ -34,31 +35,40 @@ struct FlippedWriteTests {
         try body(Pair(pristine: pristine, image: image, source: source))
     }
 
-    @Test("after a flip in any keyspace the cache works on, a sweep mends what has names, and the next write heals")
+    @Test(
+        "after a flip in any keyspace the cache works on, a sweep mends what has names, and the next write heals"
+    )
     func commits() throws {
         try withPair { pair in
             var random = SeededGenerator(seed: 77)
             let places = pair.image.items.keys.sorted()
             for number in 0..<max(Self.flips / 400, 2 * places.count) {
                 let place = places[number / 2 % places.count]
-                guard let item = pair.image.items[place]?.randomElement(using: &random) else { continue }
+                guard let item = pair.image.items[place]?.randomElement(using: &random) else {
+                    continue
+                }
                 let isKey = number % 2 == 0 || item.entry.value.isEmpty
-                let bit = Int.random(in: 0..<(isKey ? item.entry.key : item.entry.value).count * 8, using: &random)
-                let changed = isKey ? item.entry.flipped(keyBit: bit) : item.entry.flipped(valueBit: bit)
+                let bit = Int.random(
+                    in: 0..<(isKey ? item.entry.key : item.entry.value).count * 8, using: &random)
+                let changed =
+                    isKey ? item.entry.flipped(keyBit: bit) : item.entry.flipped(valueBit: bit)
                 let scratch = try pair.copy()
-                // What no read comes by, and no name leads to, a sweep leaves as it is; and what may be a later version's.
+                // What no read comes by, and no name leads to, a sweep leaves as it is; and what
+                // may be a later version's.
                 let isMended =
                     ["index", "info", "state ("].contains { place.hasPrefix($0) }
                     || place.hasPrefix("nodes") && !isKey && bit >= 8
                 try check(
                     pair, scratch, item, changed, isMended: isMended,
-                    "flip \(number), bit \(bit) of the \(isKey ? "key" : "value"), \(place)", &random)
+                    "flip \(number), bit \(bit) of the \(isKey ? "key" : "value"), \(place)",
+                    &random)
             }
         }
     }
 
     private func check(
-        _ pair: Pair, _ scratch: Scratch, _ item: FlipImage.Item, _ changed: StoredEntry, isMended: Bool,
+        _ pair: Pair, _ scratch: Scratch, _ item: FlipImage.Item, _ changed: StoredEntry,
+        isMended: Bool,
         _ what: String, _ random: inout SeededGenerator
     ) throws {
         var cache = try scratch.open(FlipContents.configuration)
@@ -68,7 +78,8 @@ struct FlippedWriteTests {
             let keyspace = try cache.generation.environment.keyspace(item.entry.keyspace.name)
             let here = StoredEntry(keyspace: keyspace, key: item.entry.key, value: item.entry.value)
             _ = try here.replace(
-                with: StoredEntry(keyspace: keyspace, key: changed.key, value: changed.value), in: &transaction)
+                with: StoredEntry(keyspace: keyspace, key: changed.key, value: changed.value),
+                in: &transaction)
         }
         let isReopened = Bool.random(using: &random)
         if isReopened {
@@ -87,7 +98,7 @@ struct FlippedWriteTests {
         for probe in probes { probe.use(cache) }
         try write(cache, &random, what)
         expectNoneWrong(pair.image.probes, cache, what)
-        #expect(code(cache.sweep()) == nil, "\(what)")
+        #expect(code(cache.collectCycles()) == nil, "\(what)")
         if isMended {
             let problems = try cache.verify().problems
             #expect(problems.isEmpty, "\(what): \(problems.prefix(3))")
@@ -102,12 +113,16 @@ struct FlippedWriteTests {
 
     private func expectNoneWrong(_ probes: [Probe], _ cache: NormalizedCache, _ what: String) {
         for probe in probes {
-            if case .wrong(let detail) = probe.verdict(cache, .latest) { Issue.record("\(what): \(detail)") }
+            if case .wrong(let detail) = probe.verdict(cache, .latest) {
+                Issue.record("\(what): \(detail)")
+            }
         }
     }
 
     /// Names of its own, so that what was there before stays as it was.
-    private func write(_ cache: NormalizedCache, _ random: inout SeededGenerator, _ what: String) throws {
+    private func write(_ cache: NormalizedCache, _ random: inout SeededGenerator, _ what: String)
+        throws
+    {
         let ada = Person("new:1", "Ada, who came later")
         let tickets = [
             cache.set(Message("new:m", from: ada, to: Person("new:2", "Ben"))),
@@ -118,7 +133,9 @@ struct FlippedWriteTests {
             cache.unpin("new:1"),
             cache.evictCollection(forKey: "new"),
         ]
-        for (index, ticket) in tickets.enumerated() { #expect(code(ticket) == nil, "\(what): write \(index)") }
+        for (index, ticket) in tickets.enumerated() {
+            #expect(code(ticket) == nil, "\(what): write \(index)")
+        }
         #expect(cache.read(Message.self, "new:n") == Message("new:n", from: ada), "\(what)")
     }
 }

@@ -44,7 +44,10 @@ struct Probe: @unchecked Sendable {
     let copy: (_ source: NormalizedCache, _ target: NormalizedCache) -> WriteTicket?
     var expected = Seen.miss("not read yet")
 
-    func read(_ cache: NormalizedCache, as identifier: String? = nil, _ consistency: Consistency = .snapshot) -> Seen {
+    func read(
+        _ cache: NormalizedCache, as identifier: String? = nil,
+        _ consistency: Consistency = .snapshot
+    ) -> Seen {
         look(cache, identifier ?? self.identifier, consistency)
     }
 
@@ -64,7 +67,9 @@ struct Probe: @unchecked Sendable {
         }
     }
 
-    static func node<Model: IdentifiedModel & Hashable>(_ type: Model.Type, _ identifier: String) -> Probe {
+    static func node<Model: IdentifiedModel & Hashable>(_ type: Model.Type, _ identifier: String)
+        -> Probe
+    {
         node(type, identifier) { $0 }
     }
 
@@ -74,22 +79,29 @@ struct Probe: @unchecked Sendable {
         } use: {
             _ = $0.modelOutcome(type, forKey: key)
         } copy: { source, target in
-            source.peekModelOutcome(type, forKey: key).value.map { target.setModel($0, forKey: key) }
+            source.peekModelOutcome(type, forKey: key).value.map {
+                target.setModel($0, forKey: key)
+            }
         }
     }
 
-    static func collection<Model: IdentifiedModel & Hashable>(_ type: Model.Type, _ key: String) -> Probe {
+    static func collection<Model: IdentifiedModel & Hashable>(_ type: Model.Type, _ key: String)
+        -> Probe
+    {
         Probe(nameSpace: .collection, identifier: key) {
             Seen($0.peekCollectionOutcome(of: type, forKey: $1, consistency: $2)) { $0 }
         } use: {
             _ = $0.collectionOutcome(of: type, forKey: key)
         } copy: { source, target in
-            source.peekCollectionOutcome(of: type, forKey: key).value.map { target.setCollection($0, forKey: key) }
+            source.peekCollectionOutcome(of: type, forKey: key).value.map {
+                target.setCollection($0, forKey: key)
+            }
         }
     }
 
     private init(
-        nameSpace: NameSpace, identifier: String, _ look: @escaping (NormalizedCache, String, Consistency) -> Seen,
+        nameSpace: NameSpace, identifier: String,
+        _ look: @escaping (NormalizedCache, String, Consistency) -> Seen,
         use: @escaping (NormalizedCache) -> Void,
         copy: @escaping (NormalizedCache, NormalizedCache) -> WriteTicket?
     ) {

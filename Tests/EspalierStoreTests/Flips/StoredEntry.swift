@@ -15,7 +15,9 @@ struct StoredEntry {
         StoredEntry(keyspace: keyspace, key: key, value: Self.flip(value, valueBit))
     }
 
-    func with(value: [UInt8]) -> StoredEntry { StoredEntry(keyspace: keyspace, key: key, value: value) }
+    func with(value: [UInt8]) -> StoredEntry {
+        StoredEntry(keyspace: keyspace, key: key, value: value)
+    }
 
     private static func flip(_ bytes: [UInt8], _ bit: Int) -> [UInt8] {
         var bytes = bytes
@@ -24,7 +26,9 @@ struct StoredEntry {
     }
 
     /// Puts `changed` in place of this one; what stood under its key before is returned.
-    func replace(with changed: StoredEntry, in transaction: inout WriteTransaction) throws -> [UInt8]? {
+    func replace(with changed: StoredEntry, in transaction: inout WriteTransaction) throws
+        -> [UInt8]?
+    {
         guard changed.key != key else {
             try transaction.put(keyspace, key, changed.value)
             return nil
@@ -36,7 +40,9 @@ struct StoredEntry {
     }
 
     /// Takes `changed` back.
-    func restore(from changed: StoredEntry, covered: [UInt8]?, in transaction: inout WriteTransaction) throws {
+    func restore(
+        from changed: StoredEntry, covered: [UInt8]?, in transaction: inout WriteTransaction
+    ) throws {
         if changed.key != key {
             if let covered {
                 try transaction.put(keyspace, changed.key, covered)

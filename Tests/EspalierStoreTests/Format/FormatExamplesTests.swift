@@ -28,7 +28,8 @@ struct FormatExamplesTests {
             try cache.set(Note(id: "9", author: Person(id: "1", name: "Ada"))).wait()
             try cache.look { transaction, keyspaces in
                 for keyspace in [
-                    keyspaces.index, keyspaces.nodes, keyspaces.state, keyspaces.recency, keyspaces.shapes,
+                    keyspaces.index, keyspaces.nodes, keyspaces.state, keyspaces.recency,
+                    keyspaces.shapes,
                 ] {
                     try transaction.forEach(in: keyspace) { key, value in
                         expect(keyspace.name, hex(key), hex(value), in: document)
@@ -55,10 +56,10 @@ struct FormatExamplesTests {
             }
             #expect(try cache.statistics().pins == 1)
         }
-        var dying = StateEntry(referenceCount: 0, stamp: Stamp(1_000), flags: .dying)
+        var dying = StateEntry(referenceCount: 0, stamp: Stamp(1_000), flags: .pendingRemoval)
         dying.released = 64
         expect("state", "state", hex(dying.bytes(for: Handle(5))), in: document)
-        let held = StateEntry(referenceCount: 2, stamp: Stamp(7), flags: [.onCycle, .held])
+        let held = StateEntry(referenceCount: 2, stamp: Stamp(7), flags: [.onCycle, .blocked])
         expect("state", "state", hex(held.bytes(for: Handle(6))), in: document)
     }
 
@@ -68,7 +69,9 @@ struct FormatExamplesTests {
         counters.hits = 3
         counters.commits = 2
         counters.misses.add(to: "notFound")
-        for nanoseconds: UInt64 in [20, 1_000, 1_000] { counters.readLatency.record(nanoseconds: nanoseconds) }
+        for nanoseconds: UInt64 in [20, 1_000, 1_000] {
+            counters.readLatency.record(nanoseconds: nanoseconds)
+        }
         counters.timeline.note(1, at: 1_700_000_000)
         expect("info", "statistics", hex(counters.bytes), in: try document())
     }
@@ -87,24 +90,32 @@ struct FormatExamplesTests {
         let key = squeezed(key)
         let value = squeezed(value)
         #expect(document.contains(key), "\(keyspace): the key \(key) is not in the document")
-        #expect(value.isEmpty || document.contains(value), "\(keyspace): the value \(value) is not in the document")
+        #expect(
+            value.isEmpty || document.contains(value),
+            "\(keyspace): the value \(value) is not in the document")
     }
 
     private func document() throws -> String {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-            "../../../docs/FORMAT.md")
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent(
+                "../../../docs/FORMAT.md")
         // What explains a byte stands behind two spaces or a bar; what is left of it is bytes.
-        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map { line in
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map {
+            line in
             line.prefix(upTo: line.firstRange(of: "   ")?.lowerBound ?? line.endIndex)
         }
         return squeezed(lines.joined())
     }
 
-    private func squeezed(_ text: String) -> String { text.filter { !$0.isWhitespace && $0 != "|" && $0 != "`" } }
+    private func squeezed(_ text: String) -> String {
+        text.filter { !$0.isWhitespace && $0 != "|" && $0 != "`" }
+    }
 
     private func hex(_ span: RawSpan) -> String {
         hex(ByteReader.reading(span) { reader in (try? reader.bytes(count: reader.end)) ?? [] })
     }
 
-    private func hex(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02X", $0) }.joined(separator: " ") }
+    private func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { String(format: "%02X", $0) }.joined(separator: " ")
+    }
 }

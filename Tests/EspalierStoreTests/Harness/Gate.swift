@@ -2,14 +2,16 @@ import Dispatch
 
 @testable import EspalierStore
 
-/// A write after which the writer stands still until the gate is opened: meanwhile writes pile up behind it.
+/// A write after which the writer stands still until the gate is opened: meanwhile writes pile up
+/// behind it.
 final class Gate: Sendable {
     /// Longer than tests that wait for processes can keep all threads of a small machine.
     private static let patience = DispatchTimeInterval.seconds(600)
 
     private let isOpen = DispatchSemaphore(value: 0)
 
-    /// Returns when everything before is committed and the writer stands still, with nothing else in its hands.
+    /// Returns when everything before is committed and the writer stands still, with nothing else
+    /// in its hands.
     init(in cache: NormalizedCache) {
         let isReached = DispatchSemaphore(value: 0)
         let isWatched = DispatchSemaphore(value: 0)
@@ -29,7 +31,8 @@ final class Gate: Sendable {
     func open() { isOpen.signal() }
 }
 
-/// Runs `body` while the writer of `cache` stands still, so that everything it submits is queued when it ends.
+/// Runs `body` while the writer of `cache` stands still, so that everything it submits is queued
+/// when it ends.
 func withBlockedWriter<R>(_ cache: NormalizedCache, _ body: () throws -> R) throws -> R {
     let gate = Gate(in: cache)
     defer { gate.open() }

@@ -47,7 +47,9 @@ extension NormalizedCache {
 
     func damage(_ handle: Handle) throws {
         try tamper { transaction, keyspaces in
-            guard var bytes = try transaction.value(keyspaces.nodes, handle.rawValue) else { throw Missing() }
+            guard var bytes = try transaction.value(keyspaces.nodes, handle.rawValue) else {
+                throw Missing()
+            }
             bytes[bytes.count / 2] ^= 0x10
             try transaction.put(keyspaces.nodes, handle.rawValue, bytes)
         }

@@ -2,11 +2,14 @@ import EspalierStore
 import Foundation
 import Testing
 
-/// Runs `body` with a new cache. Whatever it did, the cache has to be clean afterwards, and clean again when reopened.
+/// Runs `body` with a new cache. Whatever it did, the cache has to be clean afterwards, and clean
+/// again when reopened.
 ///
-/// `isDamaged` is for tests that break the cache by hand and say themselves what verifying should find.
+/// `isDamaged` is for tests that break the cache by hand and say themselves what verifying should
+/// find.
 func withCache<R>(
-    _ configuration: Configuration = .forTests, isDamaged: Bool = false, _ body: (NormalizedCache) throws -> R
+    _ configuration: Configuration = .forTests, isDamaged: Bool = false,
+    _ body: (NormalizedCache) throws -> R
 ) throws -> R {
     let scratch = try Scratch()
     let cache = try scratch.open(configuration)
@@ -17,7 +20,8 @@ func withCache<R>(
 
 /// The same for a body that suspends.
 func withCache<R>(
-    _ configuration: Configuration = .forTests, isDamaged: Bool = false, _ body: (NormalizedCache) async throws -> R
+    _ configuration: Configuration = .forTests, isDamaged: Bool = false,
+    _ body: (NormalizedCache) async throws -> R
 ) async throws -> R {
     let scratch = try Scratch()
     let cache = try scratch.open(configuration)
@@ -37,7 +41,8 @@ private func finish(
 }
 
 /// Every invariant of the design holds.
-func expectClean(_ cache: NormalizedCache, sourceLocation: SourceLocation = #_sourceLocation) throws {
+func expectClean(_ cache: NormalizedCache, sourceLocation: SourceLocation = #_sourceLocation) throws
+{
     let report = try cache.verify()
     #expect(report.isClean, "\(report.problems)", sourceLocation: sourceLocation)
 }

@@ -20,9 +20,13 @@ struct InspectionTests {
                 var handles: Set<Handle> = []
                 for identifier in ["x", long] {
                     for nameSpace in [NameSpace.node, .key, .collection] {
-                        let entry = try #require(try inspection.entry(of: identifier, in: nameSpace))
-                        #expect(try inspection.handle(of: identifier, in: nameSpace) == entry.handle)
-                        guard case .record(let record) = try inspection.record(of: entry) else { throw Missing() }
+                        let entry = try #require(
+                            try inspection.entry(of: identifier, in: nameSpace))
+                        #expect(
+                            try inspection.handle(of: identifier, in: nameSpace) == entry.handle)
+                        guard case .record(let record) = try inspection.record(of: entry) else {
+                            throw Missing()
+                        }
                         #expect(record.identifier == identifier && record.nameSpace == nameSpace)
                         handles.insert(entry.handle)
                     }
@@ -45,7 +49,9 @@ struct InspectionTests {
             let children = try cache.inspect { inspection -> [Handle] in
                 try ["m:1", "m:2"].flatMap { identifier -> [Handle] in
                     let handle = try #require(try inspection.handle(of: identifier, in: .node))
-                    guard case .record(let record) = try inspection.record(handle) else { throw Missing() }
+                    guard case .record(let record) = try inspection.record(handle) else {
+                        throw Missing()
+                    }
                     return record.children
                 }
             }
@@ -53,10 +59,13 @@ struct InspectionTests {
             try cache.tamper { transaction, keyspaces in
                 try transaction.delete(keyspaces.nodes, children[3].rawValue)
                 let lost = StateEntry(flags: .lost)
-                try transaction.put(keyspaces.state, children[3].rawValue, lost.bytes(for: children[3]))
+                try transaction.put(
+                    keyspaces.state, children[3].rawValue, lost.bytes(for: children[3]))
             }
             try cache.inspect { inspection throws in
-                let kinds = try (children + [Handle(0), Handle(999)]).map { try kind(inspection.record($0)) }
+                let kinds = try (children + [Handle(0), Handle(999)]).map {
+                    try kind(inspection.record($0))
+                }
                 #expect(kinds == ["record", "deleted", "damaged", "lost", "nothing", "nothing"])
                 #expect(try inspection.state(of: children[1])?.flags == .tombstone)
                 #expect(try inspection.handle(of: "p:2", in: .node) == nil)
@@ -72,7 +81,9 @@ struct InspectionTests {
             let (parent, child) = try (cache.handle("m:1"), cache.handle("p:1"))
             let (root, shared) = (try #require(parent), try #require(child))
             try cache.inspect { inspection throws in
-                #expect(try inspection.state(of: root) == StateEntry(referenceCount: 0, stamp: Stamp(1)))
+                #expect(
+                    try inspection.state(of: root) == StateEntry(referenceCount: 0, stamp: Stamp(1))
+                )
                 #expect(try inspection.state(of: shared)?.referenceCount == 2)
             }
             try cache.tamper { try $0.put($1.state, shared.rawValue, [1, 2, 3, 4, 5, 6]) }
@@ -85,10 +96,14 @@ struct InspectionTests {
         try withCache(.uncompressed, isDamaged: true) { cache in
             cache.set(Person("p:1", "short"))
             try cache.set(Person("p:2", String(repeating: "t", count: 20_000))).wait()
-            let (short, long) = (try #require(try cache.handle("p:1")), try #require(try cache.handle("p:2")))
+            let (short, long) = (
+                try #require(try cache.handle("p:1")), try #require(try cache.handle("p:2"))
+            )
             try cache.inspect { inspection throws in
                 for handle in [short, long] {
-                    guard case .record(let record) = try inspection.record(handle) else { throw Missing() }
+                    guard case .record(let record) = try inspection.record(handle) else {
+                        throw Missing()
+                    }
                     #expect(try inspection.bytes(of: handle)?.count == record.storedByteCount)
                 }
                 #expect(try inspection.bytes(of: Handle(999)) == nil)
@@ -98,11 +113,14 @@ struct InspectionTests {
                 #expect(try sizes[0] == inspection.bytes(of: short)?.count)
                 #expect(sizes[1] > 20_000)
             }
-            // Damage makes neither more than it is: a chunk missing, a count that can't be, nothing at all.
+            // Damage makes neither more than it is: a chunk missing, a count that can't be, nothing
+            // at all.
             try cache.tamper { try $0.delete($1.nodes, ChunkKey(long.rawValue, 2)) }
             #expect(throws: CacheError.self) { try cache.inspect { try $0.bytes(of: long) } }
             #expect(try cache.inspect { try $0.storedByteCount(of: long) ?? 0 } < 20_000)
-            for bytes in [[], [1], [1, 0x80, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F], [1, 0x80, 0xFF]] as [[UInt8]] {
+            for bytes in [[], [1], [1, 0x80, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F], [1, 0x80, 0xFF]]
+                as [[UInt8]]
+            {
                 try cache.tamper { try $0.put($1.nodes, short.rawValue, bytes) }
                 #expect(try cache.inspect { try $0.storedByteCount(of: short) } == bytes.count)
                 #expect(try cache.inspect { kind(try $0.record(short)) } == "damaged")
@@ -118,14 +136,20 @@ struct InspectionTests {
             try cache.set(Message("m:1", from: Person("p:1", "Ada"))).wait()
             try cache.inspect { inspection throws in
                 let entry = try #require(try inspection.entry(of: "p:1", in: .node))
-                guard case .record(let record) = try inspection.record(of: entry) else { throw Missing() }
+                guard case .record(let record) = try inspection.record(of: entry) else {
+                    throw Missing()
+                }
                 let fields = try record.fields()
                 #expect(fields.map(\.field.name) == record.shape.fields.map(\.name))
                 #expect(Set(fields.map(\.field.name)) == ["id", "name", "badge"])
-                for (slot, field) in fields.enumerated() { #expect(try record.value(inSlot: slot) == field.value) }
+                for (slot, field) in fields.enumerated() {
+                    #expect(try record.value(inSlot: slot) == field.value)
+                }
                 #expect(record.elementCount == nil)
                 let message = try #require(try inspection.entry(of: "m:1", in: .node))
-                guard case .record(let parent) = try inspection.record(of: message) else { throw Missing() }
+                guard case .record(let parent) = try inspection.record(of: message) else {
+                    throw Missing()
+                }
                 #expect(try parent.fields().map(\.value).contains(.child(0)))
                 #expect(parent.children == [entry.handle])
             }
@@ -140,7 +164,9 @@ struct InspectionTests {
             try cache.inspect { inspection throws in
                 for (key, isReference) in [("node", true), ("inline", false)] {
                     let entry = try #require(try inspection.entry(of: key, in: .key))
-                    guard case .record(let record) = try inspection.record(of: entry) else { throw Missing() }
+                    guard case .record(let record) = try inspection.record(of: entry) else {
+                        throw Missing()
+                    }
                     #expect(record.children.count == 1)
                     if isReference { #expect(try record.keyValue() == .child(0)) }
                     if case .map = try record.keyValue() { #expect(!isReference) }
@@ -156,25 +182,33 @@ struct InspectionTests {
         try withCache { cache in
             let models = (0..<count).map { number in
                 number % 3 == 0
-                    ? Remark("\(number)", on: Person("p:\(number % 7)", "")) : Remark("\(number)", id: "r:\(number)")
+                    ? Remark("\(number)", on: Person("p:\(number % 7)", ""))
+                    : Remark("\(number)", id: "r:\(number)")
             }
             try cache.setCollection(models, forKey: "c").wait()
             try cache.inspect { inspection throws in
                 let entry = try #require(try inspection.entry(of: "c", in: .collection))
-                guard case .record(let collection) = try inspection.record(of: entry) else { throw Missing() }
+                guard case .record(let collection) = try inspection.record(of: entry) else {
+                    throw Missing()
+                }
                 #expect(collection.elementCount == count)
                 let segments = try collection.segments()
                 #expect(segments.map(\.handle) == collection.children)
                 #expect(segments.last?.elements.upperBound ?? 0 == count)
                 #expect(
-                    zip(segments, segments.dropFirst()).allSatisfy { $0.elements.upperBound == $1.elements.lowerBound })
+                    zip(segments, segments.dropFirst()).allSatisfy {
+                        $0.elements.upperBound == $1.elements.lowerBound
+                    })
                 let elements = try inspection.elements(of: collection)
                 #expect(elements.count == count)
                 for (number, element) in elements.enumerated() {
                     let child = try #require(element.children.first)
-                    guard case .record(let record) = try inspection.record(child) else { throw Missing() }
+                    guard case .record(let record) = try inspection.record(child) else {
+                        throw Missing()
+                    }
                     #expect(element.children.count == 1)
-                    #expect(record.identifier == (number % 3 == 0 ? "p:\(number % 7)" : "r:\(number)"))
+                    #expect(
+                        record.identifier == (number % 3 == 0 ? "p:\(number % 7)" : "r:\(number)"))
                     #expect((element.value == .child(0)) == (number % 3 != 0))
                 }
             }
@@ -189,7 +223,9 @@ struct InspectionTests {
             try cache.damage(try #require(try cache.record(handle)?.children.last))
             #expect(throws: CacheError.self) {
                 try cache.inspect { inspection throws in
-                    guard case .record(let collection) = try inspection.record(handle) else { throw Missing() }
+                    guard case .record(let collection) = try inspection.record(handle) else {
+                        throw Missing()
+                    }
                     #expect(collection.elementCount == 1_000)
                     _ = try inspection.elements(of: collection)
                 }
@@ -205,7 +241,9 @@ struct InspectionTests {
             try cache.setModel(Nest(depth: 550), forKey: "k").wait()
             try cache.inspect { inspection throws in
                 let entry = try #require(try inspection.entry(of: "k", in: .key))
-                guard case .record(let record) = try inspection.record(of: entry) else { throw Missing() }
+                guard case .record(let record) = try inspection.record(of: entry) else {
+                    throw Missing()
+                }
                 var value = try record.keyValue()
                 var depth = 0
                 while case .map(let entries) = value, let inner = entries.first?.value {
@@ -255,7 +293,9 @@ struct InspectionTests {
     func errors() throws {
         try withCache(isDamaged: true) { cache in
             try cache.set(Person("p:1", "")).wait()
-            try cache.tamper { try $0.put($1.info, Counters.key, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) }
+            try cache.tamper {
+                try $0.put($1.info, Counters.key, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+            }
             #expect(code { _ = try cache.inspect { try $0.commit } } == .damaged)
             #expect(throws: Missing.self) { try cache.inspect { _ in throw Missing() } }
             try cache.removeAll().wait()

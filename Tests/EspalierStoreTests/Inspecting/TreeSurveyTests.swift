@@ -15,7 +15,8 @@ struct TreeSurveyTests {
         try cache.tamper { transaction, keyspaces in
             try transaction.delete(keyspaces.nodes, handle.rawValue)
             guard breaking == .loss else { return }
-            try transaction.put(keyspaces.state, handle.rawValue, StateEntry(flags: .lost).bytes(for: handle))
+            try transaction.put(
+                keyspaces.state, handle.rawValue, StateEntry(flags: .lost).bytes(for: handle))
         }
     }
 
@@ -32,7 +33,10 @@ struct TreeSurveyTests {
                         ])
                 ).wait()
                 try cache.setCollection(
-                    [Message("m:2", from: Person("p:2", "")), Message("m:3", from: Person("p:3", ""))], forKey: "c"
+                    [
+                        Message("m:2", from: Person("p:2", "")),
+                        Message("m:3", from: Person("p:3", "")),
+                    ], forKey: "c"
                 ).wait()
                 let handle = try #require(try cache.handle(broken))
                 try apply(breaking, to: handle, in: cache)
@@ -45,7 +49,8 @@ struct TreeSurveyTests {
     }
 
     private func expect(
-        _ reason: MissReason?, _ nameSpace: NameSpace, _ identifier: String, _ broken: Handle, _ cache: NormalizedCache
+        _ reason: MissReason?, _ nameSpace: NameSpace, _ identifier: String, _ broken: Handle,
+        _ cache: NormalizedCache
     ) throws {
         try cache.inspect { inspection in
             let entry = try #require(try inspection.entry(of: identifier, in: nameSpace))
@@ -66,14 +71,18 @@ struct TreeSurveyTests {
     func limits() throws {
         try withCache { cache in
             let shared = Person("p:1", "")
-            try cache.setCollection((0..<500).map { Message("m:\($0)", from: shared, to: shared) }, forKey: "c").wait()
+            try cache.setCollection(
+                (0..<500).map { Message("m:\($0)", from: shared, to: shared) }, forKey: "c"
+            ).wait()
             try cache.inspect { inspection in
                 let entry = try #require(try inspection.entry(of: "c", in: .collection))
                 let survey = try inspection.survey(of: entry, levels: 500)
                 // The collection, its segment, the messages and the person.
                 #expect(survey.recordCount == 503 && survey.places.isEmpty && survey.depth == 4)
                 let shallow = try inspection.survey(of: entry, levels: 3)
-                #expect(shallow.placeCount == 1_000 && shallow.places.allSatisfy { $0.kind == .tooDeep })
+                #expect(
+                    shallow.placeCount == 1_000 && shallow.places.allSatisfy { $0.kind == .tooDeep }
+                )
                 #expect(shallow.recordCount == 502 && shallow.stop == nil)
             }
         }
@@ -82,11 +91,13 @@ struct TreeSurveyTests {
     @Test("bytes are taken apart as far as damage lets them, whichever byte is damaged")
     func anatomy() throws {
         try withCache(isDamaged: true) { cache in
-            try cache.set(Message("m:1", from: Person("p:1", "Anna"), to: Person("p:2", "Ben"))).wait()
+            try cache.set(Message("m:1", from: Person("p:1", "Anna"), to: Person("p:2", "Ben")))
+                .wait()
             let handle = try #require(try cache.handle("m:1"))
             let bytes = try #require(try cache.look { try $0.value($1.nodes, handle.rawValue) })
             let intact = try #require(try cache.inspect { try $0.anatomy(of: handle) })
-            #expect(intact.problem == nil && intact.parts.flatMap { intact.joined[$0.range] } == bytes)
+            #expect(
+                intact.problem == nil && intact.parts.flatMap { intact.joined[$0.range] } == bytes)
             #expect(intact.rawByteCount == bytes.count && intact.children?.count == 2)
             for index in bytes.indices {
                 for bit in 0..<8 {
@@ -96,11 +107,15 @@ struct TreeSurveyTests {
                     let anatomy = try #require(try cache.inspect { try $0.anatomy(of: handle) })
                     #expect(anatomy.problem != nil, "byte \(index), bit \(bit)")
                     #expect(anatomy.chunks.map(\.bytes) == [damaged])
-                    if !anatomy.isChunked { #expect(anatomy.parts.flatMap { anatomy.joined[$0.range] } == damaged) }
+                    if !anatomy.isChunked {
+                        #expect(anatomy.parts.flatMap { anatomy.joined[$0.range] } == damaged)
+                    }
                 }
             }
             for count in 0..<bytes.count {
-                try cache.tamper { try $0.put($1.nodes, handle.rawValue, Array(bytes.prefix(count))) }
+                try cache.tamper {
+                    try $0.put($1.nodes, handle.rawValue, Array(bytes.prefix(count)))
+                }
                 let anatomy = try cache.inspect { try $0.anatomy(of: handle) }
                 #expect(anatomy?.problem != nil, "\(count) bytes")
             }

@@ -7,7 +7,8 @@ import Testing
 @Suite("An inspection walks the index in order")
 struct WalkingTests {
     private func entries(
-        _ cache: NormalizedCache, _ nameSpace: NameSpace = .node, startingWith prefix: String = "", limit: Int = .max
+        _ cache: NormalizedCache, _ nameSpace: NameSpace = .node, startingWith prefix: String = "",
+        limit: Int = .max
     ) throws -> [IndexEntry] {
         try cache.inspect { inspection throws in
             var found: [IndexEntry] = []
@@ -19,11 +20,14 @@ struct WalkingTests {
         }
     }
 
-    private static func long(_ end: String, count: Int = 600) -> String { String(repeating: "x", count: count) + end }
+    private static func long(_ end: String, count: Int = 600) -> String {
+        String(repeating: "x", count: count) + end
+    }
 
     private static let identifiers =
         [
-            "a", "ab", "abc", "b", "é", "e\u{301}", "日本", "日本語", "😀", "\u{0}", "x", long("", count: 509),
+            "a", "ab", "abc", "b", "é", "e\u{301}", "日本", "日本語", "😀", "\u{0}", "x",
+            long("", count: 509),
             long("", count: 510),
         ] + [long("", count: 511), long("a"), long("b"), String(repeating: "é", count: 400)]
 
@@ -42,9 +46,13 @@ struct WalkingTests {
             // Long ones with the same beginning stand in the order of a hash.
             let isShort = { (identifier: String) in identifier.utf8.count <= 510 }
             let short = Self.identifiers.filter(isShort).sorted(by: precedes)
-            #expect(found.map(\.identifier).filter(isShort).map(Identifier.init) == short.map(Identifier.init))
+            #expect(
+                found.map(\.identifier).filter(isShort).map(Identifier.init)
+                    == short.map(Identifier.init))
             #expect(found.map(\.identifier).drop(while: isShort).allSatisfy { !isShort($0) })
-            #expect(Set(found.map { Identifier($0.identifier) }) == Set(Self.identifiers.map(Identifier.init)))
+            #expect(
+                Set(found.map { Identifier($0.identifier) })
+                    == Set(Self.identifiers.map(Identifier.init)))
             #expect(found.allSatisfy { $0.isWhole && $0.nameSpace == .node })
             for entry in found { #expect(try cache.handle(entry.identifier) == entry.handle) }
             #expect(try entries(cache, .key).map(\.identifier) == ["key"])
@@ -56,7 +64,8 @@ struct WalkingTests {
     @Test(
         "a prefix finds what begins with its bytes, and no more",
         arguments: [
-            "", "a", "ab", "abcd", "e", "é", "日", "x", long("", count: 493), long("", count: 494), long("", count: 509),
+            "", "a", "ab", "abcd", "e", "é", "日", "x", long("", count: 493), long("", count: 494),
+            long("", count: 509),
             long("", count: 510), long("", count: 511), long(""), long("a"), long("c"),
             String(repeating: "é", count: 247),
             String(repeating: "é", count: 390), "\u{0}", "z",
@@ -66,12 +75,15 @@ struct WalkingTests {
             for identifier in Self.identifiers { cache.set(Person(identifier, "")) }
             let expected = Self.identifiers.filter { $0.utf8.starts(with: prefix.utf8) }
             let found = try entries(cache, startingWith: prefix)
-            #expect(Set(found.map { Identifier($0.identifier) }) == Set(expected.map(Identifier.init)))
+            #expect(
+                Set(found.map { Identifier($0.identifier) }) == Set(expected.map(Identifier.init)))
             #expect(found.count == expected.count)
         }
     }
 
-    @Test("a walk ends as soon as it is told to, among short and long ones", arguments: [1, 2, 13, 14, 17, 18])
+    @Test(
+        "a walk ends as soon as it is told to, among short and long ones",
+        arguments: [1, 2, 13, 14, 17, 18])
     func stop(limit: Int) throws {
         try withCache { cache in
             for identifier in Self.identifiers { cache.set(Person(identifier, "")) }
@@ -80,16 +92,22 @@ struct WalkingTests {
         }
     }
 
-    @Test("what can't be read is visited all the same: its name, as far as it is known, and what is wrong")
+    @Test(
+        "what can't be read is visited all the same: its name, as far as it is known, and what is wrong"
+    )
     func damage() throws {
         try withCache(isDamaged: true) { cache in
             let (a, b) = (Self.long("a"), Self.long("b"))
-            for identifier in ["p:1", "p:2", "p:3", a, b] { try cache.set(Person(identifier, "")).wait() }
+            for identifier in ["p:1", "p:2", "p:3", a, b] {
+                try cache.set(Person(identifier, "")).wait()
+            }
             try cache.damage("p:1")
             try cache.damage(a)
-            let one = try #require(try cache.look { try $0.value($1.index, IndexKey.bytes(.node, "p:1")) })
+            let one = try #require(
+                try cache.look { try $0.value($1.index, IndexKey.bytes(.node, "p:1")) })
             try cache.tamper { transaction, keyspaces in
-                try transaction.put(keyspaces.index, IndexKey.bytes(.node, "p:2"), [1, 2, 3] as [UInt8])
+                try transaction.put(
+                    keyspaces.index, IndexKey.bytes(.node, "p:2"), [1, 2, 3] as [UInt8])
                 try transaction.put(keyspaces.index, IndexKey.bytes(.node, "p:3"), one)
             }
             let found = try entries(cache)
@@ -99,18 +117,23 @@ struct WalkingTests {
             let cut = try #require(found.first { !$0.isWhole })
             #expect(cut.identifier == String(repeating: "x", count: 493))
             #expect(found.contains { $0.identifier == b && $0.isWhole })
-            let kinds = try cache.inspect { inspection in try found.map { try kind(inspection.record(of: $0)) } }
+            let kinds = try cache.inspect { inspection in
+                try found.map { try kind(inspection.record(of: $0)) }
+            }
             #expect(kinds.prefix(3) == ["damaged", "nothing", "damaged"])
             #expect(zip(found, kinds).allSatisfy { ($0.identifier == b) == ($1 == "record") })
             // A prefix that is longer than what is known of it does not hide it.
             #expect(try entries(cache, startingWith: String(repeating: "x", count: 599)).count == 2)
 
             // An index entry that leads to a record of another name is no entry of that record.
-            let two = try #require(try cache.look { try $0.value($1.index, IndexKey.bytes(.node, b)) })
+            let two = try #require(
+                try cache.look { try $0.value($1.index, IndexKey.bytes(.node, b)) })
             try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, "p:1"), two) }
             try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, a), two) }
             let misled = try entries(cache).filter { $0.identifier != b }
-            for entry in misled { #expect(try cache.inspect { try kind($0.record(of: entry)) } != "record") }
+            for entry in misled {
+                #expect(try cache.inspect { try kind($0.record(of: entry)) } != "record")
+            }
         }
     }
 
@@ -118,7 +141,8 @@ struct WalkingTests {
     func cut() {
         for (count, character) in [(492, "é"), (491, "日"), (490, "😀"), (492, "😀")] {
             let beginning = String(repeating: "x", count: count)
-            let key = IndexKey.bytes(.node, beginning + character + String(repeating: "y", count: 200))
+            let key = IndexKey.bytes(
+                .node, beginning + character + String(repeating: "y", count: 200))
             let whole = count + character.utf8.count <= 493
             #expect(IndexKey.beginning(ofLong: key).hasPrefix(beginning + (whole ? character : "")))
             #expect(!IndexKey.beginning(ofLong: key).unicodeScalars.contains("\u{FFFD}"))
@@ -128,7 +152,10 @@ struct WalkingTests {
     @Test("every record by handle, segments and damaged ones too, and no chunk for a record")
     func records() throws {
         try withCache(isDamaged: true) { cache in
-            cache.set(Message("m:1", from: Person("p:1", String(repeating: "t", count: 20_000)), to: Person("p:2", "")))
+            cache.set(
+                Message(
+                    "m:1", from: Person("p:1", String(repeating: "t", count: 20_000)),
+                    to: Person("p:2", "")))
             try cache.setCollection((0..<1_100).map { _ in Person("p:2", "") }, forKey: "c").wait()
             try cache.damage("p:2")
             try cache.inspect { inspection throws in
@@ -144,7 +171,10 @@ struct WalkingTests {
                     return true
                 }
                 #expect(handles == handles.sorted() && Set(handles).count == handles.count)
-                #expect(kinds.sorted() == ["collection", "damaged", "node", "node", "segment", "segment", "segment"])
+                #expect(
+                    kinds.sorted() == [
+                        "collection", "damaged", "node", "node", "segment", "segment", "segment",
+                    ])
                 var count = 0
                 try inspection.forEachRecord { _, _ in
                     count += 1
@@ -155,10 +185,14 @@ struct WalkingTests {
         }
     }
 
-    @Test("roots from the one that was accessed longest ago, with the time of that, until told to stop")
+    @Test(
+        "roots from the one that was accessed longest ago, with the time of that, until told to stop"
+    )
     func roots() throws {
         try withCache { cache in
-            for number in 1...4 { try cache.set(Message("m:\(number)", from: Person("p:\(number)", ""))).wait() }
+            for number in 1...4 {
+                try cache.set(Message("m:\(number)", from: Person("p:\(number)", ""))).wait()
+            }
             // Written again, the first is the latest; nothing but roots is listed.
             try cache.set(Message("m:1", from: Person("p:1", "again"))).wait()
             let (roots, now) = try cache.inspect { inspection throws in

@@ -11,7 +11,8 @@ struct BudgetChangeTests {
 
     private let text = String(repeating: "x", count: 1_700)
 
-    /// People in a large cache, two thirds full, read in another order than they were written. Returns them by recency.
+    /// People in a large cache, two thirds full, read in another order than they were written.
+    /// Returns them by recency.
     private func fill(_ cache: NormalizedCache) throws -> [String] {
         var names = (0..<1_100).map { "p:\($0)" }
         for start in stride(from: 0, to: names.count, by: 50) {
@@ -144,7 +145,9 @@ struct BudgetChangeTests {
         cache.close()
     }
 
-    @Test("what little is pinned does not stand in its way, though nobody has measured it since reopening")
+    @Test(
+        "what little is pinned does not stand in its way, though nobody has measured it since reopening"
+    )
     func pinnedLittle() throws {
         let scratch = try Scratch()
         var cache = try scratch.open(.forTests(budget: Self.large))
@@ -167,15 +170,22 @@ struct BudgetChangeTests {
     /// ends
     ///                    evicts
     /// ```
-    @Test("while a reader holds on to pages, what needs them fails with that reason, and succeeds afterwards")
+    @Test(
+        "while a reader holds on to pages, what needs them fails with that reason, and succeeds afterwards"
+    )
     func held() throws {
         try withCache(.forTests(budget: Self.small)) { cache in
             try cache.overfill(budgets: 1, bytes: 100)
             try cache.look { _, _ in
                 var last: CacheError.Code?
-                for number in 0..<400 where last == nil { last = polled(cache.set(Person("y:\(number)", text))) }
+                for number in 0..<400 where last == nil {
+                    last = polled(cache.set(Person("y:\(number)", text)))
+                }
                 #expect(last == .pagesHeld)
-                for ticket in [cache.evict(to: ByteCount(100_000)), cache.evict(to: ByteCount(0)), cache.sweep()] {
+                for ticket in [
+                    cache.evict(to: ByteCount(100_000)), cache.evict(to: ByteCount(0)),
+                    cache.collectCycles(),
+                ] {
                     let code = polled(ticket)
                     #expect(code == nil || code == .pagesHeld)
                 }
@@ -195,11 +205,14 @@ struct BudgetChangeTests {
     func backAndForth() throws {
         let scratch = try Scratch()
         let cache = try scratch.open(.forTests(budget: Self.small))
-        let feed = Feed("f:1", messages: (0..<20).map { Message("m:\($0)", from: Person("p:\($0)", "Anna")) })
+        let feed = Feed(
+            "f:1", messages: (0..<20).map { Message("m:\($0)", from: Person("p:\($0)", "Anna")) })
         try cache.set(feed).wait()
         for round in 0..<4 {
             try cache.setBudget(.mebibytes(round % 2 == 0 ? 3 : 1), mayExceed: round == 1).wait()
-            try cache.overfill(budgets: 0.8, prefix: "x\(round)") { #expect(cache.read(Feed.self, "f:1") == feed) }
+            try cache.overfill(budgets: 0.8, prefix: "x\(round)") {
+                #expect(cache.read(Feed.self, "f:1") == feed)
+            }
             #expect(try cache.statistics().directoryBytes <= cache.budget)
             try expectClean(cache)
         }

@@ -38,11 +38,15 @@ struct EventTests {
         #expect(evictions.count == events.count)
         #expect(evictions.count > 300)
         #expect(evictions.map(\.identifier) == Array(names.prefix(evictions.count)))
-        #expect(evictions.allSatisfy { $0.reason == .budget && $0.nameSpace == .node && $0.records == 1 })
+        #expect(
+            evictions.allSatisfy {
+                $0.reason == .budget && $0.nameSpace == .node && $0.records == 1
+            })
         #expect(evictions.allSatisfy { (600...700).contains($0.bytes.bytes) })
         #expect(evictions.allSatisfy { (.zero ... .seconds(60)).contains($0.age ?? .seconds(-1)) })
         #expect(statistics.evictions.forBudget.trees == evictions.count)
-        #expect(statistics.evictions.bytes == ByteCount(evictions.reduce(0) { $0 + $1.bytes.bytes }))
+        #expect(
+            statistics.evictions.bytes == ByteCount(evictions.reduce(0) { $0 + $1.bytes.bytes }))
     }
 
     @Test("of the records of a cycle as one, by the name of one of them")
@@ -53,7 +57,9 @@ struct EventTests {
         }
         #expect(evictions(events).count == 1)
         let eviction = try #require(evictions(events).first)
-        #expect(["a", "b"].contains(eviction.identifier) && eviction.records == 2 && eviction.reason == .explicit)
+        #expect(
+            ["a", "b"].contains(eviction.identifier) && eviction.records == 2
+                && eviction.reason == .explicit)
     }
 
     @Test("of what goes at the caller's wish, whatever it is")
@@ -69,7 +75,10 @@ struct EventTests {
         let evictions = evictions(events)
         #expect(evictions.map(\.identifier) == ["m:1", "c", "p:1", "p:2"])
         #expect(evictions.map(\.nameSpace) == [.node, .collection, .node, .node])
-        #expect(evictions.allSatisfy { $0.reason == .explicit && $0.bytes > ByteCount(0) && $0.age != nil })
+        #expect(
+            evictions.allSatisfy {
+                $0.reason == .explicit && $0.bytes > ByteCount(0) && $0.age != nil
+            })
     }
 
     @Test("of writes that it gives up, and not of those that can't be made")
@@ -78,14 +87,17 @@ struct EventTests {
         configuration.queueLimit = ByteCount(4_096)
         var dropped = 0
         let events = try await events(configuration) { cache in
-            let tickets = try withBlockedWriter(cache) { (0..<8).map { cache.set(Person("p:\($0)", "Anna")) } }
+            let tickets = try withBlockedWriter(cache) {
+                (0..<8).map { cache.set(Person("p:\($0)", "Anna")) }
+            }
             let codes = tickets.compactMap(code)
             dropped = codes.count
             #expect(dropped > 0 && codes.allSatisfy { $0 == .dropped })
             #expect(code(cache.set(box("b:1", of: 200))) == .treeTooLarge)
             #expect(code(cache.set(Twice()))?.isNotFlattened == true)
             #expect(code(cache.pin("nobody")) == .notFound)
-            #expect(try cache.statistics().droppedWrites == ["queueFull": dropped, "treeTooLarge": 1])
+            #expect(
+                try cache.statistics().droppedWrites == ["queueFull": dropped, "treeTooLarge": 1])
         }
         let expected = [CacheEvent](repeating: .writeDropped(reason: "queueFull"), count: dropped)
         #expect(events == expected + [.writeDropped(reason: "treeTooLarge")])

@@ -11,17 +11,22 @@ func box(_ identifier: String, of count: Int, bytes: Int = 1_000) -> Box<[Person
 }
 
 extension NormalizedCache {
-    /// Stores people until so many budgets are written, and lets eviction come to rest. Every write succeeds. Returns the
-    /// identifiers, in their order.
+    /// Stores people until so many budgets are written, and lets eviction come to rest. Every write
+    /// succeeds. Returns the identifiers, in their order.
     @discardableResult
     func overfill(
-        budgets: Double = 2, bytes: Int = 600, prefix: String = "x", afterEach: () throws -> Void = {}
+        budgets: Double = 2, bytes: Int = 600, prefix: String = "x",
+        afterEach: () throws -> Void = {}
     ) throws -> [String] {
         let text = String(repeating: "x", count: bytes)
-        let names = (0..<Int(Double(budget.bytes) * budgets) / (bytes + 150)).map { "\(prefix):\($0)" }
+        let names = (0..<Int(Double(budget.bytes) * budgets) / (bytes + 150)).map {
+            "\(prefix):\($0)"
+        }
         let batch = max(1, 100_000 / bytes)
         for start in stride(from: 0, to: names.count, by: batch) {
-            let tickets = names[start..<min(start + batch, names.count)].map { set(Person($0, text)) }
+            let tickets = names[start..<min(start + batch, names.count)].map {
+                set(Person($0, text))
+            }
             for ticket in tickets { #expect(code(ticket) == nil) }
             try afterEach()
         }

@@ -9,7 +9,10 @@ struct PinTests {
     private static let configuration = Configuration.forTests(budget: .mebibytes(1))
 
     private let feed = Feed(
-        "f:1", messages: (0..<20).map { Message("m:\($0)", from: Person("p:\($0)", "Anna"), to: Person("p:0", "Anna")) }
+        "f:1",
+        messages: (0..<20).map {
+            Message("m:\($0)", from: Person("p:\($0)", "Anna"), to: Person("p:0", "Anna"))
+        }
     )
 
     private func pins(_ cache: NormalizedCache) throws -> Int { try cache.statistics().pins }
@@ -21,7 +24,9 @@ struct PinTests {
     /// Half of it is some ten boxes.
     private static let roomy = Configuration.forTests(budget: .mebibytes(4))
 
-    private func box(_ number: Int) -> Box<[Person]> { EspalierStoreTests.box("b:\(number)", of: 400, bytes: 400) }
+    private func box(_ number: Int) -> Box<[Person]> {
+        EspalierStoreTests.box("b:\(number)", of: 400, bytes: 400)
+    }
 
     /// Pins boxes until no more can be pinned. Returns those that are.
     private func pinAll(_ cache: NormalizedCache) throws -> [Box<[Person]>] {
@@ -47,7 +52,8 @@ struct PinTests {
     func node() throws {
         try withCache(Self.configuration) { cache in
             cache.set(feed)
-            let other = Feed("f:2", messages: [Message("m:other", from: Person("p:other", "sender"))])
+            let other = Feed(
+                "f:2", messages: [Message("m:other", from: Person("p:other", "sender"))])
             cache.set(other)
             try cache.pin("f:1").wait()
             try cache.overfill(budgets: 4)
@@ -68,7 +74,9 @@ struct PinTests {
             let late = Person("late", "element")
             try cache.append([late], toCollection: "c").wait()
             try cache.overfill(prefix: "y")
-            #expect(cache.peekCollectionOutcome(of: Person.self, forKey: "c").value == elements + [late])
+            #expect(
+                cache.peekCollectionOutcome(of: Person.self, forKey: "c").value == elements + [late]
+            )
             try cache.unpinCollection(forKey: "c").wait()
             try cache.overfill(prefix: "z")
             #expect(cache.peekCollectionOutcome(of: Person.self, forKey: "c").value == nil)
@@ -178,7 +186,9 @@ struct PinTests {
             cache.set(feed)
             cache.set(Ring("r", left: Ring("s", left: Ring("r"))))
             for name in ["f:1", "s"] { try cache.pin(name).wait() }
-            for name in ["f:1", "m:3", "p:0", "r", "s"] { #expect(code(cache.evict(name)) == .referenced) }
+            for name in ["f:1", "m:3", "p:0", "r", "s"] {
+                #expect(code(cache.evict(name)) == .referenced)
+            }
             try cache.evict(to: ByteCount(0)).wait()
             #expect(cache.peek(Feed.self, "f:1") == feed)
             #expect(try cache.statistics().nodes == 43)
@@ -221,9 +231,13 @@ struct PinTests {
             cache.close()
             cache = try scratch.open(Self.roomy)
         }
-        let large = Box("b:0", pinned[0].value + EspalierStoreTests.box("n", of: 500, bytes: 400).value)
+        let large = Box(
+            "b:0", pinned[0].value + EspalierStoreTests.box("n", of: 500, bytes: 400).value)
         let others = try withBlockedWriter(cache) {
-            [cache.set(Person("o:1", "before")), cache.set(large), cache.set(Person("o:2", "after"))]
+            [
+                cache.set(Person("o:1", "before")), cache.set(large),
+                cache.set(Person("o:2", "after")),
+            ]
         }
         #expect(others.map(code) == [nil, .pinnedFull, nil])
         expect(pinned, in: cache)

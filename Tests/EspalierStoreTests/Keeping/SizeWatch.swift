@@ -4,7 +4,8 @@ import Synchronization
 
 @testable import EspalierStore
 
-/// Looks at the size of a cache's directory all the time, on a thread of its own, and remembers the most it has seen.
+/// Looks at the size of a cache's directory all the time, on a thread of its own, and remembers the
+/// most it has seen.
 final class SizeWatch: Sendable {
     private struct State {
         var most = 0

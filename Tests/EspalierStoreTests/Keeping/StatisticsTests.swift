@@ -102,7 +102,10 @@ struct StatisticsTests {
             try cache.evict("p:1").wait()
             try cache.evict("nobody").wait()
             var evictions = try cache.statistics().evictions
-            #expect((evictions.explicit.trees, evictions.explicit.records, evictions.groups) == (2, 3, 1))
+            #expect(
+                (evictions.explicit.trees, evictions.explicit.records, evictions.groups) == (
+                    2, 3, 1
+                ))
             #expect(evictions.explicit.bytes > ByteCount(0))
             #expect(evictions.forBudget == EvictionStatistics.Amount())
             #expect(evictions.youngestAge != nil && evictions.oldestAge != nil)

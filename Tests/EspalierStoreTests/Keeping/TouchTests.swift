@@ -11,14 +11,18 @@ struct TouchTests {
 
     private let text = String(repeating: "x", count: 600)
 
-    @Test("a tree read every now and then stays with all it has; one that is only peeked at, or missed, goes")
+    @Test(
+        "a tree read every now and then stays with all it has; one that is only peeked at, or missed, goes"
+    )
     func reading() throws {
         try withCache(Self.configuration) { cache in
             for name in ["read", "key", "collection", "peeked", "missed"] {
                 cache.set(Message("m:\(name)", from: Person("p:\(name)", text)))
             }
             try cache.setModel(Message("m:key", from: Person("p:key", text)), forKey: "k").wait()
-            try cache.setCollection([Message("m:collection", from: Person("p:collection", text))], forKey: "c").wait()
+            try cache.setCollection(
+                [Message("m:collection", from: Person("p:collection", text))], forKey: "c"
+            ).wait()
             try cache.overfill {
                 #expect(cache.read(Message.self, "m:read") != nil)
                 #expect(cache.modelOutcome(Message.self, forKey: "k").value != nil)
@@ -42,7 +46,8 @@ struct TouchTests {
     @Test("reads of either kind touch, and looking does not")
     func stamps() async throws {
         try await withCache { cache in
-            try await cache.set([Person("p:1", "Anna"), Person("p:2", "Ben"), Person("p:3", "Cem")]).committed
+            try await cache.set([Person("p:1", "Anna"), Person("p:2", "Ben"), Person("p:3", "Cem")])
+                .committed
             let before = try (1...3).map { try cache.state("p:\($0)").stamp }
             _ = await cache.peek(Person.self, "p:1")
             #expect(await cache.read(Person.self, "p:2", consistency: .snapshot) != nil)
@@ -62,7 +67,9 @@ struct TouchTests {
             for number in 0..<6 { try cache.set(Person("p:\(number)", "Anna")).wait() }
             for number in [4, 1, 4, 0, 1] { #expect(cache.read(Person.self, "p:\(number)") != nil) }
             try cache.set(Person("p:5", "next")).wait()
-            let order = try (0..<6).sorted { try cache.state("p:\($0)").stamp < cache.state("p:\($1)").stamp }
+            let order = try (0..<6).sorted {
+                try cache.state("p:\($0)").stamp < cache.state("p:\($1)").stamp
+            }
             #expect(order == [2, 3, 4, 0, 1, 5])
         }
     }
@@ -97,7 +104,9 @@ struct TouchTests {
             let before = (try cache.lastTransaction, try cache.state("p:0").stamp)
             for person in people { _ = cache.read(Person.self, person.id) }
             let end = ContinuousClock.now + TouchLog.flushDelay / 2
-            while try cache.lastTransaction == before.0, .now < end { Thread.sleep(forTimeInterval: 0.005) }
+            while try cache.lastTransaction == before.0, .now < end {
+                Thread.sleep(forTimeInterval: 0.005)
+            }
             #expect(try cache.lastTransaction > before.0)
             #expect(try cache.state("p:0").stamp > before.1)
         }
@@ -110,22 +119,30 @@ struct TouchTests {
             // What the last commit left to do is done.
             try cache.settle()
             let start = (transaction: try cache.lastTransaction, time: ContinuousClock.now)
-            for _ in 0..<20_000 where cache.read(Message.self, "m:1") == nil { Issue.record("a miss") }
+            for _ in 0..<20_000 where cache.read(Message.self, "m:1") == nil {
+                Issue.record("a miss")
+            }
             let flushes = Int((ContinuousClock.now - start.time) / TouchLog.flushDelay) + 1
             #expect(try cache.lastTransaction - start.transaction <= UInt64(flushes))
             #expect(try cache.statistics().hits == 20_000)
         }
     }
 
-    @Test("though all there is was read since the last commit, room is made: what was read longest ago goes")
+    @Test(
+        "though all there is was read since the last commit, room is made: what was read longest ago goes"
+    )
     func allRead() throws {
         try withCache(Self.configuration) { cache in
             let names = try cache.overfill(budgets: 0.4, bytes: 100)
-            for name in names { #expect(cache.read(Person.self, name, consistency: .snapshot) != nil) }
+            for name in names {
+                #expect(cache.read(Person.self, name, consistency: .snapshot) != nil)
+            }
             try cache.evict(to: ByteCount(300_000)).wait()
             let isPresent = cache.arePresent(names)
             #expect(isPresent.first == false && isPresent.last == true)
-            for name in names.reversed() { _ = cache.read(Person.self, name, consistency: .snapshot) }
+            for name in names.reversed() {
+                _ = cache.read(Person.self, name, consistency: .snapshot)
+            }
             try cache.evict(to: ByteCount(0)).wait()
             #expect(try cache.statistics().nodes == 0)
         }
@@ -167,7 +184,9 @@ struct TouchTests {
         #expect(cache.read(Person.self, "p:3") != nil)
         try cache.setBudget(.mebibytes(1)).wait()
         try cache.set(Person("next", "")).wait()
-        let latest = try (0..<20).max { try cache.state("p:\($0)").stamp < cache.state("p:\($1)").stamp }
+        let latest = try (0..<20).max {
+            try cache.state("p:\($0)").stamp < cache.state("p:\($1)").stamp
+        }
         #expect(latest == 3)
         try expectClean(cache)
         cache.close()
@@ -177,6 +196,8 @@ struct TouchTests {
 extension Engine {
     /// A read by the delegate's way, which is an access, too.
     fileprivate func inspectName(of identifier: String) -> String? {
-        read(.node(Person.self, identifier), .latest, .touch) { try $0.node(Person.self, identifier) }.value?.name
+        read(.node(Person.self, identifier), .latest, .touch) {
+            try $0.node(Person.self, identifier)
+        }.value?.name
     }
 }

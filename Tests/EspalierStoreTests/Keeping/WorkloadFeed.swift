@@ -58,7 +58,8 @@ struct WorkloadPost: NormalizedModel, Equatable {
     }
 }
 
-/// Draws ranks by Zipf's law: rank k with a probability proportional to 1 / k^0.99, from 0, which is the likeliest.
+/// Draws ranks by Zipf's law: rank k with a probability proportional to 1 / k^0.99, from 0, which
+/// is the likeliest.
 struct Zipf {
     private let sums: [Double]
 

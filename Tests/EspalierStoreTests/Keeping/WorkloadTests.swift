@@ -8,7 +8,8 @@ import Testing
 @Suite("A cache that is always full")
 struct WorkloadTests {
     @Test(
-        "of feeds stays within its budget, takes every write and answers every read", arguments: [1, 4],
+        "of feeds stays within its budget, takes every write and answers every read",
+        arguments: [1, 4],
         [Compression.none, .standard])
     func feeds(mebibytes: Int, compression: Compression) throws {
         try withCache(.forTests(budget: .mebibytes(mebibytes), compression: compression)) { cache in
@@ -20,14 +21,20 @@ struct WorkloadTests {
                 for _ in 0..<20 {
                     let feed = WorkloadFeed(feeds, posts: 20) {
                         let number = people.draw(&random)
-                        return Person("Person:\(number)", "Person number \(number), with a picture somewhere")
+                        return Person(
+                            "Person:\(number)", "Person number \(number), with a picture somewhere")
                     }
                     #expect(code(cache.set(feed)) == nil)
                     feeds += 1
                     for _ in 0..<3 {
                         let outcome = cache.readOutcome(
-                            WorkloadFeed.self, WorkloadFeed.identifier(feeds - 1 - recency.draw(&random)))
-                        if outcome.value?.posts.count == 20 { hits += 1 } else { #expect(outcome.reason == .notFound) }
+                            WorkloadFeed.self,
+                            WorkloadFeed.identifier(feeds - 1 - recency.draw(&random)))
+                        if outcome.value?.posts.count == 20 {
+                            hits += 1
+                        } else {
+                            #expect(outcome.reason == .notFound)
+                        }
                     }
                 }
             }
@@ -40,7 +47,8 @@ struct WorkloadTests {
         }
     }
 
-    /// Trees of which hardly any is read again, each full of references back to its root, or else to a leaf of it.
+    /// Trees of which hardly any is read again, each full of references back to its root, or else
+    /// to a leaf of it.
     @Test("of stale cycles keeps what is read as well as one without any")
     func cycles() throws {
         let plain = try hitRate(backPointers: false)

@@ -17,7 +17,9 @@ struct LosingTests {
         return try cache.state(handle).flags.contains(.lost) && !hasBytes
     }
 
-    @Test("references to it are misses, not deletions; it keeps handle and count, and the next write heals its parents")
+    @Test(
+        "references to it are misses, not deletions; it keeps handle and count, and the next write heals its parents"
+    )
     func child() throws {
         try withCache { cache in
             let message = Message("m:1", from: ben, to: anna)
@@ -75,16 +77,22 @@ struct LosingTests {
         }
     }
 
-    @Test("a record that does not fit the type, or of a later version, stays", arguments: [Fault.mismatch, .newer])
+    @Test(
+        "a record that does not fit the type, or of a later version, stays",
+        arguments: [Fault.mismatch, .newer])
     func stays(fault: Fault) throws {
         try withCache(isDamaged: true) { cache in
             try cache.set(Message("m:1", from: anna)).wait()
             try cache.forge(fault)
-            let bytes = try cache.look { try $0.value($1.nodes, try present(cache.handle("p:1")).rawValue) }
+            let bytes = try cache.look {
+                try $0.value($1.nodes, try present(cache.handle("p:1")).rawValue)
+            }
             let reason = cache.readOutcome(Message.self, "m:1").reason
             try cache.set(other).wait()
             #expect(cache.readOutcome(Message.self, "m:1").reason == reason)
-            #expect(try cache.look { try $0.value($1.nodes, try present(cache.handle("p:1")).rawValue) } == bytes)
+            #expect(
+                try cache.look { try $0.value($1.nodes, try present(cache.handle("p:1")).rawValue) }
+                    == bytes)
         }
     }
 
@@ -96,7 +104,9 @@ struct LosingTests {
             #expect(cache.readOutcome(Message.self, "m:1").reason?.name == "damaged")
             try cache.forge(.newer)
             try cache.set(other).wait()
-            #expect(cache.readOutcome(Message.self, "m:1").reason == .newerVersion(path: "m:1.sender", version: 2))
+            #expect(
+                cache.readOutcome(Message.self, "m:1").reason
+                    == .newerVersion(path: "m:1.sender", version: 2))
         }
     }
 
@@ -110,13 +120,17 @@ struct LosingTests {
         }
     }
 
-    @Test("a reference to a record whose bytes are gone is lost, too; a name that leads nowhere is not")
+    @Test(
+        "a reference to a record whose bytes are gone is lost, too; a name that leads nowhere is not"
+    )
     func dangling() throws {
         try withCache(isDamaged: true) { cache in
             cache.set(Message("m:1", from: anna))
             try cache.set(ben).wait()
             try cache.forge(.dangling)
-            try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, "p:2"), Handle(1 << 40).storedBytes) }
+            try cache.tamper {
+                try $0.put($1.index, IndexKey.bytes(.node, "p:2"), Handle(1 << 40).storedBytes)
+            }
             #expect(cache.readOutcome(Person.self, "p:2").reason == .dangling(path: "p:2"))
             #expect(cache.readOutcome(Person.self, "p:1").reason == .dangling(path: "p:1"))
             try cache.set(other).wait()
@@ -135,7 +149,9 @@ struct LosingTests {
             cache.set(Message("m:1", from: anna))
             try cache.set(ben).wait()
             let wrong = try present(cache.handle("p:1"))
-            try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, "p:2"), wrong.storedBytes) }
+            try cache.tamper {
+                try $0.put($1.index, IndexKey.bytes(.node, "p:2"), wrong.storedBytes)
+            }
             #expect(cache.readOutcome(Person.self, "p:2").reason?.name == "damaged")
             try cache.set(other).wait()
             #expect(cache.read(Message.self, "m:1") == Message("m:1", from: anna))
@@ -143,13 +159,17 @@ struct LosingTests {
         }
     }
 
-    @Test("of two names that lead to a damaged record neither refills it: it would appear under the other")
+    @Test(
+        "of two names that lead to a damaged record neither refills it: it would appear under the other"
+    )
     func twoNames() throws {
         try withCache(isDamaged: true) { cache in
             cache.set(Message("m:1", from: anna))
             try cache.set(ben).wait()
             let handle = try present(cache.handle("p:1"))
-            try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, "p:2"), handle.storedBytes) }
+            try cache.tamper {
+                try $0.put($1.index, IndexKey.bytes(.node, "p:2"), handle.storedBytes)
+            }
             try cache.damage(handle)
             #expect(cache.read(Person.self, "p:1") == nil)
             try cache.set(other).wait()
@@ -160,7 +180,8 @@ struct LosingTests {
     }
 
     @Test(
-        "keys, collections, segments and records in chunks", arguments: ["k", "c", "segment", "chunked", "first chunk"])
+        "keys, collections, segments and records in chunks",
+        arguments: ["k", "c", "segment", "chunked", "first chunk"])
     func entries(what: String) throws {
         try withCache(.uncompressed) { cache in
             let people = (0..<700).map { Person("x:\($0)", "n") }
@@ -261,7 +282,9 @@ struct LosingTests {
         cache.close()
     }
 
-    @Test("it happens by itself when nobody writes, in one commit; reading the lost record makes no other")
+    @Test(
+        "it happens by itself when nobody writes, in one commit; reading the lost record makes no other"
+    )
     func byItself() throws {
         try withCache { cache in
             try cache.set(Message("m:1", from: anna)).wait()
@@ -269,7 +292,9 @@ struct LosingTests {
             #expect(cache.read(Message.self, "m:1") == nil)
             let commits = try cache.statistics().commits
             let deadline = ContinuousClock.now + .seconds(60)
-            while try !isLost("p:1", in: cache), ContinuousClock.now < deadline { Thread.sleep(forTimeInterval: 0.05) }
+            while try !isLost("p:1", in: cache), ContinuousClock.now < deadline {
+                Thread.sleep(forTimeInterval: 0.05)
+            }
             #expect(try isLost("p:1", in: cache))
             for _ in 0..<100 { #expect(cache.read(Message.self, "m:1") == nil) }
             #expect(try cache.statistics().commits == commits + 1)

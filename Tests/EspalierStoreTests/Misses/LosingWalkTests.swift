@@ -7,8 +7,9 @@ import Testing
 
 @Suite("Whatever is damaged, in whatever order, the books stay right")
 struct LosingWalkTests {
-    /// A cache of nodes that refer to one another at random, cycles included, of collections and keys; writes, deletions, pins and
-    /// damage that is read. What a write and a read say of a node is compared with what was written last.
+    /// A cache of nodes that refer to one another at random, cycles included, of collections and
+    /// keys; writes, deletions, pins and damage that is read. What a write and a read say of a node
+    /// is compared with what was written last.
     private struct Walk {
         let cache: NormalizedCache
         var random: SeededGenerator
@@ -21,11 +22,13 @@ struct LosingWalkTests {
             let count = depth < 3 ? Int.random(in: 0...3, using: &random) : 0
             var links: [Knot] = []
             for _ in 0..<count { links.append(knot(depth + 1)) }
-            return Knot(name, text: "\(UInt16.random(in: .min ... .max, using: &random))", links: links)
+            return Knot(
+                name, text: "\(UInt16.random(in: .min ... .max, using: &random))", links: links)
         }
 
         private mutating func note(_ knot: Knot, _ seen: inout Set<String>) {
-            // Of several that say different things of a node the first one wins, and what others refer to is not looked at.
+            // Of several that say different things of a node the first one wins, and what others
+            // refer to is not looked at.
             guard seen.insert(knot.id).inserted else { return }
             texts[knot.id] = knot.text
             for link in knot.links { note(link, &seen) }
@@ -57,7 +60,9 @@ struct LosingWalkTests {
             var handles: [Handle] = []
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 let name = name
-                guard texts[name] != nil, let handle = try cache.handle(name), !handles.contains(handle) else {
+                guard texts[name] != nil, let handle = try cache.handle(name),
+                    !handles.contains(handle)
+                else {
                     continue
                 }
                 try cache.damage(handle)
@@ -77,7 +82,8 @@ struct LosingWalkTests {
                 case (.hit(let hit), let text): #expect(hit.value.text == text)
                 case (.miss(.lost(let path)), let text): #expect(text == nil || path != name)
                 case (.miss(.notFound), nil): break
-                case (.miss(let reason), let text): Issue.record("\(name), \(text ?? "gone"): \(reason)")
+                case (.miss(let reason), let text):
+                    Issue.record("\(name), \(text ?? "gone"): \(reason)")
                 }
             }
         }
@@ -98,7 +104,9 @@ struct LosingWalkTests {
     func evicting() throws {
         try withCache(.forTests(budget: .mebibytes(1))) { cache in
             let names = (0..<60).map { "old:\($0)" }
-            for name in names { try cache.set(Message(name, from: Person("p:\(name)", "n"))).wait() }
+            for name in names {
+                try cache.set(Message(name, from: Person("p:\(name)", "n"))).wait()
+            }
             for name in names {
                 try cache.damage(name)
                 #expect(cache.read(Message.self, name) == nil)

@@ -29,7 +29,9 @@ struct MissCountingTests {
                     "Box<Array<Int>>": ["undecodable": round],
                 ])
             #expect(
-                statistics.misses == ["notFound": 3 * round, "damaged": 2 * round, "undecodable": round])
+                statistics.misses == [
+                    "notFound": 3 * round, "damaged": 2 * round, "undecodable": round,
+                ])
             #expect(statistics.hits == round)
             // Under the names that the statistics of types have.
             #expect(Set(statistics.types.map(\.name)) == ["Message", "Person"])
@@ -59,12 +61,15 @@ struct MissCountingTests {
         try ByteReader.reading(bytes) { try MissCounts(reading: &$0) }
     }
 
-    @Test("they are read back as they were written, or in what room there is, those that missed most first")
+    @Test(
+        "they are read back as they were written, or in what room there is, those that missed most first"
+    )
     func form() throws {
         var counts = MissCounts()
         #expect(try back(counts.form(atMost: 500)) == counts)
         for number in 1...100 {
-            counts.add(UInt64(number), to: number % 2 == 0 ? "lost" : "notFound", of: "Type\(number)")
+            counts.add(
+                UInt64(number), to: number % 2 == 0 ? "lost" : "notFound", of: "Type\(number)")
         }
         #expect(try back(counts.form(atMost: 4_000)) == counts)
         for room in [0, 10, 200, 300, 700] {
@@ -85,10 +90,13 @@ struct MissCountingTests {
         var counters = LifetimeCounters()
         for number in 0..<300 {
             for reason in ["notFound", "damaged", "lost"] {
-                counters.missesByType.add(.max, to: reason, of: "\(number)" + String(repeating: "x", count: 90))
+                counters.missesByType.add(
+                    .max, to: reason, of: "\(number)" + String(repeating: "x", count: 90))
             }
         }
-        for bucket in 0..<LatencyHistogram.bucketCount { counters.readLatency.add(.max, to: bucket) }
+        for bucket in 0..<LatencyHistogram.bucketCount {
+            counters.readLatency.add(.max, to: bucket)
+        }
         #expect(counters.bytes.count <= LifetimeCounters.longestForm)
         let back = try ByteReader.reading(counters.bytes) { try LifetimeCounters(reading: &$0) }
         #expect(back.missesByType.counts.count > 2)

@@ -28,14 +28,18 @@ struct Hall: NormalizedModel {
 /// A remark whose text is a mood.
 struct MoodyRemark: NormalizedModel {
     var modelIdentifier: String? { nil }
-    init(from decoder: inout RecordDecoder) throws { _ = try decoder.decode(Mood.self, forKey: "text") }
+    init(from decoder: inout RecordDecoder) throws {
+        _ = try decoder.decode(Mood.self, forKey: "text")
+    }
     func encode(to encoder: inout RecordEncoder) throws {}
 }
 
 /// A message that makes do without its sender.
 struct Lenient: NormalizedModel {
     var modelIdentifier: String? { "m:1" }
-    init(from decoder: inout RecordDecoder) throws { _ = try? decoder.decode(Person.self, forKey: "sender") }
+    init(from decoder: inout RecordDecoder) throws {
+        _ = try? decoder.decode(Person.self, forKey: "sender")
+    }
     func encode(to encoder: inout RecordEncoder) throws {}
 }
 
@@ -57,7 +61,9 @@ struct NicknameStrict: IdentifiedModel, Codable {
 /// A person that makes do without a name.
 struct Nickname: NormalizedModel {
     var modelIdentifier: String? { "p:1" }
-    init(from decoder: inout RecordDecoder) throws { _ = try? decoder.decode(String.self, forKey: "name") }
+    init(from decoder: inout RecordDecoder) throws {
+        _ = try? decoder.decode(String.self, forKey: "name")
+    }
     func encode(to encoder: inout RecordEncoder) throws {}
 }
 

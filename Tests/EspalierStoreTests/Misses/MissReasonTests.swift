@@ -66,7 +66,9 @@ struct MissReasonTests {
         }
     }
 
-    @Test("every fault is repaired by the next write of the identifier, at every level", arguments: Fault.allCases)
+    @Test(
+        "every fault is repaired by the next write of the identifier, at every level",
+        arguments: Fault.allCases)
     func repaired(fault: Fault) throws {
         try withCache(isDamaged: true) { cache in
             try fill(cache)
@@ -82,7 +84,8 @@ struct MissReasonTests {
             let detail = "a value that is no case of Mood"
             cache.set(Box("b:1", "sleepy"))
             #expect(
-                cache.readOutcome(Box<Mood>.self, "b:1").reason == .undecodable(path: "b:1.value", detail: detail))
+                cache.readOutcome(Box<Mood>.self, "b:1").reason
+                    == .undecodable(path: "b:1.value", detail: detail))
             cache.set(Box("b:2", [Box("b:1", "sleepy")]))
             #expect(
                 cache.readOutcome(Box<[Box<Mood>]>.self, "b:2").reason
@@ -97,7 +100,8 @@ struct MissReasonTests {
                     == .undecodable(path: "b:4.value.text", detail: detail))
             cache.setModel(Remark("sleepy"), forKey: "k")
             #expect(
-                cache.modelOutcome(MoodyRemark.self, forKey: "k").reason == .undecodable(path: "k.text", detail: detail)
+                cache.modelOutcome(MoodyRemark.self, forKey: "k").reason
+                    == .undecodable(path: "k.text", detail: detail)
             )
             cache.setCollection([Remark("glad"), Remark("sleepy")], forKey: "c")
             #expect(
@@ -128,7 +132,8 @@ struct MissReasonTests {
             let key = IndexKey.bytes(.node, "p:1")
             try cache.tamper { try $0.put($1.index, key, [1, 2]) }
             #expect(
-                Level.root.reason(in: cache) == .damaged(path: "p:1", detail: "the index entry is damaged"))
+                Level.root.reason(in: cache)
+                    == .damaged(path: "p:1", detail: "the index entry is damaged"))
             let other = try #require(try cache.handle("p:2"))
             try cache.tamper { try $0.put($1.index, key, other.storedBytes) }
             #expect(
@@ -140,14 +145,17 @@ struct MissReasonTests {
         }
     }
 
-    @Test("damage can't be made up for by an initialiser that makes do without the field", arguments: Fault.allCases)
+    @Test(
+        "damage can't be made up for by an initialiser that makes do without the field",
+        arguments: Fault.allCases)
     func lenient(fault: Fault) throws {
         try withCache(isDamaged: true) { cache in
             try fill(cache)
             try cache.forge(fault)
             let isHit = [.mismatch, .missingField].contains(fault)
             for reason in [
-                cache.peekOutcome(Lenient.self, "m:1").reason, cache.peekOutcome(LenientCodable.self, "m:1").reason,
+                cache.peekOutcome(Lenient.self, "m:1").reason,
+                cache.peekOutcome(LenientCodable.self, "m:1").reason,
             ] {
                 #expect((reason == nil) == isHit, "\(String(describing: reason))")
             }

@@ -5,9 +5,11 @@ import EspalierRecords
 
 /// What can be wrong with the record of a person.
 enum Fault: CaseIterable {
-    case check, truncated, shape, dictionary, malformed, missingValue, newer, dangling, lost, mismatch, missingField
+    case check, truncated, shape, dictionary, malformed, missingValue, newer, dangling, lost,
+        mismatch, missingField
 
-    /// What a read that finds it is told, where `place` is the path of the reference that led there, and the record is `p:1`.
+    /// What a read that finds it is told, where `place` is the path of the reference that led
+    /// there, and the record is `p:1`.
     func reason(at place: String) -> MissReason {
         switch self {
         case .check: .damaged(path: place, detail: "the check does not match")
@@ -20,7 +22,8 @@ enum Fault: CaseIterable {
         case .dangling: .dangling(path: place)
         case .lost: .lost(path: place)
         case .mismatch: .undecodable(path: "p:1.name", detail: "expected a String, found integer")
-        case .missingField: .undecodable(path: "p:1.name", detail: "the record lacks this required field")
+        case .missingField:
+            .undecodable(path: "p:1.name", detail: "the record lacks this required field")
         }
     }
 
@@ -38,7 +41,9 @@ extension NormalizedCache {
     func forge(_ fault: Fault) throws {
         guard let handle = try handle("p:1") else { throw Missing() }
         try tamper { transaction, keyspaces in
-            guard var bytes = try transaction.value(keyspaces.nodes, handle.rawValue) else { throw Missing() }
+            guard var bytes = try transaction.value(keyspaces.nodes, handle.rawValue) else {
+                throw Missing()
+            }
             switch fault {
             case .check: bytes[bytes.count / 2] ^= 0x10
             case .truncated: bytes = Array(bytes[..<2])
@@ -54,20 +59,23 @@ extension NormalizedCache {
                 guard fault == .lost else { return }
                 var entry = try transaction.state(keyspaces, of: handle) ?? .default
                 entry.flags = .lost
-                return try transaction.put(keyspaces.state, handle.rawValue, entry.bytes(for: handle))
+                return try transaction.put(
+                    keyspaces.state, handle.rawValue, entry.bytes(for: handle))
             }
             try transaction.put(keyspaces.nodes, handle.rawValue, bytes)
         }
     }
 
-    /// A record of a person whose check fits. `name` are the bytes of the value; nil for no such field.
+    /// A record of a person whose check fits. `name` are the bytes of the value; nil for no such
+    /// field.
     private static func person(at handle: Handle, name: [UInt8]?) -> [UInt8] {
         var values = ByteWriter()
         values.append(value: "p:1")
         values.append(name ?? [])
         return RecordLayout.build(
             handle: handle, nameSpace: .node,
-            shape: .own(Shape(type: "Person", fields: name == nil ? ["id"] : ["id", "name"])), children: [],
+            shape: .own(Shape(type: "Person", fields: name == nil ? ["id"] : ["id", "name"])),
+            children: [],
             payload: Record.payload(identifier: "p:1", values: values.bytes))
     }
 
@@ -78,7 +86,8 @@ extension NormalizedCache {
         writer.append(varint: dictionary)
         writer.append(varint: 0)
         writer.append(value: "p:1")
-        let check = writer.check(seed: RecordLayout.seed(handle: handle, shape: Shape.none.fingerprint))
+        let check = writer.check(
+            seed: RecordLayout.seed(handle: handle, shape: Shape.none.fingerprint))
         writer.append(integer: check)
         return writer.bytes
     }

@@ -35,7 +35,8 @@ struct ObserverTests {
                 log.misses == [
                     Miss(type: "Message", nameSpace: .node, identifier: "m:9", reason: .notFound),
                     Miss(type: "Person", nameSpace: .key, identifier: "k", reason: .notFound),
-                    Miss(type: "Person", nameSpace: .collection, identifier: "c", reason: .notFound),
+                    Miss(
+                        type: "Person", nameSpace: .collection, identifier: "c", reason: .notFound),
                     Miss(
                         type: "Box<Int>", nameSpace: .node, identifier: "p:1",
                         reason: .undecodable(path: "p:1.value", detail: detail)),
@@ -68,7 +69,8 @@ struct ObserverTests {
         }
     }
 
-    @Test("several are told in the order they came, until they are cancelled or the cache is closed")
+    @Test(
+        "several are told in the order they came, until they are cancelled or the cache is closed")
     func cancelling() throws {
         let scratch = try Scratch()
         let cache = try scratch.open()
@@ -88,7 +90,9 @@ struct ObserverTests {
         #expect(names.withLock { $0 }.count == 3)
     }
 
-    @Test("it may read and write, and is not told of its own misses; it can't wait, nor block the writer")
+    @Test(
+        "it may read and write, and is not told of its own misses; it can't wait, nor block the writer"
+    )
     func inside() throws {
         try withCache { (cache: NormalizedCache) throws in
             let log = Log()
@@ -121,7 +125,8 @@ struct ObserverTests {
                 for task in 0..<8 {
                     group.addTask {
                         for read in 0..<50 {
-                            _ = await cache.read(Person.self, read % 2 == 0 ? "p:1" : "x:\(task):\(read)")
+                            _ = await cache.read(
+                                Person.self, read % 2 == 0 ? "p:1" : "x:\(task):\(read)")
                         }
                     }
                 }
@@ -142,7 +147,9 @@ struct ObserverTests {
     func lifetime() throws {
         try withCache { cache in
             let ends = Log()
-            var held: Held? = Held { ends.add(Miss(type: "", nameSpace: .node, identifier: "", reason: .notFound)) }
+            var held: Held? = Held {
+                ends.add(Miss(type: "", nameSpace: .node, identifier: "", reason: .notFound))
+            }
             let observation = cache.observeMisses { [held] _ in _ = held }
             held = nil
             #expect(ends.misses.isEmpty)

@@ -23,7 +23,9 @@ struct Bag: NormalizedModel, Hashable {
 
     func encode(to encoder: inout RecordEncoder) throws {
         try encoder.encode(id, forKey: "id")
-        for (name, value) in fields.sorted(by: { $0.key < $1.key }) { try encoder.encode(value, forKey: name) }
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+            try encoder.encode(value, forKey: name)
+        }
     }
 }
 

@@ -85,7 +85,8 @@ struct Feed: NormalizedModel, Hashable {
     var cover: Cover?
 
     init(
-        _ id: String, messages: [Message] = [], people: [String: Person] = [:], pinned: Message? = nil,
+        _ id: String, messages: [Message] = [], people: [String: Person] = [:],
+        pinned: Message? = nil,
         cover: Cover? = nil
     ) {
         self.id = id

@@ -10,7 +10,9 @@ import Testing
 struct EvictionProcessTests {
     private static let configuration = Configuration.forTests(budget: .mebibytes(1))
 
-    @Test("one that is killed in the middle of evicting leaves a clean cache within its budget", arguments: 0..<5)
+    @Test(
+        "one that is killed in the middle of evicting leaves a clean cache within its budget",
+        arguments: 0..<5)
     func killed(directory number: Int) async throws {
         let scratch = try Scratch()
         let cache = try scratch.open(Self.configuration)
@@ -46,9 +48,13 @@ struct EvictionProcessTests {
         for number in 0..<600 {
             let feed = Feed(
                 "f:\(number)",
-                messages: (0..<10).map { Message("m:\(number)-\($0)", from: Person("p:\($0)", "parent")) })
+                messages: (0..<10).map {
+                    Message("m:\(number)-\($0)", from: Person("p:\($0)", "parent"))
+                })
             if let code = code(cache.set(feed)) { failures.append(code) }
-            switch await cache.readOutcome(Feed.self, "f:\(max(0, number - 3))", consistency: .snapshot) {
+            switch await cache.readOutcome(
+                Feed.self, "f:\(max(0, number - 3))", consistency: .snapshot)
+            {
             case .hit(let hit): #expect(hit.value.messages.count == 10)
             case .miss(let reason): #expect(reason == .notFound)
             }
@@ -78,7 +84,9 @@ struct EvictionProcessTests {
     /// ends it
     ///                      writes
     /// ```
-    @Test("while one does not end its read, writes of another that do not fit fail at once, and reads go on")
+    @Test(
+        "while one does not end its read, writes of another that do not fit fail at once, and reads go on"
+    )
     func stuckReader() async throws {
         let scratch = try Scratch()
         let cache = try scratch.open(Self.configuration)
@@ -109,7 +117,9 @@ struct EvictionProcessTests {
         #expect(try cache.statistics().oldestReader != nil)
         signals.send("end")
         await reader
-        try cache.overfill(budgets: 1.5, prefix: "w") { #expect(cache.read(Feed.self, "f:1") == feed) }
+        try cache.overfill(budgets: 1.5, prefix: "w") {
+            #expect(cache.read(Feed.self, "f:1") == feed)
+        }
         #expect(watch.stop() <= cache.budget)
         #expect(try cache.statistics().droppedWrites == ["pagesHeld": failed])
         try expectClean(cache)
@@ -117,7 +127,8 @@ struct EvictionProcessTests {
     }
 
     private func runReader(_ directory: String, _ root: String) async {
-        await #expect(processExitsWith: .success) { [directory = directory as String, root = root as String] in
+        await #expect(processExitsWith: .success) {
+            [directory = directory as String, root = root as String] in
             try EvictionPeer.read(directory, Signals(root: root))
         }
     }
@@ -138,7 +149,9 @@ struct EvictionProcessTests {
         cache.close()
     }
 
-    @Test("while the writer of another process is suspended in the middle of a commit, reads of snapshots complete")
+    @Test(
+        "while the writer of another process is suspended in the middle of a commit, reads of snapshots complete"
+    )
     func suspendedWriter() async throws {
         let scratch = try Scratch()
         let cache = try scratch.open(Self.configuration)
@@ -162,7 +175,8 @@ struct EvictionProcessTests {
     }
 
     private func runSuspended(_ directory: String, _ root: String) async {
-        await #expect(processExitsWith: .success) { [directory = directory as String, root = root as String] in
+        await #expect(processExitsWith: .success) {
+            [directory = directory as String, root = root as String] in
             try EvictionPeer.suspendWhileWriting(directory, Signals(root: root))
         }
     }
@@ -181,7 +195,9 @@ struct EvictionProcessTests {
             try EvictionPeer.overfillPinned(directory)
         }
         for number in 0..<4 {
-            #expect(await cache.read(Box<[Person]>.self, "b:\(number)")?.value.count == (number == 0 ? 0 : 200))
+            #expect(
+                await cache.read(Box<[Person]>.self, "b:\(number)")?.value.count
+                    == (number == 0 ? 0 : 200))
         }
         #expect(code(cache.evict("b:1")) == .referenced)
         #expect(code(cache.evict("b:2")) == nil)
@@ -233,11 +249,17 @@ enum EvictionPeer {
         var isKilled = false
         for number in 0..<1_000_000 {
             let messages = (0..<20).map {
-                Message("m:\(round)-\(number)-\($0)", from: Person("p:\(number * 7 % 50 + $0)", "Person"))
+                Message(
+                    "m:\(round)-\(number)-\($0)",
+                    from: Person("p:\(number * 7 % 50 + $0)", "Person"))
             }
             cache.set(Feed("f:\(round)-\(number)", messages: messages))
-            cache.append([Person("e:\(round)-\(number)", "element")], toCollection: "c:\(number % 3)")
-            cache.set(Ring("r:\(number % 20)", left: Ring("s:\(round)-\(number)", left: Ring("r:\(number % 20)"))))
+            cache.append(
+                [Person("e:\(round)-\(number)", "element")], toCollection: "c:\(number % 3)")
+            cache.set(
+                Ring(
+                    "r:\(number % 20)",
+                    left: Ring("s:\(round)-\(number)", left: Ring("r:\(number % 20)"))))
             if number % 50 == 49 { cache.deleteCollection(forKey: "c:\(number % 3)") }
             if number % 4 == 3 { try cache.set(Person("last:\(number)", "")).wait() }
             guard !isKilled, try cache.statistics().evictions.runs > 0 else { continue }
@@ -249,7 +271,9 @@ enum EvictionPeer {
     static func write(_ directory: String, feeds: Int) throws {
         let cache = try open(directory)
         for number in 0..<feeds {
-            let messages = (0..<10).map { Message("n:\(number)-\($0)", from: Person("p:\($0)", "child")) }
+            let messages = (0..<10).map {
+                Message("n:\(number)-\($0)", from: Person("p:\($0)", "child"))
+            }
             try cache.set(Feed("g:\(number)", messages: messages)).wait()
         }
         guard try cache.verify().isClean else { exit(11) }
@@ -282,7 +306,8 @@ enum EvictionPeer {
             cache.set(Person("x:\(number)", String(repeating: "x", count: 600)))
             if number % 100 == 99 { try cache.set(Person("last", "\(number)")).wait() }
         }
-        for number in 0..<4 where cache.peek(Box<[Person]>.self, "b:\(number)")?.value.count != 200 { exit(10) }
+        for number in 0..<4 where cache.peek(Box<[Person]>.self, "b:\(number)")?.value.count != 200
+        { exit(10) }
         let more = box("more", of: 150, bytes: 600).value
         guard code(cache.set(Box("b:0", more + box("b:0", of: 40).value))) != nil else { exit(12) }
         try cache.set(Box<[Person]>("b:0", [])).wait()

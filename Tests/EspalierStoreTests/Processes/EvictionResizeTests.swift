@@ -5,7 +5,9 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("The budget is changed while other processes use the cache, and while the one that does is killed")
+@Suite(
+    "The budget is changed while other processes use the cache, and while the one that does is killed"
+)
 struct EvictionResizeTests {
     private static let small = ByteCount.mebibytes(1)
     private static let large = ByteCount.mebibytes(2)
@@ -27,12 +29,14 @@ struct EvictionResizeTests {
             let directory = scratch.directory
             await #expect(processExitsWith: .signal(SIGKILL)) {
                 [
-                    directory = directory as String, bytes = bytes as Int, mayExceed = mayExceed as Bool,
+                    directory = directory as String, bytes = bytes as Int,
+                    mayExceed = mayExceed as Bool,
                     delay = delay as Int,
                     atSwitch = (round % 2 == 1) as Bool
                 ] in
                 try ResizePeer.setBudgetUntilKilled(
-                    directory, ByteCount(bytes), mayExceed: mayExceed, after: delay, atSwitch: atSwitch)
+                    directory, ByteCount(bytes), mayExceed: mayExceed, after: delay,
+                    atSwitch: atSwitch)
             }
             cache = try scratch.open(.forTests(budget: Self.large))
             try expectClean(cache)
@@ -47,7 +51,8 @@ struct EvictionResizeTests {
         }
     }
 
-    /// What a process leaves that is killed after the old file went and before the new one is complete.
+    /// What a process leaves that is killed after the old file went and before the new one is
+    /// complete.
     @Test("a new file that is not complete is not taken for the cache", arguments: 0...9)
     func incomplete(keyspaces: Int) throws {
         let scratch = try Scratch()
@@ -82,14 +87,17 @@ struct EvictionResizeTests {
         cache.close()
     }
 
-    @Test("one that has the cache open goes on with the smaller budget, reads and writes", arguments: [false, true])
+    @Test(
+        "one that has the cache open goes on with the smaller budget, reads and writes",
+        arguments: [false, true])
     func followed(mayExceed: Bool) async throws {
         let scratch = try Scratch()
         let cache = try scratch.open(.forTests(budget: Self.large))
         let names = try cache.overfill(budgets: 0.5)
         let directory = scratch.directory
         let reader = BusyReader(cache, names: names)
-        await #expect(processExitsWith: .success) { [directory = directory as String, mayExceed = mayExceed as Bool] in
+        await #expect(processExitsWith: .success) {
+            [directory = directory as String, mayExceed = mayExceed as Bool] in
             try ResizePeer.setBudget(directory, .mebibytes(1), mayExceed: mayExceed)
         }
         let other = reader.stop()
@@ -112,7 +120,8 @@ struct EvictionResizeTests {
         let readers = (0..<2).map { _ in BusyReader(cache, names: names) }
         var tickets: [WriteTicket] = []
         for round in 0..<4 {
-            tickets.append(cache.setBudget(round % 2 == 0 ? Self.small : Self.large, mayExceed: mayExceed))
+            tickets.append(
+                cache.setBudget(round % 2 == 0 ? Self.small : Self.large, mayExceed: mayExceed))
             tickets += (0..<20).map { cache.set(Person("w:\(round)-\($0)", "written")) }
         }
         #expect(tickets.map(code) == tickets.map { _ in nil })
@@ -138,7 +147,9 @@ private final class BusyReader: Sendable {
                     // There may be two processors, and others have work to do.
                     Thread.sleep(forTimeInterval: 0.000_2)
                     let outcome = cache.readOutcome(Person.self, name, consistency: .snapshot)
-                    if let reason = outcome.reason, reason != .notFound { other.insert("\(reason)") }
+                    if let reason = outcome.reason, reason != .notFound {
+                        other.insert("\(reason)")
+                    }
                 }
             }
             unsafe self.other = other.sorted()
@@ -168,7 +179,8 @@ private enum ResizePeer {
     }
 
     static func setBudgetUntilKilled(
-        _ directory: String, _ budget: ByteCount, mayExceed: Bool, after microseconds: Int, atSwitch: Bool
+        _ directory: String, _ budget: ByteCount, mayExceed: Bool, after microseconds: Int,
+        atSwitch: Bool
     ) throws {
         let cache = try open(directory)
         let files = CacheDirectory(directory)

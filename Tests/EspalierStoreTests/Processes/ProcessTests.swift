@@ -47,8 +47,10 @@ struct ProcessTests {
             var failures: [CacheError.Code] = []
             for number in 0..<300 {
                 do {
-                    try await cache.set(Message("m:\(number % 9)", from: Person("p:\(number % 20)", "parent")))
-                        .committed
+                    try await cache.set(
+                        Message("m:\(number % 9)", from: Person("p:\(number % 20)", "parent"))
+                    )
+                    .committed
                 } catch let error as CacheError {
                     failures.append(error.code)
                 }
@@ -61,7 +63,9 @@ struct ProcessTests {
     }
 
     private func runPeer(_ directory: String) async {
-        await #expect(processExitsWith: .success) { [directory = directory as String] in try Peer.writeALot(directory) }
+        await #expect(processExitsWith: .success) { [directory = directory as String] in
+            try Peer.writeALot(directory)
+        }
     }
 
     @Test("a process that is killed while it writes leaves a clean cache", arguments: 0..<6)
@@ -69,7 +73,8 @@ struct ProcessTests {
         let scratch = try Scratch()
         try scratch.open().close()
         let directory = scratch.directory
-        await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String, round = round as Int] in
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [directory = directory as String, round = round as Int] in
             try Peer.writeUntilKilled(directory, after: 0.02 + 0.03 * Double(round))
         }
         let cache = try scratch.open()
@@ -113,8 +118,12 @@ private enum Peer {
     static func writeALot(_ directory: String) throws {
         let cache = try open(directory)
         for number in 0..<300 {
-            try cache.set(Feed("f:\(number % 5)", messages: [Message("m:\(number % 9)", from: Person("p:1", "child"))]))
-                .wait()
+            try cache.set(
+                Feed(
+                    "f:\(number % 5)",
+                    messages: [Message("m:\(number % 9)", from: Person("p:1", "child"))])
+            )
+            .wait()
             if number % 40 == 39 { try cache.removeAll().wait() }
         }
         cache.close()

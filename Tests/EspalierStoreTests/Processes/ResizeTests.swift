@@ -44,7 +44,9 @@ struct ResizeTests {
         #expect(await cache.read(Person.self, "b:0:3") != nil)
         let after = try cache.generation
         #expect(after.name == before.name && after.environment === before.environment)
-        #expect(after.budget == .mebibytes(8) && after.environment.mapSize == Generation.mapSize(for: .mebibytes(8)))
+        #expect(
+            after.budget == .mebibytes(8)
+                && after.environment.mapSize == Generation.mapSize(for: .mebibytes(8)))
         try Raiser.fill(cache, prefix: "c")
         try expectClean(cache)
         cache.close()
@@ -74,7 +76,9 @@ struct ResizeTests {
     /// ends
     ///                                       follows
     /// ```
-    @Test("while a read does not end it goes on with the old budget, and follows when the read has ended")
+    @Test(
+        "while a read does not end it goes on with the old budget, and follows when the read has ended"
+    )
     func stuck() async throws {
         let scratch = try Scratch()
         let cache = try scratch.open(.forTests(budget: .mebibytes(1)))
@@ -99,7 +103,9 @@ struct ResizeTests {
     func inside() throws {
         try withCache { cache in
             #expect(throws: (any Error).self) {
-                try cache.engine.inspect { _, _ in try cache.engine.generations.setBudget(larger: .mebibytes(90)) }
+                try cache.engine.inspect { _, _ in
+                    try cache.engine.generations.setBudget(larger: .mebibytes(90))
+                }
             }
             try cache.engine.generations.setBudget(larger: .mebibytes(90))
             #expect(try cache.generation.budget == .mebibytes(90))
@@ -140,14 +146,17 @@ private final class StuckReader: Sendable {
 private enum Raiser {
     static func fill(_ cache: NormalizedCache, prefix: String = "b") throws {
         for number in 0..<100 {
-            let people = (0..<10).map { Person("\(prefix):\(number):\($0)", String(repeating: "x", count: 2_000)) }
+            let people = (0..<10).map {
+                Person("\(prefix):\(number):\($0)", String(repeating: "x", count: 2_000))
+            }
             for person in people { cache.set(person) }
             try cache.set(Person("\(prefix):\(number)", "last")).wait()
         }
     }
 
     static func raise(_ directory: String, filling: Bool) throws {
-        let cache = try NormalizedCache(directory: directory, configuration: .forTests(budget: .mebibytes(1)))
+        let cache = try NormalizedCache(
+            directory: directory, configuration: .forTests(budget: .mebibytes(1)))
         guard cache.read(Person.self, "p:1")?.name == "parent" else { exit(10) }
         try cache.engine.generations.setBudget(larger: .mebibytes(8))
         if filling { try fill(cache) }

@@ -4,14 +4,18 @@ import Testing
 
 @Suite("Several trees in one write")
 struct BatchTests {
-    private let messages = (0..<20).map { Message("m:\($0)", from: Person("p:\($0 % 3)", "Person")) }
+    private let messages = (0..<20).map {
+        Message("m:\($0)", from: Person("p:\($0 % 3)", "Person"))
+    }
 
     @Test("are stored together, in one change set")
     func together() async throws {
         try await withCache { cache in
             let changes = cache.changeSets()
             try await cache.set(messages).committed
-            for message in messages { #expect(await cache.read(Message.self, message.id) == message) }
+            for message in messages {
+                #expect(await cache.read(Message.self, message.id) == message)
+            }
             #expect(try cache.statistics().roots == 20)
             cache.close()
             #expect(await changes.reduce(into: []) { $0.append($1.written.count) } == [23])
@@ -21,8 +25,12 @@ struct BatchTests {
     @Test("or none of them is")
     func allOrNone() throws {
         try withCache { cache in
-            #expect(code(cache.set(messages + [Message("", from: Person("p:9", "Person"))])) == .noIdentifier)
-            #expect(code(cache.set(messages + [Message("m:x", from: Person("", "nobody"))])) == .noIdentifier)
+            #expect(
+                code(cache.set(messages + [Message("", from: Person("p:9", "Person"))]))
+                    == .noIdentifier)
+            #expect(
+                code(cache.set(messages + [Message("m:x", from: Person("", "nobody"))]))
+                    == .noIdentifier)
             #expect(cache.read(Message.self, "m:0") == nil)
             try cache.set([Message]()).wait()
             #expect(try cache.statistics().nodes == 0)
@@ -32,7 +40,10 @@ struct BatchTests {
     @Test("of a node that stands in several the first counts")
     func first() throws {
         try withCache { cache in
-            cache.set([Message("m:1", from: Person("p:1", "first")), Message("m:2", from: Person("p:1", "second"))])
+            cache.set([
+                Message("m:1", from: Person("p:1", "first")),
+                Message("m:2", from: Person("p:1", "second")),
+            ])
             #expect(cache.read(Message.self, "m:2")?.sender.name == "first")
         }
     }

@@ -52,7 +52,9 @@ struct ChangeSetTests {
         #expect(sets.map(\.keys) == [[], ["people"]])
     }
 
-    @Test("what a commit writes and then deletes was deleted; what it deletes and writes again was both")
+    @Test(
+        "what a commit writes and then deletes was deleted; what it deletes and writes again was both"
+    )
     func net() async throws {
         let sets = try await changes { cache in
             try cache.set(ben).wait()

@@ -23,7 +23,8 @@ struct CloseInsideTests {
     @Test("from a model's encoder it returns, and the write goes through")
     func insideEncoder() throws {
         try withCache { cache in
-            let other = try NormalizedCache(directory: cache.engine.directory.path, configuration: .forTests)
+            let other = try NormalizedCache(
+                directory: cache.engine.directory.path, configuration: .forTests)
             try cache.set(Closing(other)).wait()
             #expect(other.isClosed)
             #expect(try cache.statistics().nodes == 1)

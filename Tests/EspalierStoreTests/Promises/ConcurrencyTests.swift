@@ -25,7 +25,8 @@ struct ConcurrencyTests {
                         Issue.record("a miss")
                         return
                     }
-                    let names = Set(read.messages.map(\.sender.name) + read.people.values.map(\.name))
+                    let names = Set(
+                        read.messages.map(\.sender.name) + read.people.values.map(\.name))
                     #expect(names.count == 1, "a mixture of \(names)")
                     let version = names.first.flatMap(Int.init) ?? 0
                     #expect(version >= last, "went back in time")
@@ -38,7 +39,9 @@ struct ConcurrencyTests {
     private static func feed(version: Int) -> Feed {
         let people = (0..<12).map { Person("p:\($0)", "\(version)") }
         let messages = people.map { Message("m:\($0.id)", from: $0, to: people[0]) }
-        return Feed("f:1", messages: messages, people: Dictionary(uniqueKeysWithValues: people.map { ($0.id, $0) }))
+        return Feed(
+            "f:1", messages: messages,
+            people: Dictionary(uniqueKeysWithValues: people.map { ($0.id, $0) }))
     }
 
     @Test("eight threads that do everything leave a clean cache")
@@ -60,7 +63,8 @@ struct ConcurrencyTests {
         let number = Int.random(in: 0..<30, using: &random)
         let person = Person("p:\(number)", "\(Int.random(in: 0..<5, using: &random))")
         switch Int.random(in: 0..<11, using: &random) {
-        case 0: cache.set(Message("m:\(number % 7)", from: person, to: Person("p:\(number / 2)", "0")))
+        case 0:
+            cache.set(Message("m:\(number % 7)", from: person, to: Person("p:\(number / 2)", "0")))
         case 1: cache.set(Card("p:\(number)", name: nil, badge: number), policy: .merge)
         case 2: cache.delete("p:\(number)")
         case 3: cache.append([person, person], toCollection: "c")
@@ -69,7 +73,9 @@ struct ConcurrencyTests {
         case 6: _ = cache.read(Message.self, "m:\(number % 7)", consistency: .snapshot)
         case 7: _ = cache.collection(of: Person.self, forKey: "c", consistency: .snapshot)
         case 8: _ = cache.read(Message.self, "m:\(number % 7)")
-        case 9: _ = cache.set(Feed("f:\(number % 3)", messages: [Message("m:\(number % 7)", from: person)]))
+        case 9:
+            _ = cache.set(
+                Feed("f:\(number % 3)", messages: [Message("m:\(number % 7)", from: person)]))
         default: cache.set(person)
         }
     }
@@ -90,11 +96,14 @@ struct ConcurrencyTests {
                     }
                 case 2:
                     while !isDone.load(ordering: .acquiring) {
-                        let reason = cache.readOutcome(Person.self, "p:1", consistency: .snapshot).reason
+                        let reason = cache.readOutcome(Person.self, "p:1", consistency: .snapshot)
+                            .reason
                         #expect(reason == nil || reason == .notFound)
                     }
                 default:
-                    while !isDone.load(ordering: .acquiring) { #expect(code(cache.set(Person("p:1", "Anna"))) == nil) }
+                    while !isDone.load(ordering: .acquiring) {
+                        #expect(code(cache.set(Person("p:1", "Anna"))) == nil)
+                    }
                 }
             }
         }
@@ -113,7 +122,8 @@ struct ConcurrencyTests {
                         let failure = code(cache.set(Person("p:\(thread)", "Anna")))
                         #expect(failure == nil || failure == .closed)
                         let reason = cache.readOutcome(Person.self, "p:\(thread)").reason
-                        #expect(reason == nil || reason == .notFound || reason?.name == "unavailable")
+                        #expect(
+                            reason == nil || reason == .notFound || reason?.name == "unavailable")
                     }
                 }
             }

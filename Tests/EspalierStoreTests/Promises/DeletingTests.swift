@@ -25,7 +25,8 @@ struct DeletingTests {
             cache.delete("m:2")
             cache.delete("p:2")
             #expect(
-                cache.read(Feed.self, "f:1") == Feed("f:1", messages: [messages[0], messages[2]], people: ["a": anna]))
+                cache.read(Feed.self, "f:1")
+                    == Feed("f:1", messages: [messages[0], messages[2]], people: ["a": anna]))
         }
     }
 
@@ -33,7 +34,8 @@ struct DeletingTests {
     func climbing() throws {
         try withCache { cache in
             let messages = [Message("m:1", from: anna), Message("m:2", from: ben)]
-            cache.set(Feed("f:1", messages: messages, pinned: messages[1], cover: Cover("us", of: ben)))
+            cache.set(
+                Feed("f:1", messages: messages, pinned: messages[1], cover: Cover("us", of: ben)))
             cache.delete("p:2")
             #expect(cache.read(Feed.self, "f:1") == Feed("f:1", messages: [messages[0]]))
             #expect(cache.readOutcome(Message.self, "m:2").reason == .deleted)

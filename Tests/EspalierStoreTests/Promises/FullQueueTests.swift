@@ -13,7 +13,8 @@ struct FullQueueTests {
     /// Fills the queue whether or not the models have been flattened yet.
     private static let long = String(repeating: "x", count: 600)
 
-    @Test("coalesces writes of one node: the last is made, and the tickets of the others tell of it")
+    @Test(
+        "coalesces writes of one node: the last is made, and the tickets of the others tell of it")
     func coalescing() throws {
         try withCache(Self.small) { cache in
             let tickets = try withBlockedWriter(cache) {
@@ -40,7 +41,9 @@ struct FullQueueTests {
             #expect(codes.first == .dropped)
             #expect(codes.suffix(10).allSatisfy { $0 == nil })
             let firstKept = codes.firstIndex { $0 == nil } ?? 0
-            #expect(codes[..<firstKept].allSatisfy { $0 == .dropped } && codes[firstKept...].allSatisfy { $0 == nil })
+            #expect(
+                codes[..<firstKept].allSatisfy { $0 == .dropped }
+                    && codes[firstKept...].allSatisfy { $0 == nil })
             #expect(try cache.statistics().nodes == 500 - firstKept)
         }
     }

@@ -7,13 +7,18 @@ import Testing
 struct IdentityTests {
     private let anna = Person("p:1", "Anna")
 
-    @Test("a value may stand inline in one write and be a reference in the next, and the other way round")
+    @Test(
+        "a value may stand inline in one write and be a reference in the next, and the other way round"
+    )
     func inlineOrReference() throws {
         try withCache { cache in
-            for (identifier, references) in [(nil, 1), ("c:1", 1), (nil, 2), ("c:1", 1), ("c:2", 2), (nil, 3)]
+            for (identifier, references) in [
+                (nil, 1), ("c:1", 1), (nil, 2), ("c:1", 1), ("c:2", 2), (nil, 3),
+            ]
                 as [(String?, UInt64)]
             {
-                let feed = Feed("f:1", cover: Cover(identifier ?? "inline", of: anna, id: identifier))
+                let feed = Feed(
+                    "f:1", cover: Cover(identifier ?? "inline", of: anna, id: identifier))
                 try cache.set(feed).wait()
                 #expect(cache.read(Feed.self, "f:1") == feed)
                 #expect(try cache.state("p:1").referenceCount == references)
@@ -24,7 +29,8 @@ struct IdentityTests {
     @Test("the same node twice in a tree is one record")
     func equalContent() throws {
         try withCache { cache in
-            let feed = Feed("f:1", messages: [Message("m:1", from: anna), Message("m:1", from: anna)])
+            let feed = Feed(
+                "f:1", messages: [Message("m:1", from: anna), Message("m:1", from: anna)])
             try cache.set(feed).wait()
             #expect(cache.read(Feed.self, "f:1") == feed)
             #expect(try cache.statistics().nodes == 3)
@@ -38,7 +44,8 @@ struct IdentityTests {
                 Feed(
                     "f:1",
                     messages: [
-                        Message("m:1", from: Person("p:1", "first")), Message("m:2", from: Person("p:1", "second")),
+                        Message("m:1", from: Person("p:1", "first")),
+                        Message("m:2", from: Person("p:1", "second")),
                     ]))
             let read = try #require(cache.read(Feed.self, "f:1"))
             #expect(read.messages.map(\.sender.name) == ["first", "first"])

@@ -89,7 +89,8 @@ struct CacheDelegateTests {
 
     private func collection(_ cache: any CacheDelegate, _ key: String?) async -> [Badge]? {
         await withCheckedContinuation { continuation in
-            cache.collectionForKey(key, context: nil) { (badges: [Badge]?, _) in continuation.resume(returning: badges)
+            cache.collectionForKey(key, context: nil) { (badges: [Badge]?, _) in
+                continuation.resume(returning: badges)
             }
         }
     }
@@ -102,7 +103,8 @@ struct CacheDelegateTests {
             cache.setModel(Badge(id: nil, count: 2), forKey: "loose", context: nil)
             #expect(await model(cache, "b:1").0 == badge)
             #expect(await model(cache, "loose").0?.count == 2)
-            cache.setCollection([badge, badge, Badge(id: nil, count: 3)], forKey: "all", context: nil)
+            cache.setCollection(
+                [badge, badge, Badge(id: nil, count: 3)], forKey: "all", context: nil)
             #expect(await collection(cache, "all")?.map(\.count) == [1, 1, 3])
             cache.deleteModel(badge, forKey: "b:1", context: nil)
             #expect(await model(cache, "b:1").0 == nil)

@@ -55,7 +55,9 @@ struct NestedReadTests {
         cache.read(Curious.self, id)
     }
 
-    @Test("can't wait there for a write: it throws, the read is no worse for it, and the write is made")
+    @Test(
+        "can't wait there for a write: it throws, the read is no worse for it, and the write is made"
+    )
     func waits() throws {
         try withCache { cache in
             let codes = Mutex<[CacheError.Code?]>([])
@@ -71,7 +73,8 @@ struct NestedReadTests {
         }
     }
 
-    @Test("miss there when they ask for the latest while writes are pending, and hit for a snapshot")
+    @Test(
+        "miss there when they ask for the latest while writes are pending, and hit for a snapshot")
     func latestInside() throws {
         try withCache { cache in
             let outcomes = Mutex<[ReadOutcome<Person>]>([])

@@ -106,11 +106,13 @@ struct OpeningTests {
     }
 
     @Test(
-        "other spellings of the path are the same directory", arguments: ["/", "//", "/.", "/../cache", "/./../cache/"])
+        "other spellings of the path are the same directory",
+        arguments: ["/", "//", "/.", "/../cache", "/./../cache/"])
     func spellings(suffix: String) throws {
         let scratch = try Scratch()
         let cache = try scratch.open()
-        let same = try NormalizedCache(directory: scratch.directory + suffix, configuration: .forTests)
+        let same = try NormalizedCache(
+            directory: scratch.directory + suffix, configuration: .forTests)
         #expect(same.engine === cache.engine)
         same.close()
         cache.close()
@@ -120,8 +122,10 @@ struct OpeningTests {
     func linkedParent() throws {
         let scratch = try Scratch()
         let cache = try scratch.open()
-        try FileManager.default.createSymbolicLink(atPath: scratch.root + "/link", withDestinationPath: scratch.root)
-        let same = try NormalizedCache(directory: scratch.root + "/link/cache", configuration: .forTests)
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch.root + "/link", withDestinationPath: scratch.root)
+        let same = try NormalizedCache(
+            directory: scratch.root + "/link/cache", configuration: .forTests)
         #expect(same.engine === cache.engine)
         same.close()
         cache.close()
@@ -156,7 +160,8 @@ struct OpeningTests {
         let scratch = try Scratch()
         #expect(code { _ = try NormalizedCache.existing(directory: scratch.directory) } == .noCache)
         #expect(!FileManager.default.fileExists(atPath: scratch.directory))
-        try FileManager.default.createDirectory(atPath: scratch.directory, withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(
+            atPath: scratch.directory, withIntermediateDirectories: false)
         #expect(code { _ = try NormalizedCache.existing(directory: scratch.directory) } == .noCache)
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.directory) == [])
         try scratch.open().close()

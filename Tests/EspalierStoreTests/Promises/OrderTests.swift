@@ -2,7 +2,7 @@ import EspalierRecords
 import EspalierStore
 import Testing
 
-@Suite("Order of submission is order of effect")
+@Suite("Order of write is order of effect")
 struct OrderTests {
     private let anna = Person("p:1", "Anna")
 
@@ -29,7 +29,9 @@ struct OrderTests {
         }
     }
 
-    @Test("a read sees the writes before it; a snapshot read sees what is committed and does not wait")
+    @Test(
+        "a read sees the writes before it; a snapshot read sees what is committed and does not wait"
+    )
     func consistency() throws {
         try withCache { cache in
             try cache.set(anna).wait()

@@ -62,7 +62,9 @@ struct ProjectionTests {
         }
     }
 
-    @Test("a projection inside a tree adds its fields to the record of the other one in the same tree")
+    @Test(
+        "a projection inside a tree adds its fields to the record of the other one in the same tree"
+    )
     func bothInOneTree() throws {
         try withCache { cache in
             cache.set(Box("b:1", [Box("b:2", Card("p:1", name: "Anna", badge: 5))]))

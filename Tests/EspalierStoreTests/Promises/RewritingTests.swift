@@ -6,19 +6,26 @@ import Testing
 
 @Suite("A tree that was stored before is written again")
 struct RewritingTests {
-    private static let people = (0..<6).map { Person("p:\($0)", "Person \($0), of some length, and of some more") }
-    private static let messages = (0..<4).map { Message("m:\($0)", from: people[$0], to: people[$0 + 1]) }
-    private static let tree = Feed("f:1", messages: messages, people: ["x": people[5]], pinned: messages[0])
+    private static let people = (0..<6).map {
+        Person("p:\($0)", "Person \($0), of some length, and of some more")
+    }
+    private static let messages = (0..<4).map {
+        Message("m:\($0)", from: people[$0], to: people[$0 + 1])
+    }
+    private static let tree = Feed(
+        "f:1", messages: messages, people: ["x": people[5]], pinned: messages[0])
     private static let count = 11
 
     private static let configurations = [
         Configuration.uncompressed, .forTests(budget: .mebibytes(50), compression: .zstd(level: 3)),
     ]
 
-    /// Writes `tree`, and then `next` in the same process and in a new one. Returns how many records the latter wrote.
+    /// Writes `tree`, and then `next` in the same process and in a new one. Returns how many
+    /// records the latter wrote.
     @discardableResult
     private func rewrite(
-        as next: Feed, _ configuration: Configuration, between: (NormalizedCache) throws -> Void = { _ in }
+        as next: Feed, _ configuration: Configuration,
+        between: (NormalizedCache) throws -> Void = { _ in }
     ) throws -> [Int] {
         try [false, true].map { isReopened in
             let scratch = try Scratch()
@@ -35,10 +42,13 @@ struct RewritingTests {
             try cache.set(next).wait()
             let after = try cache.statistics()
             #expect(cache.read(Feed.self, "f:1") == next)
-            for message in next.messages { #expect(cache.read(Message.self, message.id) == message) }
+            for message in next.messages {
+                #expect(cache.read(Message.self, message.id) == message)
+            }
             try expectClean(cache)
             let written = after.recordsWritten - before.recordsWritten
-            #expect(after.recordsUnchanged - before.recordsUnchanged == Self.nodes(of: next) - written)
+            #expect(
+                after.recordsUnchanged - before.recordsUnchanged == Self.nodes(of: next) - written)
             return written
         }
     }
@@ -46,7 +56,8 @@ struct RewritingTests {
     private static func nodes(of feed: Feed) -> Int {
         var names: Set<String> = [feed.id]
         for message in feed.messages + [feed.pinned].compactMap(\.self) {
-            names.formUnion([message.id, message.sender.id] + [message.reader?.id].compactMap(\.self))
+            names.formUnion(
+                [message.id, message.sender.id] + [message.reader?.id].compactMap(\.self))
         }
         return names.union(feed.people.values.map(\.id)).count
     }
@@ -64,7 +75,9 @@ struct RewritingTests {
         #expect(try rewrite(as: next, configuration) == [1, 1])
     }
 
-    @Test("two children that change places: the parent is written, they are not", arguments: configurations)
+    @Test(
+        "two children that change places: the parent is written, they are not",
+        arguments: configurations)
     func swapped(configuration: Configuration) throws {
         var next = Self.tree
         next.messages.swapAt(1, 2)
@@ -92,12 +105,15 @@ struct RewritingTests {
     @Test("a child in front of the others, and one fewer at the end", arguments: configurations)
     func inserted(configuration: Configuration) throws {
         var next = Self.tree
-        next.messages.insert(Message("m:new", from: Person("p:new", "New"), to: Self.people[2]), at: 0)
+        next.messages.insert(
+            Message("m:new", from: Person("p:new", "New"), to: Self.people[2]), at: 0)
         next.messages.removeLast()
         #expect(try rewrite(as: next, configuration) == [3, 3])
     }
 
-    @Test("a child deleted meanwhile comes back as a new record", arguments: configurations, ["p:2", "m:1", "f:1"])
+    @Test(
+        "a child deleted meanwhile comes back as a new record", arguments: configurations,
+        ["p:2", "m:1", "f:1"])
     func deleted(configuration: Configuration, identifier: String) throws {
         for writesAnother in [false, true] {
             let written = try rewrite(as: Self.tree, configuration) { cache in
@@ -120,7 +136,9 @@ struct RewritingTests {
                 tree.messages[1].reader?.name = String(repeating: "n", count: length)
                 tree.messages[2].sender = try #require(tree.messages[1].reader)
                 try cache.set(tree).wait()
-                let tickets = [cache.set(tree), cache.delete("p:2"), cache.set(tree), cache.set(tree)]
+                let tickets = [
+                    cache.set(tree), cache.delete("p:2"), cache.set(tree), cache.set(tree),
+                ]
                 for ticket in tickets { try ticket.wait() }
                 #expect(cache.read(Feed.self, "f:1") == tree)
             }
@@ -146,13 +164,17 @@ struct RewritingTests {
         try withCache(.uncompressed) { cache in
             try cache.setCollection([Self.people[0]], forKey: "c").wait()
             // Its nodes are written when the edit turns out to be out of range.
-            #expect(throws: CacheError.self) { try cache.insert([Self.tree], at: 9, inCollection: "c").wait() }
+            #expect(throws: CacheError.self) {
+                try cache.insert([Self.tree], at: 9, inCollection: "c").wait()
+            }
             #expect(cache.read(Feed.self, "f:1") == nil)
             let others = (0..<12).map { Person("other:\($0)", "Somebody else, number \($0)") }
             try cache.set(others).wait()
             try cache.set(Self.tree).wait()
             #expect(cache.read(Feed.self, "f:1") == Self.tree)
-            for person in others + Self.people { #expect(cache.read(Person.self, person.id) == person) }
+            for person in others + Self.people {
+                #expect(cache.read(Person.self, person.id) == person)
+            }
         }
     }
 }

@@ -8,7 +8,11 @@ struct RoundTripTests {
     private static let anna = Person("p:anna", "Anna")
     private static let ben = Person("p:ben", "Ben")
     private static let feed = Feed(
-        "f:1", messages: [Message("m:1", from: anna, to: ben), Message("m:2", from: ben), Message("m:3", from: anna)],
+        "f:1",
+        messages: [
+            Message("m:1", from: anna, to: ben), Message("m:2", from: ben),
+            Message("m:3", from: anna),
+        ],
         people: ["first": anna, "second": ben, "third": anna], pinned: Message("m:2", from: ben),
         cover: Cover("both", of: anna))
 
@@ -65,7 +69,9 @@ struct RoundTripTests {
     func recordCount() throws {
         try withCache { cache in
             cache.set(Self.feed)
-            guard case .hit(let hit) = cache.readOutcome(Feed.self, "f:1") else { Issue.record("a miss"); return }
+            guard case .hit(let hit) = cache.readOutcome(Feed.self, "f:1") else {
+                Issue.record("a miss"); return
+            }
             #expect(!hit.isCut)
             #expect(hit.recordCount >= 6)
         }
@@ -79,7 +85,9 @@ struct RoundTripTests {
             for _ in 0..<60 { trees.append(TypedTree(generator.tree())) }
             for tree in trees { cache.set(tree) }
             for tree in trees {
-                #expect(cache.read(TypedTree<TreeTypes.Node>.self, tree.tree.identifier ?? "") == tree, "seed \(seed)")
+                #expect(
+                    cache.read(TypedTree<TreeTypes.Node>.self, tree.tree.identifier ?? "") == tree,
+                    "seed \(seed)")
             }
         }
     }

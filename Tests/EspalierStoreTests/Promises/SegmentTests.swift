@@ -8,7 +8,9 @@ import Testing
 struct SegmentTests {
     /// The element counts of the segments of `key`.
     private func sizes(_ cache: NormalizedCache, _ key: String) throws -> [Int] {
-        guard let handle = try cache.handle(key, in: .collection), let record = try cache.record(handle) else {
+        guard let handle = try cache.handle(key, in: .collection),
+            let record = try cache.record(handle)
+        else {
             return []
         }
         return try SegmentList(record).segments.map(\.count)
@@ -18,7 +20,8 @@ struct SegmentTests {
     func sizes() throws {
         try withCache { cache in
             for count in [0, 1, 511, 512, 513, 1_024, 1_500] {
-                cache.setCollection((0..<count).map { Person("p:\($0 % 7)", "Person") }, forKey: "c")
+                cache.setCollection(
+                    (0..<count).map { Person("p:\($0 % 7)", "Person") }, forKey: "c")
                 let sizes = try sizes(cache, "c")
                 #expect(sizes.reduce(0, +) == count)
                 #expect(sizes.allSatisfy { $0 > 0 && $0 <= 512 })
@@ -34,10 +37,12 @@ struct SegmentTests {
             try cache.set(Person("p:new", "Person")).wait()
             let element = Person("p:new", "Person")
             let edits: [(NormalizedCache) -> WriteTicket] = [
-                { $0.insert([element], at: 5_000, inCollection: "c") }, { $0.append([element], toCollection: "c") },
+                { $0.insert([element], at: 5_000, inCollection: "c") },
+                { $0.append([element], toCollection: "c") },
                 { $0.insert([element], at: 0, inCollection: "c") },
                 { $0.update(element, at: 7_777, inCollection: "c") },
-                { $0.remove(at: 3, fromCollection: "c") }, { $0.remove(4_000..<4_010, fromCollection: "c") },
+                { $0.remove(at: 3, fromCollection: "c") },
+                { $0.remove(4_000..<4_010, fromCollection: "c") },
                 { $0.move(from: 9_000, to: 9_001, inCollection: "c") },
             ]
             for edit in edits {
@@ -48,7 +53,9 @@ struct SegmentTests {
         }
     }
 
-    @Test("which split and join as the collection grows and shrinks, like an array", arguments: [11, 12] as [UInt64])
+    @Test(
+        "which split and join as the collection grows and shrinks, like an array",
+        arguments: [11, 12] as [UInt64])
     func againstArray(seed: UInt64) throws {
         try withCache { cache in
             var random = SeededGenerator(seed: seed)
@@ -57,7 +64,9 @@ struct SegmentTests {
             for step in 0..<220 {
                 Self.edit(&model, cache, growing: step < 110, &random)
                 guard step % 20 == 19 else { continue }
-                #expect(cache.collection(of: Remark.self, forKey: "c") == model, "\(random), step \(step)")
+                #expect(
+                    cache.collection(of: Remark.self, forKey: "c") == model,
+                    "\(random), step \(step)")
                 let sizes = try sizes(cache, "c")
                 #expect(sizes.allSatisfy { $0 <= SegmentSplitter.maximum && $0 > 0 })
                 let pairs = zip(sizes, sizes.dropFirst())
@@ -76,21 +85,26 @@ struct SegmentTests {
     }
 
     private static func edit(
-        _ model: inout [Remark], _ cache: NormalizedCache, growing: Bool, _ random: inout SeededGenerator
+        _ model: inout [Remark], _ cache: NormalizedCache, growing: Bool,
+        _ random: inout SeededGenerator
     ) {
         switch Int.random(in: 0..<8, using: &random) {
         case 0...2 where growing:
-            let elements = (0..<Int.random(in: 0...300, using: &random)).map { _ in element(&random) }
+            let elements = (0..<Int.random(in: 0...300, using: &random)).map { _ in element(&random)
+            }
             let index = Int.random(in: 0...model.count, using: &random)
             model.insert(contentsOf: elements, at: index)
             cache.insert(elements, at: index, inCollection: "c")
         case 0...3:
             let start = Int.random(in: 0...model.count, using: &random)
-            let range = start..<min(model.count, start + Int.random(in: 0...(growing ? 50 : 400), using: &random))
+            let range =
+                start..<min(
+                    model.count, start + Int.random(in: 0...(growing ? 50 : 400), using: &random))
             model.removeSubrange(range)
             cache.remove(range, fromCollection: "c")
         case 4:
-            let elements = (0..<Int.random(in: 0...20, using: &random)).map { _ in element(&random) }
+            let elements = (0..<Int.random(in: 0...20, using: &random)).map { _ in element(&random)
+            }
             model += elements
             cache.append(elements, toCollection: "c")
         case 5 where !model.isEmpty:
@@ -116,7 +130,9 @@ struct SegmentTests {
             #expect((parts.max() ?? 0) - (parts.min() ?? 0) <= 1)
         }
         for a in stride(from: 0, through: 512, by: 7) {
-            for b in stride(from: 0, through: 512, by: 7) where SegmentSplitter.joins(a, b) { #expect(a + b <= 512) }
+            for b in stride(from: 0, through: 512, by: 7) where SegmentSplitter.joins(a, b) {
+                #expect(a + b <= 512)
+            }
         }
     }
 }

@@ -29,7 +29,9 @@ struct TicketTests {
             #expect(code(cache.delete("")) == .noIdentifier)
             #expect(code(cache.set(Message("m:1", from: Person("", "nobody")))) == .noIdentifier)
             #expect(code(cache.set(Opaque())) == .notFlattened(.notStorable(type: "Opaque")))
-            #expect(code(cache.set(Twice())) == .notFlattened(.duplicateField(type: "Twice", field: "a")))
+            #expect(
+                code(cache.set(Twice()))
+                    == .notFlattened(.duplicateField(type: "Twice", field: "a")))
             #expect(code(cache.set(Refusing()))?.isNotFlattened == true)
             #expect(code(cache.insert([anna], at: 0, inCollection: "none")) == .notFound)
             #expect(code(cache.remove(at: 0, fromCollection: "none")) == .notFound)
@@ -57,7 +59,8 @@ struct TicketTests {
             }
             #expect(
                 tickets.map(code) == [
-                    nil, .outOfRange, .notFlattened(.duplicateField(type: "Twice", field: "a")), nil, .outOfRange, nil,
+                    nil, .outOfRange, .notFlattened(.duplicateField(type: "Twice", field: "a")),
+                    nil, .outOfRange, nil,
                 ])
             #expect(cache.read(Person.self, "p:2")?.name == "Ben")
             #expect(cache.read(Person.self, "p:3") == nil)

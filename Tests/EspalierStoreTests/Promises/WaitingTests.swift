@@ -25,7 +25,8 @@ private struct Traced: NormalizedModel, Equatable {
 
 @Suite("A thread that waits for its write", .serialized)
 struct WaitingTests {
-    /// Whether one of many writes was made by the thread that waited for it, with half of its stack used or hardly any.
+    /// Whether one of many writes was made by the thread that waited for it, with half of its stack
+    /// used or hardly any.
     private func writesItself(isDeep: Bool) throws -> Bool {
         try withCache { cache in
             let result = Mutex(false)
@@ -37,8 +38,12 @@ struct WaitingTests {
                     for number in 0..<2_000 where !result.withLock(\.self) {
                         let isWritten = (try? cache.set(Traced("\(number)")).wait()) != nil
                         #expect(isWritten)
-                        #expect(cache.read(Traced.self, "traced", consistency: .snapshot) == Traced("\(number)"))
-                        let isOwn = Traced.threads.withLock { $0.contains(ObjectIdentifier(Thread.current)) }
+                        #expect(
+                            cache.read(Traced.self, "traced", consistency: .snapshot)
+                                == Traced("\(number)"))
+                        let isOwn = Traced.threads.withLock {
+                            $0.contains(ObjectIdentifier(Thread.current))
+                        }
                         result.withLock { $0 = isOwn }
                     }
                 }
@@ -62,7 +67,9 @@ struct WaitingTests {
         }
     }
 
-    @Test("makes it itself where nobody else writes, unless it has much less of a stack than the writer")
+    @Test(
+        "makes it itself where nobody else writes, unless it has much less of a stack than the writer"
+    )
     func own() throws {
         #expect(try writesItself(isDeep: false))
         #expect(try !writesItself(isDeep: true))
@@ -76,8 +83,12 @@ struct WaitingTests {
                 cache.set(Person("p:1", "first \(number)"))
                 if isBefore { cache.delete("p:2") }
                 try cache.set(Person("p:1", "second \(number)")).wait()
-                #expect(cache.read(Person.self, "p:1", consistency: .snapshot)?.name == "second \(number)")
-                #expect(cache.read(Person.self, "p:1", consistency: .latest)?.name == "second \(number)")
+                #expect(
+                    cache.read(Person.self, "p:1", consistency: .snapshot)?.name
+                        == "second \(number)")
+                #expect(
+                    cache.read(Person.self, "p:1", consistency: .latest)?.name == "second \(number)"
+                )
             }
         }
     }
@@ -98,8 +109,11 @@ struct WaitingTests {
                         failures.withLock { $0.append("\(error)") }
                     }
                     let found = cache.read(
-                        Person.self, "p:\(thread)", consistency: number.isMultiple(of: 2) ? .latest : .snapshot)
-                    if found != person { failures.withLock { $0.append("\(person): \(String(describing: found))") } }
+                        Person.self, "p:\(thread)",
+                        consistency: number.isMultiple(of: 2) ? .latest : .snapshot)
+                    if found != person {
+                        failures.withLock { $0.append("\(person): \(String(describing: found))") }
+                    }
                 }
             }
             #expect(failures.withLock(\.self) == [])

@@ -1,7 +1,8 @@
 import EspalierTestSupport
 import Testing
 
-/// The engine against a dictionary: 120,000 random operations, and the proof that a difference would be seen.
+/// The engine against a dictionary: 120,000 random operations, and the proof that a difference
+/// would be seen.
 @Suite("Random operations give what the oracle gives")
 struct OperationTests {
     @Test(
@@ -16,7 +17,9 @@ struct OperationTests {
         #expect(walk.cuts > 50)
     }
 
-    @Test("and an oracle that is wrong in one rule is found out", arguments: OperationWalk.Flaw.allCases)
+    @Test(
+        "and an oracle that is wrong in one rule is found out",
+        arguments: OperationWalk.Flaw.allCases)
     func canary(flaw: OperationWalk.Flaw) throws {
         let walk = try OperationWalk(seed: 7, flaw: flaw)
         try walk.run(steps: 4_000)

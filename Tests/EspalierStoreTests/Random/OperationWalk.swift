@@ -15,7 +15,8 @@ final class OperationWalk {
     }
 
     enum Operation: CaseIterable {
-        case set, setProjection, setRequired, merge, delete, recreate, setKey, deleteKey, setCollection, editCollection,
+        case set, setProjection, setRequired, merge, delete, recreate, setKey, deleteKey,
+            setCollection, editCollection,
             deleteCollection, rewrite
     }
 
@@ -57,7 +58,8 @@ final class OperationWalk {
             for (ticket, expected) in tickets {
                 let code = EspalierStoreTests.code(ticket)
                 if code != expected {
-                    differences.append("\(String(describing: code)), not \(String(describing: expected))")
+                    differences.append(
+                        "\(String(describing: code)), not \(String(describing: expected))")
                 }
             }
             tickets = []
@@ -89,7 +91,8 @@ final class OperationWalk {
         switch operation {
         case .set: write(generator.tree(.node), .replace)
         case .setProjection: write(generator.tree(.summary), .replace)
-        case .setRequired: write(generator.tree(Bool.random(using: &random) ? .owned : .framed), .replace)
+        case .setRequired:
+            write(generator.tree(Bool.random(using: &random) ? .owned : .framed), .replace)
         case .merge: write(generator.tree(Bool.random(using: &random) ? .node : .summary), .merge)
         case .rewrite: if let tree = recent.randomElement(using: &random) { write(tree, .replace) }
         case .delete: delete(identifier(of: .node))
@@ -112,7 +115,9 @@ final class OperationWalk {
         }
     }
 
-    private func identifier(of kind: TreeKind) -> String { "\(kind.family):\(Int.random(in: 0..<14, using: &random))" }
+    private func identifier(of kind: TreeKind) -> String {
+        "\(kind.family):\(Int.random(in: 0..<14, using: &random))"
+    }
 
     private func key() -> String { "key:\(Int.random(in: 0..<5, using: &random))" }
 
@@ -138,20 +143,24 @@ final class OperationWalk {
         let tree = generator.tree(Bool.random(using: &random) ? .node : .summary)
         let key = random.happens(0.2) ? tree.identifier ?? "x" : key()
         let isInline = random.happens(0.3)
-        let model = isInline ? TreeModel(kind: tree.kind, identifier: nil, values: tree.values) : tree
+        let model =
+            isInline ? TreeModel(kind: tree.kind, identifier: nil, values: tree.values) : tree
         expect(cache.setModel(model, forKey: key))
         oracle.write(model, forKey: key)
         if model.identifier == key { oracle.deleteKey(key) }
     }
 
-    private func expect(_ ticket: WriteTicket, _ code: CacheError.Code? = nil) { tickets.append((ticket, code)) }
+    private func expect(_ ticket: WriteTicket, _ code: CacheError.Code? = nil) {
+        tickets.append((ticket, code))
+    }
 
     // MARK: Collections
 
     private func trees(_ count: Int) -> [TreeModel] {
         (0..<count).map { _ in
             let tree = generator.tree(.node)
-            return random.happens(0.3) ? TreeModel(kind: .node, identifier: nil, values: tree.values) : tree
+            return random.happens(0.3)
+                ? TreeModel(kind: .node, identifier: nil, values: tree.values) : tree
         }
     }
 
@@ -160,7 +169,8 @@ final class OperationWalk {
         var trees = trees(Int.random(in: 0...4, using: &random))
         if let first = trees.first { trees.append(first) }
         expect(cache.setCollection(trees, forKey: key))
-        oracle.writeCollection(flaw == .dropsDuplicates ? Array(trees.dropLast()) : trees, forKey: key)
+        oracle.writeCollection(
+            flaw == .dropsDuplicates ? Array(trees.dropLast()) : trees, forKey: key)
     }
 
     private func editCollection() {
@@ -189,7 +199,9 @@ final class OperationWalk {
             oracle.editCollection(key) { elements, _ in elements.removeSubrange(range) }
         case 4 where index < count && other < count:
             expect(cache.move(from: index, to: other, inCollection: key))
-            oracle.editCollection(key) { elements, _ in elements.insert(elements.remove(at: index), at: other) }
+            oracle.editCollection(key) { elements, _ in
+                elements.insert(elements.remove(at: index), at: other)
+            }
         default:
             expect(cache.update(trees[0], at: count, inCollection: key), .outOfRange)
         }
@@ -225,7 +237,8 @@ final class OperationWalk {
     }
 
     private func compare<Model, Value>(
-        _ outcome: ReadOutcome<Model>, _ expected: OracleOutcome<Value>, _ name: String, _ value: (Model) -> Value
+        _ outcome: ReadOutcome<Model>, _ expected: OracleOutcome<Value>, _ name: String,
+        _ value: (Model) -> Value
     ) {
         let result: Result<Value, MissReason>
         var isCut = false

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Writing the same tree again repairs what was damaged of it")
 struct RepairTests {
-    private static let anna = Person("p:1", "Anna, who lives in the house on the hill, in the house on the hill")
+    private static let anna = Person(
+        "p:1", "Anna, who lives in the house on the hill, in the house on the hill")
     private static let ben = Person("p:2", "Ben")
     private static let message = Message("m:1", from: anna, to: ben)
     private static let tree = Feed("f:1", messages: [message], people: ["a": anna], pinned: message)
@@ -18,13 +19,15 @@ struct RepairTests {
         case uncompressed, compressed
 
         var configuration: Configuration {
-            self == .uncompressed ? .uncompressed : Configuration(budget: .mebibytes(50), durability: .noSync)
+            self == .uncompressed
+                ? .uncompressed : Configuration(budget: .mebibytes(50), durability: .noSync)
         }
     }
 
     private func write(_ cache: NormalizedCache) throws { try cache.set(Self.tree).wait() }
 
-    /// `except` is of invariants that the damage itself has broken, and no write of the tree can mend.
+    /// `except` is of invariants that the damage itself has broken, and no write of the tree can
+    /// mend.
     private func expectWhole(_ cache: NormalizedCache, _ what: String, except: [Int] = []) throws {
         #expect(cache.read(Feed.self, "f:1") == Self.tree, "\(what)")
         #expect(cache.read(Message.self, "m:1") == Self.message, "\(what)")
@@ -36,9 +39,11 @@ struct RepairTests {
         #expect(problems.isEmpty, "\(what): \(problems)")
     }
 
-    /// Writes, damages, writes again: at once, after a read that found the damage, and after opening again.
+    /// Writes, damages, writes again: at once, after a read that found the damage, and after
+    /// opening again.
     private func repair(
-        _ packing: Packing, _ what: String, except: [Int] = [], damaging damage: (NormalizedCache) throws -> Void
+        _ packing: Packing, _ what: String, except: [Int] = [],
+        damaging damage: (NormalizedCache) throws -> Void
     ) throws {
         for isRead in [false, true] {
             for isReopened in [false, true] {
@@ -54,7 +59,8 @@ struct RepairTests {
                     cache = try scratch.open(packing.configuration)
                 }
                 try write(cache)
-                try expectWhole(cache, "\(what), read: \(isRead), reopened: \(isReopened)", except: except)
+                try expectWhole(
+                    cache, "\(what), read: \(isRead), reopened: \(isReopened)", except: except)
                 cache.close()
             }
         }
@@ -62,10 +68,12 @@ struct RepairTests {
 
     @Test("every fault of a record", arguments: Packing.allCases, Fault.allCases)
     func faults(packing: Packing, fault: Fault) throws {
-        // What a later version wrote is not for this one to replace without a word; its own tests say what happens.
-        // Forging another length, shape or record does not forge the books.
+        // What a later version wrote is not for this one to replace without a word; its own tests
+        // say what happens. Forging another length, shape or record does not forge the books.
         let unbooked: [Fault] = [.malformed, .missingValue, .mismatch, .missingField, .lost]
-        try repair(packing, "\(fault)", except: unbooked.contains(fault) ? [5] : []) { try $0.forge(fault) }
+        try repair(packing, "\(fault)", except: unbooked.contains(fault) ? [5] : []) {
+            try $0.forge(fault)
+        }
     }
 
     @Test("a flipped bit in the value of each record", arguments: Packing.allCases, identifiers)
@@ -78,11 +86,14 @@ struct RepairTests {
         let count = try cache.look { try $0.value($1.nodes, handle.rawValue)?.count ?? 0 }
         for bit in stride(from: 8, to: count * 8, by: 3) {
             try cache.tamper { transaction, keyspaces in
-                guard let value = try transaction.value(keyspaces.nodes, handle.rawValue) else { throw Missing() }
+                guard let value = try transaction.value(keyspaces.nodes, handle.rawValue) else {
+                    throw Missing()
+                }
                 let entry = StoredEntry(keyspace: keyspaces.nodes, key: [], value: value)
                 // Each write puts a record of the same bytes there.
                 try transaction.put(
-                    keyspaces.nodes, handle.rawValue, entry.flipped(valueBit: bit % (value.count * 8)).value)
+                    keyspaces.nodes, handle.rawValue,
+                    entry.flipped(valueBit: bit % (value.count * 8)).value)
             }
             try write(cache)
             guard cache.read(Feed.self, "f:1") != Self.tree else { continue }
@@ -109,8 +120,11 @@ struct RepairTests {
     @Test("an index entry that leads to another's record", arguments: Packing.allCases, identifiers)
     func otherEntries(packing: Packing, identifier: String) throws {
         for other in Self.identifiers where other != identifier {
-            try repairIndex(packing, "\(identifier) leads to \(other)") { transaction, keyspaces, key, value in
-                guard let value = try transaction.value(keyspaces.index, IndexKey.bytes(.node, other)) else {
+            try repairIndex(packing, "\(identifier) leads to \(other)") {
+                transaction, keyspaces, key, value in
+                guard
+                    let value = try transaction.value(keyspaces.index, IndexKey.bytes(.node, other))
+                else {
                     throw Missing()
                 }
                 try transaction.put(keyspaces.index, IndexKey.bytes(.node, identifier), value)
@@ -121,7 +135,8 @@ struct RepairTests {
     @Test("an index entry that leads nowhere, or is none", arguments: Packing.allCases, identifiers)
     func strayEntries(packing: Packing, identifier: String) throws {
         for bytes in [[0, 0, 0, 0, 0, 0, 3, 0xE7], [1, 2, 3], []] as [[UInt8]] {
-            try repairIndex(packing, "\(identifier) leads to \(bytes)") { transaction, keyspaces, _, _ in
+            try repairIndex(packing, "\(identifier) leads to \(bytes)") {
+                transaction, keyspaces, _, _ in
                 try transaction.put(keyspaces.index, IndexKey.bytes(.node, identifier), bytes)
             }
         }
@@ -130,7 +145,8 @@ struct RepairTests {
     /// What is damaged in the index leaves the record that was there without a name (invariant 4).
     private func repairIndex(
         _ packing: Packing, _ what: String,
-        _ damage: (inout WriteTransaction, Keyspaces, _ key: [UInt8], _ value: [UInt8]) throws -> Void
+        _ damage: (inout WriteTransaction, Keyspaces, _ key: [UInt8], _ value: [UInt8]) throws ->
+            Void
     ) throws {
         let identifier = String(what.prefix { $0 != " " })
         for isReopened in [false, true] {
@@ -140,7 +156,9 @@ struct RepairTests {
             try write(cache)
             try cache.tamper { transaction, keyspaces in
                 let key = IndexKey.bytes(.node, identifier)
-                guard let value = try transaction.value(keyspaces.index, key) else { throw Missing() }
+                guard let value = try transaction.value(keyspaces.index, key) else {
+                    throw Missing()
+                }
                 try damage(&transaction, keyspaces, key, value)
             }
             if isReopened {
@@ -149,7 +167,7 @@ struct RepairTests {
             }
             try write(cache)
             #expect(cache.read(Feed.self, "f:1") == Self.tree, "\(what)")
-            try cache.sweep().wait()
+            try cache.collectCycles().wait()
             try write(cache)
             try expectWhole(cache, "\(what), reopened: \(isReopened)", except: [4])
         }
@@ -165,7 +183,9 @@ struct RepairTests {
         let number = try #require(try cache.record(handle)?.shapeNumber)
         try cache.tamper { transaction, keyspaces in
             if isGone { return _ = try transaction.delete(keyspaces.shapes, number) }
-            guard var bytes = try transaction.value(keyspaces.shapes, number) else { throw Missing() }
+            guard var bytes = try transaction.value(keyspaces.shapes, number) else {
+                throw Missing()
+            }
             bytes[bytes.count / 2] ^= 4
             try transaction.put(keyspaces.shapes, number, bytes)
         }
@@ -173,7 +193,7 @@ struct RepairTests {
         cache = try scratch.open(packing.configuration)
         try write(cache)
         #expect(cache.read(Feed.self, "f:1") == Self.tree)
-        try cache.sweep().wait()
+        try cache.collectCycles().wait()
         #expect(cache.read(Feed.self, "f:1") == Self.tree)
     }
 }

@@ -5,7 +5,9 @@ import Testing
 
 @Suite("What is the same already is not written, and what is not the same is")
 struct UnchangedTests {
-    private static let configurations = ["uncompressed": Configuration.uncompressed, "compressed": Configuration()]
+    private static let configurations = [
+        "uncompressed": Configuration.uncompressed, "compressed": Configuration(),
+    ]
     private static let repeated = String(repeating: "the same words over and over; ", count: 20)
 
     private static var tree: Knot {
@@ -13,7 +15,9 @@ struct UnchangedTests {
             "top", text: "short",
             links: [
                 Knot("left", text: repeated, links: [Knot("shared", text: "leaf")]),
-                Knot("right", text: "right", links: [Knot("shared", text: "leaf"), Knot("long", text: long)]),
+                Knot(
+                    "right", text: "right",
+                    links: [Knot("shared", text: "leaf"), Knot("long", text: long)]),
             ])
     }
 
@@ -27,7 +31,10 @@ struct UnchangedTests {
         let before = try cache.statistics()
         try body()
         let after = try cache.statistics()
-        return (after.recordsWritten - before.recordsWritten, after.recordsUnchanged - before.recordsUnchanged)
+        return (
+            after.recordsWritten - before.recordsWritten,
+            after.recordsUnchanged - before.recordsUnchanged
+        )
     }
 
     private func open(_ name: String, _ scratch: Scratch) throws -> NormalizedCache {
@@ -36,7 +43,9 @@ struct UnchangedTests {
         return try scratch.open(configuration)
     }
 
-    @Test("writing the same again counts every node as unchanged", arguments: ["uncompressed", "compressed"])
+    @Test(
+        "writing the same again counts every node as unchanged",
+        arguments: ["uncompressed", "compressed"])
     func same(name: String) throws {
         let scratch = try Scratch()
         for round in 0..<3 {
@@ -52,26 +61,28 @@ struct UnchangedTests {
     }
 
     /// One thing that is different, and the one record that says so.
-    private static let edits: [(name: String, record: String, edit: @Sendable (inout Knot) -> Void)] = [
-        ("a field of the top", "top", { $0.text = "sHort" }),
-        ("a longer field", "top", { $0.text += "er" }),
-        ("a field of a child", "left", { $0.links[0].text.removeLast() }),
-        ("a field of a large one", "long", { $0.links[1].links[1].text.removeLast() }),
-        (
-            "one byte of a large one", "long",
-            { $0.links[1].links[1].text = "x" + $0.links[1].links[1].text.dropFirst() }
-        ),
-        ("one child less", "right", { $0.links[1].links.removeFirst() }),
-        ("children in another order", "right", { $0.links[1].links.reverse() }),
-        ("a child twice", "left", { $0.links[0].links.append($0.links[0].links[0]) }),
-        (
-            "another child of the same number of bytes", "left",
-            { $0.links[0].links[0] = Knot("right", text: "right", links: $0.links[1].links) }
-        ),
-    ]
+    private static let edits:
+        [(name: String, record: String, edit: @Sendable (inout Knot) -> Void)] = [
+            ("a field of the top", "top", { $0.text = "sHort" }),
+            ("a longer field", "top", { $0.text += "er" }),
+            ("a field of a child", "left", { $0.links[0].text.removeLast() }),
+            ("a field of a large one", "long", { $0.links[1].links[1].text.removeLast() }),
+            (
+                "one byte of a large one", "long",
+                { $0.links[1].links[1].text = "x" + $0.links[1].links[1].text.dropFirst() }
+            ),
+            ("one child less", "right", { $0.links[1].links.removeFirst() }),
+            ("children in another order", "right", { $0.links[1].links.reverse() }),
+            ("a child twice", "left", { $0.links[0].links.append($0.links[0].links[0]) }),
+            (
+                "another child of the same number of bytes", "left",
+                { $0.links[0].links[0] = Knot("right", text: "right", links: $0.links[1].links) }
+            ),
+        ]
 
     @Test(
-        "one thing changed writes just the record that says so", arguments: ["uncompressed", "compressed"],
+        "one thing changed writes just the record that says so",
+        arguments: ["uncompressed", "compressed"],
         edits.indices)
     func changed(name: String, index: Int) throws {
         let edit = Self.edits[index]
@@ -88,11 +99,14 @@ struct UnchangedTests {
         let after = try #require(try cache.record(handle))
         let before = try #require(content)
         #expect(before.values != after.values || before.children != after.children, "\(edit.name)")
-        #expect(try changes(cache) { try cache.set(tree).wait() } == (0, Self.nodes), "\(edit.name)")
+        #expect(
+            try changes(cache) { try cache.set(tree).wait() } == (0, Self.nodes), "\(edit.name)")
         try expectClean(cache)
     }
 
-    @Test("the short cut and the comparison of records agree", arguments: ["uncompressed", "compressed"])
+    @Test(
+        "the short cut and the comparison of records agree",
+        arguments: ["uncompressed", "compressed"])
     func agreement(name: String) throws {
         let scratch = try Scratch()
         let cache = try open(name, scratch)

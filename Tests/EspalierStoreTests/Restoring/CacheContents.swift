@@ -13,8 +13,11 @@ struct CacheContents {
     init(of cache: NormalizedCache) throws {
         try cache.inspect { inspection in
             try inspection.forEachRecord { _, stored in
-                guard case .record(let record) = stored, record.nameSpace != .segment else { return true }
-                records.append(RestoredRecord(record.identifier, try content(of: record, in: inspection)))
+                guard case .record(let record) = stored, record.nameSpace != .segment else {
+                    return true
+                }
+                records.append(
+                    RestoredRecord(record.identifier, try content(of: record, in: inspection)))
                 return true
             }
         }
@@ -27,7 +30,9 @@ struct CacheContents {
         case .collection, .segment:
             return .collection(
                 try record.segments().flatMap { segment -> [RestoredValue] in
-                    guard case .record(let segment) = try inspection.record(segment.handle) else { throw Missing() }
+                    guard case .record(let segment) = try inspection.record(segment.handle) else {
+                        throw Missing()
+                    }
                     return try SegmentContent.decode(segment).map { element in
                         let content = try SegmentContent.encoded(element)
                         return try value(content.values, content.children, in: inspection)
@@ -35,9 +40,11 @@ struct CacheContents {
                 })
         case .key: return .key(try value(record.values, record.children, in: inspection))
         case .node:
-            let isOnCycle = try inspection.state(of: record.handle)?.flags.contains(.onCycle) ?? false
+            let isOnCycle =
+                try inspection.state(of: record.handle)?.flags.contains(.onCycle) ?? false
             return .node(
-                record.shape, try value(record.values, record.children, in: inspection), isOnCycle: isOnCycle)
+                record.shape, try value(record.values, record.children, in: inspection),
+                isOnCycle: isOnCycle)
         }
     }
 
@@ -57,9 +64,13 @@ struct CacheContents {
 }
 
 extension CacheContents {
-    /// What each record says, by kind and identifier. Flags and the numbers of what is gone are left out.
+    /// What each record says, by kind and identifier. Flags and the numbers of what is gone are
+    /// left out.
     var byName: [String: String] {
-        Dictionary(uniqueKeysWithValues: records.map { ("\($0.nameSpace) \($0.identifier)", Self.text($0.content)) })
+        Dictionary(
+            uniqueKeysWithValues: records.map {
+                ("\($0.nameSpace) \($0.identifier)", Self.text($0.content))
+            })
     }
 
     private static func text(_ content: RestoredRecord.Content) -> String {

@@ -12,7 +12,8 @@ struct RestoringCycleTests {
         writer.append(arrayOf: others.count)
         for ordinal in others.indices { writer.append(child: ordinal) }
         let value = RestoredValue(bytes: writer.bytes, references: others.map { .node("n:\($0)") })
-        return RestoredRecord("n:\(number)", .node(Shape(type: "T", fields: ["list"]), value, isOnCycle: isOnCycle))
+        return RestoredRecord(
+            "n:\(number)", .node(Shape(type: "T", fields: ["list"]), value, isOnCycle: isOnCycle))
     }
 
     private func flagged(_ cache: NormalizedCache, of count: Int) throws -> Set<Int> {
@@ -22,19 +23,23 @@ struct RestoringCycleTests {
     /// Whether no cycle is left when `removed` are taken out.
     private static func isAcyclic(_ edges: [[Int]], without removed: Set<Int>) -> Bool {
         var left = Set(edges.indices).subtracting(removed)
-        while let sink = left.first(where: { node in edges[node].allSatisfy { !left.contains($0) } }) {
+        while let sink = left.first(where: { node in edges[node].allSatisfy { !left.contains($0) } }
+        ) {
             left.remove(sink)
         }
         return left.isEmpty
     }
 
-    @Test("no cycle of any graph of three nodes goes without a flag, and what lies on none has none")
+    @Test(
+        "no cycle of any graph of three nodes goes without a flag, and what lies on none has none")
     func everyGraph() throws {
         withEveryChoice { choices in
             let edges = (0..<3).map { _ in (0..<3).filter { _ in choices.chooseBool() } }
             var search = CycleSearch()
             for start in 0..<3 {
-                search.search(from: Handle(UInt64(start))) { edges[Int($0.rawValue)].map { Handle(UInt64($0)) } }
+                search.search(from: Handle(UInt64(start))) {
+                    edges[Int($0.rawValue)].map { Handle(UInt64($0)) }
+                }
             }
             let found = Set(search.found.map { Int($0.rawValue) })
             #expect(Self.isAcyclic(edges, without: found), "\(edges)")
@@ -58,7 +63,8 @@ struct RestoringCycleTests {
         var random = SeededGenerator(seed: UInt64(size))
         for _ in 0..<6 {
             try withCache { cache in
-                let records = edges.enumerated().map { node($0.offset, to: $0.element) }.shuffled(using: &random)
+                let records = edges.enumerated().map { node($0.offset, to: $0.element) }.shuffled(
+                    using: &random)
                 try cache.restore(records, inPartsOf: size)
                 let flagged = try flagged(cache, of: edges.count)
                 #expect(Self.isAcyclic(edges, without: flagged))
@@ -82,7 +88,9 @@ struct RestoringCycleTests {
         let edges = [[1, 2], [0, 2], [0, 1, 3], [3]]
         for size in 1...4 {
             try withCache { cache in
-                let records = edges.enumerated().map { node($0.offset, to: $0.element, isOnCycle: $0.offset != 1) }
+                let records = edges.enumerated().map {
+                    node($0.offset, to: $0.element, isOnCycle: $0.offset != 1)
+                }
                 try cache.restore(records, inPartsOf: size)
                 #expect(try flagged(cache, of: 4) == [0, 2, 3])
             }
@@ -92,7 +100,9 @@ struct RestoringCycleTests {
     @Test("a chain of 100,000 takes no stack")
     func chain() {
         var search = CycleSearch()
-        search.search(from: Handle(1)) { $0.rawValue < 100_000 ? [Handle($0.rawValue + 1)] : [Handle(50_000)] }
+        search.search(from: Handle(1)) {
+            $0.rawValue < 100_000 ? [Handle($0.rawValue + 1)] : [Handle(50_000)]
+        }
         #expect(search.found == [Handle(50_000)])
     }
 }

@@ -10,14 +10,17 @@ struct RestoringGoneTests {
         writer.append(arrayOf: references.count)
         for ordinal in references.indices { writer.append(child: ordinal) }
         let value = RestoredValue(bytes: writer.bytes, references: references)
-        return RestoredRecord(identifier, .node(Shape(type: "T", fields: ["list"]), value, isOnCycle: false))
+        return RestoredRecord(
+            identifier, .node(Shape(type: "T", fields: ["list"]), value, isOnCycle: false))
     }
 
     @Test("deleted records are tombstones again, one for a number, in whichever write")
     func tombstones() throws {
         try withCache { cache in
             let restoration = Restoration()
-            try cache.restore([node("a", [.deleted(1), .deleted(2)]), node("b", [.deleted(1)])], as: restoration).wait()
+            try cache.restore(
+                [node("a", [.deleted(1), .deleted(2)]), node("b", [.deleted(1)])], as: restoration
+            ).wait()
             try expectClean(cache)
             #expect(try cache.statistics().tombstones == 2)
             try cache.restore([node("c", [.deleted(2), .deleted(3)])], as: restoration).wait()
@@ -50,13 +53,17 @@ struct RestoringGoneTests {
     @Test("restored over itself a record stays, but two numbers never become one tombstone")
     func unchanged() throws {
         try withCache { cache in
-            let records = [node("a", [.deleted(1), .lost(4), .deleted(2)]), node("b", [.deleted(2)])]
+            let records = [
+                node("a", [.deleted(1), .lost(4), .deleted(2)]), node("b", [.deleted(2)]),
+            ]
             try cache.restore(records).wait()
             let written = try cache.statistics().recordsWritten
             try cache.restore(records).wait()
             try cache.restore(records, inPartsOf: 1)
             #expect(try cache.statistics().recordsWritten == written)
-            try cache.restore([node("a", [.deleted(1), .lost(4), .deleted(2)]), node("b", [.deleted(3)])]).wait()
+            try cache.restore([
+                node("a", [.deleted(1), .lost(4), .deleted(2)]), node("b", [.deleted(3)]),
+            ]).wait()
             try expectClean(cache)
             #expect(try cache.statistics().tombstones == 3)
         }
@@ -67,7 +74,8 @@ struct RestoringGoneTests {
         for size in [1, 2] {
             try withCache { cache in
                 try cache.restore([node("a", [.deleted(1)]), node("b", [.deleted(1)])]).wait()
-                try cache.restore([node("a", [.deleted(1)]), node("b", [.deleted(2)])], inPartsOf: size)
+                try cache.restore(
+                    [node("a", [.deleted(1)]), node("b", [.deleted(2)])], inPartsOf: size)
                 #expect(try cache.statistics().tombstones == 2)
             }
         }
@@ -76,15 +84,21 @@ struct RestoringGoneTests {
     @Test("lost ones are misses, deleted ones are not")
     func reading() throws {
         try withCache { source in
-            try source.set(Message("m:1", from: Person("p:1", "Ada"), to: Person("p:2", "Ben"))).wait()
-            guard case .node(let shape, let value, _) = try CacheContents(of: source).records[0].content else {
+            try source.set(Message("m:1", from: Person("p:1", "Ada"), to: Person("p:2", "Ben")))
+                .wait()
+            guard
+                case .node(let shape, let value, _) = try CacheContents(of: source).records[0]
+                    .content
+            else {
                 throw Missing()
             }
             for (reference, isHit) in [(RecordReference.deleted(1), true), (.lost(1), false)] {
                 try withCache { cache in
-                    let value = RestoredValue(bytes: value.bytes, references: [.node("p:1"), reference])
+                    let value = RestoredValue(
+                        bytes: value.bytes, references: [.node("p:1"), reference])
                     cache.set(Person("p:1", "Ada"))
-                    try cache.restore([RestoredRecord("m:1", .node(shape, value, isOnCycle: false))]).wait()
+                    try cache.restore([RestoredRecord("m:1", .node(shape, value, isOnCycle: false))]
+                    ).wait()
                     #expect((cache.read(Message.self, "m:1") != nil) == isHit)
                 }
             }

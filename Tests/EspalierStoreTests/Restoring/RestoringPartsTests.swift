@@ -8,7 +8,8 @@ struct RestoringPartsTests {
     @Test("what is not there yet is lost, and what needs it a miss, until it is restored")
     func placeholders() throws {
         try withCache { source in
-            try source.set(Message("m:1", from: Person("p:1", "Ada"), to: Person("p:2", "Ben"))).wait()
+            try source.set(Message("m:1", from: Person("p:1", "Ada"), to: Person("p:2", "Ben")))
+                .wait()
             let records = try CacheContents(of: source).records
             try withCache { cache in
                 try cache.restore([records[0]]).wait()
@@ -34,7 +35,8 @@ struct RestoringPartsTests {
     @Test("what stays lost can be deleted, and goes when nothing refers to it")
     func deletingPlaceholders() throws {
         try withCache { source in
-            try source.set(Message("m:1", from: Person("p:1", "Ada"), to: Person("p:2", "Ben"))).wait()
+            try source.set(Message("m:1", from: Person("p:1", "Ada"), to: Person("p:2", "Ben")))
+                .wait()
             let message = try CacheContents(of: source).records[0]
             try withCache { cache in
                 try cache.restore([message]).wait()
@@ -64,19 +66,26 @@ struct RestoringPartsTests {
             source.setCollection(people, forKey: "all")
             try source.delete("p:5").wait()
             let contents = try CacheContents(of: source)
-            guard case .collection(let elements)? = contents.records.last?.content else { throw Missing() }
+            guard case .collection(let elements)? = contents.records.last?.content else {
+                throw Missing()
+            }
             try withCache { cache in
-                try cache.setCollection((0..<3_000).map { Person("o:\($0)", "") }, forKey: "all").wait()
+                try cache.setCollection((0..<3_000).map { Person("o:\($0)", "") }, forKey: "all")
+                    .wait()
                 let restoration = Restoration()
                 try cache.restore(contents.records.dropLast(), as: restoration).wait()
                 for (number, start) in stride(from: 0, to: elements.count, by: 300).enumerated() {
                     let part = Array(elements[start..<min(start + 300, elements.count)])
                     let content =
-                        number == 0 ? RestoredRecord.Content.collection(part) : .moreElements(part, behind: start)
+                        number == 0
+                        ? RestoredRecord.Content.collection(part)
+                        : .moreElements(part, behind: start)
                     try cache.restore([RestoredRecord("all", content)], as: restoration).wait()
                     try expectClean(cache)
                 }
-                #expect(try CacheContents(of: cache).byName["collection all"] == contents.byName["collection all"])
+                #expect(
+                    try CacheContents(of: cache).byName["collection all"]
+                        == contents.byName["collection all"])
                 #expect(cache.collection(of: Person.self, forKey: "all")?.count == 1_698)
                 // One number is one tombstone, in whichever part.
                 #expect(try cache.statistics().tombstones == 1)
@@ -84,7 +93,9 @@ struct RestoringPartsTests {
         }
     }
 
-    @Test("a part is refused where the collection is not what the parts before made it, a record named twice at once")
+    @Test(
+        "a part is refused where the collection is not what the parts before made it, a record named twice at once"
+    )
     func changedParts() throws {
         try withCache { cache in
             let part = RestoredValue(bytes: [0x07], references: [])
@@ -102,11 +113,14 @@ struct RestoringPartsTests {
         }
     }
 
-    private static func pair(_ identifier: String, _ references: [RecordReference]) -> RestoredRecord {
+    private static func pair(_ identifier: String, _ references: [RecordReference])
+        -> RestoredRecord
+    {
         let shape = Shape(type: "Pair", fields: ["x", "y"].prefix(references.count).map(\.self))
         let children = (0..<references.count).flatMap { [0xD4, 0x01, UInt8($0)] as [UInt8] }
         return RestoredRecord(
-            identifier, .node(shape, RestoredValue(bytes: children, references: references), isOnCycle: false))
+            identifier,
+            .node(shape, RestoredValue(bytes: children, references: references), isOnCycle: false))
     }
 
     @Test("a reference that is lost never takes the place kept for a node")
@@ -147,7 +161,8 @@ struct RestoringPartsTests {
     @Test("a damaged record is replaced, and references to it stay")
     func damage() throws {
         try withCache(isDamaged: true) { cache in
-            try cache.set(Message("m:1", from: Person("p:1", "Ada"), to: Person("p:2", "Ben"))).wait()
+            try cache.set(Message("m:1", from: Person("p:1", "Ada"), to: Person("p:2", "Ben")))
+                .wait()
             let records = try CacheContents(of: cache).records
             try cache.damage("p:1")
             // A reference to what is damaged is no reason to touch it.

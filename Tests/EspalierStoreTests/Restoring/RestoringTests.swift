@@ -15,7 +15,8 @@ struct RestoringTests {
             let contents = try CacheContents(of: source)
             for size in sizes {
                 try withCache(configuration) { copy in
-                    try copy.restore(contents.records, inPartsOf: min(size, max(1, contents.records.count)))
+                    try copy.restore(
+                        contents.records, inPartsOf: min(size, max(1, contents.records.count)))
                     let copied = try CacheContents(of: copy)
                     #expect(copied.byName == contents.byName, "parts of \(size)")
                     #expect(try copy.statistics().tombstones == source.statistics().tombstones)
@@ -31,7 +32,8 @@ struct RestoringTests {
             Message("m:2", from: Person("p:2", "Ben"), to: Person("p:1", "Ada")),
         ],
         people: ["a": Person("p:1", "Ada"), "b": Person("p:3", "Cem")],
-        pinned: Message("m:1", from: Person("p:1", "Ada")), cover: Cover("c", of: Person("p:2", "Ben")))
+        pinned: Message("m:1", from: Person("p:1", "Ada")),
+        cover: Cover("c", of: Person("p:2", "Ben")))
 
     @Test("gives a new cache what another one holds, whatever the parts")
     func copies() throws {
@@ -39,8 +41,10 @@ struct RestoringTests {
             cache.set(feed)
             cache.setModel(Remark("inline", on: Person("p:4", "Dan")), forKey: "key:inline")
             cache.setModel(Person("p:1", "Ada"), forKey: "key:reference")
-            cache.setCollection([Person("p:1", "Ada"), Person("p:9", "Eva"), Person("p:1", "Ada")], forKey: "all")
-            cache.setCollection([Remark("x", on: Person("p:9", "Eva")), Remark("y"), Remark("x")], forKey: "inline")
+            cache.setCollection(
+                [Person("p:1", "Ada"), Person("p:9", "Eva"), Person("p:1", "Ada")], forKey: "all")
+            cache.setCollection(
+                [Remark("x", on: Person("p:9", "Eva")), Remark("y"), Remark("x")], forKey: "inline")
             try cache.setCollection([Person](), forKey: "none").wait()
         }
     }
@@ -72,23 +76,29 @@ struct RestoringTests {
             for length in [500, 509, 510, 511, 512, 2_000] {
                 cache.set(
                     Message(
-                        String(repeating: "m", count: length), from: Person(String(repeating: "é", count: length), "x"))
+                        String(repeating: "m", count: length),
+                        from: Person(String(repeating: "é", count: length), "x"))
                 )
             }
             cache.set(Person("p:long", String(repeating: "t", count: 50_000)))
             cache.set(Box("b:wide", (0..<3_000).map { Person("p:\($0)", "\($0)") }))
             for key in ["k", String(repeating: "k", count: 700)] {
-                cache.setCollection((0..<1_500).map { Person("p:\($0 % 1_000)", "\($0 % 1_000)") }, forKey: key)
+                cache.setCollection(
+                    (0..<1_500).map { Person("p:\($0 % 1_000)", "\($0 % 1_000)") }, forKey: key)
             }
-            try cache.setCollection((0..<600).map { Remark("\($0)", on: Person("p:\($0)", "\($0)")) }, forKey: "i")
-                .wait()
+            try cache.setCollection(
+                (0..<600).map { Remark("\($0)", on: Person("p:\($0)", "\($0)")) }, forKey: "i"
+            )
+            .wait()
         }
     }
 
     @Test("more kinds of objects than shapes may have numbers")
     func shapes() throws {
         try expectCopies(partsOf: [100]) { cache in
-            for number in 0..<100 { cache.set(Bag("b:\(number)", ["field\(number)": "x", "all": "y"])) }
+            for number in 0..<100 {
+                cache.set(Bag("b:\(number)", ["field\(number)": "x", "all": "y"]))
+            }
             try cache.set(Person("p:1", "Ada")).wait()
         }
     }
@@ -107,7 +117,9 @@ struct RestoringTests {
                 try cache.set(Person("p:other", "Other")).wait()
                 try cache.restore(contents.records, inPartsOf: 3)
                 let restored = try CacheContents(of: cache).byName
-                for (name, content) in contents.byName { #expect(restored[name] == content, "\(name)") }
+                for (name, content) in contents.byName {
+                    #expect(restored[name] == content, "\(name)")
+                }
                 #expect(cache.read(Feed.self, "f:1") == feed)
                 #expect(cache.read(Person.self, "p:other")?.name == "Other")
                 #expect(cache.modelOutcome(Person.self, forKey: "mine").value?.name == "Ada")
@@ -164,14 +176,17 @@ struct RestoringTests {
         try withCache(.forTests(budget: .mebibytes(1))) { cache in
             let nothing = RestoredValue(bytes: [0xC0], references: [])
             #expect(code(cache.restore([RestoredRecord("", .key(nothing))])) == .noIdentifier)
-            let long = RestoredValue(bytes: [UInt8](repeating: 0xC0, count: 200_000), references: [])
+            let long = RestoredValue(
+                bytes: [UInt8](repeating: 0xC0, count: 200_000), references: [])
             #expect(code(cache.restore([RestoredRecord("k", .key(long))])) == .treeTooLarge)
             let statistics = try cache.statistics()
             #expect(statistics.keys == 0)
         }
     }
 
-    @Test("a small budget is kept: what was restored last is there, and the first has made room for it")
+    @Test(
+        "a small budget is kept: what was restored last is there, and the first has made room for it"
+    )
     func full() throws {
         try withCache(.forTests(budget: .mebibytes(1))) { cache in
             let shape = Shape(type: "T", fields: ["text"])
@@ -182,7 +197,9 @@ struct RestoringTests {
                 let records = (0..<30).map { number in
                     RestoredRecord(
                         "t:\(part)-\(number)",
-                        .node(shape, RestoredValue(bytes: writer.bytes, references: []), isOnCycle: false))
+                        .node(
+                            shape, RestoredValue(bytes: writer.bytes, references: []),
+                            isOnCycle: false))
                 }
                 failures.append(code(cache.restore(records)))
                 if part % 10 == 0 { try expectClean(cache) }

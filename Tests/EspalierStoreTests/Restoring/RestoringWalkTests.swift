@@ -12,7 +12,8 @@ struct RestoringWalkTests {
             let walk = try OperationWalk(seed: seed * 100 + UInt64(round))
             let contents = try walk.contents(afterSteps: 800)
             try withCache { cache in
-                let records = round % 2 == 0 ? contents.records : contents.records.shuffled(using: &random)
+                let records =
+                    round % 2 == 0 ? contents.records : contents.records.shuffled(using: &random)
                 let size = Int.random(in: 1...max(2, records.count), using: &random)
                 try cache.restore(records, inPartsOf: size)
                 #expect(try CacheContents(of: cache).byName == contents.byName)

@@ -21,12 +21,15 @@ struct CacheStatisticsTests {
             #expect(try cache.statistics().types.isEmpty)
             try fill(cache)
             let statistics = try cache.statistics()
-            #expect((statistics.nodes, statistics.keys, statistics.collections, statistics.segments) == (24, 1, 0, 0))
+            #expect(
+                (statistics.nodes, statistics.keys, statistics.collections, statistics.segments)
+                    == (24, 1, 0, 0))
             #expect(statistics.records == 25)
             #expect(statistics.roots == 21)
             #expect(
                 statistics.types == [
-                    TypeStatistics(name: "Message", records: 20), TypeStatistics(name: "Person", records: 4),
+                    TypeStatistics(name: "Message", records: 20),
+                    TypeStatistics(name: "Person", records: 4),
                 ])
             try cache.delete("m:1").wait()
             #expect(try cache.statistics().types.first?.records == 19)
@@ -40,7 +43,8 @@ struct CacheStatisticsTests {
             try cache.set(Card("p:1", name: "Ada", badge: 4)).wait()
             #expect(
                 try cache.statistics().types == [
-                    TypeStatistics(name: "Card", records: 1), TypeStatistics(name: "Person", records: 1),
+                    TypeStatistics(name: "Card", records: 1),
+                    TypeStatistics(name: "Person", records: 1),
                 ])
         }
     }
@@ -60,7 +64,9 @@ struct CacheStatisticsTests {
         #expect(statistics.directoryBytes <= statistics.budget)
         #expect(statistics.fill > 0 && statistics.fill < 0.01)
         let file = try cache.generation.name + "/data.mdb"
-        let size = try FileManager.default.attributesOfItem(atPath: scratch.directory + "/" + file)[.size] as? NSNumber
+        let size =
+            try FileManager.default.attributesOfItem(atPath: scratch.directory + "/" + file)[.size]
+            as? NSNumber
         #expect(size?.intValue == statistics.fileBytes.bytes)
         cache.close()
     }
@@ -79,7 +85,9 @@ struct CacheStatisticsTests {
             #expect(statistics.misses == ["notFound": 1, "undecodable": 1])
             #expect(statistics.hitRate == 0.6)
             #expect(statistics.readLatency.count == 5)
-            let (median, longest) = (statistics.readLatency.p50 ?? .zero, statistics.readLatency.maximum ?? .zero)
+            let (median, longest) = (
+                statistics.readLatency.p50 ?? .zero, statistics.readLatency.maximum ?? .zero
+            )
             #expect(.zero < median && median <= longest)
             #expect(LatencySummary(statistics.readLatencies) == statistics.readLatency)
         }
@@ -126,7 +134,9 @@ struct CacheStatisticsTests {
             try fill(cache)
             #expect(cache.read(Message.self, "m:1") != nil)
             try cache.set(Person("p:9", "Zoe")).wait()
-            try cache.tamper { try $0.put($1.info, LifetimeCounters.key, [UInt8](repeating: 0xFF, count: 40)) }
+            try cache.tamper {
+                try $0.put($1.info, LifetimeCounters.key, [UInt8](repeating: 0xFF, count: 40))
+            }
             #expect(try cache.statistics().hits == 0)
             #expect(try cache.statistics().nodes == 25)
             #expect(cache.read(Message.self, "m:1") != nil)

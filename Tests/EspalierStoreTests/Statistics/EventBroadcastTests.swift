@@ -76,7 +76,8 @@ struct EventBroadcastTests {
     @Test("events are coded and read back")
     func coding() throws {
         let eviction = Eviction(
-            identifier: "Message:34", nameSpace: .collection, reason: .shrink, records: 3, bytes: ByteCount(400),
+            identifier: "Message:34", nameSpace: .collection, reason: .shrink, records: 3,
+            bytes: ByteCount(400),
             age: .seconds(90))
         for event in [CacheEvent.evicted(eviction), dropped(1), .generationReplaced(reason: "x")] {
             let data = try JSONEncoder().encode(event)

@@ -8,7 +8,9 @@ import Testing
 @Suite("A histogram of latencies is exact in count and maximum, and within a sixteenth in between")
 struct LatencyHistogramTests {
     private static let boundaries: [UInt64] =
-        (0..<64).flatMap { exponent in (-2...2).map { (UInt64(1) << exponent) &+ UInt64(bitPattern: $0) } } + [.max]
+        (0..<64).flatMap { exponent in
+            (-2...2).map { (UInt64(1) << exponent) &+ UInt64(bitPattern: $0) }
+        } + [.max]
 
     @Test("buckets follow one another without a gap, each at most an eighth of what it counts")
     func buckets() {
@@ -43,7 +45,8 @@ struct LatencyHistogramTests {
         for size in [1, 2, 3, 10, 1_000] {
             var histogram = LatencyHistogram()
             let times = (0..<size).map { _ in
-                UInt64.random(in: 0..<1 << 40, using: &random) >> UInt64.random(in: 0..<40, using: &random)
+                UInt64.random(in: 0..<1 << 40, using: &random)
+                    >> UInt64.random(in: 0..<40, using: &random)
             }
             for time in times { histogram.record(.nanoseconds(Int64(time))) }
             let sorted = times.sorted()
@@ -71,7 +74,9 @@ struct LatencyHistogramTests {
 
     private static let oddShares: [Double] = [-1, 2, .nan, .infinity, -.infinity]
 
-    @Test("shares outside of 0 to 1, and none at all, are taken for the nearest", arguments: oddShares)
+    @Test(
+        "shares outside of 0 to 1, and none at all, are taken for the nearest", arguments: oddShares
+    )
     func oddQuantiles(share: Double) {
         var histogram = LatencyHistogram()
         for time in 1...10 { histogram.record(nanoseconds: UInt64(time)) }
@@ -94,9 +99,15 @@ struct LatencyHistogramTests {
         var random = SeededGenerator(seed: 12)
         var (all, first, second) = (LatencyHistogram(), LatencyHistogram(), LatencyHistogram())
         for _ in 0..<500 {
-            let time = UInt64.random(in: 0..<(1 << 40), using: &random) >> UInt64.random(in: 0..<40, using: &random)
+            let time =
+                UInt64.random(in: 0..<(1 << 40), using: &random)
+                >> UInt64.random(in: 0..<40, using: &random)
             all.record(nanoseconds: time)
-            if random.happens(0.5) { first.record(nanoseconds: time) } else { second.record(nanoseconds: time) }
+            if random.happens(0.5) {
+                first.record(nanoseconds: time)
+            } else {
+                second.record(nanoseconds: time)
+            }
         }
         var (forth, back) = (first, second)
         forth.merge(second)
@@ -138,24 +149,31 @@ struct LatencyHistogramTests {
             var histogram = LatencyHistogram()
             // What reads take: from some microseconds to some hundred milliseconds.
             for _ in 0..<size {
-                histogram.record(nanoseconds: UInt64.random(in: 1_000..<250_000_000, using: &random))
+                histogram.record(
+                    nanoseconds: UInt64.random(in: 1_000..<250_000_000, using: &random))
             }
             #expect(histogram.form.count <= 450)
             #expect(try LatencyHistogram(form: histogram.form) == histogram)
         }
     }
 
-    @Test("what would be too long is joined: count and maximum stay, quantiles lose some of their exactness")
+    @Test(
+        "what would be too long is joined: count and maximum stay, quantiles lose some of their exactness"
+    )
     func coarse() throws {
         var histogram = LatencyHistogram()
-        for bucket in 0..<LatencyHistogram.bucketCount { histogram.add(UInt64(bucket) + 1_000_000, to: bucket) }
+        for bucket in 0..<LatencyHistogram.bucketCount {
+            histogram.add(UInt64(bucket) + 1_000_000, to: bucket)
+        }
         histogram.raise(longest: 1 << 50)
         #expect(histogram.form.count <= LatencyHistogram.longestForm)
         let back = try LatencyHistogram(form: histogram.form)
         #expect(back != histogram)
         #expect(back.count == histogram.count)
         #expect(back.maximum == histogram.maximum)
-        let (median, exact) = (try #require(back.quantile(0.5)), try #require(histogram.quantile(0.5)))
+        let (median, exact) = (
+            try #require(back.quantile(0.5)), try #require(histogram.quantile(0.5))
+        )
         #expect(median > exact / 2 && median < exact * 2)
         // Joined once, it stays as it is.
         #expect(try LatencyHistogram(form: back.form) == back)
@@ -167,7 +185,9 @@ struct LatencyHistogramTests {
     @Test("damaged forms throw or give something, and never trap")
     func damage() throws {
         var histogram = LatencyHistogram()
-        for time in stride(from: UInt64(1), to: 5_000_000, by: 777) { histogram.record(nanoseconds: time) }
+        for time in stride(from: UInt64(1), to: 5_000_000, by: 777) {
+            histogram.record(nanoseconds: time)
+        }
         let form = histogram.form
         for count in form.indices {
             #expect(throws: FormatError.self) { try LatencyHistogram(form: Array(form[..<count])) }
@@ -176,26 +196,34 @@ struct LatencyHistogramTests {
             for bit in 0..<8 {
                 var damaged = form
                 damaged[index] ^= 1 << bit
-                if let histogram = try? LatencyHistogram(form: damaged) { _ = LatencySummary(histogram) }
+                if let histogram = try? LatencyHistogram(form: damaged) {
+                    _ = LatencySummary(histogram)
+                }
             }
         }
         let outOfRange: [[UInt8]] = [
             [4, 0, 0], [0, 0, 1, 0xC8, 0x02, 1], [3, 0, 1, 41, 1],
             [0, 0, 2, 1, 1] + [UInt8](repeating: 0xFF, count: 9) + [1, 1],
         ]
-        for form in outOfRange { #expect(throws: FormatError.self) { try LatencyHistogram(form: form) } }
+        for form in outOfRange {
+            #expect(throws: FormatError.self) { try LatencyHistogram(form: form) }
+        }
     }
 
     @Test("coding gives the same back, and refuses what is no bucket")
     func coding() throws {
         var histogram = LatencyHistogram()
-        for time in stride(from: UInt64(0), to: 9_000_000, by: 1_001) { histogram.record(nanoseconds: time) }
+        for time in stride(from: UInt64(0), to: 9_000_000, by: 1_001) {
+            histogram.record(nanoseconds: time)
+        }
         let data = try JSONEncoder().encode(histogram)
         #expect(try JSONDecoder().decode(LatencyHistogram.self, from: data) == histogram)
         let odd = Data(#"{"maximum": 5, "buckets": {"4": 18446744073709551615, "5": 2}}"#.utf8)
         #expect(try JSONDecoder().decode(LatencyHistogram.self, from: odd).count == .max)
         let wrong = Data(#"{"maximum": 5, "buckets": {"-4": 1}}"#.utf8)
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode(LatencyHistogram.self, from: wrong) }
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(LatencyHistogram.self, from: wrong)
+        }
     }
 }
 

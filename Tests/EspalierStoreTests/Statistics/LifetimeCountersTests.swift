@@ -14,14 +14,18 @@ struct LifetimeCountersTests {
     private func sample(_ seed: UInt64) -> LifetimeCounters {
         var random = SeededGenerator(quietly: seed)
         var counters = LifetimeCounters()
-        counters.forEachSum(with: counters) { sum, _ in sum = .random(in: 1..<1 << 40, using: &random) }
+        counters.forEachSum(with: counters) { sum, _ in
+            sum = .random(in: 1..<1 << 40, using: &random)
+        }
         counters.longestEvictionNanoseconds = .random(in: 1..<1 << 30, using: &random)
         let youngest = UInt64.random(in: 0..<1_000, using: &random)
         counters.victimAges = youngest...youngest + .random(in: 0..<1_000_000, using: &random)
         for name in ["notFound", "deleted", "lost"] {
             counters.misses.add(.random(in: 1..<1_000, using: &random), to: name)
-            counters.missesByType.add(.random(in: 1..<1_000, using: &random), to: name, of: "Person")
-            counters.missesByType.add(.random(in: 1..<1_000, using: &random), to: name, of: "Type\(seed)")
+            counters.missesByType.add(
+                .random(in: 1..<1_000, using: &random), to: name, of: "Person")
+            counters.missesByType.add(
+                .random(in: 1..<1_000, using: &random), to: name, of: "Type\(seed)")
         }
         counters.droppedWrites.add(.random(in: 1..<1_000, using: &random), to: "queueFull")
         counters.generationsReplaced.add(.random(in: 1..<1_000, using: &random), to: "damaged")
@@ -42,10 +46,12 @@ struct LifetimeCountersTests {
         counters.victimAges = UInt64.max - 1...(.max)
         for number in 0..<100 {
             for part in [\LifetimeCounters.misses, \.droppedWrites, \.generationsReplaced] {
-                counters[keyPath: part].add(.max, to: "\(number)" + String(repeating: "x", count: 22))
+                counters[keyPath: part].add(
+                    .max, to: "\(number)" + String(repeating: "x", count: 22))
             }
             for reason in ["notFound", "damaged"] {
-                counters.missesByType.add(.max, to: reason, of: "\(number)" + String(repeating: "x", count: 90))
+                counters.missesByType.add(
+                    .max, to: reason, of: "\(number)" + String(repeating: "x", count: 90))
             }
         }
         for bucket in 0..<LatencyHistogram.bucketCount {
@@ -62,7 +68,9 @@ struct LifetimeCountersTests {
 
     @Test("they are read back as they were written, empty, full and in between")
     func form() throws {
-        for counters in [LifetimeCounters(), sample(1), sample(2)] { #expect(try read(counters.bytes) == counters) }
+        for counters in [LifetimeCounters(), sample(1), sample(2)] {
+            #expect(try read(counters.bytes) == counters)
+        }
         #expect(LifetimeCounters().bytes.count < 60)
         let back = try read(fullest.bytes)
         #expect(back.misses == fullest.misses)
@@ -92,7 +100,9 @@ struct LifetimeCountersTests {
         let ages = [1, 2, 3].compactMap { sample($0).victimAges }
         #expect(left.victimAges?.lowerBound == ages.map(\.lowerBound).min())
         #expect(left.victimAges?.upperBound == ages.map(\.upperBound).max())
-        #expect(left.longestEvictionNanoseconds == [1, 2, 3].map { sample($0).longestEvictionNanoseconds }.max())
+        #expect(
+            left.longestEvictionNanoseconds
+                == [1, 2, 3].map { sample($0).longestEvictionNanoseconds }.max())
         other += LifetimeCounters()
         #expect(left == other)
         other += fullest
@@ -104,7 +114,9 @@ struct LifetimeCountersTests {
     @Test("every damaged byte is found")
     func damage() {
         for bytes in [LifetimeCounters().bytes, sample(4).bytes] {
-            for count in bytes.indices { #expect(throws: FormatError.self) { try read(Array(bytes[..<count])) } }
+            for count in bytes.indices {
+                #expect(throws: FormatError.self) { try read(Array(bytes[..<count])) }
+            }
             for index in bytes.indices {
                 var damaged = bytes
                 damaged[index] ^= 0x10
@@ -152,7 +164,9 @@ struct LifetimeCountersTests {
         long.append(varint: 8)
         for part in 0..<8 {
             let form: [UInt8] =
-                part == 7 ? [1, 2, 3] : part == 6 ? [0, 0, 9] : part == 3 || part == 4 ? [0, 0, 0, 9, 9] : [0, 9]
+                part == 7
+                ? [1, 2, 3]
+                : part == 6 ? [0, 0, 9] : part == 3 || part == 4 ? [0, 0, 0, 9, 9] : [0, 9]
             long.append(varint: UInt64(form.count))
             long.append(form)
         }
@@ -166,7 +180,7 @@ struct LifetimeCountersTests {
 
     @Test("evictions are counted where they belong")
     func evictions() {
-        var tally = EvictionTally()
+        var tally = EvictionCounts()
         tally.add(records: 3, bytes: 300, accessedAt: Stamp(5), isGroup: true)
         tally.addTree()
         tally.spent = .microseconds(20)

@@ -10,14 +10,15 @@ struct StatisticsRecorderTests {
         let recorder = StatisticsRecorder()
         recorder.countHit(took: .microseconds(5))
         recorder.countMiss(.notFound, of: "Message", took: .microseconds(7))
-        recorder.countMiss(.undecodable(path: "a.b", detail: "c"), of: "Message", took: .microseconds(7))
+        recorder.countMiss(
+            .undecodable(path: "a.b", detail: "c"), of: "Message", took: .microseconds(7))
         recorder.countMiss(.unavailable(detail: "closed"), of: "Message", took: nil)
         recorder.countCommit(took: .milliseconds(2))
         recorder.countDropped(reason: "queueFull")
         recorder.countReplaced(reason: "damaged")
         recorder.countMapFull()
-        recorder.countSweep(found: 4)
-        var tally = EvictionTally()
+        recorder.countCycleCollection(found: 4)
+        var tally = EvictionCounts()
         tally.add(records: 2, bytes: 80, accessedAt: Stamp(3))
         tally.addTree()
         recorder.countEviction(tally, for: .budget, ages: 4...4)
@@ -32,8 +33,8 @@ struct StatisticsRecorderTests {
         #expect(pending.droppedWrites.counts == ["queueFull": 1])
         #expect(pending.generationsReplaced.counts == ["damaged": 1])
         #expect(pending.mapFullRecoveries == 1)
-        #expect(pending.sweeps == 1)
-        #expect(pending.sweptRecords == 4)
+        #expect(pending.cycleCollections == 1)
+        #expect(pending.cycleRecordsFound == 4)
         #expect(pending.evicted.records == 2)
         #expect(pending.victimAges == 4...4)
         #expect(recorder.take(for: 1) == pending)
@@ -54,7 +55,8 @@ struct StatisticsRecorderTests {
         #expect(again.readLatency.count == 2)
     }
 
-    @Test("a snapshot from before the commit counts what the commit took, one from after it does not")
+    @Test(
+        "a snapshot from before the commit counts what the commit took, one from after it does not")
     func snapshots() {
         let recorder = StatisticsRecorder()
         recorder.countHit(took: .zero)

@@ -12,7 +12,8 @@ struct TimelineTests {
         return timeline
     }
 
-    @Test("in proportion between two samples, the nearest beyond them, nothing where there are none")
+    @Test(
+        "in proportion between two samples, the nearest beyond them, nothing where there are none")
     func interpolation() {
         #expect(Timeline().seconds(at: 5) == nil)
         #expect(Timeline().age(of: Stamp(5), at: 10) == nil)
@@ -20,9 +21,12 @@ struct TimelineTests {
         for stamp: UInt64 in [0, 9, 10, 11, .max] { #expect(one.seconds(at: stamp) == 100) }
         let several = timeline([(10, 100), (20, 200), (40, 210)])
         let expected: [(UInt64, Int64)] = [
-            (0, 100), (9, 100), (10, 100), (11, 110), (15, 150), (19, 190), (20, 200), (30, 205), (40, 210), (41, 210),
+            (0, 100), (9, 100), (10, 100), (11, 110), (15, 150), (19, 190), (20, 200), (30, 205),
+            (40, 210), (41, 210),
         ]
-        for (stamp, second) in expected { #expect(several.seconds(at: stamp) == second, "\(stamp)") }
+        for (stamp, second) in expected {
+            #expect(several.seconds(at: stamp) == second, "\(stamp)")
+        }
         #expect(several.age(of: Stamp(15), at: 250) == 100)
         #expect(several.age(of: Stamp(15), at: 0) == 0)
         #expect(several.age(of: .never, at: 250) == nil)
@@ -47,7 +51,8 @@ struct TimelineTests {
         #expect(timeline.samples.map(\.second) == [300, 400, 450])
     }
 
-    @Test("times out of all bounds are no times", arguments: [Int64.min, .max, 1 << 41, -(1 << 41)])
+    @Test(
+        "times out of all bounds are no times", arguments: [Int64.min, .max, 1 << 41, -(1 << 41)])
     func bounds(second: Int64) {
         var timeline = timeline([(1, 100)])
         timeline.note(2, at: second)
@@ -60,14 +65,17 @@ struct TimelineTests {
         #expect(timeline.seconds(at: 4) != nil)
     }
 
-    @Test("it stays small and ascending, and tells ages within a third, however unevenly stamps come", arguments: 1...4)
+    @Test(
+        "it stays small and ascending, and tells ages within a third, however unevenly stamps come",
+        arguments: 1...4)
     func bounded(seed: UInt64) {
         var random = SeededGenerator(quietly: seed)
         var timeline = Timeline()
         var truth: [(stamp: UInt64, second: Int64)] = []
         var (stamp, second): (UInt64, Int64) = (0, 1_700_000_000)
         for _ in 0..<20_000 {
-            // Long stretches of one stamp a second and of a million: proportion alone would tell nothing.
+            // Long stretches of one stamp a second and of a million: proportion alone would tell
+            // nothing.
             stamp += (second >> 9) % 2 == 0 ? 1 : 1_000_000
             second += random.happens(0.001) ? 500 : Int64.random(in: 0...3, using: &random)
             timeline.note(stamp, at: second)
@@ -79,7 +87,9 @@ struct TimelineTests {
             #expect(before.stamp < after.stamp && before.second < after.second)
         }
         for (stamp, given) in truth {
-            let (age, told) = (Double(second - given), Double(timeline.age(of: Stamp(stamp), at: second) ?? 0))
+            let (age, told) = (
+                Double(second - given), Double(timeline.age(of: Stamp(stamp), at: second) ?? 0)
+            )
             #expect(abs(told - age) <= 500 + age / 3, "\(stamp)")
         }
     }
@@ -112,7 +122,7 @@ struct TimelineTests {
     @Test("the victims' ages are those of the youngest and the oldest")
     func victims() {
         let timeline = timeline([(10, 100), (20, 200)])
-        var tally = EvictionTally()
+        var tally = EvictionCounts()
         #expect(timeline.ages(of: tally, at: 300) == nil)
         tally.add(records: 2, bytes: 50, accessedAt: Stamp(12))
         tally.addTree()
@@ -140,7 +150,8 @@ struct TimelineTests {
 
     @Test("damaged forms throw or give something that ascends, and never trap")
     func damage() throws {
-        let form = timeline((1...40).map { (UInt64($0) * 1_000, 1_700_000_000 + Int64($0) * 7) }).form
+        let form = timeline((1...40).map { (UInt64($0) * 1_000, 1_700_000_000 + Int64($0) * 7) })
+            .form
         for count in form.indices {
             #expect(throws: FormatError.self) { try Timeline(form: Array(form[..<count])) }
         }
@@ -156,7 +167,8 @@ struct TimelineTests {
         }
         let most = [UInt8](repeating: 0xFF, count: 9) + [1]
         let wrong: [[UInt8]] = [
-            [65] + [UInt8](repeating: 2, count: 200), [2, 5, 2, 0, 2], [2, 5, 2, 1, 0], [2, 5, 2, 1, 1],
+            [65] + [UInt8](repeating: 2, count: 200), [2, 5, 2, 0, 2], [2, 5, 2, 1, 0],
+            [2, 5, 2, 1, 1],
             [2] + most + [2] + [1, 2], [1, 1] + most, [2, 1, 2, 1] + most,
         ]
         for form in wrong { #expect(throws: FormatError.self) { try Timeline(form: form) } }

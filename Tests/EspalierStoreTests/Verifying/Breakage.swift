@@ -6,7 +6,8 @@ import Testing
 
 /// Something broken by hand, and the invariants that are broken with it.
 struct Breakage: Sendable, CustomTestStringConvertible {
-    /// A message from Anna to Ben, who is deleted. Cem has one parent and no state of his own; Anna has two.
+    /// A message from Anna to Ben, who is deleted. Cem has one parent and no state of his own; Anna
+    /// has two.
     struct Scene: Sendable {
         let message: Handle
         let anna: Handle
@@ -36,7 +37,9 @@ struct Breakage: Sendable, CustomTestStringConvertible {
     ]
 
     private static let second = [
-        Breakage("a count too high", [2]) { try put(StateEntry(referenceCount: 3), $2.anna, &$0, $1) },
+        Breakage("a count too high", [2]) {
+            try put(StateEntry(referenceCount: 3), $2.anna, &$0, $1)
+        },
         Breakage("a count too low", [2]) { try $0.delete($1.state, $2.anna.rawValue) },
         Breakage("a tombstone's count too high", [2]) {
             try put(StateEntry(referenceCount: 2, flags: .tombstone), $2.ben, &$0, $1)
@@ -51,12 +54,16 @@ struct Breakage: Sendable, CustomTestStringConvertible {
         Breakage("a root that is not listed", [3]) { transaction, keyspaces, scene in
             try unlist(scene.message, &transaction, keyspaces)
         },
-        Breakage("a record listed that is no root", [3]) { try $0.put($1.recency, KeyPair(1, $2.anna.rawValue), []) },
+        Breakage("a record listed that is no root", [3]) {
+            try $0.put($1.recency, KeyPair(1, $2.anna.rawValue), [])
+        },
         Breakage("a root listed under another stamp", [3]) { transaction, keyspaces, scene in
             try unlist(scene.message, &transaction, keyspaces)
             try transaction.put(keyspaces.recency, KeyPair(77, scene.message.rawValue), [])
         },
-        Breakage("a root listed twice", [3]) { try $0.put($1.recency, KeyPair(77, $2.message.rawValue), []) },
+        Breakage("a root listed twice", [3]) {
+            try $0.put($1.recency, KeyPair(77, $2.message.rawValue), [])
+        },
         Breakage("a flagged record that is not listed", [3]) {
             try put(StateEntry(referenceCount: 2, flags: .onCycle), $2.anna, &$0, $1)
         },
@@ -91,7 +98,8 @@ struct Breakage: Sendable, CustomTestStringConvertible {
     ]
 
     private static let counters: [(String, any WritableKeyPath<Counters, UInt64> & Sendable)] = [
-        ("bytes", \.recordBytes), ("nodes", \.nodes), ("keys", \.keys), ("collections", \.collections),
+        ("bytes", \.recordBytes), ("nodes", \.nodes), ("keys", \.keys),
+        ("collections", \.collections),
         ("segments", \.segments), ("tombstones", \.tombstones),
     ]
 
@@ -102,8 +110,11 @@ struct Breakage: Sendable, CustomTestStringConvertible {
             }
         }
         + [1, -1].map { change in
-            Breakage("a shape's records counted wrong by \(change)", [5]) { transaction, keyspaces, scene in
-                guard let number = try transaction.layout(keyspaces, of: scene.anna)?.layout.shapeNumber,
+            Breakage("a shape's records counted wrong by \(change)", [5]) {
+                transaction, keyspaces, scene in
+                guard
+                    let number = try transaction.layout(keyspaces, of: scene.anna)?.layout
+                        .shapeNumber,
                     let shape = try transaction.storedShape(keyspaces, number)?.shape
                 else { throw Missing() }
                 let stored = StoredShape(recordCount: UInt64(2 + change), shape: shape)
@@ -113,7 +124,8 @@ struct Breakage: Sendable, CustomTestStringConvertible {
 
     private static let sixth = [
         Breakage("a tombstone that nothing refers to", [5, 6]) { transaction, keyspaces, _ in
-            try put(StateEntry(referenceCount: 0, flags: .tombstone), nothing, &transaction, keyspaces)
+            try put(
+                StateEntry(referenceCount: 0, flags: .tombstone), nothing, &transaction, keyspaces)
         },
         Breakage("a tombstone that is a record", [5, 6]) {
             try put(StateEntry(referenceCount: 2, flags: .tombstone), $2.anna, &$0, $1)
@@ -124,8 +136,12 @@ struct Breakage: Sendable, CustomTestStringConvertible {
     ]
 
     private static let unreadable = [
-        Breakage("a damaged record", [0, 1, 4, 5]) { try $0.put($1.nodes, $2.cem.rawValue, [1, 1, 1, 1]) },
-        Breakage("a damaged state", [0, 2]) { try $0.put($1.state, $2.anna.rawValue, [1, 1, 1, 1, 1]) },
+        Breakage("a damaged record", [0, 1, 4, 5]) {
+            try $0.put($1.nodes, $2.cem.rawValue, [1, 1, 1, 1])
+        },
+        Breakage("a damaged state", [0, 2]) {
+            try $0.put($1.state, $2.anna.rawValue, [1, 1, 1, 1, 1])
+        },
         Breakage("a damaged shape", [0]) { transaction, keyspaces, _ in
             try transaction.put(keyspaces.shapes, UInt64(77), [1, 1, 1, 1, 1, 1, 1, 1, 1])
         },
@@ -136,7 +152,8 @@ struct Breakage: Sendable, CustomTestStringConvertible {
     }
 
     private static func put(
-        _ entry: StateEntry, _ handle: Handle, _ transaction: inout WriteTransaction, _ keyspaces: Keyspaces
+        _ entry: StateEntry, _ handle: Handle, _ transaction: inout WriteTransaction,
+        _ keyspaces: Keyspaces
     ) throws {
         try transaction.put(keyspaces.state, handle.rawValue, entry.bytes(for: handle))
     }
@@ -149,7 +166,8 @@ struct Breakage: Sendable, CustomTestStringConvertible {
     }
 
     private static func count(
-        _ transaction: inout WriteTransaction, _ keyspaces: Keyspaces, _ change: (inout Counters) -> Void
+        _ transaction: inout WriteTransaction, _ keyspaces: Keyspaces,
+        _ change: (inout Counters) -> Void
     ) throws {
         var counters = try transaction.counters(keyspaces)
         change(&counters)

@@ -14,29 +14,41 @@ struct DeepVerifierTests {
     }
 
     /// Puts `value` in place of the name of a person, in a record whose check is right.
-    private func rewrite(_ identifier: String, name value: [UInt8], in cache: NormalizedCache) throws {
+    private func rewrite(_ identifier: String, name value: [UInt8], in cache: NormalizedCache)
+        throws
+    {
         let handle = try #require(try cache.handle(identifier))
         let record = try #require(try cache.record(handle))
         var writer = ByteWriter()
         writer.append(value: identifier)
         let bytes = RecordLayout.build(
             handle: handle, nameSpace: .node, shape: .number(record.shapeNumber, record.shape),
-            children: record.children, payload: Record.payload(identifier: identifier, values: writer.bytes + value))
-        try cache.tamper { transaction, keyspaces in try transaction.put(keyspaces.nodes, handle.rawValue, bytes) }
+            children: record.children,
+            payload: Record.payload(identifier: identifier, values: writer.bytes + value))
+        try cache.tamper { transaction, keyspaces in
+            try transaction.put(keyspaces.nodes, handle.rawValue, bytes)
+        }
     }
 
     private static let values: [(what: String, bytes: [UInt8])] = [
-        ("a string that is no UTF-8", [0xA2, 0xC3, 0x28]), ("a string that ends early", [0xA5, 0x41]),
-        ("a string in a longer form", [0xD9, 1, 0x41]), ("an integer in a longer form", [0xCD, 0, 7]),
-        ("an unknown kind of value", [0xC7, 1, 99, 0]), ("a child that is not there", [0xD4, 1, 5]),
+        ("a string that is no UTF-8", [0xA2, 0xC3, 0x28]),
+        ("a string that ends early", [0xA5, 0x41]),
+        ("a string in a longer form", [0xD9, 1, 0x41]),
+        ("an integer in a longer form", [0xCD, 0, 7]),
+        ("an unknown kind of value", [0xC7, 1, 99, 0]),
+        ("a child that is not there", [0xD4, 1, 5]),
         ("digits that are none", [0xC7, 4, 2, 0x31, 0x32, 0x33, 0x78]),
         ("arrays nested too deep", Array(repeating: 0x91, count: 300) + [0xC0]),
     ]
 
-    @Test("a value that is none, with the record and the field it is in", arguments: values.map(\.what))
+    @Test(
+        "a value that is none, with the record and the field it is in",
+        arguments: values.map(\.what))
     func value(what: String) throws {
         try withCache(isDamaged: true) { cache in
-            try cache.set(Message("m:1", from: Person("p:anna", "Anna"), to: Person("p:ben", "Ben"))).wait()
+            try cache.set(
+                Message("m:1", from: Person("p:anna", "Anna"), to: Person("p:ben", "Ben"))
+            ).wait()
             #expect(try findings(cache) == [])
             let bytes = try #require(Self.values.first { $0.what == what }).bytes
             try rewrite("p:anna", name: bytes, in: cache)
@@ -49,7 +61,9 @@ struct DeepVerifierTests {
         }
     }
 
-    @Test("what a reference leads to that can't be read, with its path; a deleted record is none of it")
+    @Test(
+        "what a reference leads to that can't be read, with its path; a deleted record is none of it"
+    )
     func references() throws {
         try withCache(isDamaged: true) { cache in
             cache.setCollection(
@@ -60,9 +74,12 @@ struct DeepVerifierTests {
             let handles = try (3...5).map { try #require(try cache.handle("p:\($0)")) }
             try cache.damage(handles[0])
             try cache.tamper { transaction, keyspaces in
-                for handle in handles[1...] { try transaction.delete(keyspaces.nodes, handle.rawValue) }
+                for handle in handles[1...] {
+                    try transaction.delete(keyspaces.nodes, handle.rawValue)
+                }
                 let lost = StateEntry(flags: .lost)
-                try transaction.put(keyspaces.state, handles[1].rawValue, lost.bytes(for: handles[1]))
+                try transaction.put(
+                    keyspaces.state, handles[1].rawValue, lost.bytes(for: handles[1]))
             }
             let report = try cache.verify(deep: true)
             let found = report.problems.filter { $0.invariant == 8 }
@@ -89,12 +106,16 @@ struct DeepVerifierTests {
             let bytes = RecordLayout.build(
                 handle: handle, nameSpace: .collection, shape: .none, children: record.children,
                 payload: Record.payload(identifier: "c", values: [0x91, 2]))
-            try cache.tamper { transaction, keyspaces in try transaction.put(keyspaces.nodes, handle.rawValue, bytes) }
+            try cache.tamper { transaction, keyspaces in
+                try transaction.put(keyspaces.nodes, handle.rawValue, bytes)
+            }
             #expect(try findings(cache).map(\.identifier) == ["c"])
         }
     }
 
-    @Test("nothing is found in sound caches, whatever is in them; without `deep` it is the other check")
+    @Test(
+        "nothing is found in sound caches, whatever is in them; without `deep` it is the other check"
+    )
     func sound() throws {
         try withCache { cache in
             cache.set(Message("m:1", from: Person("p:1", "é\u{301}"), to: nil))
@@ -103,7 +124,9 @@ struct DeepVerifierTests {
             try cache.set(Box("b:1", [Int128.max, Int128(7), Int128.min])).wait()
             try cache.set(Box("b:2", ["a": [1.5, -0.0, .infinity], "b": []])).wait()
             let report = try cache.verify(deep: true)
-            #expect(report.isClean && report.trees == 6 && report.unreadableTrees == 0 && report.values > 600)
+            #expect(
+                report.isClean && report.trees == 6 && report.unreadableTrees == 0
+                    && report.values > 600)
             let shallow = try cache.verify(deep: false)
             #expect(shallow == (try cache.verify()) && shallow.values == 0 && shallow.trees == 0)
         }

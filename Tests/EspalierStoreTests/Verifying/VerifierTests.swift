@@ -4,7 +4,8 @@ import Testing
 
 @testable import EspalierStore
 
-/// Checks that can't fail are worse than none: each invariant is broken by hand here, and has to be reported.
+/// Checks that can't fail are worse than none: each invariant is broken by hand here, and has to be
+/// reported.
 @Suite("Verifying reports what is broken")
 struct VerifierTests {
     @Test("each invariant, by its number and no other", arguments: Breakage.all)
@@ -13,18 +14,22 @@ struct VerifierTests {
             cache.set(Message("m:1", from: Person("p:anna", "Anna"), to: Person("p:ben", "Ben")))
             cache.set(Message("m:2", from: Person("p:cem", "Cem")))
             cache.setModel(Person("p:anna", "Anna"), forKey: "me")
-            try cache.set(Message("m:1", from: Person("p:anna", "Anna"), to: Person("p:ben", "Ben"))).wait()
+            try cache.set(
+                Message("m:1", from: Person("p:anna", "Anna"), to: Person("p:ben", "Ben"))
+            ).wait()
             let ben = try #require(try cache.handle("p:ben"))
             try cache.delete("p:ben").wait()
             try expectClean(cache)
             let scene = Breakage.Scene(
-                message: try #require(try cache.handle("m:1")), anna: try #require(try cache.handle("p:anna")),
+                message: try #require(try cache.handle("m:1")),
+                anna: try #require(try cache.handle("p:anna")),
                 ben: ben,
                 cem: try #require(try cache.handle("p:cem")))
             try cache.tamper { try breakage.apply(&$0, $1, scene) }
             let report = try cache.verify()
             #expect(!report.isClean)
-            #expect(Set(report.problems.map(\.invariant)) == breakage.invariants, "\(report.problems)")
+            #expect(
+                Set(report.problems.map(\.invariant)) == breakage.invariants, "\(report.problems)")
             #expect(report.problems.count == report.problemCount)
         }
     }
@@ -37,7 +42,9 @@ struct VerifierTests {
             cache.setCollection((0..<600).map { _ in Remark("inline") }, forKey: "c")
             try cache.delete("p:2").wait()
             let report = try cache.verify()
-            #expect(report.nodes == 2 && report.keys == 1 && report.collections == 1 && report.segments == 2)
+            #expect(
+                report.nodes == 2 && report.keys == 1 && report.collections == 1
+                    && report.segments == 2)
             #expect(report.tombstones == 1 && report.references == 4)
         }
     }

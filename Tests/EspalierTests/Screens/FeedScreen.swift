@@ -25,7 +25,8 @@ final class FeedScreen: CollectionDataProviderDelegate {
     }
 
     func collectionDataProviderHasUpdatedData<T>(
-        _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, context: Any?
+        _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange,
+        context: Any?
     ) {
         calls += 1
         guard case .changes(let changes) = collectionChanges else { return drawn = messages.data }
@@ -52,5 +53,7 @@ final class ProfileScreen: DataProviderDelegate {
 
     func open(_ identifier: String) async throws { _ = try await profile.fetch(identifier) }
 
-    func dataProviderHasUpdatedData<T>(_ dataProvider: DataProvider<T>, context: Any?) { calls += 1 }
+    func dataProviderHasUpdatedData<T>(_ dataProvider: DataProvider<T>, context: Any?) {
+        calls += 1
+    }
 }

@@ -14,7 +14,8 @@ struct FolderTests {
 
     @Test func crowdedFolder() {
         func paths(_ count: Int) -> [String] { (0..<count).map { "Sources/M/\($0).swift" } }
-        #expect(Folders.violations(in: paths(25) + ["Sources/M/N/x.swift", "Sources/M/x.md"]) == [])
+        #expect(
+            Folders.violations(in: paths(25) + ["Sources/M/N/x.swift", "Sources/M/x.md"]) == [])
         #expect(Folders.violations(in: paths(26)).count == 1)
     }
 }

@@ -14,7 +14,8 @@ enum FunctionLength {
         }
     }
 
-    /// The brace that opens the body of the function, initialiser, subscript or variable declared here.
+    /// The brace that opens the body of the function, initialiser, subscript or variable declared
+    /// here.
     private static func bodyStart(ofDeclarationAt start: Int, in tokens: [Token]) -> Int? {
         guard isDeclaration(at: start, in: tokens) else { return nil }
         var depth = 0
@@ -24,7 +25,8 @@ enum FunctionLength {
             case ")", "]": depth -= 1
             case "{" where depth == 0: return index
             case "}" where depth == 0: return nil
-            case let word where depth == 0 && nextDeclaration.contains(word) && index > start + 1: return nil
+            case let word where depth == 0 && nextDeclaration.contains(word) && index > start + 1:
+                return nil
             default: break
             }
         }
@@ -43,12 +45,15 @@ enum FunctionLength {
         }
     }
 
-    /// Words that start something else, so that what came before (a requirement of a protocol, a stored
-    /// property) had no body.
+    /// Words that start something else, so that what came before (a requirement of a protocol, a
+    /// stored property) had no body.
     private static let nextDeclaration: Set<String> = [
-        "func", "var", "let", "init", "subscript", "deinit", "case", "struct", "class", "enum", "actor",
-        "protocol", "extension", "typealias", "associatedtype", "import", "public", "private", "fileprivate",
-        "internal", "package", "static", "mutating", "nonmutating", "return", "if", "guard", "for", "while", "switch",
+        "func", "var", "let", "init", "subscript", "deinit", "case", "struct", "class", "enum",
+        "actor",
+        "protocol", "extension", "typealias", "associatedtype", "import", "public", "private",
+        "fileprivate",
+        "internal", "package", "static", "mutating", "nonmutating", "return", "if", "guard", "for",
+        "while", "switch",
         "defer", "do", "throw",
     ]
 

@@ -6,7 +6,8 @@ enum Leftovers {
         for (index, line) in file.lines.enumerated() {
             let words = file.commentLines[index].split { !$0.isLetter }
             if let mark = words.first(where: { marks.contains(String($0)) }) {
-                violations.append(file.violation(line: index + 1, "\(mark) is for an issue, not for the source"))
+                violations.append(
+                    file.violation(line: index + 1, "\(mark) is for an issue, not for the source"))
             }
             if line.last?.isWhitespace == true {
                 violations.append(file.violation(line: index + 1, "trailing white space"))
@@ -25,7 +26,8 @@ enum Leftovers {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.enumerated().compactMap { index, line in
             guard let folder = folders.first(where: { line.contains($0) }) else { return nil }
-            return Violation(place: "\(path):\(index + 1)", problem: "\(folder) exists on one machine only")
+            return Violation(
+                place: "\(path):\(index + 1)", problem: "\(folder) exists on one machine only")
         }
     }
 }

@@ -13,7 +13,8 @@ struct LeftoversTests {
     }
 
     @Test(arguments: [
-        "// TODO: later", "/* a\n FIXME */", "let x = 1  // XXX", "let x = 1 ", "\t", "let x = \"a\tb\"", "let x = 1\r",
+        "// TODO: later", "/* a\n FIXME */", "let x = 1  // XXX", "let x = 1 ", "\t",
+        "let x = \"a\tb\"", "let x = 1\r",
         "// a\r\nlet x = 1\r\n",
     ])
     func planted(text: String) {

@@ -18,9 +18,12 @@ struct LengthTests {
         }
     }
 
-    @Test(arguments: [(400, "Sources", 0), (401, "Sources", 1), (600, "Tests", 0), (601, "Tests", 1)])
+    @Test(arguments: [
+        (400, "Sources", 0), (401, "Sources", 1), (600, "Tests", 0), (601, "Tests", 1),
+    ])
     func longFile(lines: Int, folder: String, found: Int) {
-        let file = SourceFile(path: "\(folder)/M/a.swift", text: String(repeating: "\n", count: lines))
+        let file = SourceFile(
+            path: "\(folder)/M/a.swift", text: String(repeating: "\n", count: lines))
         #expect(FileLength.violations(in: file).count == found)
     }
 
@@ -28,7 +31,8 @@ struct LengthTests {
     func hardLimit() {
         let allowed = ["Sources/M/a.swift": "a reason"]
         for (lines, found) in [(600, 0), (601, 1)] {
-            let file = SourceFile(path: "Sources/M/a.swift", text: String(repeating: "\n", count: lines))
+            let file = SourceFile(
+                path: "Sources/M/a.swift", text: String(repeating: "\n", count: lines))
             #expect(FileLength.violations(in: file, allowed: allowed).count == found)
         }
     }
@@ -42,7 +46,8 @@ struct LengthTests {
         for (bodyLines, found) in [(68 - extraLines, 0), (69 - extraLines, 1)] {
             let body = String(repeating: "    if a { \"}\" } // }\n", count: bodyLines)
             let text = "protocol P {\n    func g()\n    var y: Int { get }\n}\n\(head)\n\(body)}\n"
-            let violations = FunctionLength.violations(in: SourceFile(path: "Sources/M/a.swift", text: text))
+            let violations = FunctionLength.violations(
+                in: SourceFile(path: "Sources/M/a.swift", text: text))
             #expect(violations.count == found, "\(violations)")
         }
     }

@@ -6,31 +6,38 @@ enum ModuleImports {
         "EspalierCompression": ["CZstd"],
         "EspalierRecords": [],
         "EspalierModels": ["EspalierRecords"],
-        "EspalierStore": ["EspalierLMDB", "EspalierCompression", "EspalierRecords", "EspalierModels"],
+        "EspalierStore": [
+            "EspalierLMDB", "EspalierCompression", "EspalierRecords", "EspalierModels",
+        ],
         "EspalierConsistency": ["EspalierModels", "EspalierRecords"],
         "EspalierProviders": ["EspalierConsistency", "EspalierModels", "EspalierRecords"],
         "EspalierMacros": [
-            "SwiftCompilerPlugin", "SwiftDiagnostics", "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros",
+            "SwiftCompilerPlugin", "SwiftDiagnostics", "SwiftSyntax", "SwiftSyntaxBuilder",
+            "SwiftSyntaxMacros",
         ],
         "EspalierNormalized": ["EspalierModels", "EspalierRecords"],
         "Espalier": [
-            "EspalierStore", "EspalierNormalized", "EspalierProviders", "EspalierConsistency", "EspalierModels",
+            "EspalierStore", "EspalierNormalized", "EspalierProviders", "EspalierConsistency",
+            "EspalierModels",
             "EspalierRecords",
         ],
         "EspalierMain": ["EspalierCLI"],
         "EspalierCharts": [],
         "EspalierCLI": [
-            "EspalierStore", "EspalierLMDB", "EspalierCompression", "EspalierModels", "EspalierRecords",
+            "EspalierStore", "EspalierLMDB", "EspalierCompression", "EspalierModels",
+            "EspalierRecords",
             "EspalierCharts", "ArgumentParser", "Histogram",
         ],
         "EspalierTestSupport": [
-            "EspalierStore", "EspalierLMDB", "EspalierCompression", "EspalierProviders", "EspalierConsistency",
+            "EspalierStore", "EspalierLMDB", "EspalierCompression", "EspalierProviders",
+            "EspalierConsistency",
             "EspalierModels", "EspalierRecords", "Testing",
         ],
     ]
 
     static let system: Set<String> = [
-        "Combine", "Darwin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Observation",
+        "Combine", "Darwin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl",
+        "Observation",
         "Swift", "Synchronization", "os",
     ]
 
@@ -45,14 +52,18 @@ enum ModuleImports {
             }
             guard file.isInSources, !system.contains(name) else { return nil }
             guard let allowed = allowed[module] else {
-                return file.violation(line: line, "\(module) has no entry in the table of allowed imports")
+                return file.violation(
+                    line: line, "\(module) has no entry in the table of allowed imports")
             }
-            return allowed.contains(name) ? nil : file.violation(line: line, "\(module) may not import \(name)")
+            return allowed.contains(name)
+                ? nil : file.violation(line: line, "\(module) may not import \(name)")
         }
     }
 
     static func imports(of file: SourceFile) -> [(name: String, line: Int)] {
-        let kinds: Set<String> = ["struct", "class", "enum", "protocol", "typealias", "func", "let", "var"]
+        let kinds: Set<String> = [
+            "struct", "class", "enum", "protocol", "typealias", "func", "let", "var",
+        ]
         return file.tokens.indices.compactMap { index in
             guard file.tokens[index].text == "import" else { return nil }
             let names = file.tokens[(index + 1)...].prefix(2).map(\.text)

@@ -20,8 +20,14 @@ struct ModuleImportsTests {
         ("Sources/EspalierModels/a.swift", "public import EspalierStore"),
         ("Sources/EspalierStore/a.swift", "import CLMDB"),
         ("Sources/EspalierStore/a.swift", "import ArgumentParser"),
-        ("Sources/EspalierStore/a.swift", "@testable internal import struct EspalierProviders.DataProvider"),
-        ("Sources/EspalierProviders/a.swift", "#if canImport(Darwin)\nimport EspalierStore\n#endif"),
+        (
+            "Sources/EspalierStore/a.swift",
+            "@testable internal import struct EspalierProviders.DataProvider"
+        ),
+        (
+            "Sources/EspalierProviders/a.swift",
+            "#if canImport(Darwin)\nimport EspalierStore\n#endif"
+        ),
         ("Sources/EspalierLMDB/a.swift", "import CZstd"),
         ("Sources/Unknown/a.swift", "import EspalierRecords"),
         ("Tests/EspalierLMDBTests/a.swift", "import CLMDB"),

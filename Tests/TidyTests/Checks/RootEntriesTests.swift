@@ -7,12 +7,19 @@ struct RootEntriesTests {
         expectNone(RootEntries.violations(in: Repository.current.rootEntries))
     }
 
-    @Test(arguments: ["feed.cache", "guard", "g-36dc39aec51a374d", "Package.swift~", "build", ".DS_Store", "notes.md"])
+    @Test(arguments: [
+        "feed.cache", "guard", "g-36dc39aec51a374d", "Package.swift~", "build", ".DS_Store",
+        "notes.md",
+    ])
     func stray(entry: String) {
-        #expect(RootEntries.violations(in: ["Sources", entry, ".build-docs"]).map(\.place) == [entry])
+        #expect(
+            RootEntries.violations(in: ["Sources", entry, ".build-docs"]).map(\.place) == [entry])
     }
 
-    @Test(arguments: ["Sources", ".ci", ".git", ".build", ".build-docs", ".swiftpm", "Package.resolved", "LICENSE"])
+    @Test(arguments: [
+        "Sources", ".ci", ".git", ".build", ".build-docs", ".swiftpm", "Package.resolved",
+        "LICENSE",
+    ])
     func known(entry: String) {
         #expect(RootEntries.violations(in: [entry]) == [])
     }

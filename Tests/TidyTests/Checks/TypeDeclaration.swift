@@ -6,9 +6,12 @@ struct TypeDeclaration {
     let line: Int
     let isPublic: Bool
 
-    private static let keywords: Set<String> = ["struct", "class", "enum", "protocol", "actor", "typealias"]
+    private static let keywords: Set<String> = [
+        "struct", "class", "enum", "protocol", "actor", "typealias",
+    ]
     private static let modifiers: Set<String> = [
-        "public", "open", "package", "internal", "fileprivate", "private", "final", "indirect", "nonisolated",
+        "public", "open", "package", "internal", "fileprivate", "private", "final", "indirect",
+        "nonisolated",
         "distributed",
     ]
 
@@ -16,7 +19,8 @@ struct TypeDeclaration {
         let tokens = file.tokens
         return tokens.indices.dropLast().compactMap { index in
             let name = tokens[index + 1].text
-            guard keywords.contains(tokens[index].text), isTypeName(name), !isImport(at: index, in: tokens)
+            guard keywords.contains(tokens[index].text), isTypeName(name),
+                !isImport(at: index, in: tokens)
             else { return nil }
             let modifiers = tokens[..<index].reversed().prefix { Self.modifiers.contains($0.text) }
             return TypeDeclaration(

@@ -1,7 +1,8 @@
 /// Types are named after what they are.
 enum TypeNames {
     static let forbiddenSuffixes = [
-        "Manager", "Helper", "Helpers", "Util", "Utils", "Utility", "Utilities", "Handler", "Impl", "Info",
+        "Manager", "Helper", "Helpers", "Util", "Utils", "Utility", "Utilities", "Handler", "Impl",
+        "Info",
     ]
 
     /// RocketData's public names.

@@ -6,10 +6,12 @@ enum UnsafeCode {
     static let allowedFiles: [String: Set<String>] = [
         // What reads and writes bytes: the whole of the folder Bytes.
         "EspalierRecords": [
-            "ByteReader.swift", "ByteWriter.swift", "Confined.swift", "RecordArena.swift", "RecordBuffer.swift",
+            "ByteReader.swift", "ByteWriter.swift", "Confined.swift", "RecordArena.swift",
+            "RecordBuffer.swift",
             "StackSpace.swift", "String+Bytes.swift", "XXHash64.swift",
         ],
-        // The floor that the bench measures against must not be slowed by safety; a terminal is asked in C.
+        // The floor that the bench measures against must not be slowed by safety; a terminal is
+        // asked in C.
         "EspalierCLI": ["FloorReader.swift", "Terminal.swift"],
     ]
 
@@ -19,8 +21,11 @@ enum UnsafeCode {
         else { return [] }
         return file.tokens.indices.compactMap { index in
             let token = file.tokens[index]
-            guard token.text.hasPrefix("Unsafe") || isKeyword(at: index, in: file.tokens) else { return nil }
-            return file.violation(line: token.line, "unsafe code outside of the modules and files kept for it")
+            guard token.text.hasPrefix("Unsafe") || isKeyword(at: index, in: file.tokens) else {
+                return nil
+            }
+            return file.violation(
+                line: token.line, "unsafe code outside of the modules and files kept for it")
         }
     }
 

@@ -26,11 +26,15 @@ struct Document: Sendable {
         var blocks: [Block] = []
         var inclusions: [Inclusion] = []
         var fence: (info: Substring, line: Int, lines: [String])?
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
+            .enumerated()
+        {
             let trimmed = line.drop { $0 == " " }
             if trimmed.hasPrefix("```") {
                 if let open = fence {
-                    if open.info == "swift" { blocks.append(Block(line: open.line, lines: open.lines)) }
+                    if open.info == "swift" {
+                        blocks.append(Block(line: open.line, lines: open.lines))
+                    }
                     fence = nil
                 } else {
                     fence = (trimmed.dropFirst(3), index + 2, [])

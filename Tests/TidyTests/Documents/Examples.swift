@@ -1,4 +1,5 @@
-/// Every Swift example in a document is compiled: it stands in a snippet, line for line, or is included from one.
+/// Every Swift example in a document is compiled: it stands in a snippet, line for line, or is
+/// included from one.
 enum Examples {
     /// Where an included snippet's path starts: the package, and the folder.
     private static let folder = "Espalier/Snippets/"
@@ -13,15 +14,20 @@ enum Examples {
     private static func copied(in document: Document, _ snippets: [Snippet]) -> [Violation] {
         document.swiftBlocks.compactMap { block in
             guard !snippets.contains(where: { stands(block, in: $0) }) else { return nil }
-            return Violation(place: "\(document.path):\(block.line)", problem: "these lines stand in no snippet")
+            return Violation(
+                place: "\(document.path):\(block.line)", problem: "these lines stand in no snippet")
         }
     }
 
-    private static func included(in document: Document, _ snippets: [String: Snippet]) -> [Violation] {
+    private static func included(in document: Document, _ snippets: [String: Snippet])
+        -> [Violation]
+    {
         document.inclusions.compactMap { inclusion in
             let problem: String
             if let snippet = snippet(inclusion, snippets) {
-                guard let slice = inclusion.slice, !snippet.slices.contains(slice) else { return nil }
+                guard let slice = inclusion.slice, !snippet.slices.contains(slice) else {
+                    return nil
+                }
                 problem = "\(snippet.path) has no slice \(slice)"
             } else {
                 problem = "no such snippet: \(inclusion.text)"
@@ -40,11 +46,15 @@ enum Examples {
                 return [Violation(place: snippet.path, problem: "no document shows it")]
             }
             let unused = snippet.slices.filter { slice in !shown.contains { $0.slice == slice } }
-            return unused.map { Violation(place: snippet.path, problem: "no document shows its slice \($0)") }
+            return unused.map {
+                Violation(place: snippet.path, problem: "no document shows its slice \($0)")
+            }
         }
     }
 
-    private static func snippet(_ inclusion: Document.Inclusion, _ snippets: [String: Snippet]) -> Snippet? {
+    private static func snippet(_ inclusion: Document.Inclusion, _ snippets: [String: Snippet])
+        -> Snippet?
+    {
         guard let path = inclusion.path, path.hasPrefix(folder) else { return nil }
         return snippets[String(path.dropFirst(folder.count))]
     }
@@ -53,13 +63,16 @@ enum Examples {
         let wanted = trimmed(block.lines)
         let lines = snippet.shownLines.map(Self.trimmed)
         guard !wanted.isEmpty, wanted.count <= lines.count else { return wanted.isEmpty }
-        return (0...(lines.count - wanted.count)).contains { lines[$0..<$0 + wanted.count].elementsEqual(wanted) }
+        return (0...(lines.count - wanted.count)).contains {
+            lines[$0..<$0 + wanted.count].elementsEqual(wanted)
+        }
     }
 
     /// Without indentation, and without blank lines around.
     private static func trimmed(_ lines: [String]) -> [String] {
         let lines = lines.map(Self.trimmed)
-        guard let first = lines.firstIndex(where: { !$0.isEmpty }), let last = lines.lastIndex(where: { !$0.isEmpty })
+        guard let first = lines.firstIndex(where: { !$0.isEmpty }),
+            let last = lines.lastIndex(where: { !$0.isEmpty })
         else { return [] }
         return Array(lines[first...last])
     }

@@ -4,7 +4,9 @@ import Foundation
 enum ListedVerbs {
     static func violations(in files: [SourceFile], readme: String) -> [Violation] {
         files.filter { $0.path.contains("/Verbs/") }.compactMap { file in
-            guard let name = verb(of: file), !readme.contains("`\(name)`") && !readme.contains("`\(name), ") else {
+            guard let name = verb(of: file),
+                !readme.contains("`\(name)`") && !readme.contains("`\(name), ")
+            else {
                 return nil
             }
             return file.violation(line: 1, "README does not have the verb \(name)")

@@ -11,7 +11,8 @@ struct ListedVerbsTests {
 
     @Test("a verb that is not there is found")
     func missing() {
-        let file = SourceFile(path: "Sources/EspalierCLI/Verbs/PruneVerb.swift", text: "x(commandName: \"prune\",")
+        let file = SourceFile(
+            path: "Sources/EspalierCLI/Verbs/PruneVerb.swift", text: "x(commandName: \"prune\",")
         #expect(ListedVerbs.violations(in: [file], readme: "`ls` `grep`").count == 1)
         #expect(ListedVerbs.violations(in: [file], readme: "`ls` `prune`").isEmpty)
     }

@@ -1,7 +1,7 @@
 /// What a snippet says it prints is what it prints.
 ///
-/// A comment behind a `print`, or the comment lines below one, are what comes out, in the order of the file. A colon may
-/// end the line that comes out, and an explanation follow.
+/// A comment behind a `print`, or the comment lines below one, are what comes out, in the order of
+/// the file. A colon may end the line that comes out, and an explanation follow.
 enum PrintedLines {
     /// The lines a snippet promises.
     static func promised(by snippet: Snippet) -> [String] {
@@ -33,7 +33,8 @@ enum PrintedLines {
         }
         return zip(promised, printed).compactMap { promised, printed in
             guard promised != printed, !promised.hasPrefix("\(printed):") else { return nil }
-            return Violation(place: snippet.path, problem: "promises \"\(promised)\" and prints \"\(printed)\"")
+            return Violation(
+                place: snippet.path, problem: "promises \"\(promised)\" and prints \"\(printed)\"")
         }
     }
 

@@ -8,19 +8,25 @@ struct PrintedLinesTests {
         expectNone(PrintedLines.violations(of: snippet, output: try SnippetRun.output(of: snippet)))
     }
 
-    private func snippet(_ text: String) -> Snippet { Snippet(path: "Snippets/A.swift", text: text) }
+    private func snippet(_ text: String) -> Snippet {
+        Snippet(path: "Snippets/A.swift", text: text)
+    }
 
     @Test(arguments: [
-        ("print(a)  // 1", ["1"]), ("f { print(a) }\n// 1\n// 2\nlet b = 1  // three\n// four", ["1", "2"]),
-        ("print(a)\nprint(b)  // 1: the first", ["1: the first"]), ("print(a)\n// snippet.end\n// 1", []),
-        ("print(\"// 1\")\n\n// no", []), ("// print(a)", []), ("show(a)  // 1", []), ("print(a)  // 1\n// no", ["1"]),
+        ("print(a)  // 1", ["1"]),
+        ("f { print(a) }\n// 1\n// 2\nlet b = 1  // three\n// four", ["1", "2"]),
+        ("print(a)\nprint(b)  // 1: the first", ["1: the first"]),
+        ("print(a)\n// snippet.end\n// 1", []),
+        ("print(\"// 1\")\n\n// no", []), ("// print(a)", []), ("show(a)  // 1", []),
+        ("print(a)  // 1\n// no", ["1"]),
     ])
     func promises(text: String, lines: [String]) {
         #expect(PrintedLines.promised(by: snippet(text)) == lines)
     }
 
     @Test(arguments: [
-        ("1", 0), ("1\n2", 1), ("", 1), ("2", 1), ("1: the first", 0), ("1: the", 1), ("1: the first!", 1),
+        ("1", 0), ("1\n2", 1), ("", 1), ("2", 1), ("1: the first", 0), ("1: the", 1),
+        ("1: the first!", 1),
     ])
     func output(printed: String, violations: Int) {
         let snippet = snippet("print(a)  // 1: the first")

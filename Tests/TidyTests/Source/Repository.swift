@@ -15,7 +15,8 @@ struct Repository: Sendable {
     let rootEntries: [String]
 
     private static let topFolders = [
-        "Sources", "Tests", "Benchmarks", "Examples", "Fuzz", "Plugins", "Scripts", "Snippets", "docs",
+        "Sources", "Tests", "Benchmarks", "Examples", "Fuzz", "Plugins", "Scripts", "Snippets",
+        "docs",
     ]
     private static let topFiles = ["Package.swift", "Makefile", "README.md", "CHANGELOG.md"]
 
@@ -40,7 +41,8 @@ struct Repository: Sendable {
             }
         }
         self.paths = paths.sorted()
-        rootEntries = ((try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? []).sorted()
+        rootEntries = ((try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? [])
+            .sorted()
         var texts: [String: String] = [:]
         for path in paths {
             texts[path] = try? String(contentsOf: root.appending(path: path), encoding: .utf8)

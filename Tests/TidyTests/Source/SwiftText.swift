@@ -1,7 +1,8 @@
 /// Swift source taken apart into code and comments, without parsing it.
 ///
-/// Both halves have the lines and the columns of the original: what belongs to the other half, and all
-/// text of string literals, is blank. Code inside an interpolation is code. Regex literals are not known.
+/// Both halves have the lines and the columns of the original: what belongs to the other half, and
+/// all text of string literals, is blank. Code inside an interpolation is code. Regex literals are
+/// not known.
 struct SwiftText {
     private(set) var code: [UInt8]
     private(set) var comments: [UInt8]

@@ -17,7 +17,10 @@ struct SwiftTextTests {
 
     @Test func commentsKeepTheirPlace() {
         let file = SourceFile(path: "a.swift", text: "x // one\n\"// no\"\n/* two\n three */ y\n")
-        #expect(file.commentLines.map { $0.trimmingPrefix { $0 == " " } } == ["// one", "", "/* two", "three */  "])
+        #expect(
+            file.commentLines.map { $0.trimmingPrefix { $0 == " " } } == [
+                "// one", "", "/* two", "three */  ",
+            ])
         #expect(file.codeLines.count == 4)
         #expect(file.tokens.map(\.line) == [1, 4])
     }

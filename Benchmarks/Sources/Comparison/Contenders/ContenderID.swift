@@ -1,10 +1,12 @@
-/// Which contender: what reports hold, directories are called and options ask for. Its printed name is for people alone.
+/// Which contender: what reports hold, directories are called and options ask for. Its printed name
+/// is for people alone.
 enum ContenderID: String, Codable, CaseIterable {
     case engine
     case engineCompressed = "engine-compressed"
     case engineCodable = "engine-codable"
     case engineCodableCompressed = "engine-codable-compressed"
-    /// The engine with reads that never wait for a writer; those of the others see what was submitted before.
+    /// The engine with reads that never wait for a writer; those of the others see what was
+    /// submitted before.
     case engineSnapshot = "engine-snapshot"
     case engineCompressedSnapshot = "engine-compressed-snapshot"
     case floor
@@ -20,7 +22,8 @@ enum ContenderID: String, Codable, CaseIterable {
     enum Role {
         /// This library.
         case engine
-        /// What the least code over LMDB takes, with nothing general: no peer, but what there is to reach.
+        /// What the least code over LMDB takes, with nothing general: no peer, but what there is to
+        /// reach.
         case floor
         /// What is used today.
         case peer
@@ -34,7 +37,8 @@ enum ContenderID: String, Codable, CaseIterable {
             .engineCompressedSnapshot:
             .engine
         case .floor: .floor
-        case .jsonBlobs, .propertyListBlobs, .genericRows, .typedRows, .tables, .files, .rocksDB: .peer
+        case .jsonBlobs, .propertyListBlobs, .genericRows, .typedRows, .tables, .files, .rocksDB:
+            .peer
         case .memory: .ceiling
         }
     }

@@ -8,7 +8,9 @@ struct Contestant: Sendable {
 
     init(
         _ id: ContenderID,
-        make: @escaping @Sendable (_ directory: String, _ durability: Durability) throws -> any Contender
+        make:
+            @escaping @Sendable (_ directory: String, _ durability: Durability) throws ->
+            any Contender
     ) {
         self.id = id
         self.make = make
@@ -20,11 +22,14 @@ struct Contestant: Sendable {
     static let engine = engine(.engine, Feed.self, .none)
 
     static let all: [Contestant] = [
-        engine, engine(.engineCompressed, Feed.self, .standard), engine(.engineCodable, CodableFeed.self, .none),
+        engine, engine(.engineCompressed, Feed.self, .standard),
+        engine(.engineCodable, CodableFeed.self, .none),
         engine(.engineCodableCompressed, CodableFeed.self, .standard),
         Contestant(.floor) { try LMDBFloor(directory: $0, durability: $1) },
         Contestant(.jsonBlobs) { try BlobContender(directory: $0, durability: $1, format: .json) },
-        Contestant(.propertyListBlobs) { try BlobContender(directory: $0, durability: $1, format: .propertyList) },
+        Contestant(.propertyListBlobs) {
+            try BlobContender(directory: $0, durability: $1, format: .propertyList)
+        },
         Contestant(.genericRows) { try GenericRowsContender(directory: $0, durability: $1) },
         Contestant(.typedRows) { try RowsContender(directory: $0, durability: $1) },
         Contestant(.tables) { try TablesContender(directory: $0, durability: $1) },
@@ -40,7 +45,8 @@ struct Contestant: Sendable {
     ]
 
     private static func engine<Shown: FeedModel>(
-        _ id: ContenderID, _ type: Shown.Type, _ compression: Compression, _ consistency: Consistency = .latest
+        _ id: ContenderID, _ type: Shown.Type, _ compression: Compression,
+        _ consistency: Consistency = .latest
     ) -> Contestant {
         Contestant(id) {
             EngineContender<Shown>(

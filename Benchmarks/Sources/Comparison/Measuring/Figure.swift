@@ -5,7 +5,8 @@ struct Figure: Codable, Sendable {
     /// How many times it was measured.
     let count: Int
     let median: Double
-    /// The spread: the 10th and the 90th percentile; of fewer than 20 values the least and the greatest.
+    /// The spread: the 10th and the 90th percentile; of fewer than 20 values the least and the
+    /// greatest.
     let low, high: Double
 
     /// Of values in any order, of which there is at least one.
@@ -16,7 +17,8 @@ struct Figure: Codable, Sendable {
         count = sorted.count
         // By the nearest rank.
         func percentile(_ share: Double) -> Double {
-            sorted.isEmpty ? .nan : sorted[max(0, Int((Double(sorted.count) * share).rounded(.up)) - 1)]
+            sorted.isEmpty
+                ? .nan : sorted[max(0, Int((Double(sorted.count) * share).rounded(.up)) - 1)]
         }
         median = percentile(0.5)
         low = percentile(sorted.count < 20 ? 0 : 0.1)
@@ -39,11 +41,14 @@ struct Outcome: Codable, Sendable {
     let durability: Durability
     var figures: [Figure]
 
-    func figure(of contender: ContenderID) -> Figure? { figures.first { $0.contender == contender } }
+    func figure(of contender: ContenderID) -> Figure? {
+        figures.first { $0.contender == contender }
+    }
 
     /// How many times as long as another one takes a contender.
     func ratio(of contender: ContenderID, to other: ContenderID) -> Double? {
-        guard let own = figure(of: contender), let others = figure(of: other), others.median > 0 else { return nil }
+        guard let own = figure(of: contender), let others = figure(of: other), others.median > 0
+        else { return nil }
         return own.median / others.median
     }
 }

@@ -2,8 +2,8 @@ import Foundation
 
 /// The system's memory of files.
 enum PageCache {
-    /// Makes the system forget the files below a directory, which nobody has open, and says whether it did: pages that are
-    /// dirty, or on a file system that is memory itself, stay.
+    /// Makes the system forget the files below a directory, which nobody has open, and says whether
+    /// it did: pages that are dirty, or on a file system that is memory itself, stay.
     static func forget(_ directory: String) throws -> Bool {
         var isForgotten = true
         for path in try DirectorySize.files(directory) {
@@ -22,13 +22,16 @@ enum PageCache {
         guard fstat(descriptor, &status) == 0 else { throw ComparisonError.system("fstat", errno) }
         guard status.st_size > 0 else { return 0 }
         let size = Int(status.st_size)
-        guard let map = mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0), map != MAP_FAILED else {
+        guard let map = mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0), map != MAP_FAILED
+        else {
             throw ComparisonError.system("mmap", errno)
         }
         defer { munmap(map, size) }
         let page = Int(getpagesize())
         var resident = [UInt8](repeating: 0, count: (size + page - 1) / page)
-        guard mincore(map, size, &resident) == 0 else { throw ComparisonError.system("mincore", errno) }
+        guard mincore(map, size, &resident) == 0 else {
+            throw ComparisonError.system("mincore", errno)
+        }
         return resident.count { $0 & 1 == 1 }
     }
 }

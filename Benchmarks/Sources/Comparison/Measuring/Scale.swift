@@ -26,17 +26,21 @@ struct Scale: Codable, Sendable {
 
     static let full = Scale()
 
-    /// Everything once, in seconds, also in a debug build: shows that it runs and that all contenders read what was written.
+    /// Everything once, in seconds, also in a debug build: shows that it runs and that all
+    /// contenders read what was written.
     static let smoke = Scale(
-        feeds: 4, people: 40, posts: 6, readingRounds: 2, writingRounds: 2, coldRounds: 1, collection: 200, page: 5,
-        growth: [100, 1_000], farGrowth: [2_000], seconds: 0.1, evictionBudget: 1 << 20, evictionFeeds: 30,
+        feeds: 4, people: 40, posts: 6, readingRounds: 2, writingRounds: 2, coldRounds: 1,
+        collection: 200, page: 5,
+        growth: [100, 1_000], farGrowth: [2_000], seconds: 0.1, evictionBudget: 1 << 20,
+        evictionFeeds: 30,
         evictionReads: 60)
 
-    /// Of records: less than a feed's worth is no cache, and more than some twenty millions the limits of 8 GiB, the same for
-    /// the engine and the floor, do not hold.
+    /// Of records: less than a feed's worth is no cache, and more than some twenty millions the
+    /// limits of 8 GiB, the same for the engine and the floor, do not hold.
     static let largestAllowed = 1_000...20_000_000
 
-    /// Caches grow by factors of ten to this many records; beyond a million only those grow that are measured there.
+    /// Caches grow by factors of ten to this many records; beyond a million only those grow that
+    /// are measured there.
     func growing(to largest: Int) -> Scale {
         let powers = sequence(first: 1_000) { $0 * 10 }.prefix { $0 < largest }
         let sizes = powers + [largest]

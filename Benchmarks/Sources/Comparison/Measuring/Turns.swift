@@ -1,16 +1,19 @@
 import Feeds
 
-/// Contenders that do the same in turns, so that all of them meet the same machine: what else it does falls on all.
+/// Contenders that do the same in turns, so that all of them meet the same machine: what else it
+/// does falls on all.
 ///
-/// A turn is a few operations of one contender, as an app would not change its cache with each. Their order is drawn anew for each
-/// round, so that nobody always finds the processor's caches as the same one left them.
+/// A turn is a few operations of one contender, as an app would not change its cache with each.
+/// Their order is drawn anew for each round, so that nobody always finds the processor's caches as
+/// the same one left them.
 struct Turns {
     var warmUp: Int
     var rounds: Int
     /// Operations of a turn.
     var batch: Int
 
-    /// Microseconds of each operation, by stand. `number` counts the operations of a stand, with those that warm up.
+    /// Microseconds of each operation, by stand. `number` counts the operations of a stand, with
+    /// those that warm up.
     func measure(
         _ stands: [Stand], prepare: (_ stand: Stand, _ number: Int) throws -> Void = { _, _ in },
         _ body: (_ stand: Stand, _ number: Int) throws -> Void
@@ -46,5 +49,7 @@ struct Turns {
 }
 
 extension Duration {
-    var microseconds: Double { Double(components.attoseconds) / 1e12 + Double(components.seconds) * 1e6 }
+    var microseconds: Double {
+        Double(components.attoseconds) / 1e12 + Double(components.seconds) * 1e6
+    }
 }

@@ -6,9 +6,15 @@ struct MarkdownReport {
     var sections: [(name: String, title: String, text: String)] {
         var sections = [
             ("promises", "What is promised", Promises(report: report).table),
-            ("feeds", "Feeds, nothing waits for the disk: median microseconds", table(of: .process)),
+            (
+                "feeds", "Feeds, nothing waits for the disk: median microseconds",
+                table(of: .process)
+            ),
             ("ratios", "The same, times as long as Espalier", ratios(of: .process)),
-            ("power", "Writing, each write waits for the disk once: median microseconds", table(of: .power)),
+            (
+                "power", "Writing, each write waits for the disk once: median microseconds",
+                table(of: .power)
+            ),
             ("threads", "Feeds read a second, by threads", threads),
             ("latency", "Reading beside a writer, microseconds", latency),
             ("eviction", "Eviction under pressure", eviction),
@@ -29,7 +35,8 @@ struct MarkdownReport {
             Medians; in brackets the 10th and the 90th percentile, or of fewer than 20 values the least and the greatest.
 
             """
-        return sections.reduce(head) { $0 + "\n## \($1.title)\n\n\($1.text)" } + "\n## What was done\n\n" + meanings
+        return sections.reduce(head) { $0 + "\n## \($1.title)\n\n\($1.text)" }
+            + "\n## What was done\n\n" + meanings
     }
 
     private var meanings: String {
@@ -42,14 +49,16 @@ struct MarkdownReport {
 
     private func outcomes(_ durability: Durability) -> [Outcome] {
         report.outcomes.filter { outcome in
-            outcome.durability == durability && outcome.figures.allSatisfy { $0.unit == .microseconds }
+            outcome.durability == durability
+                && outcome.figures.allSatisfy { $0.unit == .microseconds }
         }
     }
 
     private func table(of durability: Durability) -> String {
         byContender(outcomes(durability)) { outcome, figure in
             let value = Format.value(figure.median, figure.unit)
-            return "\(value) (\(Format.value(figure.low, figure.unit))–\(Format.value(figure.high, figure.unit)))"
+            return
+                "\(value) (\(Format.value(figure.low, figure.unit))–\(Format.value(figure.high, figure.unit)))"
         }
     }
 
@@ -67,13 +76,17 @@ struct MarkdownReport {
         for contender in contenders {
             table.append(
                 [contender.name]
-                    + outcomes.map { outcome in outcome.figure(of: contender).map { cell(outcome, $0) } ?? "–" })
+                    + outcomes.map { outcome in
+                        outcome.figure(of: contender).map { cell(outcome, $0) } ?? "–"
+                    })
         }
         return table.text
     }
 
     private var threads: String {
-        byContender(report.outcomes.filter { $0.workload.hasPrefix("threads") }) { Format.value($1.median, $1.unit) }
+        byContender(report.outcomes.filter { $0.workload.hasPrefix("threads") }) {
+            Format.value($1.median, $1.unit)
+        }
     }
 
     // MARK: The rest
@@ -82,17 +95,24 @@ struct MarkdownReport {
         guard !report.latencies.isEmpty else { return "" }
         var table = MarkdownTable(
             [
-                "", "p50", "p99", "p99.9", "max", "with writer: p50", "p99", "p99.9", "max", "p99 to without",
+                "", "p50", "p99", "p99.9", "max", "with writer: p50", "p99", "p99.9", "max",
+                "p99 to without",
                 "commits a second",
             ])
         for alone in report.latencies where !alone.hasWriter {
-            guard let beside = report.latencies.first(where: { $0.hasWriter && $0.contender == alone.contender }) else {
+            guard
+                let beside = report.latencies.first(where: {
+                    $0.hasWriter && $0.contender == alone.contender
+                })
+            else {
                 continue
             }
             let figures = [alone, beside].flatMap { [$0.p50, $0.p99, $0.p999 ?? .nan, $0.most] }
             let ratio = Format.ratio(beside.middleP99 / alone.middleP99)
             table.append(
-                [alone.contender.name] + figures.map(Format.microseconds) + [ratio, Format.ratio(beside.commits)])
+                [alone.contender.name] + figures.map(Format.microseconds) + [
+                    ratio, Format.ratio(beside.commits),
+                ])
         }
         return table.text
     }
@@ -100,11 +120,13 @@ struct MarkdownReport {
     private var eviction: String {
         guard !report.evictions.isEmpty else { return "" }
         var table = MarkdownTable([
-            "", "budget", "most on disk", "feeds held", "hit rate", "exact LRU", "offline optimal", "us a read",
+            "", "budget", "most on disk", "feeds held", "hit rate", "exact LRU", "offline optimal",
+            "us a read",
         ])
         for result in report.evictions {
             table.append([
-                result.contender.name, Format.bytes(Double(result.budget)), Format.bytes(Double(result.mostBytes)),
+                result.contender.name, Format.bytes(Double(result.budget)),
+                Format.bytes(Double(result.mostBytes)),
                 Format.count(result.feedsHeld), Format.percent(result.hitRate),
                 Format.percent(result.leastRecentlyUsed), Format.percent(result.offlineOptimal),
                 Format.microseconds(result.microsecondsPerRead),
@@ -127,13 +149,14 @@ struct MarkdownReport {
         return table.text
     }
 
-    static let growing: [(name: String, title: String, value: @Sendable (Growth.Point) -> Double)] = [
-        ("read", "Reading a feed as caches grow", { $0.read.median }),
-        ("node", "Reading one node as caches grow", { $0.node.median }),
-        ("write", "Writing a new feed as caches grow", { $0.write.median }),
-        ("rewrite", "Rewriting with 1 % changed as caches grow", { $0.rewrite.median }),
-        ("open", "Opening as caches grow", { $0.open.median }),
-    ]
+    static let growing: [(name: String, title: String, value: @Sendable (Growth.Point) -> Double)] =
+        [
+            ("read", "Reading a feed as caches grow", { $0.read.median }),
+            ("node", "Reading one node as caches grow", { $0.node.median }),
+            ("write", "Writing a new feed as caches grow", { $0.write.median }),
+            ("rewrite", "Rewriting with 1 % changed as caches grow", { $0.rewrite.median }),
+            ("open", "Opening as caches grow", { $0.open.median }),
+        ]
 
     private func growth(_ value: (Growth.Point) -> Double) -> String {
         let sizes = Set(report.growth.map(\.records)).sorted()

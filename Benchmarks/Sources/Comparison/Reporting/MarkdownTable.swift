@@ -9,6 +9,7 @@ struct MarkdownTable {
 
     var text: String {
         let rule = header.indices.map { $0 == 0 ? "---" : "---:" }
-        return ([header, rule] + rows).map { "| " + $0.joined(separator: " | ") + " |" }.joined(separator: "\n") + "\n"
+        return ([header, rule] + rows).map { "| " + $0.joined(separator: " | ") + " |" }.joined(
+            separator: "\n") + "\n"
     }
 }

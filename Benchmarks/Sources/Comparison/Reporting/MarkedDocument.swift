@@ -1,11 +1,13 @@
 import Foundation
 
-/// A document with places for tables: what stands between `<!-- table NAME -->` and `<!-- end -->` is replaced.
+/// A document with places for tables: what stands between `<!-- table NAME -->` and `<!-- end -->`
+/// is replaced.
 enum MarkedDocument {
     static func update(_ path: String, with report: MarkdownReport) throws {
         let text = try String(contentsOfFile: path, encoding: .utf8)
         let updated = try replaced(
-            text, with: Dictionary(report.sections.map { ($0.name, $0.text) }) { first, _ in first })
+            text, with: Dictionary(report.sections.map { ($0.name, $0.text) }) { first, _ in first }
+        )
         try updated.write(toFile: path, atomically: true, encoding: .utf8)
     }
 
@@ -18,7 +20,9 @@ enum MarkedDocument {
             result.append(line)
             guard line.hasPrefix("<!-- table "), line.hasSuffix(" -->") else { continue }
             let name = String(line.dropFirst("<!-- table ".count).dropLast(" -->".count))
-            guard let table = tables[name] else { throw ComparisonError.missing("a table named \(name)") }
+            guard let table = tables[name] else {
+                throw ComparisonError.missing("a table named \(name)")
+            }
             result.append(Substring(table.hasSuffix("\n") ? String(table.dropLast()) : table))
             isSkipping = true
         }

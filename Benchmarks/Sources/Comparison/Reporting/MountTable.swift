@@ -4,12 +4,14 @@ import Foundation
 struct MountTable {
     private var mounts: [(path: String, type: String)] = []
 
-    /// Of `22 27 0:21 / /proc rw,relatime - proc proc rw` the fifth field is the path, and the first after the dash the type.
-    /// Other lines are passed over.
+    /// Of `22 27 0:21 / /proc rw,relatime - proc proc rw` the fifth field is the path, and the
+    /// first after the dash the type. Other lines are passed over.
     init(_ text: String) {
         for line in text.split(separator: "\n") {
             let fields = line.split(separator: " ")
-            guard fields.count > 5, let dash = fields.dropFirst(6).firstIndex(of: "-"), dash + 1 < fields.count else {
+            guard fields.count > 5, let dash = fields.dropFirst(6).firstIndex(of: "-"),
+                dash + 1 < fields.count
+            else {
                 continue
             }
             mounts.append((Self.unescaped(String(fields[4])), String(fields[dash + 1])))
@@ -27,10 +29,12 @@ struct MountTable {
         return fileSystem(ofResolved: String(cString: resolved))
     }
 
-    /// The deepest mount that the path is below; of several at one place the last, which hides the others.
+    /// The deepest mount that the path is below; of several at one place the last, which hides the
+    /// others.
     func fileSystem(ofResolved path: String) -> String? {
         var found: (path: String, type: String)?
-        for mount in mounts where path == mount.path || path.hasPrefix(mount.path == "/" ? "/" : mount.path + "/") {
+        for mount in mounts
+        where path == mount.path || path.hasPrefix(mount.path == "/" ? "/" : mount.path + "/") {
             if mount.path.count >= found?.path.count ?? 0 { found = mount }
         }
         return found?.type

@@ -14,20 +14,28 @@ struct Promises {
             times("read a feed, to a JSON blob", "read-warm", .jsonBlobs, .engine, 7),
             times("the same, compressed", "read-warm", .jsonBlobs, .engineCompressed, 4),
             times(
-                "read a feed, to normalized rows as Apollo has them", "read-warm", .genericRows, .engine, 20),
+                "read a feed, to normalized rows as Apollo has them", "read-warm", .genericRows,
+                .engine, 20),
             times(
                 "read a feed, to normalized rows that know their types", "read-warm",
                 .typedRows, .engine, 20),
-            times("rewrite with 1 % changed, to a JSON blob", "rewrite-edited", .jsonBlobs, .engine, 5),
-            times("update a person and re-read a feed, to JSON blobs", "update-person", .jsonBlobs, .engine, 30),
+            times(
+                "rewrite with 1 % changed, to a JSON blob", "rewrite-edited", .jsonBlobs, .engine, 5
+            ),
+            times(
+                "update a person and re-read a feed, to JSON blobs", "update-person", .jsonBlobs,
+                .engine, 30),
         ].compactMap(\.self) + floors + opening + latency
     }
 
     /// How many times as long as one contender another one takes.
     private func times(
-        _ promise: String, _ workload: String, _ slower: ContenderID, _ faster: ContenderID, _ wanted: Double
+        _ promise: String, _ workload: String, _ slower: ContenderID, _ faster: ContenderID,
+        _ wanted: Double
     ) -> Row? {
-        guard let ratio = report.outcome(workload)?.ratio(of: slower, to: faster) else { return nil }
+        guard let ratio = report.outcome(workload)?.ratio(of: slower, to: faster) else {
+            return nil
+        }
         return Row(
             promise: promise, wanted: "≥ \(Format.ratio(wanted))", measured: Format.ratio(ratio),
             isKept: ratio >= wanted)
@@ -44,7 +52,8 @@ struct Promises {
             }
             let ratio = point.read.median / floor.read.median
             return Row(
-                promise: "read a feed of \(Format.count(point.records)) records, to the floor", wanted: "< 1.5",
+                promise: "read a feed of \(Format.count(point.records)) records, to the floor",
+                wanted: "< 1.5",
                 measured: Format.ratio(ratio), isKept: ratio < 1.5)
         }
     }
@@ -53,25 +62,32 @@ struct Promises {
         points(.engine).map { point in
             Row(
                 promise: "open \(Format.count(point.records)) records", wanted: "< 5,000 us",
-                measured: Format.microseconds(point.open.median) + " us", isKept: point.open.median < 5_000)
+                measured: Format.microseconds(point.open.median) + " us",
+                isKept: point.open.median < 5_000)
         }
     }
 
     private var latency: [Row] {
-        report.latencies.filter { $0.hasWriter && $0.contender == .engineSnapshot }.compactMap { beside in
+        report.latencies.filter { $0.hasWriter && $0.contender == .engineSnapshot }.compactMap {
+            beside in
             guard
-                let alone = report.latencies.first(where: { !$0.hasWriter && $0.contender == beside.contender })
+                let alone = report.latencies.first(where: {
+                    !$0.hasWriter && $0.contender == beside.contender
+                })
             else { return nil }
             let ratio = beside.middleP99 / alone.middleP99
             return Row(
-                promise: "p99 of \(beside.contender.name) beside a writer, to without", wanted: "≤ 1.5",
+                promise: "p99 of \(beside.contender.name) beside a writer, to without",
+                wanted: "≤ 1.5",
                 measured: Format.ratio(ratio), isKept: ratio <= 1.5)
         }
     }
 
     var table: String {
         var table = MarkdownTable(["", "promised", "measured", "kept"])
-        for row in rows { table.append([row.promise, row.wanted, row.measured, row.isKept ? "yes" : "**no**"]) }
+        for row in rows {
+            table.append([row.promise, row.wanted, row.measured, row.isKept ? "yes" : "**no**"])
+        }
         return rows.isEmpty ? "" : table.text
     }
 }

@@ -17,7 +17,9 @@ struct Report: Codable, Sendable {
     /// The contenders that grew, in the order they came in.
     var grown: [ContenderID] {
         var contenders: [ContenderID] = []
-        for point in growth where !contenders.contains(point.contender) { contenders.append(point.contender) }
+        for point in growth where !contenders.contains(point.contender) {
+            contenders.append(point.contender)
+        }
         return contenders
     }
 

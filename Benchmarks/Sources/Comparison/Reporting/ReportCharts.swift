@@ -39,21 +39,25 @@ struct ReportCharts {
                 })
         }
         return BarChart(
-            title: title, subtitle: "nothing waits for the disk; shorter is better, on a logarithmic scale",
+            title: title,
+            subtitle: "nothing waits for the disk; shorter is better, on a logarithmic scale",
             unit: .microseconds, scale: .logarithmic, sections: sections, note: note
         ).svg
     }
 
     private var threads: String {
-        let sections = ReadingThreads.threads.compactMap { report.outcome("threads-\($0)") }.map { outcome in
+        let sections = ReadingThreads.threads.compactMap { report.outcome("threads-\($0)") }.map {
+            outcome in
             BarChart.Section(
                 outcome.title,
                 bars: outcome.figures.filter { $0.contender.role != .ceiling }.map {
-                    BarChart.Bar($0.contender.name, $0.median, isEmphasised: $0.contender == .engine)
+                    BarChart.Bar(
+                        $0.contender.name, $0.median, isEmphasised: $0.contender == .engine)
                 })
         }
         return BarChart(
-            title: "Feeds read a second", subtitle: "longer is better", unit: .named("feeds/s"), sections: sections,
+            title: "Feeds read a second", subtitle: "longer is better", unit: .named("feeds/s"),
+            sections: sections,
             note: note
         ).svg
     }
@@ -66,13 +70,17 @@ struct ReportCharts {
                 ? [
                     PercentileChart.Series(
                         latency.contender.name + (latency.hasWriter ? "" : ", no writer"),
-                        points: [(50, latency.p50), (90, latency.p90), (99, latency.p99), (99.9, latency.p999)]
-                            .compactMap { percentile, value in value.map { .init(percentile, $0) } },
+                        points: [
+                            (50, latency.p50), (90, latency.p90), (99, latency.p99),
+                            (99.9, latency.p999),
+                        ]
+                        .compactMap { percentile, value in value.map { .init(percentile, $0) } },
                         isEmphasised: latency.contender == .engineSnapshot && latency.hasWriter)
                 ] : []
         }
         return PercentileChart(
-            title: "Reading a feed while a writer commits 100 times a second", series: series, note: note
+            title: "Reading a feed while a writer commits 100 times a second", series: series,
+            note: note
         ).svg
     }
 
@@ -88,7 +96,9 @@ struct ReportCharts {
         }
         return BarChart(
             title: "Eviction: feeds read by Zipf from a cache too small for them",
-            subtitle: "budget \(Format.bytes(Double(report.scale.evictionBudget))); longer is better", unit: .share,
+            subtitle:
+                "budget \(Format.bytes(Double(report.scale.evictionBudget))); longer is better",
+            unit: .share,
             sections: sections, note: note
         ).svg
     }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The machine, the system and the versions that a report was made with. What can't be told is left out.
+/// The machine, the system and the versions that a report was made with. What can't be told is left
+/// out.
 struct Surroundings: Codable, Sendable {
     var date = ISO8601DateFormatter().string(from: Date())
     var system = ProcessInfo.processInfo.operatingSystemVersionString
@@ -16,7 +17,10 @@ struct Surroundings: Codable, Sendable {
     init(directory: String) {
         let scratch = try? Scratch(in: directory)
         (fileSystem, versions) = withExtendedLifetime(scratch) {
-            (scratch.flatMap { MountTable.ofThisSystem()?.fileSystem(of: $0.path) }, Versions(scratch: scratch?.path))
+            (
+                scratch.flatMap { MountTable.ofThisSystem()?.fileSystem(of: $0.path) },
+                Versions(scratch: scratch?.path)
+            )
         }
     }
 
@@ -29,7 +33,9 @@ struct Surroundings: Codable, Sendable {
     }
 
     /// As plots have it.
-    var machine: String { [String(processors), processor].compactMap(\.self).joined(separator: " × ") }
+    var machine: String {
+        [String(processors), processor].compactMap(\.self).joined(separator: " × ")
+    }
 
     /// A sentence without its end.
     var text: String {
@@ -39,8 +45,11 @@ struct Surroundings: Codable, Sendable {
             fileSystem.map { "files on " + $0 },
         ]
         let versions = versions.all.map { "\($0.name) \($0.version)" }
-        return [parts.compactMap(\.self), versions].filter { !$0.isEmpty }.map { $0.joined(separator: ", ") }
-            .joined(separator: "; ") + (isOptimised ? "" : "; a debug build, whose figures mean nothing")
+        return [parts.compactMap(\.self), versions].filter { !$0.isEmpty }.map {
+            $0.joined(separator: ", ")
+        }
+        .joined(separator: "; ")
+            + (isOptimised ? "" : "; a debug build, whose figures mean nothing")
     }
 
     private static func processorName() -> String? {

@@ -24,12 +24,14 @@ struct Versions: Codable, Sendable {
     /// Those that are known.
     var all: [(name: String, version: String)] {
         let named = [
-            ("Swift", swift), ("LMDB", lmdb), ("zstd", zstd), ("RocksDB", rocksDB), ("SQLite", sqlite), ("GRDB", grdb),
+            ("Swift", swift), ("LMDB", lmdb), ("zstd", zstd), ("RocksDB", rocksDB),
+            ("SQLite", sqlite), ("GRDB", grdb),
         ]
         return named.compactMap { name, version in version.map { (name, $0) } }
     }
 
-    /// There is no call. The compiler leaves its version in what describes the program to debuggers.
+    /// There is no call. The compiler leaves its version in what describes the program to
+    /// debuggers.
     private static func swiftVersion() -> String? {
         guard let path = Bundle.main.executablePath,
             let program = try? Data(contentsOf: URL(filePath: path), options: .alwaysMapped)
@@ -37,12 +39,15 @@ struct Versions: Codable, Sendable {
         return swiftVersion(in: program)
     }
 
-    /// The first of a program's mentions of a version that has a number: this file's own words have none.
+    /// The first of a program's mentions of a version that has a number: this file's own words have
+    /// none.
     static func swiftVersion(in program: Data) -> String? {
         let mention = Data("Swift version ".utf8)
         var rest = program[...]
         while let found = rest.range(of: mention) {
-            let number = rest[found.upperBound...].prefix(20).prefix { $0 == 0x2E || 0x30...0x39 ~= $0 }
+            let number = rest[found.upperBound...].prefix(20).prefix {
+                $0 == 0x2E || 0x30...0x39 ~= $0
+            }
             if number.contains(0x2E) { return String(decoding: number, as: UTF8.self) }
             rest = rest[found.upperBound...]
         }
@@ -77,10 +82,13 @@ struct Versions: Codable, Sendable {
     static func rocksDBVersion(inOptions text: String) -> String? {
         let key = "rocksdb_version="
         return text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-            .first { $0.hasPrefix(key) && $0.count > key.count }.map { String($0.dropFirst(key.count)) }
+            .first { $0.hasPrefix(key) && $0.count > key.count }.map {
+                String($0.dropFirst(key.count))
+            }
     }
 
-    /// It has no call either: the one that was resolved, where this package still stands where it was built.
+    /// It has no call either: the one that was resolved, where this package still stands where it
+    /// was built.
     private static func grdbVersion() -> String? {
         var package = URL(filePath: #filePath)
         for _ in 0..<4 { package.deleteLastPathComponent() }
@@ -98,7 +106,9 @@ struct Versions: Codable, Sendable {
             }
             let pins: [Pin]
         }
-        return (try? JSONDecoder().decode(Resolved.self, from: file))?.pins.first { $0.identity == identity }?.state
+        return (try? JSONDecoder().decode(Resolved.self, from: file))?.pins.first {
+            $0.identity == identity
+        }?.state
             .version
     }
 }

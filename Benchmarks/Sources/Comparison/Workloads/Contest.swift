@@ -12,8 +12,11 @@ struct Contest {
     /// Told what is measured now.
     let announce: (String) -> Void
 
-    /// `keep` is handed the report after each part: what is measured is not to be lost with what fails later.
-    func run(_ parts: [Part] = Part.allCases, keep: (Report) throws -> Void = { _ in }) throws -> Report {
+    /// `keep` is handed the report after each part: what is measured is not to be lost with what
+    /// fails later.
+    func run(_ parts: [Part] = Part.allCases, keep: (Report) throws -> Void = { _ in }) throws
+        -> Report
+    {
         var report = Report(scale: scale, directory: directory)
         for part in parts {
             switch part {

@@ -11,8 +11,9 @@ struct EvictionUnderPressure {
         let budget, reads, hits: Int
         /// Feeds it held, on average: what the other two rules are given.
         let feedsHeld: Int
-        /// Shares of the reads, of which the last two are those of simulations that hold `feedsHeld` feeds: the least recently
-        /// used goes, and the one that is needed last goes, which takes knowing the future (Belady 1966).
+        /// Shares of the reads, of which the last two are those of simulations that hold
+        /// `feedsHeld` feeds: the least recently used goes, and the one that is needed last goes,
+        /// which takes knowing the future (Belady 1966).
         let hitRate, leastRecentlyUsed, offlineOptimal: Double
         /// Of a read with what follows a miss.
         let microsecondsPerRead: Double
@@ -30,7 +31,8 @@ struct EvictionUnderPressure {
     func run() throws -> [Result] {
         contest.announce("evicting under pressure")
         let scale = contest.scale
-        let set = FeedSet(seed: 4, feeds: scale.evictionFeeds, people: scale.people, posts: scale.posts)
+        let set = FeedSet(
+            seed: 4, feeds: scale.evictionFeeds, people: scale.people, posts: scale.posts)
         let table = ZipfTable(count: set.feeds.count)
         var random = SplitMix64(state: 11)
         let accesses = (0..<scale.evictionReads).map { _ in table.draw(&random) }
@@ -44,11 +46,14 @@ struct EvictionUnderPressure {
 
     private func limited(_ directory: String) throws -> [Limited] {
         let budget = contest.scale.evictionBudget
-        let compressions: [(ContenderID, Compression)] = [(.engine, .none), (.engineCompressed, .standard)]
+        let compressions: [(ContenderID, Compression)] = [
+            (.engine, .none), (.engineCompressed, .standard),
+        ]
         let engines = compressions.map { id, compression in
             let path = directory + "/" + id.rawValue
             let contender = EngineContender<Feed>(
-                directory: path, durability: .process, compression: compression, budget: ByteCount(budget))
+                directory: path, durability: .process, compression: compression,
+                budget: ByteCount(budget))
             return Limited(id: id, contender: contender, directory: path) { feeds in
                 let cache = try contender.cache
                 return feeds.count { cache.peek(Feed.self, "Feed:\($0.id)") != nil }
@@ -72,7 +77,11 @@ struct EvictionUnderPressure {
         for (number, access) in accesses.enumerated() {
             let feed = feeds[access]
             time += try clock.measure {
-                if try limited.contender.read(feed.id) != nil { hits += 1 } else { try limited.contender.write(feed) }
+                if try limited.contender.read(feed.id) != nil {
+                    hits += 1
+                } else {
+                    try limited.contender.write(feed)
+                }
             }
             // After it is full, and not too often: looking takes a read of each.
             guard (number + 1) % max(1, accesses.count / 10) == 0 else { continue }
@@ -81,7 +90,8 @@ struct EvictionUnderPressure {
         }
         let capacity = max(1, held.reduce(0, +) / max(1, held.count))
         return Result(
-            contender: limited.id, budget: contest.scale.evictionBudget, reads: accesses.count, hits: hits,
+            contender: limited.id, budget: contest.scale.evictionBudget, reads: accesses.count,
+            hits: hits,
             feedsHeld: capacity, hitRate: Double(hits) / Double(accesses.count),
             leastRecentlyUsed: ExactLRU.hitRate(of: accesses, capacity: capacity),
             offlineOptimal: OfflineOptimal.hitRate(of: accesses, capacity: capacity),

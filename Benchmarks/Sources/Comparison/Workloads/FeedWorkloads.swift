@@ -1,7 +1,7 @@
 import Feeds
 
-/// Feeds written, read, changed and deleted, one after the other on the same contenders, which are compared with what they
-/// should hold after each step.
+/// Feeds written, read, changed and deleted, one after the other on the same contenders, which are
+/// compared with what they should hold after each step.
 struct FeedWorkloads {
     let scale: Scale
     let durability: Durability
@@ -15,7 +15,9 @@ struct FeedWorkloads {
     private var random = SplitMix64(state: 42)
     private(set) var outcomes: [Outcome] = []
 
-    init(scale: Scale, durability: Durability, stands: [Stand], announce: @escaping (String) -> Void) {
+    init(
+        scale: Scale, durability: Durability, stands: [Stand], announce: @escaping (String) -> Void
+    ) {
         self.scale = scale
         self.durability = durability
         self.stands = stands
@@ -32,10 +34,14 @@ struct FeedWorkloads {
         Turns(warmUp: max(1, scale.writingRounds / 10), rounds: scale.writingRounds, batch: 5)
     }
 
-    private mutating func report(_ workload: String, _ title: String, _ meaning: String, _ figures: [Figure]) throws {
+    private mutating func report(
+        _ workload: String, _ title: String, _ meaning: String, _ figures: [Figure]
+    ) throws {
         try check(title)
         outcomes.append(
-            Outcome(workload: workload, title: title, meaning: meaning, durability: durability, figures: figures))
+            Outcome(
+                workload: workload, title: title, meaning: meaning, durability: durability,
+                figures: figures))
     }
 
     /// All contenders read what they should.
@@ -44,10 +50,12 @@ struct FeedWorkloads {
         for stand in stands {
             for feed in feeds.enumerated() where feed.offset % max(1, feeds.count / 4) == 0 {
                 guard let read = try stand.contender.read(feed.element.id) else {
-                    throw ComparisonError.missing("\(stand.contestant.name), \(title): feed \(feed.element.id)")
+                    throw ComparisonError.missing(
+                        "\(stand.contestant.name), \(title): feed \(feed.element.id)")
                 }
                 guard read.plain() == feed.element else {
-                    throw ComparisonError.differs("\(stand.contestant.name), \(title)", "feed \(feed.element.id)")
+                    throw ComparisonError.differs(
+                        "\(stand.contestant.name), \(title)", "feed \(feed.element.id)")
                 }
             }
         }
@@ -63,12 +71,14 @@ struct FeedWorkloads {
         for feed in first { for stand in stands { try stand.contender.write(feed) } }
         let feeds = set.feeds
         let figures = try Turns(warmUp: 0, rounds: feeds.count, batch: 1).figures(
-            stands, prepare: { $0.contender.prepare(feeds[$1]) }, { try $0.contender.write(feeds[$1]) })
+            stands, prepare: { $0.contender.prepare(feeds[$1]) },
+            { try $0.contender.write(feeds[$1]) })
         for stand in stands { try stand.contender.settle() }
         for feed in feeds { expected[feed.id] = feed }
         try report(
             "write-new", "write a new feed",
-            "A feed that is not there yet: 601 nodes, of which the people may be there from other feeds.", figures)
+            "A feed that is not there yet: 601 nodes, of which the people may be there from other feeds.",
+            figures)
     }
 
     mutating func rewriteUnchanged() throws {
@@ -77,7 +87,9 @@ struct FeedWorkloads {
         let figures = try writing.figures(
             stands, prepare: { $0.contender.prepare(feeds[$1 % feeds.count]) },
             { try $0.contender.write(feeds[$1 % feeds.count]) })
-        try report("rewrite-same", "rewrite unchanged", "A feed that is there already, just as it is.", figures)
+        try report(
+            "rewrite-same", "rewrite unchanged", "A feed that is there already, just as it is.",
+            figures)
     }
 
     mutating func rewriteEdited() throws {
@@ -91,7 +103,8 @@ struct FeedWorkloads {
             states.append(edited)
         }
         let figures = try turns.figures(
-            stands, prepare: { $0.contender.prepare(states[$1]) }, { try $0.contender.write(states[$1]) })
+            stands, prepare: { $0.contender.prepare(states[$1]) },
+            { try $0.contender.write(states[$1]) })
         try report(
             "rewrite-edited", "rewrite with 1 % changed",
             "A feed of which six nodes of 601 have another number of likes.", figures)
@@ -120,7 +133,9 @@ struct FeedWorkloads {
             }
         }
         for person in changed {
-            for feed in shownIn[person.id] ?? [] { expected[feed] = expected[feed]?.showing(person) }
+            for feed in shownIn[person.id] ?? [] {
+                expected[feed] = expected[feed]?.showing(person)
+            }
         }
         try report(
             "update-person", "update a person, re-read a feed",
@@ -135,7 +150,8 @@ struct FeedWorkloads {
         var sample = Sample(seed: 3)
         let turns = Turns(warmUp: 1, rounds: scale.writingRounds, batch: 1)
         let people = (0..<scale.collection).map { _ in sample.person() }
-        let pages = (0..<turns.operations).map { _ in (0..<scale.page).map { _ in sample.person() } }
+        let pages = (0..<turns.operations).map { _ in (0..<scale.page).map { _ in sample.person() }
+        }
         for stand in stands { try stand.contender.setCollection(people, forKey: "followers") }
         var lists = [people]
         for page in pages { lists.append(lists[lists.count - 1] + page) }
@@ -149,7 +165,8 @@ struct FeedWorkloads {
         }
         try report(
             "append", "append a page to a collection of \(scale.collection)",
-            "\(scale.page) people after \(scale.collection) others. The app has the list in memory.", figures)
+            "\(scale.page) people after \(scale.collection) others. The app has the list in memory.",
+            figures)
     }
 
     /// Takes away from what the other workloads need: comes last.
@@ -161,15 +178,18 @@ struct FeedWorkloads {
             if deleted.count < turns.operations { deleted.append(person.id) }
         }
         let shownIn = shownIn
-        let figures = try Turns(warmUp: 1, rounds: deleted.count - 1, batch: 1).figures(stands) { stand, number in
-            try stand.contender.delete(person: deleted[number], shownIn: shownIn[deleted[number]] ?? [])
+        let figures = try Turns(warmUp: 1, rounds: deleted.count - 1, batch: 1).figures(stands) {
+            stand, number in
+            try stand.contender.delete(
+                person: deleted[number], shownIn: shownIn[deleted[number]] ?? [])
         }
         for id in deleted {
             for feed in shownIn[id] ?? [] { expected[feed] = expected[feed]?.without(person: id) }
         }
         try report(
             "delete", "delete with cascade",
-            "A person, without whom its posts and comments can't be: they are gone from every feed.", figures)
+            "A person, without whom its posts and comments can't be: they are gone from every feed.",
+            figures)
     }
 
     // MARK: Reading
@@ -186,7 +206,8 @@ struct FeedWorkloads {
         }
         try report(
             "read-warm", "read a feed, warm",
-            "A feed of 601 nodes made into models, drawn by Zipf, with its file in the page cache.", figures)
+            "A feed of 601 nodes made into models, drawn by Zipf, with its file in the page cache.",
+            figures)
     }
 
     mutating func readNode() throws {
@@ -196,12 +217,16 @@ struct FeedWorkloads {
         let shownIn = shownIn
         let figures = try turns.figures(stands) { stand, number in
             let person = people[number]
-            guard try stand.contender.person(person.id, shownIn: shownIn[person.id]?.first ?? "") != nil else {
+            guard
+                try stand.contender.person(person.id, shownIn: shownIn[person.id]?.first ?? "")
+                    != nil
+            else {
                 throw ComparisonError.missing("\(stand.contestant.name): person \(person.id)")
             }
         }
         try report(
-            "read-node", "read one node", "One person. Who keeps feeds whole reads a feed that shows it.", figures)
+            "read-node", "read one node",
+            "One person. Who keeps feeds whole reads a feed that shows it.", figures)
     }
 
     /// Nothing of the file in memory, neither the contender's nor the system's.
@@ -253,15 +278,18 @@ struct FeedWorkloads {
             return Figure(stand.contestant, unit: .bytes, values: [Double(bytes)])
         }
         try report(
-            "size", "bytes on disk", "The directory after \(scale.feeds + 5) feeds were written, closed.", figures)
+            "size", "bytes on disk",
+            "The directory after \(scale.feeds + 5) feeds were written, closed.", figures)
     }
 }
 
 extension Contest {
-    /// The workloads over feeds; of those that read and don't write only where nothing waits for the disk.
+    /// The workloads over feeds; of those that read and don't write only where nothing waits for
+    /// the disk.
     func feeds(_ durability: Durability) throws -> [Outcome] {
         let scratch = try Scratch(in: directory)
-        let contestants = durability == .process ? contestants : contestants.filter { $0.role != .ceiling }
+        let contestants =
+            durability == .process ? contestants : contestants.filter { $0.role != .ceiling }
         let stands = try contestants.map { try Stand($0, in: scratch.path, durability: durability) }
         var feeds = FeedWorkloads(scale: scale, durability: durability, stands: stands) { what in
             announce(durability == .process ? what : what + ", waiting for the disk")
@@ -276,7 +304,8 @@ extension Contest {
         try feeds.rewriteUnchanged()
         try feeds.rewriteEdited()
         try feeds.append()
-        // Whole feeds rewritten by the dozen, each of which waits: minutes, and nothing that the main table does not say.
+        // Whole feeds rewritten by the dozen, each of which waits: minutes, and nothing that the
+        // main table does not say.
         if durability == .process {
             try feeds.updatePerson()
             try feeds.delete()

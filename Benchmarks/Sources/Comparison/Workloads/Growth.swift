@@ -1,6 +1,7 @@
 import Feeds
 
-/// What operations take while caches grow from a thousand records to a million, and some of them beyond where asked.
+/// What operations take while caches grow from a thousand records to a million, and some of them
+/// beyond where asked.
 ///
 /// All records are different: no feed shows a person of another.
 struct Growth {
@@ -32,7 +33,9 @@ struct Growth {
     private func run(_ contestants: [Contestant], _ sizes: [Int]) throws -> [Point] {
         guard !sizes.isEmpty else { return [] }
         let scratch = try Scratch(in: contest.directory)
-        let grown = try contestants.map { Grown(try Stand($0, in: scratch.path, durability: .process)) }
+        let grown = try contestants.map {
+            Grown(try Stand($0, in: scratch.path, durability: .process))
+        }
         var sample = Sample(seed: 9)
         var number = 0
         var records = 0
@@ -58,16 +61,20 @@ struct Growth {
         return points
     }
 
-    private var turns: Turns { Turns(warmUp: 1, rounds: max(2, contest.scale.writingRounds / 2), batch: 2) }
+    private var turns: Turns {
+        Turns(warmUp: 1, rounds: max(2, contest.scale.writingRounds / 2), batch: 2)
+    }
 
     private func measure(_ grown: [Grown], _ records: Int, _ fresh: [Feed]) throws -> [Point] {
         let stands = grown.map(\.stand)
-        // Where there are few records, many are older than the first dictionaries; later on hardly any.
+        // Where there are few records, many are older than the first dictionaries; later on hardly
+        // any.
         if records <= 1_000_000 { for stand in stands { try stand.contender.settle() } }
         var random = SplitMix64(state: UInt64(records))
         let drawn = (0..<turns.operations * 5).map { _ in Int(random.next() >> 1) }
         let opening = try Turns(warmUp: 1, rounds: 5, batch: 1).measure(
-            stands, prepare: { stand, _ in try stand.contender.close() }, { stand, _ in try stand.contender.open() })
+            stands, prepare: { stand, _ in try stand.contender.close() },
+            { stand, _ in try stand.contender.open() })
         let held = grown[0]
         let many = Turns(warmUp: 1, rounds: turns.rounds, batch: 10)
         let reading = try many.measure(stands) { stand, number in
@@ -83,10 +90,12 @@ struct Growth {
             }
         }
         let writing = try turns.measure(
-            stands, prepare: { $0.contender.prepare(fresh[$1]) }, { try $0.contender.write(fresh[$1]) })
+            stands, prepare: { $0.contender.prepare(fresh[$1]) },
+            { try $0.contender.write(fresh[$1]) })
         let edited = fresh.map { $0.edited(1) }
         let rewriting = try turns.measure(
-            stands, prepare: { $0.contender.prepare(edited[$1]) }, { try $0.contender.write(edited[$1]) })
+            stands, prepare: { $0.contender.prepare(edited[$1]) },
+            { try $0.contender.write(edited[$1]) })
         for contender in grown { for feed in fresh { contender.note(feed) } }
         return try stands.indices.map { index in
             let contestant = stands[index].contestant
@@ -94,7 +103,8 @@ struct Growth {
                 Figure(contestant, unit: .microseconds, values: times[index])
             }
             return Point(
-                contender: contestant.id, records: records, open: figure(opening), read: figure(reading),
+                contender: contestant.id, records: records, open: figure(opening),
+                read: figure(reading),
                 node: figure(nodes), write: figure(writing), rewrite: figure(rewriting),
                 bytes: try stands[index].bytesOnDisk())
         }

@@ -17,9 +17,11 @@ struct ReadingBesideWriter {
         let p50, p90, p99, most: Double
         /// Nil where there are too few reads to tell.
         let p999: Double?
-        /// Of the turns, the 99th percentile in the middle: one hiccup of the machine must not decide what is compared.
+        /// Of the turns, the 99th percentile in the middle: one hiccup of the machine must not
+        /// decide what is compared.
         let middleP99: Double
-        /// How often the writer committed, a second: fewer than wanted where a write takes longer than its turn.
+        /// How often the writer committed, a second: fewer than wanted where a write takes longer
+        /// than its turn.
         let commits: Double
     }
 
@@ -36,11 +38,16 @@ struct ReadingBesideWriter {
         }
 
         func latency(of contender: ContenderID, hasWriter: Bool) -> Latency {
-            func at(_ percentile: Double) -> Double { Double(all.valueAtPercentile(percentile)) / 1_000 }
+            func at(_ percentile: Double) -> Double {
+                Double(all.valueAtPercentile(percentile)) / 1_000
+            }
             return Latency(
-                contender: contender, hasWriter: hasWriter, count: Int(all.totalCount), p50: at(50), p90: at(90),
-                p99: at(99), most: Double(all.max) / 1_000, p999: all.totalCount >= 10_000 ? at(99.9) : nil,
-                middleP99: p99s.sorted()[p99s.count / 2], commits: commits.reduce(0, +) / Double(commits.count))
+                contender: contender, hasWriter: hasWriter, count: Int(all.totalCount), p50: at(50),
+                p90: at(90),
+                p99: at(99), most: Double(all.max) / 1_000,
+                p999: all.totalCount >= 10_000 ? at(99.9) : nil,
+                middleP99: p99s.sorted()[p99s.count / 2],
+                commits: commits.reduce(0, +) / Double(commits.count))
         }
     }
 
@@ -59,8 +66,11 @@ struct ReadingBesideWriter {
                 let stand = stands[index]
                 contest.announce("reading beside a writer, turn \(turn): \(stand.contestant.name)")
                 _ = try measure(stand, set, isWriting: false, seconds: scale.seconds / 10)
-                alone[index].add(try measure(stand, set, isWriting: false, seconds: scale.seconds).times, commits: 0)
-                let (times, commits) = try measure(stand, set, isWriting: true, seconds: scale.seconds)
+                alone[index].add(
+                    try measure(stand, set, isWriting: false, seconds: scale.seconds).times,
+                    commits: 0)
+                let (times, commits) = try measure(
+                    stand, set, isWriting: true, seconds: scale.seconds)
                 beside[index].add(times, commits: commits)
             }
         }
@@ -78,7 +88,8 @@ struct ReadingBesideWriter {
         _ stand: Stand, _ set: FeedSet, isWriting: Bool, seconds: Double
     ) throws -> (times: Histogram<UInt64>, commits: Double) {
         let writer =
-            isWriting ? PacedWriter(stand.contender, set.feeds, commitsPerSecond: Self.commitsPerSecond) : nil
+            isWriting
+            ? PacedWriter(stand.contender, set.feeds, commitsPerSecond: Self.commitsPerSecond) : nil
         let times = try read(stand, set.feeds.map(\.id), seconds: seconds)
         return (times, try writer?.stop() ?? 0)
     }
@@ -88,7 +99,9 @@ struct ReadingBesideWriter {
         Histogram(highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
     }
 
-    private func read(_ stand: Stand, _ identifiers: [String], seconds: Double) throws -> Histogram<UInt64> {
+    private func read(_ stand: Stand, _ identifiers: [String], seconds: Double) throws -> Histogram<
+        UInt64
+    > {
         var histogram = Self.histogram()
         let table = ZipfTable(count: identifiers.count)
         var random = SplitMix64(state: 7)

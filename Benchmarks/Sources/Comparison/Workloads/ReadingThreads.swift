@@ -10,7 +10,9 @@ struct ReadingThreads {
     func run() throws -> [Outcome] {
         let set = contest.scale.feedSet
         let scratch = try Scratch(in: contest.directory)
-        let stands = try contest.contestants.map { try Stand($0, in: scratch.path, durability: .process) }
+        let stands = try contest.contestants.map {
+            try Stand($0, in: scratch.path, durability: .process)
+        }
         for stand in stands { try stand.fill(set.feeds) }
         let outcomes = try Self.threads.map { count in
             contest.announce("reading by \(count) \(count == 1 ? "thread" : "threads")")
@@ -25,9 +27,12 @@ struct ReadingThreads {
             return Outcome(
                 workload: "threads-\(count)",
                 title: "feeds read a second, \(count) \(count == 1 ? "thread" : "threads")",
-                meaning: "Feeds of 601 nodes, drawn by Zipf; how many all threads together read in a second.",
+                meaning:
+                    "Feeds of 601 nodes, drawn by Zipf; how many all threads together read in a second.",
                 durability: .process,
-                figures: zip(stands, rates).map { Figure($0.contestant, unit: .perSecond, values: $1) })
+                figures: zip(stands, rates).map {
+                    Figure($0.contestant, unit: .perSecond, values: $1)
+                })
         }
         for stand in stands { try stand.contender.close() }
         return outcomes
@@ -60,7 +65,8 @@ struct ReadingThreads {
         }
         for _ in 0..<threads { ended.wait() }
         if let error = tally.failure.withLock({ $0 }) { throw error }
-        return Double(tally.reads.load(ordering: .relaxed)) / ((clock.now - start).microseconds / 1e6)
+        return Double(tally.reads.load(ordering: .relaxed))
+            / ((clock.now - start).microseconds / 1e6)
     }
 
     private final class Tally: Sendable {

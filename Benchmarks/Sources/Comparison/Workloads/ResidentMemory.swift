@@ -1,14 +1,15 @@
 import Feeds
 import Foundation
 
-/// How much memory a process takes that has read all feeds once: a process of its own for each contender.
+/// How much memory a process takes that has read all feeds once: a process of its own for each
+/// contender.
 struct ResidentMemory {
     let contest: Contest
 
     struct Result: Codable, Sendable {
         let contender: ContenderID
-        /// Beyond what the process had before it opened the contender. Bytes of a mapped file are the system's: it takes them
-        /// back when it needs them.
+        /// Beyond what the process had before it opened the contender. Bytes of a mapped file are
+        /// the system's: it takes them back when it needs them.
         let ownBytes, fileBytes: Int
     }
 
@@ -45,17 +46,21 @@ struct ResidentMemory {
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            throw ComparisonError.system("the process that measures memory", process.terminationStatus)
+            throw ComparisonError.system(
+                "the process that measures memory", process.terminationStatus)
         }
         return try JSONDecoder().decode(Result.self, from: data)
     }
 
     /// In a process of its own, which has done nothing else: what it takes to read every feed once.
-    static func measureHere(_ contestant: Contestant, in directory: String, feeds identifiers: [String]) throws
+    static func measureHere(
+        _ contestant: Contestant, in directory: String, feeds identifiers: [String]
+    ) throws
         -> Result
     {
         let before = try Memory.now()
-        // The ceiling is what the models take that a read makes; what reading them takes besides counts, too.
+        // The ceiling is what the models take that a read makes; what reading them takes besides
+        // counts, too.
         let isCeiling = contestant.role == .ceiling
         let stand = try Stand(isCeiling ? .engine : contestant, in: directory, durability: .process)
         var held: [Feed] = []
@@ -84,7 +89,8 @@ struct Memory {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         func bytes(_ name: String) -> Int {
             let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }
-            return (line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first).flatMap { Int($0) }
+            return (line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first)
+                .flatMap { Int($0) }
                 .map { $0 * 1_024 } ?? 0
         }
         return Memory(own: bytes("RssAnon"), file: bytes("RssFile"))

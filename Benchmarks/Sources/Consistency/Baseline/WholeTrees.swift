@@ -1,7 +1,8 @@
 import Espalier
 
-/// The original's algorithm, straightforward and as fast as it goes: listeners by identifier, and `map` over the whole tree of
-/// every listener that shows what changed. The same way to the main actor and back as the one it is compared with.
+/// The original's algorithm, straightforward and as fast as it goes: listeners by identifier, and
+/// `map` over the whole tree of every listener that shows what changed. The same way to the main
+/// actor and back as the one it is compared with.
 actor WholeTrees {
     private final class Weak: @unchecked Sendable {
         // `@unchecked`: written once; the main actor alone calls what it holds.
@@ -19,7 +20,9 @@ actor WholeTrees {
     private func add(_ weak: Weak, _ model: any ConsistencyManagerModel) {
         if let identifier = model.modelIdentifier {
             let known = listeners[identifier] ?? []
-            if !known.contains(where: { $0.listener === weak.listener }) { listeners[identifier] = known + [weak] }
+            if !known.contains(where: { $0.listener === weak.listener }) {
+                listeners[identifier] = known + [weak]
+            }
         }
         model.forEach { add(weak, $0) }
     }
@@ -33,7 +36,9 @@ actor WholeTrees {
         for (weak, base) in zip(affected, bases) {
             guard let base else { continue }
             var updates = ModelUpdates()
-            guard let new = updated(base, posted, &updates), !updates.changedModelIds.isEmpty else { continue }
+            guard let new = updated(base, posted, &updates), !updates.changedModelIds.isEmpty else {
+                continue
+            }
             results.append((weak, new, updates))
         }
         let deliveries = results
@@ -50,7 +55,8 @@ actor WholeTrees {
     ) {
         if let identifier = model.modelIdentifier {
             if posted[identifier] == nil { posted[identifier] = model }
-            for weak in listeners[identifier] ?? [] where !affected.contains(where: { $0 === weak }) {
+            for weak in listeners[identifier] ?? [] where !affected.contains(where: { $0 === weak })
+            {
                 affected.append(weak)
             }
         }

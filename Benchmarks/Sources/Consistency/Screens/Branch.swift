@@ -19,7 +19,9 @@ final class Branch: ConsistencyManagerModel, Equatable {
         guard levels > 0 else { return Branch(id: leaf(id), value: 0, branches: []) }
         return Branch(
             id: id, value: 0,
-            branches: (0..<fanOut).map { _ in tree(&number, levels: levels - 1, fanOut: fanOut, leaf: leaf) })
+            branches: (0..<fanOut).map { _ in
+                tree(&number, levels: levels - 1, fanOut: fanOut, leaf: leaf)
+            })
     }
 
     func map(
@@ -28,7 +30,9 @@ final class Branch: ConsistencyManagerModel, Equatable {
         Branch(id: id, value: value, branches: branches.compactMap { transform($0) as? Branch })
     }
 
-    func forEach(_ visit: (any ConsistencyManagerModel) -> Void) { for branch in branches { visit(branch) } }
+    func forEach(_ visit: (any ConsistencyManagerModel) -> Void) {
+        for branch in branches { visit(branch) }
+    }
 
     static func == (a: Branch, b: Branch) -> Bool {
         a === b || (a.id == b.id && a.value == b.value && a.branches == b.branches)

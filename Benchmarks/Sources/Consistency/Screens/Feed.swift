@@ -18,10 +18,15 @@ struct Feed: Model, Codable, NormalizedModel, Equatable {
             let first = number * 1_000 + index * 10
             return Post(
                 id: first, text: "Post \(first) of a feed",
-                author: index == 40 && person != nil ? person! : Person(id: first + 1, name: "Author \(first)"),
+                author: index == 40 && person != nil
+                    ? person! : Person(id: first + 1, name: "Author \(first)"),
                 comments: [
-                    Comment(id: first, text: "First!", author: Person(id: first + 2, name: "Reader \(first)")),
-                    Comment(id: first + 1, text: "Second.", author: Person(id: first + 3, name: "Other \(first)")),
+                    Comment(
+                        id: first, text: "First!",
+                        author: Person(id: first + 2, name: "Reader \(first)")),
+                    Comment(
+                        id: first + 1, text: "Second.",
+                        author: Person(id: first + 3, name: "Other \(first)")),
                 ])
         }
         self.init(id: number, posts: posts)
@@ -43,7 +48,8 @@ struct Post: Model, Codable, NormalizedModel, Equatable {
     func map(_ transform: (any Model) -> (any Model)?) -> Post? {
         guard let author = transform(author) as? Person else { return nil }
         return Post(
-            id: id, text: text, author: author, comments: comments.compactMap { transform($0) as? Comment })
+            id: id, text: text, author: author,
+            comments: comments.compactMap { transform($0) as? Comment })
     }
 
     func forEach(_ visit: (any Model) -> Void) {

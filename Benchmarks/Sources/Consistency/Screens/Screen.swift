@@ -10,7 +10,8 @@ final class Screen: ConsistencyManagerListener {
 
     func currentModel() -> (any ConsistencyManagerModel)? { model }
 
-    func modelUpdated(_ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?) {
+    func modelUpdated(_ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?)
+    {
         self.model = model
         self.updates += 1
     }

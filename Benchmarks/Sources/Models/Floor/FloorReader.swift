@@ -1,8 +1,9 @@
 import CLMDBRaw
 import Feeds
 
-/// The floor: what reading a tree costs when nothing is general. Raw `mdb_get` by handle and the engine's own record bytes,
-/// decoded by hand into the same structs, with no check, no shapes, no limits, no cycles and no index.
+/// The floor: what reading a tree costs when nothing is general. Raw `mdb_get` by handle and the
+/// engine's own record bytes, decoded by hand into the same structs, with no check, no shapes, no
+/// limits, no cycles and no index.
 struct FloorReader {
     let environment: RawEnvironment
 
@@ -11,7 +12,9 @@ struct FloorReader {
             var cursor = try record(handle, transaction)
             return Timeline(
                 id: cursor.string(),
-                feeds: try (0..<cursor.arrayCount()).map { _ in try feed(cursor.child(), transaction) })
+                feeds: try (0..<cursor.arrayCount()).map { _ in
+                    try feed(cursor.child(), transaction)
+                })
         }
     }
 
@@ -37,23 +40,30 @@ struct FloorReader {
     private func post(_ handle: UInt64, _ transaction: OpaquePointer) throws -> Post {
         var cursor = try record(handle, transaction)
         return Post(
-            id: cursor.string(), text: cursor.string(), createdAt: cursor.double(), likesCount: cursor.integer(),
-            repliesCount: cursor.integer(), isPinned: cursor.bool(), author: try person(cursor.child(), transaction),
-            comments: try (0..<cursor.arrayCount()).map { _ in try comment(cursor.child(), transaction) })
+            id: cursor.string(), text: cursor.string(), createdAt: cursor.double(),
+            likesCount: cursor.integer(),
+            repliesCount: cursor.integer(), isPinned: cursor.bool(),
+            author: try person(cursor.child(), transaction),
+            comments: try (0..<cursor.arrayCount()).map { _ in
+                try comment(cursor.child(), transaction)
+            })
     }
 
     private func comment(_ handle: UInt64, _ transaction: OpaquePointer) throws -> Comment {
         var cursor = try record(handle, transaction)
         return Comment(
-            id: cursor.string(), text: cursor.string(), createdAt: cursor.double(), likesCount: cursor.integer(),
+            id: cursor.string(), text: cursor.string(), createdAt: cursor.double(),
+            likesCount: cursor.integer(),
             isEdited: cursor.bool(), author: try person(cursor.child(), transaction))
     }
 
     private func person(_ handle: UInt64, _ transaction: OpaquePointer) throws -> Person {
         var cursor = try record(handle, transaction)
         return Person(
-            id: cursor.string(), name: cursor.string(), handle: cursor.string(), headline: cursor.string(),
-            avatar: cursor.string(), followersCount: cursor.integer(), followingCount: cursor.integer(),
+            id: cursor.string(), name: cursor.string(), handle: cursor.string(),
+            headline: cursor.string(),
+            avatar: cursor.string(), followersCount: cursor.integer(),
+            followingCount: cursor.integer(),
             isVerified: cursor.bool())
     }
 }

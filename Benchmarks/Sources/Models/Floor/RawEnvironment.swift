@@ -1,7 +1,8 @@
 import CLMDBRaw
 import Foundation
 
-/// LMDB's own calls over one file, with no safety and no abstraction: what the engine is measured against.
+/// LMDB's own calls over one file, with no safety and no abstraction: what the engine is measured
+/// against.
 final class RawEnvironment {
     struct Failure: Error { let code: Int32 }
 
@@ -12,7 +13,10 @@ final class RawEnvironment {
 
     /// An empty environment, as durable as `noSync`; or, `reading`, one as it stands.
     init(directory: String, reading: Bool = false) throws {
-        if !reading { try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true) }
+        if !reading {
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true)
+        }
         var created: OpaquePointer?
         try Self.check(mdb_env_create(&created))
         environment = created!  // made by the call above
@@ -37,7 +41,8 @@ final class RawEnvironment {
         if code != 0 { throw Failure(code: code) }
     }
 
-    private static func begin(_ environment: OpaquePointer, _ flags: UInt32) throws -> OpaquePointer {
+    private static func begin(_ environment: OpaquePointer, _ flags: UInt32) throws -> OpaquePointer
+    {
         var transaction: OpaquePointer?
         try check(mdb_txn_begin(environment, nil, flags, &transaction))
         return transaction!  // made by the call above
@@ -57,16 +62,21 @@ final class RawEnvironment {
         try Self.check(mdb_txn_commit(transaction))
     }
 
-    private func put(_ entry: RawRecords.Entry, in keyspace: MDB_dbi, _ transaction: OpaquePointer, _ flags: UInt32)
+    private func put(
+        _ entry: RawRecords.Entry, in keyspace: MDB_dbi, _ transaction: OpaquePointer,
+        _ flags: UInt32
+    )
         throws
     {
         try entry.key.withUnsafeBytes { keyBytes in
             try entry.value.withUnsafeBytes { valueBytes in
                 // LMDB does not write through these.
                 var key = MDB_val(
-                    mv_size: keyBytes.count, mv_data: UnsafeMutableRawPointer(mutating: keyBytes.baseAddress))
+                    mv_size: keyBytes.count,
+                    mv_data: UnsafeMutableRawPointer(mutating: keyBytes.baseAddress))
                 var value = MDB_val(
-                    mv_size: valueBytes.count, mv_data: UnsafeMutableRawPointer(mutating: valueBytes.baseAddress))
+                    mv_size: valueBytes.count,
+                    mv_data: UnsafeMutableRawPointer(mutating: valueBytes.baseAddress))
                 try Self.check(mdb_put(transaction, keyspace, &key, &value, flags))
             }
         }
@@ -88,11 +98,15 @@ extension RawEnvironment {
     /// Everything in the file.
     func contents() throws -> RawRecords {
         try read { transaction in
-            RawRecords(nodes: try entries(of: nodes, transaction), index: try entries(of: index, transaction))
+            RawRecords(
+                nodes: try entries(of: nodes, transaction),
+                index: try entries(of: index, transaction))
         }
     }
 
-    private func entries(of keyspace: MDB_dbi, _ transaction: OpaquePointer) throws -> [RawRecords.Entry] {
+    private func entries(of keyspace: MDB_dbi, _ transaction: OpaquePointer) throws -> [RawRecords
+        .Entry]
+    {
         var cursor: OpaquePointer?
         try Self.check(mdb_cursor_open(transaction, keyspace, &cursor))
         defer { mdb_cursor_close(cursor) }
@@ -103,7 +117,8 @@ extension RawEnvironment {
             entries.append(
                 RawRecords.Entry(
                     key: [UInt8](UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size)),
-                    value: [UInt8](UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))))
+                    value: [UInt8](
+                        UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))))
         }
         return entries
     }
@@ -113,7 +128,10 @@ extension RawEnvironment {
     /// The handle that the index of a cache's file has for a node.
     func handle(of identifier: String) throws -> UInt64 {
         let name = Array(identifier.utf8)
-        guard let entry = try contents().index.first(where: { $0.key.dropFirst().elementsEqual(name) }) else {
+        guard
+            let entry = try contents().index.first(where: { $0.key.dropFirst().elementsEqual(name) }
+            )
+        else {
             throw BenchmarkError.lacksRecord(identifier)
         }
         return entry.value.reduce(0) { $0 << 8 | UInt64($1) }

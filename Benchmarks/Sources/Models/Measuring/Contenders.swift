@@ -19,7 +19,8 @@ struct Contenders {
                 let time = try clock.measure { try bodies[index](round) }
                 guard round >= warmUp else { continue }
                 times[index].append(
-                    Double(time.components.attoseconds) / 1e12 + Double(time.components.seconds) * 1e6)
+                    Double(time.components.attoseconds) / 1e12 + Double(time.components.seconds)
+                        * 1e6)
             }
         }
         return times.map { $0.sorted()[$0.count / 2] }

@@ -5,7 +5,9 @@ import Foundation
 final class Scratch {
     let path = NSTemporaryDirectory() + "espalier-models-\(UInt64.random(in: .min ... .max))"
 
-    init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+    init() throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 

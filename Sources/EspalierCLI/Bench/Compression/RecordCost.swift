@@ -2,7 +2,8 @@ import EspalierCompression
 import EspalierRecords
 import EspalierStore
 
-/// What compressing one record costs beside copying and checking it, which is what storing it raw costs.
+/// What compressing one record costs beside copying and checking it, which is what storing it raw
+/// costs.
 struct RecordCost {
     /// Nanoseconds a record.
     let copyingAndChecking: Double
@@ -17,12 +18,15 @@ struct RecordCost {
         var payloads: [[UInt8]] = []
         try cache.inspect { inspection in
             try inspection.forEachRecord { _, stored in
-                if case .record(let record) = stored, record.children.count < 4 { payloads.append(record.payload) }
+                if case .record(let record) = stored, record.children.count < 4 {
+                    payloads.append(record.payload)
+                }
                 return true
             }
         }
         guard let dictionary = DictionaryTrainer.train(payloads.prefix(4_000), size: 16 << 10),
-            let digest = CompressionDigest(dictionary, level: 3), let compressor = Compressor(level: 3)
+            let digest = CompressionDigest(dictionary, level: 3),
+            let compressor = Compressor(level: 3)
         else { return nil }
         let measured = payloads.suffix(2_000)
         var copies = [UInt8](repeating: 0, count: 64 << 10)
@@ -40,7 +44,9 @@ struct RecordCost {
     }
 
     /// The median of some passes over all, for one.
-    private static func nanoseconds(_ items: ArraySlice<[UInt8]>, _ body: ([UInt8]) -> Int) -> Double {
+    private static func nanoseconds(_ items: ArraySlice<[UInt8]>, _ body: ([UInt8]) -> Int)
+        -> Double
+    {
         var sum = 0
         let passes = (0..<passes).map { _ in
             ContinuousClock().measure { for item in items { sum &+= body(item) } } / .nanoseconds(1)

@@ -2,8 +2,8 @@ import EspalierModels
 import EspalierRecords
 import EspalierStore
 
-/// A hot tenth that is read again and again beside nine tenths that nobody reads twice, once with back-pointers in every tree and
-/// once without: stale cycles must not outlive what is in use.
+/// A hot tenth that is read again and again beside nine tenths that nobody reads twice, once with
+/// back-pointers in every tree and once without: stale cycles must not outlive what is in use.
 struct CycleBench {
     let folder: String
     var budget: ByteCount

@@ -2,7 +2,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Looks at the size of a directory's files a thousand times a second, and remembers the most it has seen.
+/// Looks at the size of a directory's files a thousand times a second, and remembers the most it
+/// has seen.
 final class DirectoryWatcher: Sendable {
     private struct State {
         var most = 0

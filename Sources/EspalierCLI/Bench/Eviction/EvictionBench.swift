@@ -2,10 +2,11 @@ import EspalierRecords
 import EspalierStore
 import Foundation
 
-/// Feeds without end into a cache with a budget; after each, some are read, recent ones more often, and fetched again where they are
-/// not found.
+/// Feeds without end into a cache with a budget; after each, some are read, recent ones more often,
+/// and fetched again where they are not found.
 ///
-/// The workload of the design's figures: 601 nodes a feed, 2,000 people drawn by Zipf 0.99, three roots read per feed.
+/// The workload of the design's figures: 601 nodes a feed, 2,000 people drawn by Zipf 0.99, three
+/// roots read per feed.
 struct EvictionBench {
     static let people = 2_000
     static let readsPerFeed = 3
@@ -51,7 +52,8 @@ struct EvictionBench {
     }
 
     func run() throws -> Result {
-        let configuration = Configuration(budget: budget, durability: FeedCache.durability, compression: compression)
+        let configuration = Configuration(
+            budget: budget, durability: FeedCache.durability, compression: compression)
         let cache = try NormalizedCache(directory: path, configuration: configuration)
         defer { cache.close() }
         let watcher = DirectoryWatcher(path: path)
@@ -70,7 +72,9 @@ struct EvictionBench {
             }
             guard feeds % 8 == 0 else { continue }
             let evicted = try cache.statistics().evictions.bytes.bytes
-            if evicted > 0, result.trace.firstCounted == nil { result.trace.firstCounted = result.trace.accesses.count }
+            if evicted > 0, result.trace.firstCounted == nil {
+                result.trace.firstCounted = result.trace.accesses.count
+            }
             if Double(evicted) >= goal, ContinuousClock.now >= end { break }
         }
         result.statistics = try cache.statistics()

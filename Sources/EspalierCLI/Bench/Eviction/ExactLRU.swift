@@ -1,4 +1,5 @@
-/// A cache of so many feeds that evicts the one that was not asked for for longest: a simulation, in memory.
+/// A cache of so many feeds that evicts the one that was not asked for for longest: a simulation,
+/// in memory.
 struct ExactLRU {
     let capacity: Int
 

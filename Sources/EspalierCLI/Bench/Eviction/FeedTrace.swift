@@ -1,10 +1,12 @@
-/// The feeds that were asked for, in order; who asks for one that is not there fetches it, so that it is there afterwards.
+/// The feeds that were asked for, in order; who asks for one that is not there fetches it, so that
+/// it is there afterwards.
 struct FeedTrace: Sendable {
     var accesses: [Int] = []
     /// Hits are counted from this access on, when the cache is full; nil while it is not.
     var firstCounted: Int?
 
-    /// Whether each access is one that a cache can hit: nothing can have what is asked for the first time.
+    /// Whether each access is one that a cache can hit: nothing can have what is asked for the
+    /// first time.
     private var isRepeated: [Bool] {
         var seen: Set<Int> = []
         return accesses.map { !seen.insert($0).inserted }

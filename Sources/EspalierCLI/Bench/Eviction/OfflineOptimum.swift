@@ -1,5 +1,6 @@
-/// A cache of so many feeds that knows the future: it evicts the one that will not be asked for for longest, even if that is the one
-/// that has just come (L. A. Belady, *A study of replacement algorithms for a virtual-storage computer*, 1966). No cache hits more.
+/// A cache of so many feeds that knows the future: it evicts the one that will not be asked for for
+/// longest, even if that is the one that has just come (L. A. Belady, *A study of replacement
+/// algorithms for a virtual-storage computer*, 1966). No cache hits more.
 struct OfflineOptimum {
     let capacity: Int
 
@@ -13,7 +14,9 @@ struct OfflineOptimum {
         return trace.accesses.enumerated().map { access, feed in
             let isHit = due[feed] != nil
             due[feed] = next[access]
-            if due.count > capacity, let last = due.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
+            if due.count > capacity,
+                let last = due.max(by: { ($0.value, $0.key) < ($1.value, $1.key) })
+            {
                 due[last.key] = nil
             }
             return isHit

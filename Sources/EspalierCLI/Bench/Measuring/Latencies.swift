@@ -1,7 +1,8 @@
 import EspalierCharts
 import Histogram
 
-/// How long something took, each time it was done: an HdrHistogram of nanoseconds with three digits.
+/// How long something took, each time it was done: an HdrHistogram of nanoseconds with three
+/// digits.
 ///
 /// Example: `latencies.record(.microseconds(3))`, then `latencies.microseconds(at: 99.9)`.
 struct Latencies: Sendable {
@@ -12,7 +13,8 @@ struct Latencies: Sendable {
     private static let limit: UInt64 = 600_000_000_000
 
     init() {
-        histogram = Histogram(highestTrackableValue: Self.limit, numberOfSignificantValueDigits: .three)
+        histogram = Histogram(
+            highestTrackableValue: Self.limit, numberOfSignificantValueDigits: .three)
     }
 
     var count: Int { Int(histogram.totalCount) }

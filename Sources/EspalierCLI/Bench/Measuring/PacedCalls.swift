@@ -1,11 +1,14 @@
 /// Calls something on a schedule, and times each call from when it was due.
 ///
-/// Who calls back to back waits for one slow call and misses all that would have been slow beside it (*coordinated omission*):
-/// here a call that comes late because of the one before has waited, and says so.
+/// Who calls back to back waits for one slow call and misses all that would have been slow beside
+/// it (*coordinated omission*): here a call that comes late because of the one before has waited,
+/// and says so.
 struct PacedCalls {
     var interval = Duration.microseconds(100)
 
-    func run(for duration: Duration, into latencies: inout Latencies, _ body: () throws -> Void) rethrows {
+    func run(for duration: Duration, into latencies: inout Latencies, _ body: () throws -> Void)
+        rethrows
+    {
         let clock = ContinuousClock()
         var due = clock.now
         let end = due + duration

@@ -19,10 +19,12 @@ final class PacedWriter: Sendable {
             let clock = ContinuousClock()
             var due = clock.now
             while !state.withLock({ $0.isOver }) {
-                // The same hundred people over and over: the cache does not grow while it is measured.
+                // The same hundred people over and over: the cache does not grow while it is
+                // measured.
                 if state.withLock({ $0.commits % 100 == 0 }) { people = FeedPeople() }
                 let number = state.withLock { $0.commits }
-                guard (try? cache.set(people.next(1).map { $0.renamed("\(number)") }).wait()) != nil else { break }
+                guard (try? cache.set(people.next(1).map { $0.renamed("\(number)") }).wait()) != nil
+                else { break }
                 state.withLock { $0.commits += 1 }
                 due = max(due + interval, clock.now)
                 Thread.sleep(forTimeInterval: (due - clock.now) / .seconds(1))

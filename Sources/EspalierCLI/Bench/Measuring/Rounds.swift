@@ -1,4 +1,5 @@
-/// Does several things turn by turn, so that what else the machine does falls on all of them, until the time is over.
+/// Does several things turn by turn, so that what else the machine does falls on all of them, until
+/// the time is over.
 ///
 ///     let timings = try Rounds(seconds: 3).run([
 ///         Way("raw") { try check(raw.read(Feed.self, "Feed:1")) },
@@ -9,8 +10,8 @@ struct Rounds {
     var least = 5
     /// Rounds that warm caches and are not counted.
     var warmUps = 3
-    /// Whether the order is drawn anew for each round, so that nobody always finds the processor's caches as the same one left
-    /// them: for things that do not need what the one before did.
+    /// Whether the order is drawn anew for each round, so that nobody always finds the processor's
+    /// caches as the same one left them: for things that do not need what the one before did.
     var isShuffled = false
 
     /// One of the things.
@@ -20,7 +21,10 @@ struct Rounds {
         let body: () throws -> Void
 
         /// - Parameter prepare: done before each time, and not timed.
-        init(_ name: String, prepare: @escaping () throws -> Void = {}, body: @escaping () throws -> Void) {
+        init(
+            _ name: String, prepare: @escaping () throws -> Void = {},
+            body: @escaping () throws -> Void
+        ) {
             self.name = name
             self.prepare = prepare
             self.body = body

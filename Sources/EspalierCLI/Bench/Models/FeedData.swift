@@ -1,7 +1,8 @@
 import Foundation
 
-/// The feed of the design's measurements: 601 nodes, of which 100 posts, 200 comments and 300 people, in 131 bytes a record and
-/// 119 kB of JSON; seeded, so that every run stores the same bytes.
+/// The feed of the design's measurements: 601 nodes, of which 100 posts, 200 comments and 300
+/// people, in 131 bytes a record and 119 kB of JSON; seeded, so that every run stores the same
+/// bytes.
 struct FeedData {
     struct Person {
         let id, name, handle, headline, avatar: String
@@ -41,9 +42,11 @@ struct FeedData {
             nextPerson += 1
             let name = "\(Self.pick(Self.given, &random)) \(Self.pick(Self.family, &random))"
             return Person(
-                id: "\(nextPerson)", name: name, handle: "user_\(nextPerson)", headline: Self.words(4, &random),
+                id: "\(nextPerson)", name: name, handle: "user_\(nextPerson)",
+                headline: Self.words(4, &random),
                 avatar: "https://img.example.com/\(nextPerson % 97)/\(nextPerson).jpg",
-                followersCount: Int(random.next() % 10_000), followingCount: Int(random.next() % 100),
+                followersCount: Int(random.next() % 10_000),
+                followingCount: Int(random.next() % 100),
                 isVerified: random.next() % 20 == 0)
         }
         var date = 700_000_000.0 + Double(seed)
@@ -58,7 +61,8 @@ struct FeedData {
             }
             return Post(
                 id: "\(base + UInt64(number))", text: Self.words(18, &random), createdAt: date,
-                likesCount: Int(random.next() % 500), repliesCount: comments.count, isPinned: number == 0,
+                likesCount: Int(random.next() % 500), repliesCount: comments.count,
+                isPinned: number == 0,
                 author: author,
                 comments: comments)
         }
@@ -70,11 +74,14 @@ struct FeedData {
         "Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Tony", "Radia", "Leslie", "Frances",
     ]
     private static let family = [
-        "Lovelace", "Hopper", "Turing", "Dijkstra", "Liskov", "Knuth", "Hoare", "Perlman", "Lamport",
+        "Lovelace", "Hopper", "Turing", "Dijkstra", "Liskov", "Knuth", "Hoare", "Perlman",
+        "Lamport",
     ]
     private static let vocabulary = [
-        "cache", "tree", "record", "graph", "feed", "swift", "page", "cursor", "budget", "evict", "stale", "fresh",
-        "under", "over", "quick", "brown", "normal", "form", "wall", "branch", "leaf", "root", "trained", "flat",
+        "cache", "tree", "record", "graph", "feed", "swift", "page", "cursor", "budget", "evict",
+        "stale", "fresh",
+        "under", "over", "quick", "brown", "normal", "form", "wall", "branch", "leaf", "root",
+        "trained", "flat",
     ]
 
     private static func pick(_ from: [String], _ random: inout SplitMix64) -> String {

@@ -9,9 +9,12 @@ struct FeedPeople {
         defer { count += amount }
         return (count..<count + amount).map { number in
             HandWrittenPerson(
-                id: "\(Self.base + number)", name: "Person number \(number)", handle: "user_\(number)",
-                headline: "prunes pear trees", avatar: "https://img.example.com/\(number % 97)/\(number).jpg",
-                followersCount: number % 10_000, followingCount: number % 100, isVerified: number % 20 == 0)
+                id: "\(Self.base + number)", name: "Person number \(number)",
+                handle: "user_\(number)",
+                headline: "prunes pear trees",
+                avatar: "https://img.example.com/\(number % 97)/\(number).jpg",
+                followersCount: number % 10_000, followingCount: number % 100,
+                isVerified: number % 20 == 0)
         }
     }
 
@@ -21,7 +24,8 @@ struct FeedPeople {
 extension HandWrittenPerson {
     func renamed(_ name: String) -> HandWrittenPerson {
         HandWrittenPerson(
-            id: id, name: name, handle: handle, headline: headline, avatar: avatar, followersCount: followersCount,
+            id: id, name: name, handle: handle, headline: headline, avatar: avatar,
+            followersCount: followersCount,
             followingCount: followingCount, isVerified: isVerified)
     }
 }
@@ -30,7 +34,9 @@ extension HandWrittenFeed {
     /// With another like for so many posts, spread over it.
     func liked(posts count: Int) -> HandWrittenFeed {
         var posts = posts
-        for index in stride(from: 0, to: posts.count, by: max(1, posts.count / max(1, count))).prefix(count) {
+        for index in stride(from: 0, to: posts.count, by: max(1, posts.count / max(1, count)))
+            .prefix(count)
+        {
             posts[index] = posts[index].liked()
         }
         return HandWrittenFeed(id: id, title: title, posts: posts)
@@ -40,7 +46,8 @@ extension HandWrittenFeed {
 extension HandWrittenPost {
     fileprivate func liked() -> HandWrittenPost {
         HandWrittenPost(
-            id: id, text: text, createdAt: createdAt, likesCount: likesCount + 1, repliesCount: repliesCount,
+            id: id, text: text, createdAt: createdAt, likesCount: likesCount + 1,
+            repliesCount: repliesCount,
             isPinned: isPinned, author: author, comments: comments)
     }
 }

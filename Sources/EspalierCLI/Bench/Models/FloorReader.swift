@@ -1,10 +1,11 @@
 import EspalierLMDB
 
-/// The floor: what reading the feed costs when nothing is general. Hand-written Swift over LMDB and the same value bytes,
-/// decoding into the same structs, with no check, no shapes, no limits, no cycles and no index.
+/// The floor: what reading the feed costs when nothing is general. Hand-written Swift over LMDB and
+/// the same value bytes, decoding into the same structs, with no check, no shapes, no limits, no
+/// cycles and no index.
 ///
-/// The one place outside the byte readers that uses raw pointers: what is measured against must not be slowed by safety
-/// that the measured code does without.
+/// The one place outside the byte readers that uses raw pointers: what is measured against must not
+/// be slowed by safety that the measured code does without.
 struct FloorReader {
     let environment: Environment
     let nodes: Keyspace
@@ -14,10 +15,13 @@ struct FloorReader {
         try environment.read { transaction in try feed(entry, transaction.snapshot) }
     }
 
-    private func record<R>(_ handle: UInt64, _ source: Snapshot, _ body: (inout FloorCursor) throws -> R) throws -> R {
+    private func record<R>(
+        _ handle: UInt64, _ source: Snapshot, _ body: (inout FloorCursor) throws -> R
+    ) throws -> R {
         let result = try source.withValue(nodes, handle) { span in
             try unsafe span.withUnsafeBytes { bytes in
-                var cursor = unsafe FloorCursor(bytes.baseAddress!, handle)  // a record is never empty
+                // a record is never empty
+                var cursor = unsafe FloorCursor(bytes.baseAddress!, handle)
                 return try body(&cursor)
             }
         }
@@ -43,9 +47,12 @@ struct FloorReader {
             let repliesCount = cursor.integer()
             let isPinned = cursor.bool()
             let author = try person(cursor.child(), source)
-            let comments = try (0..<cursor.arrayCount()).map { _ in try comment(cursor.child(), source) }
+            let comments = try (0..<cursor.arrayCount()).map { _ in
+                try comment(cursor.child(), source)
+            }
             return HandWrittenPost(
-                id: id, text: text, createdAt: createdAt, likesCount: likesCount, repliesCount: repliesCount,
+                id: id, text: text, createdAt: createdAt, likesCount: likesCount,
+                repliesCount: repliesCount,
                 isPinned: isPinned, author: author, comments: comments)
         }
     }
@@ -58,7 +65,8 @@ struct FloorReader {
             let likesCount = cursor.integer()
             let isEdited = cursor.bool()
             return HandWrittenComment(
-                id: id, text: text, createdAt: createdAt, likesCount: likesCount, isEdited: isEdited,
+                id: id, text: text, createdAt: createdAt, likesCount: likesCount,
+                isEdited: isEdited,
                 author: try person(cursor.child(), source))
         }
     }
@@ -66,8 +74,10 @@ struct FloorReader {
     private func person(_ handle: UInt64, _ source: Snapshot) throws -> HandWrittenPerson {
         try record(handle, source) { cursor in
             HandWrittenPerson(
-                id: cursor.string(), name: cursor.string(), handle: cursor.string(), headline: cursor.string(),
-                avatar: cursor.string(), followersCount: cursor.integer(), followingCount: cursor.integer(),
+                id: cursor.string(), name: cursor.string(), handle: cursor.string(),
+                headline: cursor.string(),
+                avatar: cursor.string(), followersCount: cursor.integer(),
+                followingCount: cursor.integer(),
                 isVerified: cursor.bool())
         }
     }
@@ -123,7 +133,8 @@ struct FloorCursor {
     mutating func string() -> String {
         let count = length()
         defer { unsafe next += count }
-        return unsafe String(decoding: UnsafeRawBufferPointer(start: next, count: count), as: UTF8.self)
+        return unsafe String(
+            decoding: UnsafeRawBufferPointer(start: next, count: count), as: UTF8.self)
     }
 
     mutating func double() -> Double {

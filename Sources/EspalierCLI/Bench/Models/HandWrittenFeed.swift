@@ -38,7 +38,10 @@ struct HandWrittenPost: NormalizedModel {
     func encode(to encoder: inout RecordEncoder) throws {
         encoder.expect(
             Self.self,
-            fields: ["id", "text", "createdAt", "likesCount", "repliesCount", "isPinned", "author", "comments"])
+            fields: [
+                "id", "text", "createdAt", "likesCount", "repliesCount", "isPinned", "author",
+                "comments",
+            ])
         try encoder.encode(id, forKey: "id")
         try encoder.encode(text, forKey: "text")
         try encoder.encode(createdAt, forKey: "createdAt")
@@ -54,7 +57,10 @@ extension HandWrittenPost {
     init(from decoder: inout RecordDecoder) throws {
         decoder.expect(
             Self.self,
-            fields: ["id", "text", "createdAt", "likesCount", "repliesCount", "isPinned", "author", "comments"])
+            fields: [
+                "id", "text", "createdAt", "likesCount", "repliesCount", "isPinned", "author",
+                "comments",
+            ])
         id = try decoder.decode(forKey: "id")
         text = try decoder.decode(forKey: "text")
         createdAt = try decoder.decode(forKey: "createdAt")
@@ -76,7 +82,8 @@ struct HandWrittenComment: NormalizedModel {
     var projectionIdentifier: String { "Comment" }
 
     func encode(to encoder: inout RecordEncoder) throws {
-        encoder.expect(Self.self, fields: ["id", "text", "createdAt", "likesCount", "isEdited", "author"])
+        encoder.expect(
+            Self.self, fields: ["id", "text", "createdAt", "likesCount", "isEdited", "author"])
         try encoder.encode(id, forKey: "id")
         try encoder.encode(text, forKey: "text")
         try encoder.encode(createdAt, forKey: "createdAt")
@@ -88,7 +95,8 @@ struct HandWrittenComment: NormalizedModel {
 
 extension HandWrittenComment {
     init(from decoder: inout RecordDecoder) throws {
-        decoder.expect(Self.self, fields: ["id", "text", "createdAt", "likesCount", "isEdited", "author"])
+        decoder.expect(
+            Self.self, fields: ["id", "text", "createdAt", "likesCount", "isEdited", "author"])
         id = try decoder.decode(forKey: "id")
         text = try decoder.decode(forKey: "text")
         createdAt = try decoder.decode(forKey: "createdAt")
@@ -108,7 +116,10 @@ struct HandWrittenPerson: NormalizedModel {
     func encode(to encoder: inout RecordEncoder) throws {
         encoder.expect(
             Self.self,
-            fields: ["id", "name", "handle", "headline", "avatar", "followersCount", "followingCount", "isVerified"])
+            fields: [
+                "id", "name", "handle", "headline", "avatar", "followersCount", "followingCount",
+                "isVerified",
+            ])
         try encoder.encode(id, forKey: "id")
         try encoder.encode(name, forKey: "name")
         try encoder.encode(handle, forKey: "handle")
@@ -124,7 +135,10 @@ extension HandWrittenPerson {
     init(from decoder: inout RecordDecoder) throws {
         decoder.expect(
             Self.self,
-            fields: ["id", "name", "handle", "headline", "avatar", "followersCount", "followingCount", "isVerified"])
+            fields: [
+                "id", "name", "handle", "headline", "avatar", "followersCount", "followingCount",
+                "isVerified",
+            ])
         id = try decoder.decode(forKey: "id")
         name = try decoder.decode(forKey: "name")
         handle = try decoder.decode(forKey: "handle")

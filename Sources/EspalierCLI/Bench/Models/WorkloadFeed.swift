@@ -1,7 +1,8 @@
 import EspalierModels
 import EspalierRecords
 
-/// A feed of the eviction workload: 100 posts, 200 comments and the 300 people who wrote them, drawn from all there are.
+/// A feed of the eviction workload: 100 posts, 200 comments and the 300 people who wrote them,
+/// drawn from all there are.
 struct WorkloadFeed: NormalizedModel {
     let id: Int
     let posts: [WorkloadPost]
@@ -13,7 +14,9 @@ struct WorkloadFeed: NormalizedModel {
 
     init(id: Int, person: () -> WorkloadPerson) {
         self.id = id
-        posts = (0..<Self.posts).map { number in WorkloadPost(id: id * Self.posts + number, person: person) }
+        posts = (0..<Self.posts).map { number in
+            WorkloadPost(id: id * Self.posts + number, person: person)
+        }
     }
 
     init(from decoder: inout RecordDecoder) throws {

@@ -9,7 +9,8 @@ struct BenchDocument {
         .object([
             JSONMember(name: "environment", value: environment.json),
             JSONMember(name: "secondsPerSuite", value: .number(.double(seconds))),
-            JSONMember(name: "suites", value: .array(results.map { json(of: $0.result, $0.chart) })),
+            JSONMember(
+                name: "suites", value: .array(results.map { json(of: $0.result, $0.chart) })),
         ])
     }
 

@@ -21,7 +21,8 @@ struct BenchEnvironment: Sendable {
         let texts = [
             ("espalier", surroundings.tool), ("build", Self.build), ("system", surroundings.system),
             ("lmdb", surroundings.lmdb), ("zstd", surroundings.zstd),
-            ("fileSystem", surroundings.disk?.mount?.type ?? "unknown"), ("durability", durability.rawValue),
+            ("fileSystem", surroundings.disk?.mount?.type ?? "unknown"),
+            ("durability", durability.rawValue),
             ("date", date.formatted(.iso8601)),
         ]
         return .object(
@@ -35,7 +36,8 @@ struct BenchEnvironment: Sendable {
             "espalier \(surroundings.tool), \(Self.build)", surroundings.system,
             processors == 1 ? "1 processor" : "\(processors) processors",
             "LMDB \(surroundings.lmdb), zstd \(surroundings.zstd)",
-            "durability .\(durability.rawValue)" + (surroundings.disk?.mount.map { " on \($0.type)" } ?? ""),
+            "durability .\(durability.rawValue)"
+                + (surroundings.disk?.mount.map { " on \($0.type)" } ?? ""),
             date.formatted(.iso8601.year().month().day()),
         ]
         return parts.joined(separator: "; ")

@@ -1,7 +1,8 @@
 import Dispatch
 import Synchronization
 
-/// A bar on standard error, where that is a terminal: how much of the time of all suites has passed.
+/// A bar on standard error, where that is a terminal: how much of the time of all suites has
+/// passed.
 final class BenchProgress {
     private let bar: ProgressBar
     private let seconds: Double
@@ -19,7 +20,8 @@ final class BenchProgress {
         self.seconds = seconds
         bar = ProgressBar(total: Int((Double(suites) * seconds).rounded(.up)), unit: "seconds")
         state = Mutex(State())
-        timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "progress", qos: .utility))
+        timer = DispatchSource.makeTimerSource(
+            queue: DispatchQueue(label: "progress", qos: .utility))
         // Seldom: a thread that wakes up is a disturbance of what is measured.
         timer.schedule(deadline: .now(), repeating: 0.5)
         timer.setEventHandler { [weak self] in self?.draw() }
@@ -44,14 +46,16 @@ final class BenchProgress {
     }
 
     private func draw() {
-        // Drawn under the lock: a bar that came after the line was cleared would stand in the result.
+        // Drawn under the lock: a bar that came after the line was cleared would stand in the
+        // result.
         state.withLock { state in
             guard let (suite, start) = state.current else { return }
             // A suite that takes longer than it was given waits at its end.
             let passed = min((ContinuousClock.now - start) / .seconds(1), seconds)
             let done = Int(Double(state.finished) * seconds + passed)
             let name = "  " + TableColumn.Alignment.left.pad(suite.rawValue, to: 11)
-            Console.draw("\r" + bar.text(done: done, width: max(20, (Terminal.width ?? 80) - 14)) + name)
+            Console.draw(
+                "\r" + bar.text(done: done, width: max(20, (Terminal.width ?? 80) - 14)) + name)
         }
     }
 }

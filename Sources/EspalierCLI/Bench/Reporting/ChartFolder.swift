@@ -4,7 +4,8 @@ import Foundation
 struct ChartFolder {
     let path: String
 
-    /// Makes it if it is not there. Fails before anything is measured where nothing could be written later.
+    /// Makes it if it is not there. Fails before anything is measured where nothing could be
+    /// written later.
     init(_ path: String) throws(CommandFailure) {
         self.path = path
         do {
@@ -21,9 +22,11 @@ struct ChartFolder {
 
     /// Writes the chart of a suite; the name of the file.
     func write(_ result: SuiteResult, note: String) throws(CommandFailure) -> String {
-        let file = URL(fileURLWithPath: path).appendingPathComponent("\(result.suite.rawValue).svg").relativePath
+        let file = URL(fileURLWithPath: path).appendingPathComponent("\(result.suite.rawValue).svg")
+            .relativePath
         do {
-            try Data(result.chart.svg(note: note).utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+            try Data(result.chart.svg(note: note).utf8).write(
+                to: URL(fileURLWithPath: file), options: .atomic)
         } catch {
             throw CommandFailure("\(file): \(InputFile.reason(error))")
         }

@@ -3,7 +3,8 @@ struct SuiteReport: Printable {
     let result: SuiteResult
 
     static let percentiles: [(name: String, title: String, percentile: Double)] = [
-        ("p50", "p50", 50), ("p90", "p90", 90), ("p99", "p99", 99), ("p999", "p99.9", 99.9), ("max", "max", 100),
+        ("p50", "p50", 50), ("p90", "p90", 90), ("p99", "p99", 99), ("p999", "p99.9", 99.9),
+        ("max", "max", 100),
     ]
 
     static let columns: [Report.Column] =

@@ -7,8 +7,10 @@ enum BenchSuite: String, CaseIterable, Sendable {
         switch self {
         case .reading: "a feed of 601 nodes assembled, and one node read"
         case .writing: "writes until they are committed"
-        case .latency: "one node read on schedule, 10,000 times a second, while a writer commits 100 times a second"
-        case .eviction: "feeds into a small cache, recent ones read more often, those not found fetched again"
+        case .latency:
+            "one node read on schedule, 10,000 times a second, while a writer commits 100 times a second"
+        case .eviction:
+            "feeds into a small cache, recent ones read more often, those not found fetched again"
         case .opening: "a closed cache opened, by the records in it"
         case .compression: "the same feeds with and without compression"
         }

@@ -13,28 +13,36 @@ struct CompressionSuite {
         let raw = try filled("raw", .none)
         let compressed = try filled("compressed", .standard)
         let feeds = time.isTrial ? 1 : 20
-        let rawCache = try FeedCache.filled(folder + "/reading-raw", compression: .none, feeds: feeds)
-        let packedCache = try FeedCache.filled(folder + "/reading-compressed", compression: .standard, feeds: feeds)
+        let rawCache = try FeedCache.filled(
+            folder + "/reading-raw", compression: .none, feeds: feeds)
+        let packedCache = try FeedCache.filled(
+            folder + "/reading-compressed", compression: .standard, feeds: feeds)
         defer {
             rawCache.close()
             packedCache.close()
         }
         let cost = time.isTrial ? nil : try RecordCost.measure(packedCache)
         func read(_ cache: NormalizedCache) throws {
-            let feed = try cache.readOutcome(HandWrittenFeed.self, FeedCache.identifier, consistency: .snapshot).hit()
+            let feed = try cache.readOutcome(
+                HandWrittenFeed.self, FeedCache.identifier, consistency: .snapshot
+            ).hit()
             guard feed.posts.count == FeedCache.posts else { throw BenchError.differs("a cache") }
         }
         // Where filling took longer than it was to, there is some time for reading all the same.
-        let timings = try Rounds(seconds: max(time.left, time.seconds * 0.2), isShuffled: true).run([
-            Rounds.Way(Self.baseline) { try read(rawCache) },
-            Rounds.Way("a feed read, compressed") { try read(packedCache) },
-        ])
+        let timings = try Rounds(seconds: max(time.left, time.seconds * 0.2), isShuffled: true).run(
+            [
+                Rounds.Way(Self.baseline) { try read(rawCache) },
+                Rounds.Way("a feed read, compressed") { try read(packedCache) },
+            ])
         var figures: [Report.Fact] = [
             ("budget", "budget of the full caches", .size(raw.budget.bytes)),
             ("feeds.raw", "feeds that fit, raw", .count(raw.result.feeds)),
             ("feeds.compressed", "feeds that fit, compressed", .count(compressed.result.feeds)),
             ("recordBytes.raw", "bytes a record, raw", .real(raw.mean, decimals: 1)),
-            ("recordBytes.compressed", "bytes a record, compressed", .real(compressed.mean, decimals: 1)),
+            (
+                "recordBytes.compressed", "bytes a record, compressed",
+                .real(compressed.mean, decimals: 1)
+            ),
         ]
         for size in compressed.result.sizes {
             figures.append(("ofRaw.\(size.type)", "\(size.type): of raw", .share(size.ratio)))
@@ -42,7 +50,10 @@ struct CompressionSuite {
         if let cost {
             figures += [
                 ("payloadBytes", "mean payload, bytes", .real(cost.meanPayload, decimals: 1)),
-                ("copyNanoseconds", "copying and checking it", .nanoseconds(Int(cost.copyingAndChecking))),
+                (
+                    "copyNanoseconds", "copying and checking it",
+                    .nanoseconds(Int(cost.copyingAndChecking))
+                ),
                 ("compressNanoseconds", "compressing it", .nanoseconds(Int(cost.compressing))),
             ]
         }
@@ -71,10 +82,13 @@ struct CompressionSuite {
     /// - Parameter sizes: of types, and last of all of them together.
     private static func chart(_ sizes: [TypeSizes]) -> BarChart {
         BarChart(
-            title: "What compression leaves of a record", subtitle: "Stored bytes of raw ones, zstd with dictionaries",
+            title: "What compression leaves of a record",
+            subtitle: "Stored bytes of raw ones, zstd with dictionaries",
             unit: .share,
             sections: [
-                .init(bars: sizes.suffix(1).map { .init("all records", $0.ratio, isEmphasised: true) }),
+                .init(
+                    bars: sizes.suffix(1).map { .init("all records", $0.ratio, isEmphasised: true) }
+                ),
                 .init("By type", bars: sizes.dropLast().map { .init($0.type, $0.ratio) }),
             ])
     }

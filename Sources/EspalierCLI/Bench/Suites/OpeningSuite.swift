@@ -20,11 +20,13 @@ struct OpeningSuite {
             sizes.flatMap { size in
                 var opened: NormalizedCache?
                 let open = Rounds.Way("open, \(size.name)") {
-                    opened = try NormalizedCache(directory: size.path, configuration: Self.configuration)
+                    opened = try NormalizedCache(
+                        directory: size.path, configuration: Self.configuration)
                 }
                 let read = Rounds.Way("read one node then, \(size.name)") {
                     _ = try opened?.readOutcome(
-                        HandWrittenPerson.self, FeedPeople.identifier(size.records / 2), consistency: .snapshot
+                        HandWrittenPerson.self, FeedPeople.identifier(size.records / 2),
+                        consistency: .snapshot
                     ).hit()
                 }
                 // Closing is not timed: it is what the next opening needs.
@@ -42,11 +44,13 @@ struct OpeningSuite {
             suite: .opening, timings: timings, baseline: timings[0].name,
             chart: .lines(
                 LineChart(
-                    title: "Opening a cache", subtitle: "Median time by the records in it, page cache warm",
+                    title: "Opening a cache",
+                    subtitle: "Median time by the records in it, page cache warm",
                     x: .init("records", unit: .count, scale: .logarithmic),
                     y: .init("time", unit: .microseconds, scale: .logarithmic),
                     series: [
-                        growth("open", 0, isEmphasised: true), growth("read one node", 1), growth("close", 2),
+                        growth("open", 0, isEmphasised: true), growth("read one node", 1),
+                        growth("close", 2),
                     ])))
     }
 

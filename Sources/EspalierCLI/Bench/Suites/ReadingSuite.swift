@@ -14,25 +14,36 @@ struct ReadingSuite {
     func run() throws -> SuiteResult {
         let feeds = time.isTrial ? 1 : 20
         let raw = try FeedCache.filled(folder + "/raw", compression: .none, feeds: feeds)
-        let compressed = try FeedCache.filled(folder + "/compressed", compression: .standard, feeds: feeds)
+        let compressed = try FeedCache.filled(
+            folder + "/compressed", compression: .standard, feeds: feeds)
         defer {
             raw.close()
             compressed.close()
         }
         let floor = try floorReader(of: raw)
-        let codable = try raw.readOutcome(CodableFeed.self, FeedCache.identifier, consistency: .snapshot).hit()
+        let codable = try raw.readOutcome(
+            CodableFeed.self, FeedCache.identifier, consistency: .snapshot
+        ).hit()
         let blob = try JSONEncoder().encode(codable)
         try check(floor, [raw, compressed], blob)
 
         let trees = try Rounds(seconds: time.left * 0.85, isShuffled: true).run([
             feed(Self.floorName) { try floor.read().posts.count },
-            feed("hand-written models, raw") { try Self.posts(HandWrittenFeed.self, of: raw, \.posts.count) },
+            feed("hand-written models, raw") {
+                try Self.posts(HandWrittenFeed.self, of: raw, \.posts.count)
+            },
             feed("hand-written models, compressed") {
                 try Self.posts(HandWrittenFeed.self, of: compressed, \.posts.count)
             },
-            feed("Codable bridge, raw") { try Self.posts(CodableFeed.self, of: raw, \.posts.count) },
-            feed("Codable bridge, compressed") { try Self.posts(CodableFeed.self, of: compressed, \.posts.count) },
-            feed("JSONDecoder, one blob") { try JSONDecoder().decode(CodableFeed.self, from: blob).posts.count },
+            feed("Codable bridge, raw") {
+                try Self.posts(CodableFeed.self, of: raw, \.posts.count)
+            },
+            feed("Codable bridge, compressed") {
+                try Self.posts(CodableFeed.self, of: compressed, \.posts.count)
+            },
+            feed("JSONDecoder, one blob") {
+                try JSONDecoder().decode(CodableFeed.self, from: blob).posts.count
+            },
         ])
         let nodes = try Rounds(seconds: time.left, isShuffled: true).run([
             Rounds.Way("one node, raw") { try Self.node(of: raw) },
@@ -65,11 +76,13 @@ struct ReadingSuite {
     }
 
     private static func node(of cache: NormalizedCache) throws {
-        _ = try cache.readOutcome(HandWrittenPerson.self, FeedCache.person, consistency: .snapshot).hit()
+        _ = try cache.readOutcome(HandWrittenPerson.self, FeedCache.person, consistency: .snapshot)
+            .hit()
     }
 
     private static func mean(_ statistics: CacheStatistics) -> Cell {
-        .real(Double(statistics.recordBytes.bytes) / Double(max(1, statistics.records)), decimals: 1)
+        .real(
+            Double(statistics.recordBytes.bytes) / Double(max(1, statistics.records)), decimals: 1)
     }
 
     /// The cache's own record bytes in an environment of their own.
@@ -77,13 +90,15 @@ struct ReadingSuite {
         let path = folder + "/floor"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         let environment = try Environment.open(
-            directory: path, guardedBy: GuardFile(path: folder + "/floor.guard", create: true), keyspaces: ["nodes"],
+            directory: path, guardedBy: GuardFile(path: folder + "/floor.guard", create: true),
+            keyspaces: ["nodes"],
             options: .init(mapSize: 1 << 30, durability: .noMetaSync))
         let nodes = environment.keyspace("nodes")
         let entry = try cache.inspect { inspection in
             try environment.write { transaction in
                 try inspection.forEachRecord { handle, _ in
-                    try transaction.append(nodes, handle.rawValue, inspection.bytes(of: handle) ?? [])
+                    try transaction.append(
+                        nodes, handle.rawValue, inspection.bytes(of: handle) ?? [])
                     return true
                 }
             }
@@ -104,7 +119,9 @@ struct ReadingSuite {
             let feed = try cache.readOutcome(HandWrittenFeed.self, FeedCache.identifier).hit()
             guard "\(feed)" == written else { throw BenchError.differs("the hand-written model") }
             let bridged = try cache.readOutcome(CodableFeed.self, FeedCache.identifier).hit()
-            guard try encoder.encode(bridged) == decoded else { throw BenchError.differs("the bridge") }
+            guard try encoder.encode(bridged) == decoded else {
+                throw BenchError.differs("the bridge")
+            }
         }
     }
 }

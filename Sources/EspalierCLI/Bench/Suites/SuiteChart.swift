@@ -23,7 +23,8 @@ enum SuiteChart: Sendable {
 
     /// Medians as bars, with their ratios to the baseline.
     static func medians(
-        _ title: String, _ subtitle: String, sections: [(title: String?, timings: [Timing])], baseline: Timing?,
+        _ title: String, _ subtitle: String, sections: [(title: String?, timings: [Timing])],
+        baseline: Timing?,
         emphasised: String
     ) -> SuiteChart {
         let sections = sections.map { title, timings in
@@ -37,6 +38,8 @@ enum SuiteChart: Sendable {
                 })
         }
         return .bars(
-            BarChart(title: title, subtitle: subtitle, unit: .microseconds, scale: .logarithmic, sections: sections))
+            BarChart(
+                title: title, subtitle: subtitle, unit: .microseconds, scale: .logarithmic,
+                sections: sections))
     }
 }

@@ -12,7 +12,8 @@ struct WritingSuite {
     func run() throws -> SuiteResult {
         let length = time.isTrial ? 500 : 10_000
         let cache = try FeedCache.filled(folder + "/feeds", compression: .standard, feeds: 1)
-        // In it nothing is ever deleted: where something was, an edit looks through the collection for it.
+        // In it nothing is ever deleted: where something was, an edit looks through the collection
+        // for it.
         let untouched = try FeedCache.filled(folder + "/people", compression: .standard, feeds: 1)
         defer {
             cache.close()
@@ -23,7 +24,9 @@ struct WritingSuite {
         var feed = FeedCache.feed(number)
         func readAgain(posts: Int) throws {
             let read = try cache.readOutcome(HandWrittenFeed.self, "Feed:\(feed.id)").hit()
-            guard read.posts.count == posts else { throw BenchError.differs("a feed that was written") }
+            guard read.posts.count == posts else {
+                throw BenchError.differs("a feed that was written")
+            }
         }
         func writeFeed() throws { try cache.set(feed).wait() }
         var person = feed.posts[0].author
@@ -52,25 +55,36 @@ struct WritingSuite {
                 try cache.delete("Person:\(person.id)").wait()
                 try readAgain(posts: FeedCache.posts - 1)
             },
-            try append(to: untouched, length, "\(Self.appended) appended to a collection of \(length.grouped)"),
+            try append(
+                to: untouched, length,
+                "\(Self.appended) appended to a collection of \(length.grouped)"),
             try append(to: cache, length, "the same where nodes were deleted"),
         ])
         let perSecond = timings[0].median.map { Double(FeedCache.nodes) * 1e6 / $0 } ?? 0
         return SuiteResult(
             suite: .writing, timings: timings, baseline: Self.newFeed,
-            figures: [("recordsPerSecond", "records a second, of new feeds", .real(perSecond, decimals: 0))],
+            figures: [
+                (
+                    "recordsPerSecond", "records a second, of new feeds",
+                    .real(perSecond, decimals: 0)
+                )
+            ],
             chart: .medians(
                 "Writing", "Median time from the call to the commit; × is to a new feed",
                 sections: [(nil, timings)], baseline: timings[0], emphasised: Self.newFeed))
     }
 
     /// The collection is as long each time: what the last round appended goes from its front.
-    private func append(to cache: NormalizedCache, _ length: Int, _ name: String) throws -> Rounds.Way {
+    private func append(to cache: NormalizedCache, _ length: Int, _ name: String) throws
+        -> Rounds.Way
+    {
         var people = FeedPeople()
         try cache.setCollection(people.next(length), forKey: Self.collection).wait()
         var batch: [HandWrittenPerson] = []
         return Rounds.Way(name) {
-            if !batch.isEmpty { try cache.remove(0..<Self.appended, fromCollection: Self.collection).wait() }
+            if !batch.isEmpty {
+                try cache.remove(0..<Self.appended, fromCollection: Self.collection).wait()
+            }
             batch = people.next(Self.appended)
         } body: {
             try cache.append(batch, toCollection: Self.collection).wait()

@@ -9,14 +9,15 @@ struct EntryQuery: Sendable {
     var type: String?
     var limit: Int?
 
-    /// The records by identifier, in the order of the index. Walks only those that begin as the pattern does, and no further
-    /// than the limit.
+    /// The records by identifier, in the order of the index. Walks only those that begin as the
+    /// pattern does, and no further than the limit.
     func summaries(in inspection: Inspection) throws -> [RecordSummary] {
         let reader = try RecordSummaries(inspection)
         var found: [RecordSummary] = []
         var isDone: Bool { limit.map { found.count >= $0 } ?? false }
         for nameSpace in nameSpaces where !isDone {
-            try inspection.forEachEntry(of: nameSpace, startingWith: glob?.literalPrefix ?? "") { entry in
+            try inspection.forEachEntry(of: nameSpace, startingWith: glob?.literalPrefix ?? "") {
+                entry in
                 guard matches(entry) else { return true }
                 let stored = try inspection.record(of: entry)
                 guard matches(stored) else { return true }

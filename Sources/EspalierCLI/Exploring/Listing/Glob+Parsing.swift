@@ -1,6 +1,8 @@
 extension Glob {
     init(parsing pattern: String) throws(ArgumentProblem) {
-        guard !pattern.isEmpty else { throw ArgumentProblem("a pattern is not empty; * matches everything") }
+        guard !pattern.isEmpty else {
+            throw ArgumentProblem("a pattern is not empty; * matches everything")
+        }
         var rest = Substring.UnicodeScalarView(pattern.unicodeScalars)
         var pieces: [Piece] = []
         while let scalar = rest.popFirst() {
@@ -19,13 +21,16 @@ extension Glob {
         from rest: inout Substring.UnicodeScalarView
     ) throws(ArgumentProblem) -> Unicode.Scalar {
         guard let scalar = rest.popFirst() else {
-            throw ArgumentProblem(#"a pattern ends in a \ with nothing behind it; \\ is the character itself"#)
+            throw ArgumentProblem(
+                #"a pattern ends in a \ with nothing behind it; \\ is the character itself"#)
         }
         return scalar
     }
 
     /// A `]` that comes first, and a `-` that comes first or last, stand for themselves.
-    private static func set(from rest: inout Substring.UnicodeScalarView) throws(ArgumentProblem) -> Piece {
+    private static func set(from rest: inout Substring.UnicodeScalarView) throws(ArgumentProblem)
+        -> Piece
+    {
         let isNegated = rest.first == "!"
         if isNegated { rest.removeFirst() }
         var ranges: [ClosedRange<Unicode.Scalar>] = []
@@ -40,7 +45,8 @@ extension Glob {
             let end = rest.removeFirst()
             let upper = end == "\\" ? try escaped(from: &rest) : end
             guard lower <= upper else {
-                throw ArgumentProblem("a range in a pattern goes up, as in [a-z], and [\(lower)-\(upper)] goes down")
+                throw ArgumentProblem(
+                    "a range in a pattern goes up, as in [a-z], and [\(lower)-\(upper)] goes down")
             }
             ranges.append(lower...upper)
         }

@@ -5,8 +5,8 @@
 ///     [a-z_]  one of these; [!a-z_] one that is none of these
 ///     \*      the character behind the backslash itself
 ///
-/// A character is a Unicode scalar, as in a shell: `?` matches "é", but only half of "e" with a combining accent. Nothing is
-/// normalized, because identifiers that differ in bytes are two.
+/// A character is a Unicode scalar, as in a shell: `?` matches "é", but only half of "e" with a
+/// combining accent. Nothing is normalized, because identifiers that differ in bytes are two.
 struct Glob: Sendable, Equatable {
     enum Piece: Sendable, Equatable {
         case scalar(Unicode.Scalar)
@@ -31,8 +31,9 @@ struct Glob: Sendable, Equatable {
         isLiteral = pieces.allSatisfy(\.isScalar)
     }
 
-    /// Takes at most as many steps as text and pattern have characters, multiplied: when the pieces behind a `*` fail, only the
-    /// last `*` is tried again one character further on, for an earlier one could not do better.
+    /// Takes at most as many steps as text and pattern have characters, multiplied: when the pieces
+    /// behind a `*` fail, only the last `*` is tried again one character further on, for an earlier
+    /// one could not do better.
     func matches(_ text: String) -> Bool {
         let scalars = text.unicodeScalars
         var position = scalars.startIndex

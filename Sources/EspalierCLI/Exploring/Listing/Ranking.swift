@@ -1,6 +1,7 @@
 import EspalierRecords
 
-/// The records that rank highest among any number of them. Keeps no more than twice as many as it gives.
+/// The records that rank highest among any number of them. Keeps no more than twice as many as it
+/// gives.
 struct Ranking: Sendable {
     let limit: Int
     private var candidates: [Candidate] = []

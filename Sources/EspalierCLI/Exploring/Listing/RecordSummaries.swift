@@ -32,7 +32,8 @@ struct RecordSummaries {
         var summary = RecordSummary(
             identifier: name.kind.isRecord ? name.identifier : nil, kind: name.kind,
             bytes: try bytes(of: handle, stored),
-            // What is not there has no state, and that of a record without one would be taken for it.
+            // What is not there has no state, and that of a record without one would be taken for
+            // it.
             references: name.kind == .nothing ? 0 : state.map { Int(clamping: $0.referenceCount) })
         if let state, state.stamp > .never, state.stamp <= commit {
             summary.age = Int(clamping: commit.rawValue - state.stamp.rawValue)
@@ -51,7 +52,9 @@ struct RecordSummaries {
     func bytes(of handle: Handle, _ stored: StoredRecord) throws -> Int {
         let own = try inspection.storedByteCount(of: handle) ?? 0
         guard case .record(let record) = stored, record.nameSpace == .collection else { return own }
-        return try record.children.reduce(own) { try $0 + (inspection.storedByteCount(of: $1) ?? 0) }
+        return try record.children.reduce(own) {
+            try $0 + (inspection.storedByteCount(of: $1) ?? 0)
+        }
     }
 
     /// The same before compression; nil where a segment can't be read.

@@ -39,7 +39,8 @@ extension RecordSummary {
 
     private var cells: [Cell] {
         [
-            identifier.map { .text($0, .name) } ?? .nothing, .text(kindShown, kind.isRecord ? .plain : .bad),
+            identifier.map { .text($0, .name) } ?? .nothing,
+            .text(kindShown, kind.isRecord ? .plain : .bad),
             .texts(types), .size(bytes), rawBytes.map(Cell.size) ?? .nothing,
             references.map(Cell.count) ?? .nothing, children.map(Cell.count) ?? .nothing,
             age.map(Cell.count) ?? .nothing, .seconds(time), .mark(isPinned),

@@ -25,12 +25,15 @@ extension FieldPath {
         }
     }
 
-    private static func bracketed(from rest: inout Substring.UnicodeScalarView) throws(ArgumentProblem) -> Step {
+    private static func bracketed(from rest: inout Substring.UnicodeScalarView)
+        throws(ArgumentProblem) -> Step
+    {
         guard rest.first == "\"" else {
             let digits = rest.prefix { $0 != "]" }
             guard let index = Int(String(digits)), digits.endIndex < rest.endIndex else {
                 throw ArgumentProblem(
-                    #"brackets in a path hold the place in an array, or a name in quotes, as in ["a.b"]"#)
+                    #"brackets in a path hold the place in an array, or a name in quotes, as in ["a.b"]"#
+                )
             }
             rest = rest[digits.endIndex...].dropFirst()
             return .index(index)
@@ -44,7 +47,8 @@ extension FieldPath {
         guard end < rest.endIndex, rest[rest.index(after: end)...].first == "]",
             case .string(let name)? = try? JSONParser.parse(Array(String(rest[...end]).utf8))
         else {
-            throw ArgumentProblem(#"a name in quotes in a path is a JSON string in brackets, as in ["a.b"]"#)
+            throw ArgumentProblem(
+                #"a name in quotes in a path is a JSON string in brackets, as in ["a.b"]"#)
         }
         rest = rest[end...].dropFirst(2)
         return .name(name)

@@ -1,7 +1,8 @@
 /// Where in a record a value stands: `entities.media[0].url`.
 ///
-/// Names have a dot before them, places in an array stand in brackets. A name that is empty or has a dot or a bracket in it is
-/// quoted as in JSON, in brackets: `["a.b"]`. The path of the whole value is empty.
+/// Names have a dot before them, places in an array stand in brackets. A name that is empty or has
+/// a dot or a bracket in it is quoted as in JSON, in brackets: `["a.b"]`. The path of the whole
+/// value is empty.
 struct FieldPath: Sendable, Hashable {
     enum Step: Sendable {
         case name(String)
@@ -37,7 +38,8 @@ extension FieldPath: CustomStringConvertible {
         steps.enumerated().reduce(into: "") { text, step in
             switch step.element {
             case .index(let index): text += "[\(index)]"
-            case .name(let name) where name.isEmpty || name.unicodeScalars.contains { $0 == "." || $0 == "[" }:
+            case .name(let name)
+            where name.isEmpty || name.unicodeScalars.contains { $0 == "." || $0 == "[" }:
                 text += "[" + JSONWriter().string(from: .string(name)) + "]"
             case .name(let name): text += step.offset == 0 ? name : ".\(name)"
             }

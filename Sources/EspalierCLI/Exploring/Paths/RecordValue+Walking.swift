@@ -1,8 +1,10 @@
 import EspalierRecords
 
-// Every walk ends when `body` returns false, and says whether it came to the end. The path is that of the value itself.
+// Every walk ends when `body` returns false, and says whether it came to the end. The path is that
+// of the value itself.
 extension RecordValue {
-    /// Visits every value that is no container: those in the array or the dictionary, or the one it is.
+    /// Visits every value that is no container: those in the array or the dictionary, or the one it
+    /// is.
     func forEachLeaf(
         at path: inout FieldPath, _ body: (FieldPath, RecordValue) throws -> Bool
     ) rethrows -> Bool {
@@ -13,7 +15,8 @@ extension RecordValue {
         }
     }
 
-    /// Visits the values that `steps` lead to from here. Arrays are looked into wherever no place in them is asked for.
+    /// Visits the values that `steps` lead to from here. Arrays are looked into wherever no place
+    /// in them is asked for.
     func forEach(
         at steps: ArraySlice<FieldPath.Step>, path: inout FieldPath,
         _ body: (inout FieldPath, RecordValue) throws -> Bool
@@ -28,7 +31,8 @@ extension RecordValue {
         }
     }
 
-    /// The elements of an array, the values of a dictionary. A key that may hold a reference is visited before its value.
+    /// The elements of an array, the values of a dictionary. A key that may hold a reference is
+    /// visited before its value.
     private func forEachMember(
         at path: inout FieldPath, _ body: (inout FieldPath, RecordValue) throws -> Bool
     ) rethrows -> Bool {
@@ -53,7 +57,8 @@ extension RecordValue {
         return true
     }
 
-    /// The step that it is as a key; nil for a key that is neither text nor a small number: its place counts.
+    /// The step that it is as a key; nil for a key that is neither text nor a small number: its
+    /// place counts.
     private var step: FieldPath.Step? {
         switch self {
         case .string(let name): .name(name)

@@ -2,8 +2,9 @@ import EspalierRecords
 
 /// References as a digraph in the language of Graphviz.
 ///
-/// Vertices are named by handle, which stays what it is as long as the record does. Labels hold text from a cache: what Graphviz
-/// takes for an escape, an entity or a control character is escaped or made visible.
+/// Vertices are named by handle, which stays what it is as long as the record does. Labels hold
+/// text from a cache: what Graphviz takes for an escape, an entity or a control character is
+/// escaped or made visible.
 struct DotGraph: Sendable {
     let graph: ReferenceGraph
     let names: [Handle: RecordName]
@@ -15,7 +16,8 @@ struct DotGraph: Sendable {
             lines.append(vertex(handle))
         }
         for edge in edges {
-            let label = edge.path.steps.isEmpty ? "" : " [label=\(Self.quoted(edge.path.description))]"
+            let label =
+                edge.path.steps.isEmpty ? "" : " [label=\(Self.quoted(edge.path.description))]"
             lines.append("  \(id(edge.source)) -> \(id(edge.target))\(label);")
         }
         return (lines + ["}"]).joined(separator: "\n")
@@ -37,7 +39,8 @@ struct DotGraph: Sendable {
         return "  \(id(handle)) [\(attributes.joined(separator: ", "))];"
     }
 
-    /// Graphviz reads strings of more than some thousand characters wrong, and nobody reads them at all.
+    /// Graphviz reads strings of more than some thousand characters wrong, and nobody reads them at
+    /// all.
     private static let longestLabel = 80
 
     /// A string of the language whose text is shown as it is.

@@ -3,8 +3,8 @@ import EspalierStore
 
 /// Finds references in one snapshot.
 ///
-/// Nothing is stored about what refers to a record, so that finding it out takes a walk over all records: one for any number of
-/// them.
+/// Nothing is stored about what refers to a record, so that finding it out takes a walk over all
+/// records: one for any number of them.
 struct ReferenceFinder {
     private let inspection: Inspection
     /// Records that can't be read: what they refer to is not known.
@@ -12,7 +12,9 @@ struct ReferenceFinder {
 
     init(_ inspection: Inspection) { self.inspection = inspection }
 
-    mutating func references(_ direction: ReferenceGraph.Direction, _ records: [Handle]) throws -> [ReferenceEdge] {
+    mutating func references(_ direction: ReferenceGraph.Direction, _ records: [Handle]) throws
+        -> [ReferenceEdge]
+    {
         switch direction {
         case .to: try records.flatMap { try references(in: $0) }
         case .from: try references(to: Set(records))
@@ -39,7 +41,8 @@ struct ReferenceFinder {
                 unreadable: { segment in
                     // Shown as what it is, where the first of its elements would stand.
                     let path = FieldPath(steps: [.index(segment.elements.lowerBound)])
-                    edges.append(ReferenceEdge(source: record.handle, path: path, target: segment.handle))
+                    edges.append(
+                        ReferenceEdge(source: record.handle, path: path, target: segment.handle))
                     unreadable.insert(segment.handle)
                 },
                 { value in
@@ -65,7 +68,8 @@ struct ReferenceFinder {
                 return true
             }
             // The children of a collection are segments, which nobody asks for.
-            guard record.nameSpace != .collection, record.children.contains(where: targets.contains) else {
+            guard record.nameSpace != .collection, record.children.contains(where: targets.contains)
+            else {
                 return true
             }
             let found = try references(in: record).filter { targets.contains($0.target) }
@@ -76,15 +80,19 @@ struct ReferenceFinder {
     }
 
     /// What segments refer to, as references of the collections they belong to.
-    private func collectionReferences(_ found: [Handle: [ReferenceEdge]]) throws -> [ReferenceEdge] {
+    private func collectionReferences(_ found: [Handle: [ReferenceEdge]]) throws -> [ReferenceEdge]
+    {
         var edges: [ReferenceEdge] = []
         guard !found.isEmpty else { return edges }
         try inspection.forEachEntry(of: .collection) { entry in
-            guard case .record(let collection) = try inspection.record(of: entry) else { return true }
+            guard case .record(let collection) = try inspection.record(of: entry) else {
+                return true
+            }
             for (segment, elements) in (try? collection.segments()) ?? [] {
                 edges += (found[segment] ?? []).map { edge in
                     ReferenceEdge(
-                        source: entry.handle, path: edge.path.moved(by: elements.lowerBound), target: edge.target)
+                        source: entry.handle, path: edge.path.moved(by: elements.lowerBound),
+                        target: edge.target)
                 }
             }
             return true
@@ -94,7 +102,8 @@ struct ReferenceFinder {
 }
 
 extension FieldPath {
-    /// The path in a collection of what stands at this one in a segment whose first element has the index `start`.
+    /// The path in a collection of what stands at this one in a segment whose first element has the
+    /// index `start`.
     func moved(by start: Int) -> FieldPath {
         guard case .index(let index) = steps.first else { return self }
         return FieldPath(steps: [.index(index + start)] + steps.dropFirst())

@@ -24,12 +24,13 @@ struct ReferenceGraph: Sendable {
     let depth: Int
     private(set) var steps: [Step] = []
 
-    /// Follows references from `start`, first those to other records and then those from them. Each record is looked at once in
-    /// each direction, so that cycles end.
+    /// Follows references from `start`, first those to other records and then those from them. Each
+    /// record is looked at once in each direction, so that cycles end.
     ///
     /// - Parameter references: those to or from the records given: one call for each level.
     init(
-        around start: Handle, depth: Int, references: (Direction, [Handle]) throws -> [ReferenceEdge]
+        around start: Handle, depth: Int,
+        references: (Direction, [Handle]) throws -> [ReferenceEdge]
     ) rethrows {
         self.start = start
         self.depth = depth

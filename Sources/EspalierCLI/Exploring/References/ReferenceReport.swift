@@ -26,11 +26,13 @@ struct ReferenceReport: Sendable {
         var report = Report(
             .list,
             columns: [
-                .left("direction"), .right("depth"), .left("record"), .left("path"), .left("target", "refers to"),
+                .left("direction"), .right("depth"), .left("record"), .left("path"),
+                .left("target", "refers to"),
             ])
         for step in graph.steps {
             report.append([
-                direction(step), .count(step.depth), name(step.edge.source).cell, .text(step.edge.path.description),
+                direction(step), .count(step.depth), name(step.edge.source).cell,
+                .text(step.edge.path.description),
                 name(step.edge.target).cell,
             ])
         }
@@ -42,13 +44,15 @@ struct ReferenceReport: Sendable {
         var report = Report(
             .list,
             columns: [
-                .left("direction"), .right("depth"), .left("source.kind"), .left("source.identifier"), .left("path"),
+                .left("direction"), .right("depth"), .left("source.kind"),
+                .left("source.identifier"), .left("path"),
                 .left("target.kind"), .left("target.identifier"),
             ])
         for step in graph.steps {
             let (source, target) = (name(step.edge.source), name(step.edge.target))
             report.append([
-                direction(step), .count(step.depth), .text(source.kind.rawValue), identifier(source),
+                direction(step), .count(step.depth), .text(source.kind.rawValue),
+                identifier(source),
                 .text(step.edge.path.description), .text(target.kind.rawValue), identifier(target),
             ])
         }

@@ -1,4 +1,5 @@
-/// The part of a text that a table shows of it: what was found, and a little of what stands around it.
+/// The part of a text that a table shows of it: what was found, and a little of what stands around
+/// it.
 enum Excerpt {
     private static let before = 12
     private static let length = 72
@@ -7,6 +8,7 @@ enum Excerpt {
         let found = found ?? text.startIndex..<text.startIndex
         let start = text[..<found.lowerBound].suffix(before).startIndex
         let shown = text[start...].prefix(length)
-        return (start > text.startIndex ? "…" : "") + shown + (shown.endIndex < text.endIndex ? "…" : "")
+        return (start > text.startIndex ? "…" : "") + shown
+            + (shown.endIndex < text.endIndex ? "…" : "")
     }
 }

@@ -7,7 +7,8 @@ extension JSONValue {
         switch value {
         case .absent, .null: self = .null
         case .bool(let flag): self = .bool(flag)
-        case .integer, .unsigned, .float, .double, .wide: self = JSONNumber(value).map(JSONValue.number) ?? .null
+        case .integer, .unsigned, .float, .double, .wide:
+            self = JSONNumber(value).map(JSONValue.number) ?? .null
         case .string(let text): self = .string(text)
         case .bytes(let bytes): self = .string(Data(bytes).base64EncodedString())
         case .decimal(let digits):
@@ -16,7 +17,8 @@ extension JSONValue {
             } else {
                 self = .string(digits)
             }
-        case .array(let elements): self = .array(try elements.map { try JSONValue($0, reference: reference) })
+        case .array(let elements):
+            self = .array(try elements.map { try JSONValue($0, reference: reference) })
         case .map(let entries):
             self = .object(
                 try entries.map { entry in
@@ -40,7 +42,8 @@ extension JSONNumber {
         case .double(let value): self = .double(value)
         case .wide(let high, let low, signed: true):
             self.init((Int128(truncatingIfNeeded: Int64(bitPattern: high)) << 64) | Int128(low))
-        case .wide(let high, let low, signed: false): self.init((UInt128(high) << 64) | UInt128(low))
+        case .wide(let high, let low, signed: false):
+            self.init((UInt128(high) << 64) | UInt128(low))
         default: return nil
         }
     }

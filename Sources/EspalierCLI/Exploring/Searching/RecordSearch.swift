@@ -26,7 +26,9 @@ struct RecordSearch {
     }
 
     /// Of all nodes the one with the identifier searched for; those, where case is ignored.
-    private static func targets(of search: TextSearch, in inspection: Inspection) throws -> Set<Handle> {
+    private static func targets(of search: TextSearch, in inspection: Inspection) throws -> Set<
+        Handle
+    > {
         guard search.ignoresCase else {
             return Set([try inspection.handle(of: search.text, in: .node)].compactMap { $0 })
         }
@@ -58,7 +60,8 @@ struct RecordSearch {
         let name = RecordName(record)
         do {
             guard record.nameSpace == .node, case .name(let first)? = field?.steps.first else {
-                return try inspection.forEachValue(of: record, unreadable: { _ in unreadable += 1 }) { value in
+                return try inspection.forEachValue(of: record, unreadable: { _ in unreadable += 1 })
+                { value in
                     try search(value, of: name)
                     return matches.count < limit
                 }
@@ -74,25 +77,31 @@ struct RecordSearch {
         }
     }
 
-    /// Strings stand in a record as they are: where the bytes looked for are not in it, it need not be taken apart.
+    /// Strings stand in a record as they are: where the bytes looked for are not in it, it need not
+    /// be taken apart.
     private func mayMatch(_ record: Record) -> Bool {
         guard let query, query.isTextOnly, record.nameSpace != .collection else { return true }
-        return record.children.contains(where: targets.contains) || query.search.mayStand(in: record.values)
+        return record.children.contains(where: targets.contains)
+            || query.search.mayStand(in: record.values)
     }
 
     private mutating func search(_ placed: PlacedValue, of name: RecordName) throws {
         guard let field else { return try search(placed, at: [], of: name) }
-        // What a place in the record is asked for by its first step; an element may also be looked into.
+        // What a place in the record is asked for by its first step; an element may also be looked
+        // into.
         if let own = placed.path.steps.first {
             let isAskedFor = own == field.steps.first
             if case .name = own, !isAskedFor { return }
             if case .index? = field.steps.first, !isAskedFor { return }
-            return try search(placed, at: isAskedFor ? field.steps.dropFirst() : field.steps[...], of: name)
+            return try search(
+                placed, at: isAskedFor ? field.steps.dropFirst() : field.steps[...], of: name)
         }
         try search(placed, at: field.steps[...], of: name)
     }
 
-    private mutating func search(_ placed: PlacedValue, at steps: ArraySlice<FieldPath.Step>, of name: RecordName)
+    private mutating func search(
+        _ placed: PlacedValue, at steps: ArraySlice<FieldPath.Step>, of name: RecordName
+    )
         throws
     {
         var path = placed.path
@@ -113,7 +122,9 @@ struct RecordSearch {
     }
 
     private func isMatch(_ value: RecordValue, in placed: PlacedValue) -> Bool {
-        if case .child(let ordinal) = value { return placed.target(ordinal).map(targets.contains) ?? false }
+        if case .child(let ordinal) = value {
+            return placed.target(ordinal).map(targets.contains) ?? false
+        }
         return query?.matches(value) ?? false
     }
 
@@ -130,6 +141,7 @@ struct RecordSearch {
     }
 
     private mutating func target(_ ordinal: Int, of placed: PlacedValue) throws -> RecordName {
-        try placed.target(ordinal).map { try names[$0] } ?? RecordName(kind: .nothing, identifier: "")
+        try placed.target(ordinal).map { try names[$0] }
+            ?? RecordName(kind: .nothing, identifier: "")
     }
 }

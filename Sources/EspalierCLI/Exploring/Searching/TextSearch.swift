@@ -1,7 +1,8 @@
 /// A text to be found in others, byte by byte; or by letter, whatever its case.
 ///
-/// Nothing is normalized: "é" composed is not found in a decomposed one. Case is folded as Unicode maps each scalar to upper and
-/// back to lower case, so that "Straße" is found in "STRASSE" and "ΟΔΟΣ" in "οδος".
+/// Nothing is normalized: "é" composed is not found in a decomposed one. Case is folded as Unicode
+/// maps each scalar to upper and back to lower case, so that "Straße" is found in "STRASSE" and
+/// "ΟΔΟΣ" in "οδος".
 struct TextSearch: Sendable {
     let text: String
     let ignoresCase: Bool
@@ -31,7 +32,8 @@ struct TextSearch: Sendable {
         return Self.place(of: needle, in: bytes)
     }
 
-    /// Whether it stands in `bytes`, among others that are no text: false only where it is in no text there.
+    /// Whether it stands in `bytes`, among others that are no text: false only where it is in no
+    /// text there.
     func mayStand(in bytes: [UInt8]) -> Bool {
         ignoresCase || Self.place(of: needle, in: bytes) != nil
     }
@@ -41,7 +43,9 @@ struct TextSearch: Sendable {
         guard let first = needle.first else { return 0 }
         var start = 0
         while start <= bytes.count - needle.count {
-            if bytes[start] == first, (1..<needle.count).allSatisfy({ bytes[start + $0] == needle[$0] }) {
+            if bytes[start] == first,
+                (1..<needle.count).allSatisfy({ bytes[start + $0] == needle[$0] })
+            {
                 return start
             }
             start += 1
@@ -77,8 +81,10 @@ struct TextSearch: Sendable {
     }
 
     private static func folded(_ scalar: Unicode.Scalar) -> [UInt8] {
-        // Chinese, Japanese and Korean have no case, and asking for it takes longer than all the rest.
-        let isCaseless = (0x2E80..<0xA000).contains(scalar.value) || (0xAC00..<0xD800).contains(scalar.value)
+        // Chinese, Japanese and Korean have no case, and asking for it takes longer than all the
+        // rest.
+        let isCaseless =
+            (0x2E80..<0xA000).contains(scalar.value) || (0xAC00..<0xD800).contains(scalar.value)
         if isCaseless { return Array(String(scalar).utf8) }
         return Array(scalar.properties.uppercaseMapping.lowercased().utf8)
     }

@@ -57,7 +57,10 @@ extension MatchReport: Printable {
     }
 
     private static func cells(_ match: ValueMatch) -> [Cell] {
-        [.text(match.record.identifier), .text(match.record.kind.rawValue), .text(match.path.description)]
+        [
+            .text(match.record.identifier), .text(match.record.kind.rawValue),
+            .text(match.path.description),
+        ]
     }
 
     private static func text(_ value: JSONValue) -> String {

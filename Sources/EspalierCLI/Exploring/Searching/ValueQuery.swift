@@ -1,6 +1,7 @@
 import EspalierRecords
 
-/// What `grep` looks for: a text in strings; and where it is written as JSON writes a number, a boolean or null, that value.
+/// What `grep` looks for: a text in strings; and where it is written as JSON writes a number, a
+/// boolean or null, that value.
 struct ValueQuery: Sendable {
     let search: TextSearch
     private let literal: JSONValue?
@@ -20,7 +21,8 @@ struct ValueQuery: Sendable {
 
     /// JSON allows white space around a number; a text with that in it is a text.
     private static func number(_ text: String) -> DecimalLiteral? {
-        guard text.utf8.allSatisfy(isPartOfNumber), (try? JSONParser.parse(Array(text.utf8))) != nil else { return nil }
+        guard text.utf8.allSatisfy(isPartOfNumber), (try? JSONParser.parse(Array(text.utf8))) != nil
+        else { return nil }
         return DecimalLiteral(text.utf8)
     }
 
@@ -46,7 +48,8 @@ struct ValueQuery: Sendable {
 
     /// Whether `digits` are the number looked for, however it is written.
     private func equals(_ digits: String) -> Bool {
-        guard let number, digits.utf8.allSatisfy(Self.isPartOfNumber), digits.utf8.contains(where: \.isASCIIDigit)
+        guard let number, digits.utf8.allSatisfy(Self.isPartOfNumber),
+            digits.utf8.contains(where: \.isASCIIDigit)
         else { return false }
         let other = DecimalLiteral(digits.utf8)
         // There is one zero, whatever its sign.

@@ -1,5 +1,5 @@
-// The containers by the same functions as their `FieldValue` conformances: elements and entries whose records are deleted
-// are left out.
+// The containers by the same functions as their `FieldValue` conformances: elements and entries
+// whose records are deleted are left out.
 
 final class OptionalDecoding<Wrapped>: DecodingStrategy<Wrapped?> {
     private let wrapped = DecodingStrategy<Wrapped>.of()
@@ -11,7 +11,8 @@ final class OptionalDecoding<Wrapped>: DecodingStrategy<Wrapped?> {
     }
 }
 
-/// Apart from other lists, because their element types cost a look-up of a witness each time they are mentioned.
+/// Apart from other lists, because their element types cost a look-up of a witness each time they
+/// are mentioned.
 final class ArrayDecoding<Element>: DecodingStrategy<[Element]> {
     private let element = DecodingStrategy<Element>.of()
     override var needsPath: Bool { element.needsPath }

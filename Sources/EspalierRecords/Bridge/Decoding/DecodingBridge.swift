@@ -1,6 +1,7 @@
 /// What the bridge remembers during one read.
 final class DecodingBridge {
-    /// Of the type that was met first: most reads meet no other, as models by the macro know the types of their members.
+    /// Of the type that was met first: most reads meet no other, as models by the macro know the
+    /// types of their members.
     private var first: (type: ObjectIdentifier, strategy: Strategy)?
     private var strategies: TypeTable<Strategy>?
     /// The frame inside of which a value is being decoded; says where a new frame stands.
@@ -9,10 +10,12 @@ final class DecodingBridge {
     @inline(__always)
     func strategy<Value>(for type: Value.Type) -> DecodingStrategy<Value> {
         let key = ObjectIdentifier(type)
-        guard let known = first.flatMap({ $0.type == key ? $0.strategy : nil }) ?? strategies?[key] else {
+        guard let known = first.flatMap({ $0.type == key ? $0.strategy : nil }) ?? strategies?[key]
+        else {
             return found(type)
         }
-        // Entered below under its own type. Unchecked, this saves 2 % of reading a feed: not worth unsafe code.
+        // Entered below under its own type. Unchecked, this saves 2 % of reading a feed: not worth
+        // unsafe code.
         return known as! DecodingStrategy<Value>
     }
 

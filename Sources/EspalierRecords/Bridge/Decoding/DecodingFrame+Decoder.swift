@@ -22,12 +22,14 @@ extension DecodingFrame: SingleValueDecodingContainer {
         if let value = try whole(type) { return value }
         // A wrapper of a model encodes that model's fields as its own.
         guard isModel else { throw missing(type) }
-        let assembly = try fields("", type) { $0.values.assembly }
-        return try assembly.nested { try Value(from: self) }
+        let treeReader = try fields("", type) { $0.values.treeReader }
+        return try treeReader.nested { try Value(from: self) }
     }
 
     private func scalar<Value: FieldValue>(_ type: Value.Type) throws -> Value {
-        guard let value = try whole(type, { try Value.decodeValue(from: &$0) }) else { throw missing(type) }
+        guard let value = try whole(type, { try Value.decodeValue(from: &$0) }) else {
+            throw missing(type)
+        }
         return value
     }
 

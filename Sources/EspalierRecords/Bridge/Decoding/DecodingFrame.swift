@@ -1,10 +1,13 @@
-/// One value that decodes itself: the `Decoder` its `init(from:)` receives, behind all of its containers.
+/// One value that decodes itself: the `Decoder` its `init(from:)` receives, behind all of its
+/// containers.
 ///
-/// Users can keep decoders and containers; the bytes they read are lent. So the bytes are reached through the frame only, which
-/// gives them up when the value's initialiser has returned and throws from then on.
+/// Users can keep decoders and containers; the bytes they read are lent. So the bytes are reached
+/// through the frame only, which gives them up when the value's initialiser has returned and throws
+/// from then on.
 final class DecodingFrame: BridgeFrame {
-    /// The fields: a model's from the start, an inline value's once it asks for a keyed container. Taken out while one of
-    /// them is read, because that may run users' code, which may get at this frame.
+    /// The fields: a model's from the start, an inline value's once it asks for a keyed container.
+    /// Taken out while one of them is read, because that may run users' code, which may get at this
+    /// frame.
     private var record: RecordDecoder?
     /// An inline value, at its start. Nil for a model and for a value that is not there.
     private var value: ValueDecoder?
@@ -23,7 +26,7 @@ final class DecodingFrame: BridgeFrame {
 
     /// A model's.
     init(fields record: consuming RecordDecoder) {
-        let enclosing = record.shape == nil ? record.values.assembly.bridge.enclosing : nil
+        let enclosing = record.shape == nil ? record.values.treeReader.bridge.enclosing : nil
         self.record = consume record
         isModel = true
         root = nil
@@ -34,7 +37,7 @@ final class DecodingFrame: BridgeFrame {
 
     /// An inline value's.
     init(value: consuming ValueDecoder) {
-        let enclosing = value.assembly.bridge.enclosing
+        let enclosing = value.treeReader.bridge.enclosing
         self.value = consume value
         isModel = false
         root = nil
@@ -45,7 +48,7 @@ final class DecodingFrame: BridgeFrame {
 
     /// A nested container's or super decoder's, at `value`.
     init(nestedIn parent: DecodingFrame, key: BridgeKey, value: consuming ValueDecoder) throws {
-        try value.assembly.allow(levels: parent.level + 1)
+        try value.treeReader.allow(levels: parent.level + 1)
         self.value = consume value
         isModel = false
         root = parent.root ?? parent
@@ -104,14 +107,15 @@ final class DecodingFrame: BridgeFrame {
             self.record = consume record
             return result
         } catch {
-            let failure = record.values.assembly.noted(error)
+            let failure = record.values.treeReader.noted(error)
             self.record = consume record
             throw thrown(failure, at: BridgeKey(name), as: type)
         }
     }
 
     /// Looks at the field `name` without moving on; nil when there is none.
-    func look<R: ~Copyable>(at name: String, _ body: (inout ValueDecoder) throws -> R) throws -> R? {
+    func look<R: ~Copyable>(at name: String, _ body: (inout ValueDecoder) throws -> R) throws -> R?
+    {
         try fields(name, Any.self) { (record: inout RecordDecoder) throws -> R? in
             let place = record.place
             defer { record.place = place }
@@ -137,12 +141,14 @@ final class DecodingFrame: BridgeFrame {
 
     // MARK: The value
 
-    /// The inline value, from its start; nil when there is none. A model's is the field that holds it as a whole.
+    /// The inline value, from its start; nil when there is none. A model's is the field that holds
+    /// it as a whole.
     func wholeValue() throws -> ValueDecoder? {
         guard isOpen else { throw closed() }
         if isModel { return try look(at: BridgeKey.wholeValue) { $0.fork() } }
         guard value != nil else { return nil }
-        // Checked above: a value that can't be copied can't be bound to a name without leaving the frame.
+        // Checked above: a value that can't be copied can't be bound to a name without leaving the
+        // frame.
         return value!.fork()
     }
 
@@ -154,12 +160,14 @@ final class DecodingFrame: BridgeFrame {
             end = values.reader.position
             return result
         } catch {
-            throw thrown(values.assembly.noted(error), at: nil, as: type)
+            throw thrown(values.treeReader.noted(error), at: nil, as: type)
         }
     }
 
     /// Makes this frame the one that new ones stand in, under `key`, while `body` runs.
-    func enclosing<R>(_ key: BridgeKey?, _ bridge: DecodingBridge, _ body: () throws -> R) rethrows -> R {
+    func enclosing<R>(_ key: BridgeKey?, _ bridge: DecodingBridge, _ body: () throws -> R) rethrows
+        -> R
+    {
         let outer = bridge.enclosing
         currentKey = key
         bridge.enclosing = self

@@ -1,7 +1,7 @@
 /// How values of one type are decoded. This class itself stands for a type that can't be.
 package class DecodingStrategy<Value>: Strategy {
     package func decode(from decoder: inout ValueDecoder) throws -> Value {
-        throw AssemblyFailure(.notStorable(TypeName.of(Value.self)))
+        throw ReadFailure(.notStorable(TypeName.of(Value.self)))
     }
 
     /// What a field is that the record lacks, as `FieldValue.valueWhenMissing`.
@@ -9,7 +9,9 @@ package class DecodingStrategy<Value>: Strategy {
 
     /// The strategy of the type, remembered by process.
     package static func of(_ type: Value.Type = Value.self) -> DecodingStrategy<Value> {
-        let strategy = StrategyTable.decoding.strategy(for: type) { DecodingResolution.resolve(type) }
+        let strategy = StrategyTable.decoding.strategy(for: type) {
+            DecodingResolution.resolve(type)
+        }
         // Made for this very type by `resolve`.
         return strategy as! DecodingStrategy<Value>
     }
@@ -25,15 +27,21 @@ enum DecodingResolution {
         return DecodingStrategy<Value>()
     }
 
-    private static func fieldValue<Value: FieldValue>(_ type: Value.Type) -> Strategy { FieldValueDecoding<Value>() }
+    private static func fieldValue<Value: FieldValue>(_ type: Value.Type) -> Strategy {
+        FieldValueDecoding<Value>()
+    }
     private static func node<Value: IdentifiedModel & Decodable>(_ type: Value.Type) -> Strategy {
         NodeDecoding<Value>()
     }
-    private static func inline<Value: Decodable>(_ type: Value.Type) -> Strategy { InlineDecoding<Value>() }
+    private static func inline<Value: Decodable>(_ type: Value.Type) -> Strategy {
+        InlineDecoding<Value>()
+    }
 }
 
 private final class FieldValueDecoding<Value: FieldValue>: DecodingStrategy<Value> {
-    override func decode(from decoder: inout ValueDecoder) throws -> Value { try Value.decodeValue(from: &decoder) }
+    override func decode(from decoder: inout ValueDecoder) throws -> Value {
+        try Value.decodeValue(from: &decoder)
+    }
     override var valueWhenMissing: Value? { Value.valueWhenMissing }
 }
 
@@ -54,7 +62,7 @@ private final class InlineDecoding<Value: Decodable>: DecodingStrategy<Value> {
         let frame = DecodingFrame(value: decoder.fork())
         defer { frame.close() }
         do {
-            let value = try decoder.assembly.nested { try Value(from: frame) }
+            let value = try decoder.treeReader.nested { try Value(from: frame) }
             decoder.reader.position = try frame.endOfValue()
             return value
         } catch {

@@ -5,7 +5,9 @@ struct KeyedFieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { frame.codingPath }
     var allKeys: [Key] { frame.fieldNames().compactMap { Key(stringValue: $0) } }
 
-    func contains(_ key: Key) -> Bool { (try? frame.look(at: key.stringValue) { _ in true }) == true }
+    func contains(_ key: Key) -> Bool {
+        (try? frame.look(at: key.stringValue) { _ in true }) == true
+    }
 
     func decodeNil(forKey key: Key) throws -> Bool {
         // A field that is not there is as good as nil.
@@ -31,5 +33,7 @@ struct KeyedFieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func superDecoder() throws -> any Decoder { try frame.nested(field: BridgeKey.superKey) }
-    func superDecoder(forKey key: Key) throws -> any Decoder { try frame.nested(field: key.stringValue) }
+    func superDecoder(forKey key: Key) throws -> any Decoder {
+        try frame.nested(field: key.stringValue)
+    }
 }

@@ -1,5 +1,6 @@
 extension RecordDecoder {
-    /// Decodes a model by its own `Decodable` conformance, from the fields that `RecordEncoder.encodeFields` wrote.
+    /// Decodes a model by its own `Decodable` conformance, from the fields that
+    /// `RecordEncoder.encodeFields` wrote.
     ///
     /// Decoders and containers that `init(from:)` keeps throw once it has returned.
     public mutating func decodeFields<Model: Decodable>(as type: Model.Type) throws -> Model {
@@ -29,15 +30,17 @@ extension RecordDecoder {
     mutating func decodeBridged<Value>(
         _ type: Value.Type, forKey key: String, in frame: DecodingFrame?
     ) throws -> Value {
-        let strategy = values.assembly.bridge.strategy(for: type)
-        return try decodeBridged(strategy, forKey: key, in: frame) { decoder in try decoder.missing(key, strategy) }
+        let strategy = values.treeReader.bridge.strategy(for: type)
+        return try decodeBridged(strategy, forKey: key, in: frame) { decoder in
+            try decoder.missing(key, strategy)
+        }
     }
 
     /// The same; `value` where the record lacks the field.
     mutating func decodeBridged<Value>(
         _ type: Value.Type, forKey key: String, whenMissing value: () throws -> Value
     ) throws -> Value {
-        let strategy = values.assembly.bridge.strategy(for: type)
+        let strategy = values.treeReader.bridge.strategy(for: type)
         return try decodeBridged(strategy, forKey: key, in: nil) { _ in try value() }
     }
 
@@ -56,7 +59,8 @@ extension RecordDecoder {
         }
     }
 
-    /// The same; nil where the record lacks the field, or has nil there or a reference that is left out.
+    /// The same; nil where the record lacks the field, or has nil there or a reference that is left
+    /// out.
     mutating func decodeBridgedIfPresent<Value>(
         _ type: Value.Type, forKey key: String, in frame: DecodingFrame?
     ) throws -> Value? {
@@ -68,8 +72,8 @@ extension RecordDecoder {
             return nil
         }
         do {
-            return try present(values.assembly.bridge.strategy(for: type), key, frame)
-        } catch let failure as AssemblyFailure where failure.leavesOut {
+            return try present(values.treeReader.bridge.strategy(for: type), key, frame)
+        } catch let failure as ReadFailure where failure.leavesOut {
             place = start
             try values.skipValue()
             place = start.passed(to: values.reader.position)
@@ -95,9 +99,12 @@ extension RecordDecoder {
         return value
     }
 
-    // Out of line: the metadata of an optional of a generic type costs a look-up wherever it is mentioned.
+    // Out of line: the metadata of an optional of a generic type costs a look-up wherever it is
+    // mentioned.
     @inline(never)
-    private mutating func missing<Value>(_ key: String, _ strategy: DecodingStrategy<Value>) throws -> Value {
+    private mutating func missing<Value>(_ key: String, _ strategy: DecodingStrategy<Value>) throws
+        -> Value
+    {
         guard let value = strategy.valueWhenMissing else { throw missing(key) }
         return value
     }
@@ -105,8 +112,8 @@ extension RecordDecoder {
     // An error that is the model's own goes to whoever reads the field as it is.
     private func placed(_ error: any Error, _ key: String) -> any Error {
         switch error {
-        case let error as DecodingError: error.with(failure: AssemblyFailure(error).inside(field: key))
-        case is AssemblyFailure, is FormatError: values.assembly.failure(of: error).inside(field: key)
+        case let error as DecodingError: error.with(failure: ReadFailure(error).inside(field: key))
+        case is ReadFailure, is FormatError: values.treeReader.failure(of: error).inside(field: key)
         default: error
         }
     }

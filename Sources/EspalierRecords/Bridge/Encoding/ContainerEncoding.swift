@@ -1,4 +1,5 @@
-// The containers' bytes are those of their `FieldValue` conformances, so that both kinds of models read each other's.
+// The containers' bytes are those of their `FieldValue` conformances, so that both kinds of models
+// read each other's.
 
 final class OptionalEncoding<Wrapped>: EncodingStrategy<Wrapped?> {
     private let wrapped = EncodingStrategy<Wrapped>.of()
@@ -37,6 +38,7 @@ final class DictionaryEncoding<Key: Hashable, Value>: EncodingStrategy<[Key: Val
 
     override func encode(_ entries: [Key: Value], into encoder: ValueEncoder) throws {
         try encoder.encodeSorted(
-            entries, key: { try key.encode($1, into: $0) }, value: { try value.encode($1, into: $0) })
+            entries, key: { try key.encode($1, into: $0) },
+            value: { try value.encode($1, into: $0) })
     }
 }

@@ -12,8 +12,11 @@ struct ElementEncoding: UnkeyedEncodingContainer {
         try frame.element { _ in try frame.encode(value, at: key) }
     }
 
-    func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type) -> KeyedEncodingContainer<NestedKey> {
-        KeyedEncodingContainer(KeyedFieldEncoding<NestedKey>(frame: frame.nestedElementOrRefusing(form: .fields)))
+    func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type)
+        -> KeyedEncodingContainer<NestedKey>
+    {
+        KeyedEncodingContainer(
+            KeyedFieldEncoding<NestedKey>(frame: frame.nestedElementOrRefusing(form: .fields)))
     }
 
     func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {

@@ -6,7 +6,8 @@ final class EncodingBridge {
 
     func strategy<Value>(for type: Value.Type) -> EncodingStrategy<Value> {
         if let known = strategies[ObjectIdentifier(type)] {
-            // Entered below under its own type. Unchecked, this saves 2 % of reading a feed: not worth unsafe code.
+            // Entered below under its own type. Unchecked, this saves 2 % of reading a feed: not
+            // worth unsafe code.
             return known as! EncodingStrategy<Value>
         }
         let strategy = EncodingStrategy.of(type)

@@ -7,7 +7,10 @@ extension EncodingFrame: Encoder {
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        if isModel { return ElementEncoding(frame: nestedOrRefusing(field: BridgeKey.wholeValue, form: .elements)) }
+        if isModel {
+            return ElementEncoding(
+                frame: nestedOrRefusing(field: BridgeKey.wholeValue, form: .elements))
+        }
         refusing { try begin(.elements) }
         return ElementEncoding(frame: self)
     }
@@ -15,7 +18,8 @@ extension EncodingFrame: Encoder {
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 }
 
-// `Encoder` can't throw where it hands containers out: what is wrong is kept, and thrown when the value is finished.
+// `Encoder` can't throw where it hands containers out: what is wrong is kept, and thrown when the
+// value is finished.
 extension EncodingFrame {
     func nestedOrRefusing(field name: String, form: Form) -> EncodingFrame {
         refusing { try nested(field: name, form: form) } ?? refused()

@@ -54,7 +54,8 @@ extension EncodingFrame {
 
     private func setCount() {
         if count <= 15 {
-            values.writer.overwrite(at: start, with: (form == .fields ? Wire.fixmap : Wire.fixarray) | UInt8(count))
+            values.writer.overwrite(
+                at: start, with: (form == .fields ? Wire.fixmap : Wire.fixarray) | UInt8(count))
         } else {
             var head = ByteWriter()
             if form == .fields { head.append(mapOf: count) } else { head.append(arrayOf: count) }
@@ -66,7 +67,8 @@ extension EncodingFrame {
     func close() {
         isClosed = true
         guard !pieces.isEmpty else { return }
-        // Pieces and parents hold each other. Let go from the innermost, so that no release starts a chain of them.
+        // Pieces and parents hold each other. Let go from the innermost, so that no release starts
+        // a chain of them.
         var frames = [self]
         var next = 0
         while next < frames.count {

@@ -1,6 +1,7 @@
 // Nested containers and super encoders, and the names that say whether one was there before.
 extension EncodingFrame {
-    /// The frame of a nested container or a super encoder under `name`; a container asked for again is continued.
+    /// The frame of a nested container or a super encoder under `name`; a container asked for again
+    /// is continued.
     func nested(field name: String, form: Form) throws -> EncodingFrame {
         try checkOpen()
         if let slot = try writing({ slotWritten(name) }) {
@@ -34,7 +35,8 @@ extension EncodingFrame {
     func slotWritten(_ name: String) -> Int? {
         guard let record else { return nil }
         guard record.isInline else { return record.slot(ofWritten: name) }
-        // Most names are new, which one bit each proves; else the names in the stream are looked through.
+        // Most names are new, which one bit each proves; else the names in the stream are looked
+        // through.
         let utf8 = name.utf8
         let hash = utf8.count &* 31 &+ Int(utf8.first ?? 0) &* 7 &+ Int(utf8.last ?? 0)
         let bit: UInt64 = 1 << UInt64(hash & 63)

@@ -3,8 +3,8 @@ extension EncodingFrame: SingleValueEncodingContainer {
     func encodeNil() throws { try whole { $0.encodeNull() } }
 
     func encode<Value: Encodable>(_ value: Value) throws {
-        // A wrapper that goes by the identifier of what it wraps has that model's fields: a reference would lead back to
-        // this very record.
+        // A wrapper that goes by the identifier of what it wraps has that model's fields: a
+        // reference would lead back to this very record.
         if let identifier = recordIdentifier, let model = value as? any IdentifiedModel,
             model.modelIdentifier == identifier
         {

@@ -1,10 +1,12 @@
-/// One value that encodes itself: the `Encoder` its `encode(to:)` receives, behind all of its containers.
+/// One value that encodes itself: the `Encoder` its `encode(to:)` receives, behind all of its
+/// containers.
 ///
-/// The frame of a model or of an inline value streams: containers write straight into the record's `ValueEncoder`. A nested
-/// container or a super encoder, which may be filled at any time, is a frame with a buffer of its own; in the stream
-/// stands a null in its place, so that the stream is well-formed throughout, and its bytes are put there when the value is
-/// finished. A buffer takes the place of the encoder's writer while it is written to, so that references share the
-/// record's children.
+/// The frame of a model or of an inline value streams: containers write straight into the record's
+/// `ValueEncoder`. A nested container or a super encoder, which may be filled at any time, is a
+/// frame with a buffer of its own; in the stream stands a null in its place, so that the stream is
+/// well-formed throughout, and its bytes are put there when the value is finished. A buffer takes
+/// the place of the encoder's writer while it is written to, so that references share the record's
+/// children.
 ///
 ///     keyed, inline     fixmap (0), name, value, name, value ...      the count is set at the end
 ///     keyed, node       value, value ...                              the names go to the shape
@@ -18,7 +20,8 @@ final class EncodingFrame: BridgeFrame {
     /// The fields written, where the form is `fields`.
     var record: RecordEncoder?
     var form = Form.undecided
-    /// Whether the value is a model, which consists of fields and whose head is not this frame's to write.
+    /// Whether the value is a model, which consists of fields and whose head is not this frame's to
+    /// write.
     let isModel: Bool
     let start: Int
     private var elementCount = 0
@@ -89,7 +92,9 @@ final class EncodingFrame: BridgeFrame {
     func begin(_ form: Form) throws {
         try checkOpen()
         guard self.form != form else { return }
-        guard self.form == .undecided else { throw invalid("a value encodes itself in containers of two kinds") }
+        guard self.form == .undecided else {
+            throw invalid("a value encodes itself in containers of two kinds")
+        }
         self.form = form
         try writing {
             switch form {
@@ -107,7 +112,9 @@ final class EncodingFrame: BridgeFrame {
     /// Writes one field. A name that was written before gets the new value.
     @inline(__always)
     func field(_ name: String, _ write: (ValueEncoder) throws -> Void) throws {
-        if root == nil, !isBusy, !isClosed, record?.startExpected(name) == true { return try value(write) }
+        if root == nil, !isBusy, !isClosed, record?.startExpected(name) == true {
+            return try value(write)
+        }
         try unexpectedField(name, write)
     }
 
@@ -174,7 +181,9 @@ final class EncodingFrame: BridgeFrame {
 
     /// Runs `body` with this frame's bytes in the encoder's writer.
     func writing<R>(_ body: () throws -> R) throws -> R {
-        guard !isBusy else { throw invalid("a container was written to while one of its values is being encoded") }
+        guard !isBusy else {
+            throw invalid("a container was written to while one of its values is being encoded")
+        }
         guard let root else { return try body() }
         let rootWasBusy = root.isBusy
         root.isBusy = true

@@ -6,7 +6,9 @@ package class EncodingStrategy<Value>: Strategy {
 
     /// The strategy of the type, remembered by process.
     package static func of(_ type: Value.Type = Value.self) -> EncodingStrategy<Value> {
-        let strategy = StrategyTable.encoding.strategy(for: type) { EncodingResolution.resolve(type) }
+        let strategy = StrategyTable.encoding.strategy(for: type) {
+            EncodingResolution.resolve(type)
+        }
         // Made for this very type by `resolve`.
         return strategy as! EncodingStrategy<Value>
     }
@@ -22,20 +24,28 @@ enum EncodingResolution {
         return EncodingStrategy<Value>()
     }
 
-    private static func fieldValue<Value: FieldValue>(_ type: Value.Type) -> Strategy { FieldValueEncoding<Value>() }
+    private static func fieldValue<Value: FieldValue>(_ type: Value.Type) -> Strategy {
+        FieldValueEncoding<Value>()
+    }
     private static func node<Value: IdentifiedModel & Encodable>(_ type: Value.Type) -> Strategy {
         NodeEncoding<Value>()
     }
-    private static func inline<Value: Encodable>(_ type: Value.Type) -> Strategy { InlineEncoding<Value>() }
+    private static func inline<Value: Encodable>(_ type: Value.Type) -> Strategy {
+        InlineEncoding<Value>()
+    }
 }
 
 private final class FieldValueEncoding<Value: FieldValue>: EncodingStrategy<Value> {
-    override func encode(_ value: Value, into encoder: ValueEncoder) throws { try value.encodeValue(into: encoder) }
+    override func encode(_ value: Value, into encoder: ValueEncoder) throws {
+        try value.encodeValue(into: encoder)
+    }
 }
 
 private final class NodeEncoding<Value: IdentifiedModel & Encodable>: EncodingStrategy<Value> {
     override func encode(_ value: Value, into encoder: ValueEncoder) throws {
-        try encoder.encodeModel(identifier: value.modelIdentifier, projection: value.projectionIdentifier) {
+        try encoder.encodeModel(
+            identifier: value.modelIdentifier, projection: value.projectionIdentifier
+        ) {
             try $0.encodeFields(of: value)
         }
     }

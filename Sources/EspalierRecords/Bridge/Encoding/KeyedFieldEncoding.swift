@@ -19,14 +19,17 @@ struct KeyedFieldEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
         keyedBy type: NestedKey.Type, forKey key: Key
     ) -> KeyedEncodingContainer<NestedKey> {
         KeyedEncodingContainer(
-            KeyedFieldEncoding<NestedKey>(frame: frame.nestedOrRefusing(field: key.stringValue, form: .fields)))
+            KeyedFieldEncoding<NestedKey>(
+                frame: frame.nestedOrRefusing(field: key.stringValue, form: .fields)))
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
         ElementEncoding(frame: frame.nestedOrRefusing(field: key.stringValue, form: .elements))
     }
 
-    func superEncoder() -> any Encoder { frame.nestedOrRefusing(field: BridgeKey.superKey, form: .undecided) }
+    func superEncoder() -> any Encoder {
+        frame.nestedOrRefusing(field: BridgeKey.superKey, form: .undecided)
+    }
 
     func superEncoder(forKey key: Key) -> any Encoder {
         frame.nestedOrRefusing(field: key.stringValue, form: .undecided)

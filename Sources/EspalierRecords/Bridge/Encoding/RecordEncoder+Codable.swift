@@ -1,8 +1,8 @@
 extension RecordEncoder {
     /// Encodes the fields of `model` by its own `Encodable` conformance.
     ///
-    /// Its keyed container writes the fields. A model that encodes itself as a whole, in a single-value or an unkeyed
-    /// container, gets one field named `$value`.
+    /// Its keyed container writes the fields. A model that encodes itself as a whole, in a
+    /// single-value or an unkeyed container, gets one field named `$value`.
     public mutating func encodeFields<Model: Encodable>(of model: Model) throws {
         let frame = EncodingFrame(fields: self)
         defer { frame.close() }

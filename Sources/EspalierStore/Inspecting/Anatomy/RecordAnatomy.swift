@@ -5,7 +5,7 @@ package import EspalierRecords
 ///     chunks    what stands under the record's handle: one value, or a long record's chunks
 ///     joined    the slices of the chunks, one after the other
 ///     parts     where in `joined` version, flags, shape, ... stand; what can't be told any more is one part, "rest"
-///     expanded  the payload before it was compressed
+///     decompressed  the payload before it was compressed
 ///
 /// Made from any bytes; `problem` says what is wrong with them first, if something is.
 package struct RecordAnatomy: Sendable {
@@ -43,8 +43,9 @@ package struct RecordAnatomy: Sendable {
     package internal(set) var children: [Handle]?
     /// Of the record, where it could be had.
     package internal(set) var shape: Shape?
-    /// The payload as it was before it was compressed; nil where it stands there raw, or can't be expanded.
-    package internal(set) var expanded: [UInt8]?
+    /// The payload as it was before it was compressed; nil where it stands there raw, or can't be
+    /// decompressed.
+    package internal(set) var decompressed: [UInt8]?
     package internal(set) var problem: String?
 
     package init(handle: Handle) { self.handle = handle }
@@ -58,7 +59,7 @@ package struct RecordAnatomy: Sendable {
     package var rawByteCount: Int? {
         guard let payload = part(.payload), let dictionaryNumber else { return nil }
         guard dictionaryNumber != 0 else { return joined.count }
-        return expanded.map { joined.count - payload.count + $0.count }
+        return decompressed.map { joined.count - payload.count + $0.count }
     }
 
     package func part(_ name: PartName) -> Range<Int>? { parts.first { $0.name == name }?.range }
@@ -69,10 +70,13 @@ package struct RecordAnatomy: Sendable {
 
     package var hasOwnShape: Bool { (flags ?? 0) & RecordLayout.Flag.ownShape != 0 }
 
-    /// The flags in words, the kind of record first. Bits that mean nothing are named by their place.
+    /// The flags in words, the kind of record first. Bits that mean nothing are named by their
+    /// place.
     package var flagNames: [String] {
         guard let flags else { return [] }
-        var names = [nameSpace.map { "\($0)" } ?? "unknown kind \(flags & RecordLayout.Flag.nameSpaceMask)"]
+        var names = [
+            nameSpace.map { "\($0)" } ?? "unknown kind \(flags & RecordLayout.Flag.nameSpaceMask)"
+        ]
         if flags & RecordLayout.Flag.extensions != 0 { names.append("extensions") }
         if flags & RecordLayout.Flag.ownShape != 0 { names.append("own shape") }
         for bit in [5, 6] where flags & 1 << UInt8(bit) != 0 { names.append("unknown bit \(bit)") }

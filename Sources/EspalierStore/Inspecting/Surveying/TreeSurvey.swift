@@ -1,15 +1,15 @@
 import EspalierRecords
 
-/// A walk of everything below an entry, without a type: where reads of it stop, and where a type that needs more than others
-/// would.
+/// A walk of everything below an entry, without a type: where reads of it stop, and where a type
+/// that needs more than others would.
 ///
 /// ```swift
 /// let survey = try inspection.survey(of: entry)
 /// for place in survey.places { print(place.path, place.kind) }
 /// ```
 ///
-/// In the order in which a read goes, so that the first final place is where it stops; but on, behind it. Costs a look at each
-/// record of the tree, once.
+/// In the order in which a read goes, so that the first final place is where it stops; but on,
+/// behind it. Costs a look at each record of the tree, once.
 package struct TreeSurvey: Sendable {
     /// At most a thousand.
     package private(set) var places: [TreePlace] = []
@@ -75,7 +75,7 @@ private struct TreeWalk {
             do {
                 try walk(record, at: place, level: level + 1)
             } catch let error as FormatError {
-                survey.note(found(.damaged, AssemblyFailure.detail(of: error)))
+                survey.note(found(.damaged, ReadFailure.detail(of: error)))
             }
         }
     }
@@ -93,38 +93,48 @@ private struct TreeWalk {
         case .node:
             let name = PlaceName(record: record.identifier)
             for (field, value) in try record.fields() {
-                try walk(value, of: record.children, at: name.field(field.name), level, record.handle)
+                try walk(
+                    value, of: record.children, at: name.field(field.name), level, record.handle)
             }
-        case .key: try walk(try record.keyValue(), of: record.children, at: place, level, record.handle)
+        case .key:
+            try walk(try record.keyValue(), of: record.children, at: place, level, record.handle)
         case .segment: try walk(elementsOf: record, from: 0, at: place, level)
         case .collection:
             for (segment, elements) in try record.segments() {
-                guard case .record(let found) = try inspection.record(segment), found.nameSpace == .segment else {
+                guard case .record(let found) = try inspection.record(segment),
+                    found.nameSpace == .segment
+                else {
                     try visit(segment, at: place, level: level)
                     continue
                 }
                 survey.noteRecord()
                 do {
-                    // A read is out of the collection's record again when it opens those of its segments.
+                    // A read is out of the collection's record again when it opens those of its
+                    // segments.
                     try walk(elementsOf: found, from: elements.lowerBound, at: place, level)
                 } catch let error as FormatError {
                     survey.note(
                         TreePlace(
                             kind: .damaged, path: place.text, handle: segment,
-                            detail: AssemblyFailure.detail(of: error)))
+                            detail: ReadFailure.detail(of: error)))
                 }
             }
         }
     }
 
-    private mutating func walk(elementsOf segment: Record, from start: Int, at place: PlaceName, _ level: Int) throws {
+    private mutating func walk(
+        elementsOf segment: Record, from start: Int, at place: PlaceName, _ level: Int
+    ) throws {
         for (index, element) in try segment.elements().enumerated() {
-            try walk(element.value, of: element.children, at: place.element(start + index), level + 1, segment.handle)
+            try walk(
+                element.value, of: element.children, at: place.element(start + index), level + 1,
+                segment.handle)
         }
     }
 
     private mutating func walk(
-        _ value: RecordValue, of children: [Handle], at place: PlaceName, _ level: Int, _ handle: Handle
+        _ value: RecordValue, of children: [Handle], at place: PlaceName, _ level: Int,
+        _ handle: Handle
     ) throws {
         switch value {
         case .child(let ordinal):
@@ -133,15 +143,21 @@ private struct TreeWalk {
             }
             try visit(children[ordinal], at: place, level: level)
         case .array(let elements):
-            guard enter(level, TreePlace(kind: .tooDeep, path: place.text, handle: handle)) else { return }
+            guard enter(level, TreePlace(kind: .tooDeep, path: place.text, handle: handle)) else {
+                return
+            }
             for (index, element) in elements.enumerated() {
                 try walk(element, of: children, at: place.element(index), level + 1, handle)
             }
         case .map(let entries):
-            guard enter(level, TreePlace(kind: .tooDeep, path: place.text, handle: handle)) else { return }
+            guard enter(level, TreePlace(kind: .tooDeep, path: place.text, handle: handle)) else {
+                return
+            }
             for entry in entries {
                 let inside = entry.key.name.map(place.field) ?? place
-                if entry.key.name == nil { try walk(entry.key, of: children, at: place, level + 1, handle) }
+                if entry.key.name == nil {
+                    try walk(entry.key, of: children, at: place, level + 1, handle)
+                }
                 try walk(entry.value, of: children, at: inside, level + 1, handle)
             }
         default: break

@@ -10,8 +10,8 @@
 /// }
 /// ```
 ///
-/// Reasons have the names under which `CacheStatistics` counts them. Threading: a value. Cost: that of an `Eviction`. Errors:
-/// none.
+/// Reasons have the names under which `CacheStatistics` counts them. Threading: a value. Cost: that
+/// of an `Eviction`. Errors: none.
 public enum CacheEvent: Sendable, Hashable, Codable {
     case evicted(Eviction)
     /// The cache went on with a new, empty generation.

@@ -10,7 +10,8 @@ extension EventBroadcast {
             send(
                 .evicted(
                     Eviction(
-                        identifier: entry.identifier, nameSpace: entry.nameSpace, reason: victim.reason,
+                        identifier: entry.identifier, nameSpace: entry.nameSpace,
+                        reason: victim.reason,
                         records: victim.entries.count, bytes: ByteCount(victim.bytes),
                         age: timeline.age(of: victim.stamp, at: now).map { .seconds($0) })))
         }

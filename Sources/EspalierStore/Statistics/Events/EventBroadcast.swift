@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Hands events to everyone who asked. Whoever does not keep up loses the oldest: nobody waits for a subscriber.
+/// Hands events to everyone who asked. Whoever does not keep up loses the oldest: nobody waits for
+/// a subscriber.
 ///
-/// Threading: safe from every thread; events sent by one thread arrive in the order they were sent. Cost: a load when nobody
-/// listens, so an event is only made for somebody.
+/// Threading: safe from every thread; events sent by one thread arrive in the order they were sent.
+/// Cost: a load when nobody listens, so an event is only made for somebody.
 final class EventBroadcast: Sendable {
     private struct State {
         var next = 0
@@ -26,7 +27,8 @@ final class EventBroadcast: Sendable {
     var hasSubscribers: Bool { subscriberCount.load(ordering: .relaxed) > 0 }
 
     func subscribe() -> AsyncStream<CacheEvent> {
-        let (stream, continuation) = AsyncStream<CacheEvent>.makeStream(bufferingPolicy: .bufferingNewest(capacity))
+        let (stream, continuation) = AsyncStream<CacheEvent>.makeStream(
+            bufferingPolicy: .bufferingNewest(capacity))
         let key = state.withLock { state -> Int? in
             guard !state.isFinished else { return nil }
             state.next += 1
@@ -53,7 +55,9 @@ final class EventBroadcast: Sendable {
         guard hasSubscribers else { return }
         let event = event()
         // Not under the lock: a stream that ends takes it.
-        for subscriber in state.withLock({ Array($0.subscribers.values) }) { subscriber.yield(event) }
+        for subscriber in state.withLock({ Array($0.subscribers.values) }) {
+            subscriber.yield(event)
+        }
     }
 
     /// Ends all streams, those to come included.

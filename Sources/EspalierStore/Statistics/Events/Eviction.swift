@@ -1,7 +1,7 @@
 public import EspalierRecords
 
-/// A record that was evicted, or a cycle of records. Of a tree each record is told of by itself, the root first: what other trees
-/// refer to, too, stays.
+/// A record that was evicted, or a cycle of records. Of a tree each record is told of by itself,
+/// the root first: what other trees refer to, too, stays.
 ///
 /// ```swift
 /// for await case .evicted(let eviction) in cache.events() where eviction.reason == .budget {
@@ -19,7 +19,7 @@ public struct Eviction: Sendable, Hashable, Codable {
         /// The caller said so.
         case explicit
         /// A sweep found that nothing leads to it.
-        case sweep
+        case collectCycles
         /// The budget was made smaller.
         case shrink
     }
@@ -37,7 +37,8 @@ public struct Eviction: Sendable, Hashable, Codable {
     public var age: Duration?
 
     public init(
-        identifier: String, nameSpace: NameSpace, reason: Reason, records: Int, bytes: ByteCount, age: Duration? = nil
+        identifier: String, nameSpace: NameSpace, reason: Reason, records: Int, bytes: ByteCount,
+        age: Duration? = nil
     ) {
         self.identifier = identifier
         self.nameSpace = nameSpace

@@ -1,4 +1,5 @@
-/// As the longest time and the count of each bucket that has one, named after its shortest time; in nanoseconds.
+/// As the longest time and the count of each bucket that has one, named after its shortest time; in
+/// nanoseconds.
 extension LatencyHistogram: Codable {
     private enum CodingKeys: String, CodingKey {
         case maximum, buckets
@@ -20,7 +21,8 @@ extension LatencyHistogram: Codable {
         for (start, count) in try container.decode([String: UInt64].self, forKey: .buckets) {
             guard let start = UInt64(start) else {
                 throw DecodingError.dataCorruptedError(
-                    forKey: .buckets, in: container, debugDescription: "A bucket is named after its nanoseconds.")
+                    forKey: .buckets, in: container,
+                    debugDescription: "A bucket is named after its nanoseconds.")
             }
             add(count, to: Self.bucket(of: start))
         }

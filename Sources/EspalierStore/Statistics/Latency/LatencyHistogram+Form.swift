@@ -5,7 +5,8 @@ import EspalierRecords
 ///     histogram = coarseness (varint), longest (varint), count of entries (varint), entries
 ///     entry     = buckets passed over (varint), count (varint)
 ///
-/// Coarseness c joins 2^c neighbouring buckets, as many as it takes to stay within the limit; c = 3 always does.
+/// Coarseness c joins 2^c neighbouring buckets, as many as it takes to stay within the limit; c = 3
+/// always does.
 extension LatencyHistogram {
     static let longestForm = 576
     private static let coarsest = 3
@@ -13,7 +14,9 @@ extension LatencyHistogram {
     func append(to writer: inout ByteWriter) {
         for coarseness in 0...Self.coarsest {
             let form = form(coarseness)
-            if form.count <= Self.longestForm || coarseness == Self.coarsest { return writer.append(form) }
+            if form.count <= Self.longestForm || coarseness == Self.coarsest {
+                return writer.append(form)
+            }
         }
     }
 
@@ -51,7 +54,9 @@ extension LatencyHistogram {
     init(reading reader: inout ByteReader) throws(FormatError) {
         self.init()
         let coarseness = try reader.varint()
-        guard coarseness <= UInt64(Self.coarsest) else { throw .malformed("a histogram of unknown coarseness") }
+        guard coarseness <= UInt64(Self.coarsest) else {
+            throw .malformed("a histogram of unknown coarseness")
+        }
         let longest = try reader.varint()
         var next: UInt64 = 0
         for _ in 0..<(try reader.count(ofAtLeast: 2)) {

@@ -6,12 +6,13 @@
 /// print(histogram.quantile(0.99) ?? .zero, histogram.maximum ?? .zero)
 /// ```
 ///
-/// Buckets grow with what they count, after Gil Tene's HdrHistogram: one for each nanosecond below 16, then eight of equal
-/// width for each doubling, up to 2.4 hours; longer times are counted in the last. A quantile is the middle of its bucket, so it
-/// is off by a sixteenth at most. Count and maximum are exact.
+/// Buckets grow with what they count, after Gil Tene's HdrHistogram: one for each nanosecond below
+/// 16, then eight of equal width for each doubling, up to 2.4 hours; longer times are counted in
+/// the last. A quantile is the middle of its bucket, so it is off by a sixteenth at most. Count and
+/// maximum are exact.
 ///
-/// Threading: a value. Cost: recording takes a few nanoseconds and allocates nothing after the first time; 2.6 kB. Errors:
-/// none; negative times count as zero.
+/// Threading: a value. Cost: recording takes a few nanoseconds and allocates nothing after the
+/// first time; 2.6 kB. Errors: none; negative times count as zero.
 public struct LatencyHistogram: Sendable, Hashable {
     /// Buckets of a nanosecond each, before those of an eighth of a doubling.
     private static let exact = 16
@@ -37,7 +38,9 @@ public struct LatencyHistogram: Sendable, Hashable {
     public var maximum: Duration? { isEmpty ? nil : .nanoseconds(Int64(clamping: longest)) }
 
     @inline(__always)
-    public mutating func record(_ duration: Duration) { record(nanoseconds: duration.wholeNanoseconds) }
+    public mutating func record(_ duration: Duration) {
+        record(nanoseconds: duration.wholeNanoseconds)
+    }
 
     @inline(__always)
     public mutating func record(nanoseconds: UInt64) {
@@ -49,11 +52,14 @@ public struct LatencyHistogram: Sendable, Hashable {
     /// Adds what another one recorded.
     public mutating func merge(_ other: LatencyHistogram) {
         guard !other.isEmpty else { return }
-        for bucket in counts.indices where other.counts[bucket] > 0 { add(other.counts[bucket], to: bucket) }
+        for bucket in counts.indices where other.counts[bucket] > 0 {
+            add(other.counts[bucket], to: bucket)
+        }
         raise(longest: other.longest)
     }
 
-    /// The time that the share `quantile` (0 to 1) of what was recorded did not exceed; nil when nothing was recorded.
+    /// The time that the share `quantile` (0 to 1) of what was recorded did not exceed; nil when
+    /// nothing was recorded.
     public func quantile(_ quantile: Double) -> Duration? {
         guard !isEmpty else { return nil }
         // A share that is no number is taken for 0.
@@ -63,7 +69,9 @@ public struct LatencyHistogram: Sendable, Hashable {
         var seen: UInt64 = 0
         for bucket in counts.indices {
             seen = seen.addingClamped(counts[bucket])
-            if seen >= rank { return .nanoseconds(Int64(clamping: min(Self.middle(of: bucket), longest))) }
+            if seen >= rank {
+                return .nanoseconds(Int64(clamping: min(Self.middle(of: bucket), longest)))
+            }
         }
         return maximum
     }
@@ -74,7 +82,8 @@ public struct LatencyHistogram: Sendable, Hashable {
     static func bucket(of nanoseconds: UInt64) -> Int {
         guard nanoseconds >= exact else { return Int(nanoseconds) }
         let exponent = 63 - nanoseconds.leadingZeroBitCount
-        let eighth = Int(truncatingIfNeeded: nanoseconds >> UInt64(exponent - share)) & (1 << share - 1)
+        let eighth =
+            Int(truncatingIfNeeded: nanoseconds >> UInt64(exponent - share)) & (1 << share - 1)
         return min(exact + (exponent - exactBits) << share + eighth, bucketCount - 1)
     }
 
@@ -108,13 +117,16 @@ public struct LatencyHistogram: Sendable, Hashable {
 
 extension LatencyHistogram: CustomStringConvertible {
     public var description: String {
-        guard let half = quantile(0.5), let most = quantile(0.99), let maximum else { return "nothing recorded" }
+        guard let half = quantile(0.5), let most = quantile(0.99), let maximum else {
+            return "nothing recorded"
+        }
         return "\(count) recorded, p50 \(half), p99 \(most), maximum \(maximum)"
     }
 }
 
 extension UInt64 {
-    /// The sum, or the largest number: counters stay where they are rather than begin anew, or trap on damage.
+    /// The sum, or the largest number: counters stay where they are rather than begin anew, or trap
+    /// on damage.
     @inline(__always)
     func addingClamped(_ other: UInt64) -> UInt64 {
         let (sum, isTooMuch) = addingReportingOverflow(other)
@@ -128,7 +140,8 @@ extension Duration {
     var wholeNanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        let (nanoseconds, isTooMuch) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        let (nanoseconds, isTooMuch) = UInt64(seconds).multipliedReportingOverflow(
+            by: 1_000_000_000)
         return isTooMuch ? .max : nanoseconds.addingClamped(UInt64(attoseconds) / 1_000_000_000)
     }
 }

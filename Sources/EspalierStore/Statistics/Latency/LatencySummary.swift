@@ -4,8 +4,8 @@
 /// if let p99 = try cache.statistics().readLatency.p99, p99 > .milliseconds(2) { report(p99) }
 /// ```
 ///
-/// The quantiles are within a sixteenth, count and maximum exact; nil when nothing was counted. Threading: a value. Cost: a few
-/// words. Errors: none.
+/// The quantiles are within a sixteenth, count and maximum exact; nil when nothing was counted.
+/// Threading: a value. Cost: a few words. Errors: none.
 public struct LatencySummary: Sendable, Hashable, Codable {
     public var count = 0
     /// Half took no longer.

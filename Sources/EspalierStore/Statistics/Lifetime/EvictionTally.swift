@@ -1,5 +1,5 @@
 /// What one run of the evictor took.
-struct EvictionTally: Hashable, Sendable {
+struct EvictionCounts: Hashable, Sendable {
     private(set) var trees: UInt64 = 0
     private(set) var records: UInt64 = 0
     private(set) var bytes: UInt64 = 0
@@ -28,7 +28,7 @@ struct EvictionTally: Hashable, Sendable {
 
 extension Timeline {
     /// The ages in seconds of the youngest and the oldest victim.
-    func ages(of tally: EvictionTally, at second: Int64) -> ClosedRange<UInt64>? {
+    func ages(of tally: EvictionCounts, at second: Int64) -> ClosedRange<UInt64>? {
         guard let youngest = tally.youngest, let oldest = tally.oldest,
             let least = age(of: youngest, at: second), let most = age(of: oldest, at: second)
         else { return nil }

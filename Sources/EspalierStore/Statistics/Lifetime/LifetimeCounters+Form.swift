@@ -20,7 +20,8 @@ extension LifetimeCounters {
         writer.append(varint: victimAges?.lowerBound.addingClamped(1) ?? 0)
         writer.append(varint: victimAges?.upperBound.addingClamped(1) ?? 0)
         let parts: [(inout ByteWriter) -> Void] = [
-            misses.append, droppedWrites.append, generationsReplaced.append, readLatency.append, commitLatency.append,
+            misses.append, droppedWrites.append, generationsReplaced.append, readLatency.append,
+            commitLatency.append,
             timeline.append,
         ]
         writer.append(varint: UInt64(parts.count) + (missesByType.isEmpty ? 0 : 1))
@@ -58,7 +59,9 @@ extension LifetimeCounters {
         var values = fields[...]
         forEachSum(with: self) { field, _ in field = values.popFirst() ?? field }
         let rest = fields.dropFirst(Self.sumCount) + [0, 0, 0]
-        let (longest, youngest, oldest) = (rest[rest.startIndex], rest[rest.startIndex + 1], rest[rest.startIndex + 2])
+        let (longest, youngest, oldest) = (
+            rest[rest.startIndex], rest[rest.startIndex + 1], rest[rest.startIndex + 2]
+        )
         longestEvictionNanoseconds = longest
         if youngest > 0, oldest >= youngest { victimAges = youngest - 1...oldest - 1 }
     }
@@ -67,7 +70,9 @@ extension LifetimeCounters {
         switch part {
         case 0: misses = try ReasonCounts(limit: misses.limit, reading: &reader)
         case 1: droppedWrites = try ReasonCounts(limit: droppedWrites.limit, reading: &reader)
-        case 2: generationsReplaced = try ReasonCounts(limit: generationsReplaced.limit, reading: &reader)
+        case 2:
+            generationsReplaced = try ReasonCounts(
+                limit: generationsReplaced.limit, reading: &reader)
         case 3: readLatency = try LatencyHistogram(reading: &reader)
         case 4: commitLatency = try LatencyHistogram(reading: &reader)
         case 5: timeline = try Timeline(reading: &reader)

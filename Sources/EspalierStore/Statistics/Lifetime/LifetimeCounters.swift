@@ -1,5 +1,5 @@
-/// What a cache has done over its life, in all processes. Stored with every commit, next to the counters of what there is;
-/// damage to it costs the figures and nothing else.
+/// What a cache has done over its life, in all processes. Stored with every commit, next to the
+/// counters of what there is; damage to it costs the figures and nothing else.
 ///
 /// The same type holds a part of it: what a process has done since its last commit.
 struct LifetimeCounters: Hashable, Sendable {
@@ -17,9 +17,9 @@ struct LifetimeCounters: Hashable, Sendable {
     var explicitlyEvicted = Evicted()
     var evictedGroups: UInt64 = 0
     var evictionRuns: UInt64 = 0
-    var sweeps: UInt64 = 0
+    var cycleCollections: UInt64 = 0
     /// Records that sweeps found on cycles nobody had flagged.
-    var sweptRecords: UInt64 = 0
+    var cycleRecordsFound: UInt64 = 0
     var evictionNanoseconds: UInt64 = 0
     var mapFullRecoveries: UInt64 = 0
     var longestEvictionNanoseconds: UInt64 = 0
@@ -40,7 +40,8 @@ struct LifetimeCounters: Hashable, Sendable {
 
     init() {}
 
-    /// Those that are added up, each with that of `other`, in the order in which they are stored; new ones go to the end.
+    /// Those that are added up, each with that of `other`, in the order in which they are stored;
+    /// new ones go to the end.
     mutating func forEachSum<E>(
         with other: LifetimeCounters, _ body: (inout UInt64, UInt64) throws(E) -> Void
     ) throws(E) {
@@ -54,8 +55,8 @@ struct LifetimeCounters: Hashable, Sendable {
         try body(&explicitlyEvicted.bytes, other.explicitlyEvicted.bytes)
         try body(&evictedGroups, other.evictedGroups)
         try body(&evictionRuns, other.evictionRuns)
-        try body(&sweeps, other.sweeps)
-        try body(&sweptRecords, other.sweptRecords)
+        try body(&cycleCollections, other.cycleCollections)
+        try body(&cycleRecordsFound, other.cycleRecordsFound)
         try body(&evictionNanoseconds, other.evictionNanoseconds)
         try body(&mapFullRecoveries, other.mapFullRecoveries)
     }
@@ -81,8 +82,11 @@ struct LifetimeCounters: Hashable, Sendable {
         counters.timeline.merge(delta.timeline)
     }
 
-    /// Adds a run of the evictor. `ages` are those of its victims: the timeline of what is stored knows them.
-    mutating func add(_ tally: EvictionTally, for reason: Eviction.Reason, ages: ClosedRange<UInt64>?) {
+    /// Adds a run of the evictor. `ages` are those of its victims: the timeline of what is stored
+    /// knows them.
+    mutating func add(
+        _ tally: EvictionCounts, for reason: Eviction.Reason, ages: ClosedRange<UInt64>?
+    ) {
         let place: WritableKeyPath<LifetimeCounters, Evicted> =
             reason == .explicit ? \.explicitlyEvicted : \.evicted
         self[keyPath: place].trees = self[keyPath: place].trees.addingClamped(tally.trees)
@@ -102,7 +106,8 @@ struct LifetimeCounters: Hashable, Sendable {
         victimAges = min(known.lowerBound, ages.lowerBound)...max(known.upperBound, ages.upperBound)
     }
 
-    /// What a new generation begins with in place of this one: all of it but the timeline, since stamps begin anew.
+    /// What a new generation begins with in place of this one: all of it but the timeline, since
+    /// stamps begin anew.
     var inNewGeneration: LifetimeCounters {
         var counters = self
         counters.timeline = Timeline()

@@ -2,9 +2,10 @@ import EspalierRecords
 
 /// How often reads missed, by the type that was asked for and the name of the reason.
 ///
-/// Bounded, because it is stored in a value of a page with all else that is counted: what has no place of its own any more, or a
-/// name too long, is counted under `other`. A type has its place in memory as long as the process runs, and in what is stored as
-/// long as there is room for it: those that missed most stay.
+/// Bounded, because it is stored in a value of a page with all else that is counted: what has no
+/// place of its own any more, or a name too long, is counted under `other`. A type has its place in
+/// memory as long as the process runs, and in what is stored as long as there is room for it: those
+/// that missed most stay.
 ///
 ///     misses by type = count of reasons (varint), reasons (texts), count of types (varint), types, most misses first
 ///     type           = name (text), count of reasons (varint), per reason: its index (varint), count (varint)
@@ -29,16 +30,22 @@ struct MissCounts: Hashable, Sendable {
     private func hasPlace(for type: String) -> Bool {
         if counts[type] != nil { return true }
         let isKept = counts[Self.other] == nil && type != Self.other
-        return type.utf8.count <= Self.longestType && counts.count < Self.typeLimit - (isKept ? 1 : 0)
+        return type.utf8.count <= Self.longestType
+            && counts.count < Self.typeLimit - (isKept ? 1 : 0)
     }
 
-    /// In the order of names, so that which type has to move to `other` does not depend on the process.
+    /// In the order of names, so that which type has to move to `other` does not depend on the
+    /// process.
     mutating func merge(_ other: MissCounts) {
-        for (type, reasons) in other.counts.sorted(by: { $0.key < $1.key }) { add(reasons, of: type) }
+        for (type, reasons) in other.counts.sorted(by: { $0.key < $1.key }) {
+            add(reasons, of: type)
+        }
     }
 
     private mutating func add(_ reasons: ReasonCounts, of type: String) {
-        for (reason, count) in reasons.counts.sorted(by: { $0.key < $1.key }) { add(count, to: reason, of: type) }
+        for (reason, count) in reasons.counts.sorted(by: { $0.key < $1.key }) {
+            add(count, to: reason, of: type)
+        }
     }
 
     // MARK: Form
@@ -79,7 +86,9 @@ struct MissCounts: Hashable, Sendable {
             .map { ($0.name, $0.reasons) }
     }
 
-    private static func form(of type: String, _ reasons: ReasonCounts, _ places: [String: UInt64]) -> [UInt8] {
+    private static func form(of type: String, _ reasons: ReasonCounts, _ places: [String: UInt64])
+        -> [UInt8]
+    {
         var writer = ByteWriter()
         writer.append(string: type)
         let pairs = reasons.counts.compactMap { name, count in places[name].map { ($0, count) } }
@@ -96,12 +105,16 @@ struct MissCounts: Hashable, Sendable {
     init(reading reader: inout ByteReader) throws(FormatError) {
         guard !reader.isAtEnd else { return }
         var names: [String] = []
-        for _ in 0..<(try reader.count()) { names.append(try reader.string(count: try reader.count())) }
+        for _ in 0..<(try reader.count()) {
+            names.append(try reader.string(count: try reader.count()))
+        }
         for _ in 0..<(try reader.count(ofAtLeast: 2)) {
             let type = try reader.string(count: try reader.count())
             for _ in 0..<(try reader.count(ofAtLeast: 2)) {
                 let place = try reader.varint()
-                guard place < UInt64(names.count) else { throw .malformed("a reason that is not in the table") }
+                guard place < UInt64(names.count) else {
+                    throw .malformed("a reason that is not in the table")
+                }
                 add(try reader.varint(), to: names[Int(place)], of: type)
             }
         }

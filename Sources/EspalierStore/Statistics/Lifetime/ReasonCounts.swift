@@ -1,7 +1,7 @@
 import EspalierRecords
 
-/// How often something happened, by the name of its reason. Bounded, because it is stored: what has no place of its own any
-/// more, or a name too long, is counted under `other`.
+/// How often something happened, by the name of its reason. Bounded, because it is stored: what has
+/// no place of its own any more, or a name too long, is counted under `other`.
 ///
 ///     counts = count of names (varint), per name in ascending order: name (text), count (varint)
 struct ReasonCounts: Hashable, Sendable {

@@ -3,12 +3,14 @@ import Synchronization
 
 /// Counts what this process does until a commit stores it.
 ///
-/// The committer takes what there is and adds it to what is stored; if the commit fails it puts it back.
+/// The committer takes what there is and adds it to what is stored; if the commit fails it puts it
+/// back.
 ///
 ///     let delta = recorder.take(for: transaction.number)
 ///     lifetime += delta                       put, commit; on failure: recorder.putBack(delta)
 ///
-/// Threading: safe from every thread. Reads have a lock of their own, held for some nanoseconds, and a hit allocates nothing.
+/// Threading: safe from every thread. Reads have a lock of their own, held for some nanoseconds,
+/// and a hit allocates nothing.
 final class StatisticsRecorder: Sendable {
     private struct Reads {
         var hits: UInt64 = 0
@@ -46,7 +48,8 @@ final class StatisticsRecorder: Sendable {
         }
     }
 
-    /// Counts a read that missed. `type` is the one asked for; `took` is nil for a read that was refused before it began.
+    /// Counts a read that missed. `type` is the one asked for; `took` is nil for a read that was
+    /// refused before it began.
     func countMiss(_ reason: MissReason, of type: String, took: Duration?) {
         let nanoseconds = took?.wholeNanoseconds
         reads.withLock { reads in
@@ -75,20 +78,26 @@ final class StatisticsRecorder: Sendable {
     /// Counts a commit that ran out of pages and succeeded after eviction.
     func countMapFull() { count { $0.mapFullRecoveries += 1 } }
 
-    /// Counts a sweep that has come to the end of the records. `found` were on cycles nobody had flagged.
-    func countSweep(found: Int) {
+    /// Counts a sweep that has come to the end of the records. `found` were on cycles nobody had
+    /// flagged.
+    func countCycleCollection(found: Int) {
         count {
-            $0.sweeps += 1
-            $0.sweptRecords = $0.sweptRecords.addingClamped(UInt64(max(0, found)))
+            $0.cycleCollections += 1
+            $0.cycleRecordsFound = $0.cycleRecordsFound.addingClamped(UInt64(max(0, found)))
         }
     }
 
-    /// Counts a run of the evictor whose transaction was committed. `ages` as `Timeline.ages(of:at:)` tells them.
-    func countEviction(_ tally: EvictionTally, for reason: Eviction.Reason, ages: ClosedRange<UInt64>?) {
+    /// Counts a run of the evictor whose transaction was committed. `ages` as
+    /// `Timeline.ages(of:at:)` tells them.
+    func countEviction(
+        _ tally: EvictionCounts, for reason: Eviction.Reason, ages: ClosedRange<UInt64>?
+    ) {
         count { $0.add(tally, for: reason, ages: ages) }
     }
 
-    private func count(_ body: (inout LifetimeCounters) -> Void) { rest.withLock { body(&$0.counters) } }
+    private func count(_ body: (inout LifetimeCounters) -> Void) {
+        rest.withLock { body(&$0.counters) }
+    }
 
     // MARK: Storing
 

@@ -3,9 +3,10 @@ import Foundation
 
 /// When stamps were given out: what turns logical time into an age in seconds.
 ///
-/// A stamp in between is placed in proportion. When it is full, the sample goes whose neighbours are nearest to each other for
-/// their age: so samples stand the further apart the further back they are, by less than a third of their age. (Dropping every
-/// second sample of the older half instead kept nothing of what was more than two minutes ago but the beginning.)
+/// A stamp in between is placed in proportion. When it is full, the sample goes whose neighbours
+/// are nearest to each other for their age: so samples stand the further apart the further back
+/// they are, by less than a third of their age. (Dropping every second sample of the older half
+/// instead kept nothing of what was more than two minutes ago but the beginning.)
 ///
 ///     timeline = count (varint), samples
 ///     sample   = stamp (varint), second (signed varint), both less those of the sample before
@@ -25,10 +26,13 @@ struct Timeline: Hashable, Sendable {
 
     /// Notes that `stamp` is the latest one at `second`. Of many in a second the first is kept.
     ///
-    /// When the clock was set back, what was before moves along: ages are differences, and must not come out negative.
+    /// When the clock was set back, what was before moves along: ages are differences, and must not
+    /// come out negative.
     mutating func note(_ stamp: UInt64, at second: Int64) {
         guard Self.seconds.contains(second) else { return }
-        guard let last = samples.last else { return samples.append(Sample(stamp: stamp, second: second)) }
+        guard let last = samples.last else {
+            return samples.append(Sample(stamp: stamp, second: second))
+        }
         guard stamp > last.stamp else { return }
         if second < last.second { shift(by: second - last.second) }
         guard second > last.second else { return }
@@ -56,8 +60,8 @@ struct Timeline: Hashable, Sendable {
         for sample in other.samples { note(sample.stamp, at: sample.second) }
     }
 
-    /// When `stamp` was given out, as far as is known: no earlier than the first sample and no later than the last. Nil when
-    /// nothing is known.
+    /// When `stamp` was given out, as far as is known: no earlier than the first sample and no
+    /// later than the last. Nil when nothing is known.
     func seconds(at stamp: UInt64) -> Int64? {
         guard let first = samples.first, let last = samples.last else { return nil }
         var (low, high) = (0, samples.count)
@@ -72,9 +76,11 @@ struct Timeline: Hashable, Sendable {
         return before.second + Int64(Double(after.second - before.second) * share)
     }
 
-    /// How many seconds before `second` the stamp was given out; nil when that is not known, or for a record never accessed.
+    /// How many seconds before `second` the stamp was given out; nil when that is not known, or for
+    /// a record never accessed.
     func age(of stamp: Stamp, at second: Int64) -> UInt64? {
-        guard stamp > .never, Self.seconds.contains(second), let given = seconds(at: stamp.rawValue) else { return nil }
+        guard stamp > .never, Self.seconds.contains(second), let given = seconds(at: stamp.rawValue)
+        else { return nil }
         return UInt64(max(0, second - given))
     }
 
@@ -101,7 +107,8 @@ struct Timeline: Hashable, Sendable {
         for _ in 0..<count {
             let before = samples.last ?? Sample(stamp: 0, second: 0)
             let (stamp, stampOverflows) = before.stamp.addingReportingOverflow(try reader.varint())
-            let (second, secondOverflows) = before.second.addingReportingOverflow(try reader.signedVarint())
+            let (second, secondOverflows) = before.second.addingReportingOverflow(
+                try reader.signedVarint())
             let isLater = samples.isEmpty || stamp > before.stamp && second > before.second
             guard !stampOverflows, !secondOverflows, isLater, Self.seconds.contains(second) else {
                 throw .malformed("a timeline that does not ascend")

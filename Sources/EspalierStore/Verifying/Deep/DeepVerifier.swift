@@ -3,11 +3,13 @@ import EspalierRecords
 
 /// Decodes everything in one snapshot, beside what `Verifier` checks:
 ///
-/// 7. every value is one of the format, in its shortest form, nested no deeper than reads go, and every child that one names
-///    is in its record;
-/// 8. every tree can be walked from its entry: references lead to records that can be read, or to deleted ones.
+/// 7. every value is one of the format, in its shortest form, nested no deeper than reads go, and
+///    every child that one names is in its record;
+/// 8. every tree can be walked from its entry: references lead to records that can be read, or to
+///    deleted ones.
 ///
-/// Costs a walk of the whole cache with every value made, and memory for a few words a record and a reference.
+/// Costs a walk of the whole cache with every value made, and memory for a few words a record and a
+/// reference.
 struct DeepVerifier {
     private let inspection: Inspection
     private let maximumDepth: Int
@@ -30,7 +32,8 @@ struct DeepVerifier {
     static func verify(
         _ inspection: Inspection, maximumDepth: Int, after report: VerifyReport
     ) throws -> VerifyReport {
-        var verifier = DeepVerifier(inspection: inspection, maximumDepth: maximumDepth, report: report)
+        var verifier = DeepVerifier(
+            inspection: inspection, maximumDepth: maximumDepth, report: report)
         try verifier.findSegments()
         try verifier.decodeRecords()
         try verifier.countTrees()
@@ -51,7 +54,9 @@ struct DeepVerifier {
             switch stored {
             case .record(let record):
                 targets[handle] = .readable
-                guard record.nameSpace == .collection, let segments = try? record.segments() else { return true }
+                guard record.nameSpace == .collection, let segments = try? record.segments() else {
+                    return true
+                }
                 for (segment, elements) in segments { places[segment] = (record, elements) }
             case .damaged(let detail):
                 targets[handle] = .unreadable("damaged: \(detail)")
@@ -70,7 +75,7 @@ struct DeepVerifier {
             do {
                 try decode(record)
             } catch let error as FormatError {
-                note(7, record, nil, AssemblyFailure.detail(of: error))
+                note(7, record, nil, ReadFailure.detail(of: error))
             }
             return true
         }
@@ -83,7 +88,10 @@ struct DeepVerifier {
             switch record.nameSpace {
             case .node:
                 for name in record.shape.names {
-                    guard decode(&reader, record, at: PlaceName(record: record.identifier).field(name)) else { return }
+                    guard
+                        decode(
+                            &reader, record, at: PlaceName(record: record.identifier).field(name))
+                    else { return }
                 }
             case .key: _ = decode(&reader, record, at: PlaceName(record: record.identifier))
             case .segment:
@@ -91,10 +99,13 @@ struct DeepVerifier {
                     throw FormatError.malformed("a segment without elements")
                 }
                 if count != elements.count {
-                    note(7, record, nil, "\(count) elements of a segment that counts as \(elements.count)")
+                    note(
+                        7, record, nil,
+                        "\(count) elements of a segment that counts as \(elements.count)")
                 }
                 for index in 0..<count {
-                    let place = PlaceName(record: owner.identifier).element(elements.lowerBound + index)
+                    let place = PlaceName(record: owner.identifier).element(
+                        elements.lowerBound + index)
                     guard decode(&reader, record, at: place) else { return }
                 }
             case .collection:
@@ -106,7 +117,9 @@ struct DeepVerifier {
     }
 
     /// Whether the value could be passed over: what stands behind one that can't is not known.
-    private mutating func decode(_ reader: inout ByteReader, _ record: Record, at place: PlaceName) -> Bool {
+    private mutating func decode(_ reader: inout ByteReader, _ record: Record, at place: PlaceName)
+        -> Bool
+    {
         let start = reader.position
         report.values += 1
         do {
@@ -121,7 +134,7 @@ struct DeepVerifier {
             walk(value, record, at: place)
             return true
         } catch {
-            note(7, record, place, AssemblyFailure.detail(of: error))
+            note(7, record, place, ReadFailure.detail(of: error))
             reader.position = start
             return (try? reader.skipValue()) != nil
         }
@@ -135,21 +148,26 @@ struct DeepVerifier {
             }
             follow(record.children[ordinal], from: record, at: place)
         case .array(let elements):
-            for (index, element) in elements.enumerated() { walk(element, record, at: place.element(index)) }
+            for (index, element) in elements.enumerated() {
+                walk(element, record, at: place.element(index))
+            }
         case .map(let entries):
             for entry in entries {
                 walk(entry.key, record, at: place)
                 walk(entry.value, record, at: entry.key.name.map(place.field) ?? place)
             }
         case .decimal(let digits):
-            if !Self.isNumber(digits) { note(7, record, place, "a number kept as digits that is none") }
+            if !Self.isNumber(digits) {
+                note(7, record, place, "a number kept as digits that is none")
+            }
         default: break
         }
     }
 
     /// ASCII sign, digits, point, exponent; or what `Decimal` has that is no number.
     private static func isNumber(_ digits: String) -> Bool {
-        digits == "NaN" || !digits.isEmpty && digits.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
+        digits == "NaN"
+            || !digits.isEmpty && digits.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
     }
 
     // MARK: References
@@ -164,7 +182,7 @@ struct DeepVerifier {
         if let known = targets[handle] { return known }
         let flags = (try? inspection.state(of: handle))??.flags ?? []
         let target: Target =
-            if flags.contains(.tombstone) || flags.contains(.dying) {
+            if flags.contains(.tombstone) || flags.contains(.pendingRemoval) {
                 .deleted
             } else {
                 .unreadable(flags.contains(.lost) ? "lost" : "it is not there")
@@ -173,7 +191,9 @@ struct DeepVerifier {
         return target
     }
 
-    private mutating func note(_ invariant: Int, _ record: Record, _ place: PlaceName?, _ detail: String) {
+    private mutating func note(
+        _ invariant: Int, _ record: Record, _ place: PlaceName?, _ detail: String
+    ) {
         broken.insert(record.handle)
         let owner = places[record.handle]?.collection ?? record
         report.add(
@@ -186,7 +206,9 @@ struct DeepVerifier {
     private mutating func countTrees() throws {
         var open = Array(broken)
         while let handle = open.popLast() {
-            for referrer in referrers[handle] ?? [] where broken.insert(referrer).inserted { open.append(referrer) }
+            for referrer in referrers[handle] ?? [] where broken.insert(referrer).inserted {
+                open.append(referrer)
+            }
         }
         for nameSpace in [NameSpace.node, .key, .collection] {
             try inspection.forEachEntry(of: nameSpace) { entry in
@@ -207,7 +229,8 @@ struct DeepVerifier {
         case .nothing: detail = "it is not there"
         }
         report.add(
-            8, "its record can't be read: \(detail)", identifier: entry.identifier, path: entry.identifier)
+            8, "its record can't be read: \(detail)", identifier: entry.identifier,
+            path: entry.identifier)
         return true
     }
 }

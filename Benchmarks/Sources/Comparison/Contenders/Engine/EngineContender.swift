@@ -11,16 +11,20 @@ final class EngineContender<Shown: FeedModel>: Contender {
     private var prepared: Shown?
 
     init(
-        directory: String, durability: Durability, compression: Compression, budget: ByteCount = .gibibytes(8),
+        directory: String, durability: Durability, compression: Compression,
+        budget: ByteCount = .gibibytes(8),
         consistency: Consistency = .latest
     ) {
         self.directory = directory
         self.consistency = consistency
         configuration = Configuration(
-            budget: budget, durability: durability == .process ? .noSync : .sync, compression: compression)
+            budget: budget, durability: durability == .process ? .noSync : .sync,
+            compression: compression)
     }
 
-    func open() throws { opened = try NormalizedCache(directory: directory, configuration: configuration) }
+    func open() throws {
+        opened = try NormalizedCache(directory: directory, configuration: configuration)
+    }
 
     func close() throws {
         opened?.close()
@@ -48,14 +52,18 @@ final class EngineContender<Shown: FeedModel>: Contender {
     }
 
     func read(_ feed: String) throws -> FeedRead? {
-        try cache.read(Shown.self, Self.identifier(feed: feed), consistency: consistency).map { FeedRead($0.plain) }
+        try cache.read(Shown.self, Self.identifier(feed: feed), consistency: consistency).map {
+            FeedRead($0.plain)
+        }
     }
 
     func person(_ id: String, shownIn feed: String) throws -> Person? {
         try cache.read(Shown.PersonModel.self, Self.identifier(person: id)).map(Shown.plain)
     }
 
-    func update(_ person: Person, shownIn feeds: [String]) throws { try cache.set(Shown.model(of: person)).wait() }
+    func update(_ person: Person, shownIn feeds: [String]) throws {
+        try cache.set(Shown.model(of: person)).wait()
+    }
 
     func delete(person id: String, shownIn feeds: [String]) throws {
         try cache.delete(Self.identifier(person: id)).wait()

@@ -1,8 +1,9 @@
 import Foundation
 import Synchronization
 
-/// Files by key, each written beside and renamed, so that a reader finds the old one or the new one. Each read sets the file's
-/// modification date, by which the order of use outlives the process.
+/// Files by key, each written beside and renamed, so that a reader finds the old one or the new
+/// one. Each read sets the file's modification date, by which the order of use outlives the
+/// process.
 final class FileStore: Sendable {
     private let directory: String
     private let isDurable: Bool
@@ -14,7 +15,8 @@ final class FileStore: Sendable {
         self.directory = directory
         isDurable = durability == .power
         self.limit = limit
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true)
         table = Mutex(try FileTable(directory: directory))
     }
 
@@ -52,13 +54,15 @@ final class FileStore: Sendable {
             filled += more
         }
         // Not before: of few bytes it makes a copy, and the memory is gone.
-        return Data(bytesNoCopy: memory, count: count, deallocator: .custom { start, _ in start.deallocate() })
+        return Data(
+            bytesNoCopy: memory, count: count,
+            deallocator: .custom { start, _ in start.deallocate() })
     }
 
     /// Each file for itself: there is nothing that would make several one write.
     ///
-    /// Without any sync a file is the operating system's when it is renamed. With it each is on the disk before it is, and at
-    /// last the directory.
+    /// Without any sync a file is the operating system's when it is renamed. With it each is on the
+    /// disk before it is, and at last the directory.
     func write(_ files: [(key: String, bytes: Data)]) throws {
         let named = files.map { file in (name: Self.name(file.key), bytes: file.bytes) }
         for file in named { try writeBeside(file.name, file.bytes) }
@@ -82,7 +86,8 @@ final class FileStore: Sendable {
         try bytes.withUnsafeBytes { bytes in
             var done = 0
             while done < bytes.count {
-                let more = pwrite(file, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(done))
+                let more = pwrite(
+                    file, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(done))
                 if more < 0 && errno == EINTR { continue }
                 if more <= 0 { throw ComparisonError.system("write", errno) }
                 done += more
@@ -98,7 +103,8 @@ final class FileStore: Sendable {
         if fsync(file) != 0 { throw ComparisonError.system("fsync", errno) }
     }
 
-    /// Letters and digits stay, other bytes are two hexadecimal digits: no key makes a path or a name that starts with a dot.
+    /// Letters and digits stay, other bytes are two hexadecimal digits: no key makes a path or a
+    /// name that starts with a dot.
     static func name(_ key: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var name: [UInt8] = []

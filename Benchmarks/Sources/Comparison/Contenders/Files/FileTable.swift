@@ -2,8 +2,8 @@ import Foundation
 
 /// What files there are, how large, and in which order they were used.
 ///
-/// Uses are a queue in which a file's earlier ones stay until they come to the front: a use costs an entry, and to find what is
-/// longest unused costs what was passed over.
+/// Uses are a queue in which a file's earlier ones stay until they come to the front: a use costs
+/// an entry, and to find what is longest unused costs what was passed over.
 struct FileTable {
     private struct Entry {
         var size: Int
@@ -18,7 +18,8 @@ struct FileTable {
 
     init() {}
 
-    /// Of the files that a directory has, by their modification dates; what was never renamed is deleted.
+    /// Of the files that a directory has, by their modification dates; what was never renamed is
+    /// deleted.
     init(directory: String) throws {
         var found: [(name: String, size: Int, date: Date)] = []
         for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
@@ -54,7 +55,8 @@ struct FileTable {
         front = 0
     }
 
-    /// Takes out what is longest unused until the rest is within the limit; it is the caller's to delete.
+    /// Takes out what is longest unused until the rest is within the limit; it is the caller's to
+    /// delete.
     mutating func trim(to limit: Int) -> [String] {
         var surplus: [String] = []
         while byteCount > limit, front < uses.count {

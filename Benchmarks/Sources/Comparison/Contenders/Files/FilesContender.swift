@@ -1,7 +1,8 @@
 import Feeds
 import Foundation
 
-/// The design of PINDiskCache: a JSON file for each feed, and the files longest unused deleted where there is a limit.
+/// The design of PINDiskCache: a JSON file for each feed, and the files longest unused deleted
+/// where there is a limit.
 final class FilesContender: Contender {
     private let directory: String
     private let durability: Durability
@@ -18,7 +19,9 @@ final class FilesContender: Contender {
         encoder.outputFormatting = .withoutEscapingSlashes
     }
 
-    func open() throws { opened = try FileStore(directory: directory, durability: durability, limit: limit) }
+    func open() throws {
+        opened = try FileStore(directory: directory, durability: durability, limit: limit)
+    }
 
     func close() throws { opened = nil }
 
@@ -29,7 +32,9 @@ final class FilesContender: Contender {
         }
     }
 
-    func write(_ feed: Feed) throws { try store.write([("feed:" + feed.id, try encoder.encode(feed))]) }
+    func write(_ feed: Feed) throws {
+        try store.write([("feed:" + feed.id, try encoder.encode(feed))])
+    }
 
     func read(_ feed: String) throws -> FeedRead? {
         try get(Feed.self, "feed:" + feed).map { feed in FeedRead(feed) }
@@ -39,9 +44,13 @@ final class FilesContender: Contender {
         try get(Feed.self, "feed:" + feed)?.person(id)
     }
 
-    func update(_ person: Person, shownIn feeds: [String]) throws { try change(feeds) { $0.showing(person) } }
+    func update(_ person: Person, shownIn feeds: [String]) throws {
+        try change(feeds) { $0.showing(person) }
+    }
 
-    func delete(person id: String, shownIn feeds: [String]) throws { try change(feeds) { $0.without(person: id) } }
+    func delete(person id: String, shownIn feeds: [String]) throws {
+        try change(feeds) { $0.without(person: id) }
+    }
 
     func setCollection(_ people: [Person], forKey key: String) throws {
         try store.write([("collection:" + key, try encoder.encode(people))])
@@ -51,7 +60,9 @@ final class FilesContender: Contender {
         try setCollection(current + page, forKey: key)
     }
 
-    func collection(forKey key: String) throws -> [Person]? { try get([Person].self, "collection:" + key) }
+    func collection(forKey key: String) throws -> [Person]? {
+        try get([Person].self, "collection:" + key)
+    }
 
     /// Of what the files take.
     var byteCount: Int { get throws { try store.byteCount } }

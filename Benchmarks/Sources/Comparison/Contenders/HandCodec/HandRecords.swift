@@ -21,7 +21,9 @@ extension HandWriter {
         references(posts)
     }
 
-    mutating func record<Reference: WrittenReference>(_ post: Post, author: Reference, comments: [Reference]) {
+    mutating func record<Reference: WrittenReference>(
+        _ post: Post, author: Reference, comments: [Reference]
+    ) {
         string(post.id)
         string(post.text)
         double(post.createdAt)
@@ -68,13 +70,16 @@ extension HandReader {
     /// Up to the reference to its author, which the references to its comments follow.
     mutating func postFields() -> PostFields {
         PostFields(
-            id: string(), text: string(), createdAt: double(), likesCount: integer(), repliesCount: integer(),
+            id: string(), text: string(), createdAt: double(), likesCount: integer(),
+            repliesCount: integer(),
             isPinned: bool())
     }
 
     /// Up to the reference to its author.
     mutating func commentFields() -> CommentFields {
-        CommentFields(id: string(), text: string(), createdAt: double(), likesCount: integer(), isEdited: bool())
+        CommentFields(
+            id: string(), text: string(), createdAt: double(), likesCount: integer(),
+            isEdited: bool())
     }
 }
 
@@ -87,7 +92,8 @@ struct PostFields {
 
     func post(author: Person, comments: [Comment]) -> Post {
         Post(
-            id: id, text: text, createdAt: createdAt, likesCount: likesCount, repliesCount: repliesCount,
+            id: id, text: text, createdAt: createdAt, likesCount: likesCount,
+            repliesCount: repliesCount,
             isPinned: isPinned, author: author, comments: comments)
     }
 }
@@ -100,6 +106,8 @@ struct CommentFields {
     let isEdited: Bool
 
     func comment(author: Person) -> Comment {
-        Comment(id: id, text: text, createdAt: createdAt, likesCount: likesCount, isEdited: isEdited, author: author)
+        Comment(
+            id: id, text: text, createdAt: createdAt, likesCount: likesCount, isEdited: isEdited,
+            author: author)
     }
 }

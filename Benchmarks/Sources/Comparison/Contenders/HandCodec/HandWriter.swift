@@ -1,5 +1,5 @@
-/// Values one after the other, as code writes them that knows what comes next: UTF-8 behind its length, integers of varying
-/// length, doubles of eight bytes. Nothing says what is what.
+/// Values one after the other, as code writes them that knows what comes next: UTF-8 behind its
+/// length, integers of varying length, doubles of eight bytes. Nothing says what is what.
 struct HandWriter: ~Copyable {
     private var memory: UnsafeMutableRawPointer
     private var capacity: Int
@@ -12,11 +12,14 @@ struct HandWriter: ~Copyable {
 
     deinit { memory.deallocate() }
 
-    /// What was written since `clear`, until the next is: of a writer that is kept, which lives on while they are used.
+    /// What was written since `clear`, until the next is: of a writer that is kept, which lives on
+    /// while they are used.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: count) }
 
     /// What was written, by a writer that need not live on.
-    borrowing func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    borrowing func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows
+        -> Result
+    {
         try body(bytes)
     }
 
@@ -35,7 +38,8 @@ struct HandWriter: ~Copyable {
         reserve(10)
         var rest = value
         while rest >= 0x80 {
-            memory.storeBytes(of: UInt8(truncatingIfNeeded: rest) | 0x80, toByteOffset: count, as: UInt8.self)
+            memory.storeBytes(
+                of: UInt8(truncatingIfNeeded: rest) | 0x80, toByteOffset: count, as: UInt8.self)
             count += 1
             rest >>= 7
         }
@@ -43,7 +47,9 @@ struct HandWriter: ~Copyable {
         count += 1
     }
 
-    mutating func integer(_ value: Int) { varint(UInt64(bitPattern: Int64(value << 1 ^ value >> 63))) }
+    mutating func integer(_ value: Int) {
+        varint(UInt64(bitPattern: Int64(value << 1 ^ value >> 63)))
+    }
 
     mutating func fixed(_ value: UInt64) {
         reserve(8)

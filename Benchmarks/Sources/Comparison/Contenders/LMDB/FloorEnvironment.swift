@@ -2,9 +2,11 @@ import CLMDBRaw
 import Foundation
 import Synchronization
 
-/// LMDB's own calls over one file, with nothing in between. Readers are reset and renewed, as many as read at a time.
+/// LMDB's own calls over one file, with nothing in between. Readers are reset and renewed, as many
+/// as read at a time.
 ///
-/// Unchecked: the pointer to the environment may be used by all threads, as LMDB has it, and is never changed.
+/// Unchecked: the pointer to the environment may be used by all threads, as LMDB has it, and is
+/// never changed.
 final class FloorEnvironment: @unchecked Sendable {
     private let environment: OpaquePointer
     let nodes: MDB_dbi
@@ -12,23 +14,27 @@ final class FloorEnvironment: @unchecked Sendable {
     let lists: MDB_dbi
     private let idle = Mutex<[Reader]>([])
 
-    /// A reset transaction. Unchecked: it is with one thread at a time, which MDB_NOTLS lets it change.
+    /// A reset transaction. Unchecked: it is with one thread at a time, which MDB_NOTLS lets it
+    /// change.
     private struct Reader: @unchecked Sendable {
         let transaction: OpaquePointer
     }
 
     init(directory: String, durability: Durability) throws {
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true)
         var created: OpaquePointer?
         try Self.check("mdb_env_create", mdb_env_create(&created))
         guard let environment = created else { throw ComparisonError.missing("an environment") }
         do {
             try Self.check("mdb_env_set_mapsize", mdb_env_set_mapsize(environment, 8 << 30))
             try Self.check("mdb_env_set_maxdbs", mdb_env_set_maxdbs(environment, 3))
-            // Without any sync a write is the operating system's when it returns; without that of the meta page alone it
-            // is on the disk, one wait for each, and the file intact.
+            // Without any sync a write is the operating system's when it returns; without that of
+            // the meta page alone it is on the disk, one wait for each, and the file intact.
             let durable = durability == .process ? MDB_NOSYNC : 0
-            try Self.check("mdb_env_open", mdb_env_open(environment, directory, UInt32(durable | MDB_NOTLS), 0o600))
+            try Self.check(
+                "mdb_env_open",
+                mdb_env_open(environment, directory, UInt32(durable | MDB_NOTLS), 0o600))
             let start = try Self.begin(environment, flags: 0)
             nodes = try Self.keyspace("nodes", start)
             index = try Self.keyspace("index", start)
@@ -106,7 +112,8 @@ struct FloorTransaction {
     }
 
     func put(
-        _ keyspace: MDB_dbi, _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, flags: UInt32 = 0
+        _ keyspace: MDB_dbi, _ key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer,
+        flags: UInt32 = 0
     ) throws {
         var key = Self.value(key)
         var value = Self.value(bytes)
@@ -119,7 +126,9 @@ struct FloorTransaction {
         if code != MDB_NOTFOUND { try FloorEnvironment.check("mdb_del", code) }
     }
 
-    func withCursor<Result>(_ keyspace: MDB_dbi, _ body: (OpaquePointer) throws -> Result) throws -> Result {
+    func withCursor<Result>(_ keyspace: MDB_dbi, _ body: (OpaquePointer) throws -> Result) throws
+        -> Result
+    {
         var opened: OpaquePointer?
         try FloorEnvironment.check("mdb_cursor_open", mdb_cursor_open(pointer, keyspace, &opened))
         guard let cursor = opened else { throw ComparisonError.missing("a cursor") }

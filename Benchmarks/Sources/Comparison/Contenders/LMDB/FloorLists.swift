@@ -42,7 +42,9 @@ struct FloorLists: ~Copyable {
     borrowing func removeAll() throws {
         var count: UInt32 = 0
         try forEachChunk { _ in count += 1 }
-        for chunk in 0..<count { try key(chunk).withUnsafeBytes { try transaction.delete(environment.lists, $0) } }
+        for chunk in 0..<count {
+            try key(chunk).withUnsafeBytes { try transaction.delete(environment.lists, $0) }
+        }
     }
 
     borrowing func append(_ handles: [RecordHandle]) throws {
@@ -58,7 +60,8 @@ struct FloorLists: ~Copyable {
                 var key = FloorTransaction.value(end)
                 var value = MDB_val()
                 let code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
-                let before = mdb_cursor_get(cursor, &key, &value, code == MDB_NOTFOUND ? MDB_LAST : MDB_PREV)
+                let before = mdb_cursor_get(
+                    cursor, &key, &value, code == MDB_NOTFOUND ? MDB_LAST : MDB_PREV)
                 if before == MDB_NOTFOUND { return 0 }
                 try FloorEnvironment.check("mdb_cursor_get", before)
                 guard isOurs(key) else { return 0 }

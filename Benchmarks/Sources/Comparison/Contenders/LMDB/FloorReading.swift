@@ -17,7 +17,9 @@ struct FloorReading {
         key.varint(kind.rawValue)
         key.unprefixed(identifier)
         return try key.withBytes { key in
-            try transaction.get(environment.index, key).map { RecordHandle($0.loadUnaligned(as: UInt64.self)) }
+            try transaction.get(environment.index, key).map {
+                RecordHandle($0.loadUnaligned(as: UInt64.self))
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 import CLMDBRaw
 import Feeds
 
-/// One write: gives handles, children's before their parent's, and puts all records. Numbers of new records ascend, so that they
-/// are appended.
+/// One write: gives handles, children's before their parent's, and puts all records. Numbers of new
+/// records ascend, so that they are appended.
 struct FloorWriting: ~Copyable {
     private let environment: FloorEnvironment
     private let transaction: FloorTransaction
@@ -18,7 +18,8 @@ struct FloorWriting: ~Copyable {
         self.environment = environment
         self.transaction = transaction
         key.varint(Kind.last.rawValue)
-        first = try transaction.get(environment.index, key.bytes)?.loadUnaligned(as: UInt64.self) ?? 1
+        first =
+            try transaction.get(environment.index, key.bytes)?.loadUnaligned(as: UInt64.self) ?? 1
         next = first
     }
 
@@ -31,7 +32,9 @@ struct FloorWriting: ~Copyable {
     }
 
     /// Of a node that may be known, and whether it is.
-    private mutating func handle(_ kind: Kind, _ identifier: String) throws -> (handle: RecordHandle, isNew: Bool) {
+    private mutating func handle(_ kind: Kind, _ identifier: String) throws -> (
+        handle: RecordHandle, isNew: Bool
+    ) {
         key.clear()
         key.varint(kind.rawValue)
         key.unprefixed(identifier)
@@ -50,7 +53,8 @@ struct FloorWriting: ~Copyable {
 
     private mutating func put(_ handle: RecordHandle, isNew: Bool) throws {
         try withUnsafeBytes(of: handle.number.bigEndian) { bytes in
-            try transaction.put(environment.nodes, bytes, record.bytes, flags: isNew ? UInt32(MDB_APPEND) : 0)
+            try transaction.put(
+                environment.nodes, bytes, record.bytes, flags: isNew ? UInt32(MDB_APPEND) : 0)
         }
     }
 

@@ -1,10 +1,11 @@
 import Feeds
 
-/// The floor: LMDB and a codec by hand for these five types. There is nothing that is not needed here: no check of what is read,
-/// no shapes, no limits, no eviction, no comparing with what is there already.
+/// The floor: LMDB and a codec by hand for these five types. There is nothing that is not needed
+/// here: no check of what is read, no shapes, no limits, no eviction, no comparing with what is
+/// there already.
 ///
-/// `index` has handles by kind and identifier, `nodes` records by handle. What is deleted keeps its handle, so that what refers
-/// to it finds it when it is written again.
+/// `index` has handles by kind and identifier, `nodes` records by handle. What is deleted keeps its
+/// handle, so that what refers to it finds it when it is written again.
 final class LMDBFloor: Contender {
     private let directory: String
     private let durability: Durability
@@ -15,7 +16,9 @@ final class LMDBFloor: Contender {
         self.durability = durability
     }
 
-    func open() throws { opened = try FloorEnvironment(directory: directory, durability: durability) }
+    func open() throws {
+        opened = try FloorEnvironment(directory: directory, durability: durability)
+    }
 
     func close() throws { opened = nil }
 
@@ -46,12 +49,16 @@ final class LMDBFloor: Contender {
     func write(_ feed: Feed) throws { try writing { writing, _ in try writing.write(feed) } }
 
     func read(_ feed: String) throws -> FeedRead? {
-        let found = try reading { reading in try reading.handle(.feed, feed).flatMap { try reading.feed($0) } }
+        let found = try reading { reading in
+            try reading.handle(.feed, feed).flatMap { try reading.feed($0) }
+        }
         return found.map { feed in FeedRead(feed) }
     }
 
     func person(_ id: String, shownIn feed: String) throws -> Person? {
-        try reading { reading in try reading.handle(.person, id).flatMap { try reading.freshPerson($0) } }
+        try reading { reading in
+            try reading.handle(.person, id).flatMap { try reading.freshPerson($0) }
+        }
     }
 
     func update(_ person: Person, shownIn feeds: [String]) throws {
@@ -61,8 +68,12 @@ final class LMDBFloor: Contender {
     func delete(person id: String, shownIn feeds: [String]) throws {
         let environment = try environment
         try environment.write { transaction in
-            guard let handle = try FloorReading(environment, transaction).handle(.person, id) else { return }
-            try withUnsafeBytes(of: handle.number.bigEndian) { try transaction.delete(environment.nodes, $0) }
+            guard let handle = try FloorReading(environment, transaction).handle(.person, id) else {
+                return
+            }
+            try withUnsafeBytes(of: handle.number.bigEndian) {
+                try transaction.delete(environment.nodes, $0)
+            }
         }
     }
 
@@ -93,9 +104,12 @@ final class LMDBFloor: Contender {
             var isThere = false
             let list = FloorLists(environment, reading.transaction, key: key)
             try list.forEachChunk { chunk in
-                var reader = HandReader(chunk.baseAddress!)  // LMDB's values have an address, also empty ones
+                // LMDB's values have an address, also empty ones
+                var reader = HandReader(chunk.baseAddress!)
                 for _ in 0..<chunk.count / 8 {
-                    if let person = try reading.freshPerson(RecordHandle(from: &reader)) { people.append(person) }
+                    if let person = try reading.freshPerson(RecordHandle(from: &reader)) {
+                        people.append(person)
+                    }
                 }
                 isThere = true
             }

@@ -1,7 +1,8 @@
 import Feeds
 import Synchronization
 
-/// The ceiling: models in a dictionary. No faster way exists to have a feed at hand, and nothing of it is on the disk.
+/// The ceiling: models in a dictionary. No faster way exists to have a feed at hand, and nothing of
+/// it is on the disk.
 final class MemoryContender: Contender {
     private struct Contents {
         var feeds: [String: Feed] = [:]
@@ -49,5 +50,7 @@ final class MemoryContender: Contender {
         contents.withLock { $0.collections[key, default: []] += page }
     }
 
-    func collection(forKey key: String) throws -> [Person]? { contents.withLock { $0.collections[key] } }
+    func collection(forKey key: String) throws -> [Person]? {
+        contents.withLock { $0.collections[key] }
+    }
 }

@@ -1,6 +1,7 @@
 import Feeds
 
-/// RocksDB with the floor's codec: a record for each node under its identifier, which is what references are.
+/// RocksDB with the floor's codec: a record for each node under its identifier, which is what
+/// references are.
 final class RocksDBContender: Contender {
     private let directory: String
     private let durability: Durability
@@ -32,7 +33,9 @@ final class RocksDBContender: Contender {
         try store.read { reading in try reading.person(id) }
     }
 
-    func update(_ person: Person, shownIn feeds: [String]) throws { try store.write { writing in writing.put(person) } }
+    func update(_ person: Person, shownIn feeds: [String]) throws {
+        try store.write { writing in writing.put(person) }
+    }
 
     func delete(person id: String, shownIn feeds: [String]) throws {
         try store.write { writing in writing.delete(person: id) }
@@ -55,5 +58,7 @@ final class RocksDBContender: Contender {
         try store.read { reading in try reading.chunkCount(key) } ?? 0
     }
 
-    func collection(forKey key: String) throws -> [Person]? { try store.read { reading in try reading.list(key) } }
+    func collection(forKey key: String) throws -> [Person]? {
+        try store.read { reading in try reading.list(key) }
+    }
 }

@@ -1,4 +1,5 @@
-/// A record's key: a letter for its type, and its identifier. As a reference it is the same, behind its length.
+/// A record's key: a letter for its type, and its identifier. As a reference it is the same, behind
+/// its length.
 struct RocksKey: WrittenReference {
     enum Kind: UInt8 {
         case feed = 70, post = 80, comment = 67, person = 85

@@ -1,6 +1,7 @@
 import CRocksDB
 
-/// Values where RocksDB has them, in its cache or its memory table: they stay there until the end of the read.
+/// Values where RocksDB has them, in its cache or its memory table: they stay there until the end
+/// of the read.
 struct RocksPins {
     private let database: OpaquePointer
     private let family: OpaquePointer
@@ -15,7 +16,9 @@ struct RocksPins {
 
     mutating func get(_ key: UnsafeRawBufferPointer) throws -> HandReader? {
         let start = key.baseAddress?.assumingMemoryBound(to: CChar.self)
-        let found: OpaquePointer? = try RocksStore.call { rocksdb_get_pinned(database, options, start, key.count, &$0) }
+        let found: OpaquePointer? = try RocksStore.call {
+            rocksdb_get_pinned(database, options, start, key.count, &$0)
+        }
         return keep(found)
     }
 
@@ -26,7 +29,8 @@ struct RocksPins {
         var found = [OpaquePointer?](repeating: nil, count: keys.count)
         var complaints = [UnsafeMutablePointer<CChar>?](repeating: nil, count: keys.count)
         rocksdb_batched_multi_get_cf(
-            database, options, family, keys.count, starts, keys.map(\.count), &found, &complaints, false)
+            database, options, family, keys.count, starts, keys.map(\.count), &found, &complaints,
+            false)
         slices.reserveCapacity(slices.count + keys.count)
         let readers = found.map { keep($0) }
         defer { for complaint in complaints { rocksdb_free(complaint) } }

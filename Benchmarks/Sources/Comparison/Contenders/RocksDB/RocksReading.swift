@@ -1,14 +1,16 @@
 import Feeds
 
-/// The records of one snapshot, level by level: to get many at once takes two thirds of the time that it takes to get each for
-/// itself.
+/// The records of one snapshot, level by level: to get many at once takes two thirds of the time
+/// that it takes to get each for itself.
 struct RocksReading {
     var pins: RocksPins
 
     init(_ pins: RocksPins) { self.pins = pins }
 
     mutating func feed(_ id: String) throws -> Feed? {
-        guard var record = try RocksKey(.feed, id).withBytes({ key in try pins.get(key) }) else { return nil }
+        guard var record = try RocksKey(.feed, id).withBytes({ key in try pins.get(key) }) else {
+            return nil
+        }
         let id = record.string()
         let title = record.string()
         var people = ReferredPeople()
@@ -53,7 +55,9 @@ struct RocksReading {
 
     /// How many chunks a list has; nil where there is no list.
     mutating func chunkCount(_ list: String) throws -> Int? {
-        guard var record = try RocksKey(.list, list).withBytes({ key in try pins.get(key) }) else { return nil }
+        guard var record = try RocksKey(.list, list).withBytes({ key in try pins.get(key) }) else {
+            return nil
+        }
         return record.count()
     }
 

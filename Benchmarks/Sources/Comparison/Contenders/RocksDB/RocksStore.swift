@@ -12,10 +12,12 @@ final class RocksStore: @unchecked Sendable {
     private let writeOptions: OpaquePointer
 
     init(directory: String, durability: Durability) throws {
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true)
         options = Self.makeOptions()
         writeOptions = rocksdb_writeoptions_create()
-        // The log is written in any case, and is then the operating system's; with sync each write waits for it to be on the disk.
+        // The log is written in any case, and is then the operating system's; with sync each write
+        // waits for it to be on the disk.
         rocksdb_writeoptions_set_sync(writeOptions, durability == .power ? 1 : 0)
         do {
             (database, family) = try Self.open(directory, options)
@@ -33,11 +35,13 @@ final class RocksStore: @unchecked Sendable {
         rocksdb_options_destroy(options)
     }
 
-    /// What is not set was tried and made no difference: blocks of 2 to 16 KiB, hashes in blocks, and maps of the files.
+    /// What is not set was tried and made no difference: blocks of 2 to 16 KiB, hashes in blocks,
+    /// and maps of the files.
     private static func makeOptions() -> OpaquePointer {
         let options: OpaquePointer = rocksdb_options_create()
         rocksdb_options_set_create_if_missing(options, 1)
-        // Feeds are read no slower with it: blocks are in the cache as they were before. They take a quarter less.
+        // Feeds are read no slower with it: blocks are in the cache as they were before. They take
+        // a quarter less.
         rocksdb_options_set_compression(options, Int32(rocksdb_lz4_compression))
         rocksdb_options_set_allow_concurrent_memtable_write(options, 0)
         rocksdb_options_set_keep_log_file_num(options, 1)
@@ -45,25 +49,32 @@ final class RocksStore: @unchecked Sendable {
         let cache: OpaquePointer = rocksdb_cache_create_lru(64 << 20)
         rocksdb_block_based_options_set_block_cache(table, cache)
         rocksdb_cache_destroy(cache)  // the options keep it
-        rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom_full(10))
+        rocksdb_block_based_options_set_filter_policy(
+            table, rocksdb_filterpolicy_create_bloom_full(10))
         rocksdb_options_set_block_based_table_factory(options, table)
         rocksdb_block_based_options_destroy(table)
         return options
     }
 
-    private static func open(_ directory: String, _ options: OpaquePointer) throws -> (OpaquePointer, OpaquePointer) {
+    private static func open(_ directory: String, _ options: OpaquePointer) throws -> (
+        OpaquePointer, OpaquePointer
+    ) {
         var family: OpaquePointer?
         let database: OpaquePointer? = try "default".withCString { name in
             var name: UnsafePointer<CChar>? = name
             var options: OpaquePointer? = options
-            return try call { rocksdb_open_column_families(options, directory, 1, &name, &options, &family, &$0) }
+            return try call {
+                rocksdb_open_column_families(options, directory, 1, &name, &options, &family, &$0)
+            }
         }
         guard let database, let family else { throw ComparisonError.missing("an open database") }
         return (database, family)
     }
 
     /// Throws what RocksDB complains of.
-    static func call<Result>(_ body: (inout UnsafeMutablePointer<CChar>?) -> Result) throws -> Result {
+    static func call<Result>(_ body: (inout UnsafeMutablePointer<CChar>?) -> Result) throws
+        -> Result
+    {
         var complaint: UnsafeMutablePointer<CChar>?
         let result = body(&complaint)
         guard let complaint else { return result }

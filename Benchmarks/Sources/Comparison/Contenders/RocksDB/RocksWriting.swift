@@ -53,7 +53,8 @@ struct RocksWriting: ~Copyable {
     mutating func delete(person id: String) {
         key.clear()
         RocksKey(.person, id).writeKey(to: &key)
-        rocksdb_writebatch_delete(batch, key.bytes.baseAddress?.assumingMemoryBound(to: CChar.self), key.count)
+        rocksdb_writebatch_delete(
+            batch, key.bytes.baseAddress?.assumingMemoryBound(to: CChar.self), key.count)
     }
 
     /// A page of a list, as the chunk that comes last.
@@ -72,6 +73,7 @@ struct RocksWriting: ~Copyable {
     mutating func deleteChunk(_ number: Int, list: String) {
         key.clear()
         key.chunkKey(list, number)
-        rocksdb_writebatch_delete(batch, key.bytes.baseAddress?.assumingMemoryBound(to: CChar.self), key.count)
+        rocksdb_writebatch_delete(
+            batch, key.bytes.baseAddress?.assumingMemoryBound(to: CChar.self), key.count)
     }
 }

@@ -2,8 +2,8 @@ import Feeds
 import Foundation
 import GRDB
 
-/// Whole feeds, encoded by Foundation, each one value of one table. What changes in a feed takes to decode and encode all of it,
-/// in all feeds that show it.
+/// Whole feeds, encoded by Foundation, each one value of one table. What changes in a feed takes to
+/// decode and encode all of it, in all feeds that show it.
 final class BlobContender: Contender {
     enum Format: Sendable {
         case json, propertyList
@@ -15,7 +15,9 @@ final class BlobContender: Contender {
     init(directory: String, durability: Durability, format: Format) throws {
         file = SQLiteFile(
             directory: directory, durability: durability,
-            schema: "CREATE TABLE IF NOT EXISTS blob (key TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL)")
+            schema:
+                "CREATE TABLE IF NOT EXISTS blob (key TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL)"
+        )
         coder = BlobCoder(format)
     }
 
@@ -34,17 +36,25 @@ final class BlobContender: Contender {
         try get(Feed.self, "feed:" + feed)?.person(id)
     }
 
-    func update(_ person: Person, shownIn feeds: [String]) throws { try change(feeds) { $0.showing(person) } }
+    func update(_ person: Person, shownIn feeds: [String]) throws {
+        try change(feeds) { $0.showing(person) }
+    }
 
-    func delete(person id: String, shownIn feeds: [String]) throws { try change(feeds) { $0.without(person: id) } }
+    func delete(person id: String, shownIn feeds: [String]) throws {
+        try change(feeds) { $0.without(person: id) }
+    }
 
-    func setCollection(_ people: [Person], forKey key: String) throws { try put(people, "collection:" + key) }
+    func setCollection(_ people: [Person], forKey key: String) throws {
+        try put(people, "collection:" + key)
+    }
 
     func append(_ page: [Person], to current: [Person], forKey key: String) throws {
         try put(current + page, "collection:" + key)
     }
 
-    func collection(forKey key: String) throws -> [Person]? { try get([Person].self, "collection:" + key) }
+    func collection(forKey key: String) throws -> [Person]? {
+        try get([Person].self, "collection:" + key)
+    }
 
     private func put(_ value: some Encodable, _ key: String) throws {
         let bytes = try coder.encode(value)
@@ -75,13 +85,17 @@ final class BlobContender: Contender {
     ) throws -> Value? {
         let statement = try PreparedStatement(db, "SELECT value FROM blob WHERE key = ?")
         statement.bind(key, at: 1)
-        return try statement.firstRow { row in try coder.decode(type, from: Data(borrowing: row.blob(0))) }
+        return try statement.firstRow { row in
+            try coder.decode(type, from: Data(borrowing: row.blob(0)))
+        }
     }
 
     private func change(_ feeds: [String], _ body: (Feed) -> Feed) throws {
         try pool.write { [coder] db in
             for feed in feeds {
-                guard let stored = try Self.get(Feed.self, "feed:" + feed, db, coder) else { continue }
+                guard let stored = try Self.get(Feed.self, "feed:" + feed, db, coder) else {
+                    continue
+                }
                 try Self.put(try coder.encode(body(stored)), "feed:" + feed, db)
             }
         }

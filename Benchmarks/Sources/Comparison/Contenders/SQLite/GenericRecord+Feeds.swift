@@ -5,13 +5,15 @@ import Feeds
 extension GenericRecord {
     init(_ feed: Feed) {
         self.init([
-            "id": feed.id, "title": feed.title, "posts": feed.posts.map { Reference(key: RowKey.post($0.id)) },
+            "id": feed.id, "title": feed.title,
+            "posts": feed.posts.map { Reference(key: RowKey.post($0.id)) },
         ])
     }
 
     init(_ post: Post) {
         self.init([
-            "id": post.id, "text": post.text, "createdAt": post.createdAt, "likesCount": post.likesCount,
+            "id": post.id, "text": post.text, "createdAt": post.createdAt,
+            "likesCount": post.likesCount,
             "repliesCount": post.repliesCount, "isPinned": post.isPinned,
             "author": Reference(key: RowKey.person(post.author.id)),
             "comments": post.comments.map { Reference(key: RowKey.comment($0.id)) },
@@ -20,14 +22,17 @@ extension GenericRecord {
 
     init(_ comment: Comment) {
         self.init([
-            "id": comment.id, "text": comment.text, "createdAt": comment.createdAt, "likesCount": comment.likesCount,
-            "isEdited": comment.isEdited, "author": Reference(key: RowKey.person(comment.author.id)),
+            "id": comment.id, "text": comment.text, "createdAt": comment.createdAt,
+            "likesCount": comment.likesCount,
+            "isEdited": comment.isEdited,
+            "author": Reference(key: RowKey.person(comment.author.id)),
         ])
     }
 
     init(_ person: Person) {
         self.init([
-            "id": person.id, "name": person.name, "handle": person.handle, "headline": person.headline,
+            "id": person.id, "name": person.name, "handle": person.handle,
+            "headline": person.headline,
             "avatar": person.avatar, "followersCount": person.followersCount,
             "followingCount": person.followingCount, "isVerified": person.isVerified,
         ])
@@ -35,7 +40,8 @@ extension GenericRecord {
 
     func person() throws -> Person {
         Person(
-            id: try value("id"), name: try value("name"), handle: try value("handle"), headline: try value("headline"),
+            id: try value("id"), name: try value("name"), handle: try value("handle"),
+            headline: try value("headline"),
             avatar: try value("avatar"), followersCount: try value("followersCount"),
             followingCount: try value("followingCount"), isVerified: try value("isVerified"))
     }

@@ -1,7 +1,8 @@
 import Feeds
 import Foundation
 
-/// A record as a cache has it that knows no types: fields by name, references as values of their own.
+/// A record as a cache has it that knows no types: fields by name, references as values of their
+/// own.
 struct GenericRecord {
     typealias Fields = [String: Any]
 
@@ -33,7 +34,9 @@ struct GenericRecord {
 
     private static let referenceName = "$reference"
 
-    func json() throws -> Data { try JSONSerialization.data(withJSONObject: fields.mapValues(Self.json)) }
+    func json() throws -> Data {
+        try JSONSerialization.data(withJSONObject: fields.mapValues(Self.json))
+    }
 
     private static func json(_ value: Any) -> Any {
         switch value {
@@ -65,7 +68,9 @@ struct GenericRecord {
     // MARK: Reading fields
 
     func value<Value>(_ name: String) throws -> Value {
-        guard let value = fields[name] as? Value else { throw ComparisonError.missing("the field \(name)") }
+        guard let value = fields[name] as? Value else {
+            throw ComparisonError.missing("the field \(name)")
+        }
         return value
     }
 

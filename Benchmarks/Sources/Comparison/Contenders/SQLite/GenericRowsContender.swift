@@ -2,8 +2,8 @@ import Feeds
 import Foundation
 import GRDB
 
-/// The cache of Apollo iOS as it is: rows of JSON that become records without types, from which models are made; what is written
-/// is merged into the records that are there.
+/// The cache of Apollo iOS as it is: rows of JSON that become records without types, from which
+/// models are made; what is written is merged into the records that are there.
 final class GenericRowsContender: Contender {
     private let file: SQLiteFile
 
@@ -28,10 +28,14 @@ final class GenericRowsContender: Contender {
         try pool.write { db in try RowTable.delete(RowKey.person(id), in: db) }
     }
 
-    func setCollection(_ people: [Person], forKey key: String) throws { try append(people, to: [], forKey: key) }
+    func setCollection(_ people: [Person], forKey key: String) throws {
+        try append(people, to: [], forKey: key)
+    }
 
     func append(_ page: [Person], to current: [Person], forKey key: String) throws {
-        var records = Dictionary(page.map { (RowKey.person($0.id), GenericRecord($0)) }) { first, _ in first }
+        var records = Dictionary(page.map { (RowKey.person($0.id), GenericRecord($0)) }) {
+            first, _ in first
+        }
         let references = (current + page).map { GenericRecord.Reference(key: RowKey.person($0.id)) }
         records[RowKey.list(key)] = GenericRecord(["people": references])
         try merge(records)
@@ -54,9 +58,12 @@ final class GenericRowsContender: Contender {
 
     // MARK: Reading
 
-    private static func records(_ keys: [String], in db: Database) throws -> [String: GenericRecord] {
+    private static func records(_ keys: [String], in db: Database) throws -> [String: GenericRecord]
+    {
         var found: [String: GenericRecord] = [:]
-        try db.forEachRecord(keys) { key, record in found[key] = try GenericRecord(json: Data(record)) }
+        try db.forEachRecord(keys) { key, record in
+            found[key] = try GenericRecord(json: Data(record))
+        }
         return found
     }
 
@@ -68,17 +75,22 @@ final class GenericRowsContender: Contender {
         guard let feed = try records([RowKey.feed(id)], in: db).values.first else { return nil }
         let keys = try feed.references("posts")
         let posts = try records(keys, in: db)
-        let comments = try records(try posts.values.flatMap { try $0.references("comments") }, in: db)
+        let comments = try records(
+            try posts.values.flatMap { try $0.references("comments") }, in: db)
         let authors =
-            try posts.values.map { try $0.reference("author") } + comments.values.map { try $0.reference("author") }
+            try posts.values.map { try $0.reference("author") }
+            + comments.values.map { try $0.reference("author") }
         let people = try records(Array(Set(authors)), in: db).mapValues { try $0.person() }
         return Feed(
             id: try feed.value("id"), title: try feed.value("title"),
             posts: try keys.compactMap { key in
                 // What is without its author is left out: it can't be.
-                guard let post = posts[key], let author = people[try post.reference("author")] else { return nil }
+                guard let post = posts[key], let author = people[try post.reference("author")]
+                else { return nil }
                 let written = try post.references("comments").compactMap { key -> Comment? in
-                    guard let comment = comments[key], let author = people[try comment.reference("author")] else {
+                    guard let comment = comments[key],
+                        let author = people[try comment.reference("author")]
+                    else {
                         return nil
                     }
                     return try comment.comment(author: author)
@@ -93,7 +105,9 @@ final class GenericRowsContender: Contender {
 
     func collection(forKey key: String) throws -> [Person]? {
         try pool.read { db in
-            guard let list = try Self.records([RowKey.list(key)], in: db).values.first else { return nil }
+            guard let list = try Self.records([RowKey.list(key)], in: db).values.first else {
+                return nil
+            }
             let keys = try list.references("people")
             let people = try Self.records(Array(Set(keys)), in: db)
             return try keys.compactMap { try people[$0]?.person() }

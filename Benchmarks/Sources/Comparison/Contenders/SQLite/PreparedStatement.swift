@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// A prepared statement, which the connection keeps unless it is for once, bound and read through SQLite's own calls: no value
-/// is boxed on its way.
+/// A prepared statement, which the connection keeps unless it is for once, bound and read through
+/// SQLite's own calls: no value is boxed on its way.
 struct PreparedStatement {
     private let statement: Statement
     private let pointer: OpaquePointer
@@ -18,7 +18,8 @@ struct PreparedStatement {
         var text = text
         text.withUTF8 { utf8 in
             utf8.withMemoryRebound(to: CChar.self) { bytes in
-                _ = sqlite3_bind_text(pointer, index, bytes.baseAddress, Int32(bytes.count), Self.copied)
+                _ = sqlite3_bind_text(
+                    pointer, index, bytes.baseAddress, Int32(bytes.count), Self.copied)
             }
         }
     }
@@ -33,7 +34,9 @@ struct PreparedStatement {
     }
 
     /// SQLITE_TRANSIENT, a macro that Swift does not import.
-    private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+    private static var copied: sqlite3_destructor_type {
+        unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    }
 
     /// Runs it where it returns no rows.
     func run() throws {
@@ -70,13 +73,15 @@ struct PreparedStatement {
     /// There until the next row is asked for.
     func textBytes(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_text(pointer, column)
-        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(pointer, column)))
+        return UnsafeRawBufferPointer(
+            start: start, count: Int(sqlite3_column_bytes(pointer, column)))
     }
 
     /// There until the next row is asked for.
     func blob(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_blob(pointer, column)
-        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(pointer, column)))
+        return UnsafeRawBufferPointer(
+            start: start, count: Int(sqlite3_column_bytes(pointer, column)))
     }
 }
 
@@ -87,6 +92,8 @@ extension Data {
             self.init()
             return
         }
-        self.init(bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: bytes.count, deallocator: .none)
+        self.init(
+            bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: bytes.count,
+            deallocator: .none)
     }
 }

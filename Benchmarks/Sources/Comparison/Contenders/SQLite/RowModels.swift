@@ -43,7 +43,8 @@ struct PostRow: Codable {
 
     func post(author: Person, comments: [Comment]) -> Post {
         Post(
-            id: id, text: text, createdAt: createdAt, likesCount: likesCount, repliesCount: repliesCount,
+            id: id, text: text, createdAt: createdAt, likesCount: likesCount,
+            repliesCount: repliesCount,
             isPinned: isPinned, author: author, comments: comments)
     }
 }
@@ -65,7 +66,9 @@ struct CommentRow: Codable {
     }
 
     func comment(author: Person) -> Comment {
-        Comment(id: id, text: text, createdAt: createdAt, likesCount: likesCount, isEdited: isEdited, author: author)
+        Comment(
+            id: id, text: text, createdAt: createdAt, likesCount: likesCount, isEdited: isEdited,
+            author: author)
     }
 }
 

@@ -17,11 +17,15 @@ struct RowReading {
             id: feed.id, title: feed.title,
             posts: feed.posts.compactMap { reference in
                 // What is without its author is left out: it can't be.
-                guard let post = posts[reference.key], let author = people[post.author.key] else { return nil }
+                guard let post = posts[reference.key], let author = people[post.author.key] else {
+                    return nil
+                }
                 return post.post(
                     author: author,
                     comments: post.comments.compactMap { reference in
-                        guard let comment = comments[reference.key], let author = people[comment.author.key] else {
+                        guard let comment = comments[reference.key],
+                            let author = people[comment.author.key]
+                        else {
                             return nil
                         }
                         return comment.comment(author: author)
@@ -29,7 +33,9 @@ struct RowReading {
             })
     }
 
-    func person(_ id: String) throws -> Person? { try rows(Person.self, [RowKey.person(id)]).values.first }
+    func person(_ id: String) throws -> Person? {
+        try rows(Person.self, [RowKey.person(id)]).values.first
+    }
 
     func list(_ key: String) throws -> [Person]? {
         guard let list = try rows(ListRow.self, [RowKey.list(key)]).values.first else { return nil }
@@ -37,10 +43,11 @@ struct RowReading {
         return list.people.compactMap { people[$0.key] }
     }
 
-    /// Rows of one type, by their keys. They are decoded as one array: to call the decoder for each takes a seventh longer, and
-    /// JSONSerialization, with the casts, as long as that.
+    /// Rows of one type, by their keys. They are decoded as one array: to call the decoder for each
+    /// takes a seventh longer, and JSONSerialization, with the casts, as long as that.
     ///
-    /// One statement for many keys takes as long as one for each, and as one for a list of keys in JSON.
+    /// One statement for many keys takes as long as one for each, and as one for a list of keys in
+    /// JSON.
     private func rows<Row: Decodable>(_ type: Row.Type, _ keys: [String]) throws -> [String: Row] {
         var json = Data("[".utf8)
         json.reserveCapacity(keys.count * 256)
@@ -60,13 +67,16 @@ struct RowReading {
 
 extension Database {
     /// The stored records of `keys`, in no order; those that are missing are left out.
-    func forEachRecord(_ keys: [String], _ body: (_ key: String, _ record: UnsafeRawBufferPointer) throws -> Void)
+    func forEachRecord(
+        _ keys: [String], _ body: (_ key: String, _ record: UnsafeRawBufferPointer) throws -> Void
+    )
         throws
     {
         for chunk in keys.chunks(of: maximumStatementArgumentCount) {
             let marks = "?" + String(repeating: ",?", count: chunk.count - 1)
             let statement = try PreparedStatement(
-                self, "SELECT key, record FROM record WHERE key IN (\(marks))", isKept: chunk.count == 1)
+                self, "SELECT key, record FROM record WHERE key IN (\(marks))",
+                isKept: chunk.count == 1)
             for (index, key) in zip(Int32(1)..., chunk) { statement.bind(key, at: index) }
             try statement.forEachRow { row in try body(row.text(0), row.blob(1)) }
         }
@@ -75,6 +85,8 @@ extension Database {
 
 extension Array {
     fileprivate func chunks(of count: Int) -> [ArraySlice<Element>] {
-        stride(from: 0, to: self.count, by: count).map { self[$0..<Swift.min($0 + count, self.count)] }
+        stride(from: 0, to: self.count, by: count).map {
+            self[$0..<Swift.min($0 + count, self.count)]
+        }
     }
 }

@@ -2,8 +2,9 @@ import Feeds
 import Foundation
 import GRDB
 
-/// The design of Apollo iOS's cache with rows that are decoded as what they are, where Apollo has records without types: each
-/// node one row of JSON under its key, children as references, read level by level.
+/// The design of Apollo iOS's cache with rows that are decoded as what they are, where Apollo has
+/// records without types: each node one row of JSON under its key, children as references, read
+/// level by level.
 final class RowsContender: Contender {
     private let file: SQLiteFile
     private let encoder = JSONEncoder()
@@ -33,7 +34,9 @@ final class RowsContender: Contender {
         try reading { rows in try rows.feed(feed) }.map { feed in FeedRead(feed) }
     }
 
-    func person(_ id: String, shownIn feed: String) throws -> Person? { try reading { rows in try rows.person(id) } }
+    func person(_ id: String, shownIn feed: String) throws -> Person? {
+        try reading { rows in try rows.person(id) }
+    }
 
     func update(_ person: Person, shownIn feeds: [String]) throws {
         var rows = EncodedRows(encoder)
@@ -57,10 +60,13 @@ final class RowsContender: Contender {
         try put(rows)
     }
 
-    func collection(forKey key: String) throws -> [Person]? { try reading { rows in try rows.list(key) } }
+    func collection(forKey key: String) throws -> [Person]? {
+        try reading { rows in try rows.list(key) }
+    }
 
-    /// Rows replace those that are there, where they differ, which SQLite finds out without decoding. Apollo loads and decodes
-    /// those first, to merge: to write a feed again would take a read of it more.
+    /// Rows replace those that are there, where they differ, which SQLite finds out without
+    /// decoding. Apollo loads and decodes those first, to merge: to write a feed again would take a
+    /// read of it more.
     private func put(_ rows: EncodedRows) throws {
         try pool.write { db in try RowTable.put(rows.rows, in: db) }
     }
@@ -104,7 +110,9 @@ private struct EncodedRows {
 
     init(_ encoder: JSONEncoder) { self.encoder = encoder }
 
-    mutating func add(_ row: some Encodable, _ key: String) throws { rows.append((key, try encoder.encode(row))) }
+    mutating func add(_ row: some Encodable, _ key: String) throws {
+        rows.append((key, try encoder.encode(row)))
+    }
 
     mutating func add(_ person: Person) throws {
         guard people.insert(person.id).inserted else { return }

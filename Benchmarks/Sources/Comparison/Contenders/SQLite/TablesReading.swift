@@ -32,15 +32,19 @@ struct TablesReading {
             comments.removeFirst(own.count)
             posts.append(
                 Post(
-                    id: row.text(9), text: row.text(10), createdAt: row.double(11), likesCount: row.integer(12),
-                    repliesCount: row.integer(13), isPinned: row.bool(14), author: people.person(row),
+                    id: row.text(9), text: row.text(10), createdAt: row.double(11),
+                    likesCount: row.integer(12),
+                    repliesCount: row.integer(13), isPinned: row.bool(14),
+                    author: people.person(row),
                     comments: own.map(\.comment)))
         }
         return Feed(id: id, title: title, posts: posts)
     }
 
     /// In order, each with the position of its post.
-    private func comments(feed id: String, _ people: inout MadePeople) throws -> [(post: Int, comment: Comment)] {
+    private func comments(feed id: String, _ people: inout MadePeople) throws -> [(
+        post: Int, comment: Comment
+    )] {
         let statement = try PreparedStatement(
             db,
             """
@@ -54,7 +58,8 @@ struct TablesReading {
         var comments: [(post: Int, comment: Comment)] = []
         try statement.forEachRow { row in
             let comment = Comment(
-                id: row.text(9), text: row.text(10), createdAt: row.double(11), likesCount: row.integer(12),
+                id: row.text(9), text: row.text(10), createdAt: row.double(11),
+                likesCount: row.integer(12),
                 isEdited: row.bool(13), author: people.person(row))
             comments.append((row.integer(8), comment))
         }
@@ -62,7 +67,8 @@ struct TablesReading {
     }
 
     func person(_ id: String) throws -> Person? {
-        let statement = try PreparedStatement(db, "SELECT \(Self.personColumns) FROM person WHERE id = ?")
+        let statement = try PreparedStatement(
+            db, "SELECT \(Self.personColumns) FROM person WHERE id = ?")
         statement.bind(id, at: 1)
         return try statement.firstRow { row in Person(row, id: id) }
     }
@@ -101,7 +107,8 @@ extension Person {
     /// From the first columns of a row.
     fileprivate init(_ row: PreparedStatement, id: String) {
         self.init(
-            id: id, name: row.text(1), handle: row.text(2), headline: row.text(3), avatar: row.text(4),
+            id: id, name: row.text(1), handle: row.text(2), headline: row.text(3),
+            avatar: row.text(4),
             followersCount: row.integer(5), followingCount: row.integer(6), isVerified: row.bool(7))
     }
 }

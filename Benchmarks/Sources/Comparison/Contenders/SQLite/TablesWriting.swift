@@ -1,7 +1,8 @@
 import Feeds
 import GRDB
 
-/// Writes a feed row by row: those that are there and the same are left as they are, and so are the indexes and the log.
+/// Writes a feed row by row: those that are there and the same are left as they are, and so are the
+/// indexes and the log.
 struct TablesWriting {
     private let db: Database
     private let people: PersonWriting
@@ -35,7 +36,8 @@ struct TablesWriting {
             WHERE (id, text, created_at, likes_count, is_edited, author) != (excluded.id, excluded.text,
                 excluded.created_at, excluded.likes_count, excluded.is_edited, excluded.author)
             """)
-        surplusComments = try PreparedStatement(db, "DELETE FROM comment WHERE post = ? AND position >= ?")
+        surplusComments = try PreparedStatement(
+            db, "DELETE FROM comment WHERE post = ? AND position >= ?")
         places = try PreparedStatement(
             db,
             """
@@ -61,7 +63,8 @@ struct TablesWriting {
             places.bind(post.id, at: 3)
             try places.run()
         }
-        let surplus = try PreparedStatement(db, "DELETE FROM feed_post WHERE feed = ? AND position >= ?")
+        let surplus = try PreparedStatement(
+            db, "DELETE FROM feed_post WHERE feed = ? AND position >= ?")
         surplus.bind(feed.id, at: 1)
         surplus.bind(feed.posts.count, at: 2)
         try surplus.run()
@@ -150,11 +153,13 @@ struct ListWriting {
     }
 
     func append(_ page: [Person], from start: Int) throws {
-        let list = try PreparedStatement(db, "INSERT INTO list (key) VALUES (?) ON CONFLICT DO NOTHING")
+        let list = try PreparedStatement(
+            db, "INSERT INTO list (key) VALUES (?) ON CONFLICT DO NOTHING")
         list.bind(key, at: 1)
         try list.run()
         let people = try PersonWriting(db)
-        let places = try PreparedStatement(db, "INSERT INTO follower (key, position, person) VALUES (?, ?, ?)")
+        let places = try PreparedStatement(
+            db, "INSERT INTO follower (key, position, person) VALUES (?, ?, ?)")
         places.bind(key, at: 1)
         for (offset, person) in page.enumerated() {
             try people.write(person)

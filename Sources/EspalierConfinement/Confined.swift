@@ -1,0 +1,107 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A value that one thread owns.
+///
+/// ```swift
+/// private let depth = Confined(0)
+///
+/// func descend() { depth.value += 1 }
+/// ```
+///
+/// Reads and commits keep the state that every record changes in `Confined` values instead of in a
+/// `var` of a class. The compiler checks each access to such a `var` for exclusive access at run
+/// time: the checks took 468 of the 5,800 instructions of a decoded record, and 4,800 of the 32,000
+/// of a written one.
+///
+/// In return the owner keeps two rules:
+///
+/// - Only one thread uses the value. The thread that makes it owns it, until another one calls
+///   ``transferToCurrentThread()``. Debug builds check the owner at each access and trap; release
+///   builds check nothing.
+/// - Nothing that is called while `value` is being changed uses `value` again. No build checks
+///   this, so a change is short and calls no code of a model or of a caller.
+///
+/// - Complexity: One allocation for each `Confined`. An access is a load or a store.
+@safe
+@frozen
+package struct Confined<Value: ~Copyable>: ~Copyable {
+    @usableFromInline let pointer: UnsafeMutablePointer<Value>
+    #if DEBUG
+    @usableFromInline let owner: UnsafeMutablePointer<UInt>
+    #endif
+
+    /// Makes a value that the calling thread owns.
+    @inlinable
+    package init(_ value: consuming Value) {
+        unsafe pointer = .allocate(capacity: 1)
+        unsafe pointer.initialize(to: value)
+        #if DEBUG
+        unsafe owner = .allocate(capacity: 1)
+        unsafe owner.initialize(to: ThreadIdentity.current)
+        #endif
+    }
+
+    @inlinable
+    deinit {
+        unsafe pointer.deinitialize(count: 1)
+        unsafe pointer.deallocate()
+        #if DEBUG
+        unsafe owner.deallocate()
+        #endif
+    }
+
+    /// The value. Traps in debug builds on a thread that does not own it.
+    package var value: Value {
+        @inlinable @inline(__always) unsafeAddress {
+            #if DEBUG
+            checkOwner()
+            #endif
+            return unsafe UnsafePointer(pointer)
+        }
+        @inlinable @inline(__always) nonmutating unsafeMutableAddress {
+            #if DEBUG
+            checkOwner()
+            #endif
+            return unsafe pointer
+        }
+    }
+
+    /// Makes the calling thread the owner.
+    ///
+    /// The caller answers for it that the previous owner is done with the value, and that a lock or
+    /// a queue orders its last access before this call.
+    @inlinable @inline(__always)
+    package func transferToCurrentThread() {
+        #if DEBUG
+        unsafe owner.pointee = ThreadIdentity.current
+        #endif
+    }
+
+    #if DEBUG
+    @usableFromInline
+    func checkOwner() {
+        precondition(
+            unsafe owner.pointee == ThreadIdentity.current,
+            "A value that is confined to one thread was used on another thread.")
+    }
+    #endif
+}
+
+#if DEBUG
+/// The number by which the system knows the calling thread.
+@usableFromInline
+enum ThreadIdentity {
+    @usableFromInline
+    static var current: UInt {
+        #if canImport(Glibc)
+        return UInt(pthread_self())
+        #else
+        return unsafe UInt(bitPattern: pthread_self())
+        #endif
+    }
+}
+#endif

@@ -1,0 +1,91 @@
+import EspalierLMDB
+import EspalierRecords
+import Testing
+
+@testable import EspalierStore
+
+@Suite("Books that damage has taken away, or led astray")
+struct CorruptMetadataTests {
+    private let anna = Person("p:1", "Anna")
+    private let ben = Person("p:2", "Ben")
+
+    @Test(
+        "without counters no handle is given out again: the next write goes into a new generation")
+    func counters() throws {
+        try withCache { cache in
+            try cache.set(Message("m:1", from: anna, to: ben)).wait()
+            try cache.tamper { _ = try $0.delete($1.info, Counters.key) }
+            #expect(cache.read(Message.self, "m:1") == Message("m:1", from: anna, to: ben))
+            #expect(code(cache.set(Person("p:3", "Cem"))) == nil)
+            #expect(cache.read(Message.self, "m:1") == nil)
+            #expect(cache.read(Person.self, "p:3") == Person("p:3", "Cem"))
+        }
+    }
+
+    @Test("a cache without a format, but with records, is damaged and not new")
+    func format() throws {
+        let scratch = try Scratch()
+        var cache = try scratch.open()
+        try cache.set(Message("m:1", from: anna, to: ben)).wait()
+        try cache.tamper { _ = try $0.delete($1.info, [UInt8]("format".utf8)) }
+        cache.close()
+        cache = try scratch.open()
+        #expect(cache.read(Message.self, "m:1") == nil)
+        try cache.set(Person("p:3", "Cem")).wait()
+        try expectClean(cache)
+        cache.close()
+    }
+
+    @Test("a key beyond all handles is no obstacle to new records")
+    func keyAhead() throws {
+        try withCache(isDamaged: true) { cache in
+            try cache.set(Message("m:1", from: anna, to: ben)).wait()
+            for ahead in [UInt64(1) << 40, .max] {
+                try cache.tamper { try $0.put($1.nodes, ahead, [1, 2, 3]) }
+                #expect(code(cache.set(Message("m:\(ahead)", from: anna))) == nil)
+                #expect(cache.read(Message.self, "m:\(ahead)") == Message("m:\(ahead)", from: anna))
+            }
+        }
+    }
+
+    @Test(
+        "a lost record whose state is damaged stays lost: what refers to it is no tree without it")
+    func lostState() throws {
+        try withCache { cache in
+            try cache.set(Message("m:1", from: anna, to: ben)).wait()
+            try cache.damage("p:2")
+            #expect(cache.read(Message.self, "m:1") == nil)
+            try cache.set(Person("p:3", "Cem")).wait()
+            let handle = try present(try cache.handle("p:2"))
+            #expect(try cache.state(handle).flags.contains(.lost))
+            try cache.tamper { try $0.put($1.state, handle.rawValue, [1, 2, 3, 4, 5, 6]) }
+            #expect(cache.read(Message.self, "m:1") == nil)
+            // A write that counts everything anew.
+            try cache.damage("p:3")
+            try cache.set(Person("p:3", "Cem")).wait()
+            #expect(cache.readOutcome(Message.self, "m:1").reason == .lost(path: "m:1.reader"))
+            try cache.set(ben).wait()
+            #expect(cache.read(Message.self, "m:1") == Message("m:1", from: anna, to: ben))
+        }
+    }
+
+    @Test("without their list dictionaries are found again, and go with their last record")
+    func dictionaries() throws {
+        try withCache { cache in
+            for number in 0..<400 {
+                cache.set(Person("p:\(number)", "Person number \(number) of the house on the hill"))
+            }
+            try cache.compact().wait()
+            let before = try cache.look { try DictionaryNumbers(loading: $0, $1).entries }
+            #expect(!before.isEmpty)
+            try cache.tamper { _ = try $0.delete($1.info, DictionaryNumbers.key) }
+            try cache.set(Person("p:new", "new")).wait()
+            let after = try cache.look { try DictionaryNumbers(loading: $0, $1).entries }
+            #expect(
+                after.mapValues(\.recordCount).filter { $0.value > 0 }
+                    == before.mapValues(\.recordCount).filter { $0.value > 0 })
+            #expect(
+                cache.read(Person.self, "p:7")?.name == "Person number 7 of the house on the hill")
+        }
+    }
+}
