@@ -4,18 +4,20 @@ import Glibc
 import Darwin
 #endif
 
-/// What has to be true of `data.mdb` and `lock.mdb` before LMDB may see them.
+/// Makes `data.mdb` and `lock.mdb` safe for LMDB before it opens them.
 ///
-/// LMDB follows links, and it truncates `lock.mdb` to its size and maps it: on a full disk the
-/// first touch of the hole kills the process. So links are refused, and the lock file is written
-/// out here.
+/// LMDB follows links: opening a dangling one creates its target. LMDB also truncates `lock.mdb` to
+/// its full size and maps it: on a full disk the first access to the hole kills the process with
+/// SIGBUS. Therefore this type refuses links and writes the whole lock file.
 enum EnvironmentFiles {
     static let data = "data.mdb"
     static let lock = "lock.mdb"
 
+    /// Checks the files and creates the lock file. Returns whether the data file is known to be
+    /// intact.
+    ///
     /// The caller holds the guard's lock, and the directory is not open in this process: closing a
-    /// descriptor of a lock file in use would drop its locks. Returns whether the data file is
-    /// known to be intact.
+    /// descriptor of a lock file drops all locks that the process has on it.
     static func prepare(
         in directory: borrowing OpenFile, of guardFile: GuardFile, options: Environment.Options
     ) throws(LMDBError) -> Bool {
@@ -27,12 +29,13 @@ enum EnvironmentFiles {
         do {
             try writeOutLockFile(in: directory, size: lockFileSize(readers: options.maximumReaders))
         } catch {
-            // Without a lock file LMDB reads a read-only file system unlocked.
+            // LMDB needs no lock file to read from a read-only file system.
             guard options.isReadOnly, error.code == .notWritable else { throw error }
         }
         return isIntact
     }
 
+    /// Checks the data file unless its mark says that it is intact. Returns whether it is intact.
     private static func check(in directory: borrowing OpenFile, of guardFile: GuardFile)
         throws(LMDBError) -> Bool
     {
@@ -40,8 +43,8 @@ enum EnvironmentFiles {
         let file = try OpenFile(data, in: directory.descriptor, flags: O_RDONLY, .prepareFiles)
         guard let head = try DataFileHead.latest(file) else { return true }
         if IntactMark(try file.status(.prepareFiles)).matches(guardFile.mark) { return true }
-        // What another process has open changes under a check; and it was checked when that opened
-        // it.
+        // A process that has the file open changes it during a check. It has checked the file
+        // itself when it opened it.
         guard try !isInUse(in: directory) else { return false }
         try StructureCheck.check(file, head)
         return true
@@ -49,11 +52,11 @@ enum EnvironmentFiles {
 
     private static func isInUse(in directory: borrowing OpenFile) throws(LMDBError) -> Bool {
         do {
-            // Writable, because only such a descriptor can be asked about a lock.
+            // `F_GETLK` for a write lock needs a writable descriptor.
             return isLockedElsewhere(
                 try OpenFile(lock, in: directory.descriptor, flags: O_RDWR, .prepareFiles))
         } catch {
-            // On a read-only file system nobody writes.
+            // On a read-only file system no process writes.
             guard
                 error.code == .notFound || error.code == .notWritable
                     || error.code == .permissionDenied
@@ -64,8 +67,9 @@ enum EnvironmentFiles {
         }
     }
 
-    /// A header of three cache lines, which holds the first slot, and a line for each further slot.
-    static func lockFileSize(readers: Int) -> Int { 192 + (readers - 1) * 64 }
+    /// Returns the size that LMDB gives the lock file: three cache lines for the header and the
+    /// first slot, one cache line for each further slot.
+    private static func lockFileSize(readers: Int) -> Int { 192 + (readers - 1) * 64 }
 
     private static func writeOutLockFile(in directory: borrowing OpenFile, size: Int)
         throws(LMDBError)
@@ -73,13 +77,13 @@ enum EnvironmentFiles {
         let file = try OpenFile(
             lock, in: directory.descriptor, flags: O_RDWR | O_CREAT, .prepareFiles)
         let status = try file.status(.prepareFiles)
-        // Another process may use a smaller table; it would read beyond its map if this one grew
-        // under it.
+        // A process that uses the file with a smaller table would read beyond its map.
         guard status.size < size, !isLockedElsewhere(file) else { return }
         try file.extend(from: status.size, to: size, .prepareFiles)
     }
 
-    /// LMDB holds a lock on the first byte as long as it has the file open.
+    /// Returns whether another process has the environment open: LMDB then locks the first byte of
+    /// the lock file.
     private static func isLockedElsewhere(_ file: borrowing OpenFile) -> Bool {
         var region = flock()
         region.l_type = Int16(F_WRLCK)

@@ -1,13 +1,15 @@
 import CLMDB
 
-/// The whitelist: every C function this package calls, and the only conversions between its types
-/// and ours.
+/// The C functions of LMDB that this package calls, and the only conversions between C types and
+/// Swift types.
 ///
-/// An argument LMDB keeps a pointer to beyond the call does not occur here; what it returns points
-/// into the map and lives until the next write of the same transaction, or its end.
+/// LMDB keeps no pointer to an argument beyond the call. The keys and values that LMDB returns
+/// point into the map. They are valid until the next write of the same transaction, or until its
+/// end.
 enum LMDBCalls {
     typealias Pointer = OpaquePointer
 
+    /// Major, minor and patch version of the library that is loaded.
     static var version: String {
         var (major, minor, patch): (Int32, Int32, Int32) = (0, 0, 0)
         unsafe mdb_version(&major, &minor, &patch)
@@ -16,12 +18,14 @@ enum LMDBCalls {
 
     // MARK: Environment
 
+    /// Allocates an environment, which `open` must follow and `close` must free.
     static func createEnvironment() throws(LMDBError) -> Pointer {
         var environment: Pointer?
         try unsafe check(mdb_env_create(&environment), .open)
-        return unsafe environment!  // set whenever 0 is returned
+        return unsafe environment!  // LMDB sets it when it returns 0.
     }
 
+    /// Sets the limits of a new environment, before `open`.
     static func configure(
         _ environment: Pointer, mapSize: Int, maximumReaders: Int, keyspaces: Int
     ) throws(LMDBError) {
@@ -30,11 +34,12 @@ enum LMDBCalls {
         try unsafe check(mdb_env_set_maxdbs(environment, UInt32(keyspaces)), .open)
     }
 
+    /// Opens the files in `directory`. After an error the environment can only be closed.
     static func open(_ environment: Pointer, directory: String, options: Environment.Options)
         throws(LMDBError)
     {
-        // NOTLS: tasks hop between threads, so a reader slot belongs to the transaction. Never
-        // WRITEMAP.
+        // NOTLS: tasks change threads, so a reader slot must belong to the transaction.
+        // Never WRITEMAP: the file then has the size of the map at once, and a full disk is SIGBUS.
         var flags = MDB_NOTLS
         switch options.durability {
         case .sync: break
@@ -45,22 +50,27 @@ enum LMDBCalls {
         try unsafe check(mdb_env_open(environment, directory, UInt32(flags), 0o600), .open)
     }
 
+    /// Closes and frees the environment. No transaction may be open.
     static func close(_ environment: Pointer) {
         unsafe mdb_env_close(environment)
     }
 
+    /// Returns the descriptor of `data.mdb`, which LMDB closes.
     static func dataDescriptor(_ environment: Pointer) throws(LMDBError) -> Int32 {
         var descriptor: mdb_filehandle_t = -1
         try unsafe check(mdb_env_get_fd(environment, &descriptor), .open)
         return descriptor
     }
 
+    /// Returns the page size of the file in bytes, which can differ from that of the machine.
     static func pageSize(_ environment: Pointer) throws(LMDBError) -> Int {
         var result = MDB_stat()
         try unsafe check(mdb_env_stat(environment, &result), .open)
         return Int(result.ms_psize)
     }
 
+    /// Returns the size of the map in bytes, the highest page ever allocated, and the number of the
+    /// last commit.
     static func measure(
         _ environment: Pointer, _ operation: LMDBError.Operation
     ) throws(LMDBError) -> (mapSize: Int, lastPage: Int, lastTransaction: UInt64) {
@@ -69,23 +79,25 @@ enum LMDBCalls {
         return unsafe (result.me_mapsize, result.me_last_pgno, UInt64(result.me_last_txnid))
     }
 
-    /// No transaction or other call may be under way in this process. After an error there is no
-    /// map.
+    /// Replaces the map. No transaction and no other call may be under way in this process: LMDB
+    /// does not check this, and open reads would die with SIGBUS. After an error there is no map.
     static func resize(_ environment: Pointer, mapSize: Int) throws(LMDBError) {
         try unsafe check(mdb_env_set_mapsize(environment, mapSize), .resize)
     }
 
+    /// Forces all commits to the disk, whatever the durability.
     static func sync(_ environment: Pointer) throws(LMDBError) {
         try unsafe check(mdb_env_sync(environment, 1), .sync)
     }
 
+    /// Frees the reader slots of dead processes and returns their number.
     static func clearStaleReaders(_ environment: Pointer) throws(LMDBError) -> Int {
         var dead: Int32 = 0
         try unsafe check(mdb_reader_check(environment, &dead), .clearReaders)
         return Int(dead)
     }
 
-    /// The reader table as LMDB prints it, one line a slot.
+    /// Returns the reader table as LMDB prints it: a heading, then a line for each slot.
     static func listReaders(_ environment: Pointer) throws(LMDBError) -> String {
         var text = ""
         let result = unsafe withUnsafeMutablePointer(to: &text) { context in
@@ -104,37 +116,45 @@ enum LMDBCalls {
 
     // MARK: Transactions
 
+    /// Begins a transaction. A write transaction waits for the current one without a limit.
     static func begin(_ environment: Pointer, readOnly: Bool) throws(LMDBError) -> Pointer {
         var transaction: Pointer?
         let flags = readOnly ? UInt32(MDB_RDONLY) : 0
         try unsafe check(
             mdb_txn_begin(environment, nil, flags, &transaction),
             readOnly ? .beginRead : .beginWrite)
-        return unsafe transaction!  // set whenever 0 is returned
+        return unsafe transaction!  // LMDB sets it when it returns 0.
     }
 
+    /// Gives a read transaction that was `reset` the last commit as its snapshot.
     static func renew(_ transaction: Pointer) throws(LMDBError) {
         try unsafe check(mdb_txn_renew(transaction), .beginRead)
     }
 
+    /// Ends a read transaction, but keeps its memory and its reader slot for `renew`.
     static func reset(_ transaction: Pointer) {
         unsafe mdb_txn_reset(transaction)
     }
 
+    /// Commits and frees the transaction. LMDB frees it after an error, too.
     static func commit(_ transaction: Pointer) throws(LMDBError) {
         try unsafe check(mdb_txn_commit(transaction), .commit)
     }
 
+    /// Aborts and frees the transaction.
     static func abort(_ transaction: Pointer) {
         unsafe mdb_txn_abort(transaction)
     }
 
+    /// Returns the number of the snapshot or, in a write transaction, of the commit.
     static func number(_ transaction: Pointer) -> UInt64 {
         unsafe UInt64(mdb_txn_id(transaction))
     }
 
     // MARK: Keyspaces
 
+    /// Opens the keyspace called `name` and returns its index. The index becomes valid for other
+    /// transactions when this one commits.
     static func openKeyspace(_ transaction: Pointer, _ name: String, create: Bool) throws(LMDBError)
         -> UInt32
     {
@@ -142,14 +162,15 @@ enum LMDBCalls {
         let result = unsafe mdb_dbi_open(transaction, name, create ? UInt32(MDB_CREATE) : 0, &index)
         guard result != MDB_NOTFOUND else { throw LMDBError(.missingKeyspace, .openKeyspace) }
         try check(result, .openKeyspace)
-        // Sorted duplicates or native integers can only come from elsewhere, and are where LMDB's
-        // known defects are.
+        // This package creates no keyspaces with sorted duplicates or native integers as keys. Most
+        // known defects of LMDB are in the code for them.
         var flags: UInt32 = 0
         try unsafe check(mdb_dbi_flags(transaction, index, &flags), .openKeyspace)
         guard flags == 0 else { throw LMDBError(.corrupted, .openKeyspace) }
         return index
     }
 
+    /// Returns the size of a keyspace as the transaction sees it.
     static func statistics(_ transaction: Pointer, _ keyspace: UInt32) throws(LMDBError)
         -> KeyspaceStatistics
     {
@@ -163,11 +184,12 @@ enum LMDBCalls {
 
     // MARK: Entries
 
-    /// `nil` when there is no such key; a key no entry can have is one of those.
+    /// Returns the value under `key`, or `nil` if there is none. A key that is empty or too long is
+    /// never there.
     static func get(
         _ transaction: Pointer, _ keyspace: UInt32, _ key: UnsafeRawBufferPointer
     ) throws(LMDBError) -> UnsafeRawBufferPointer? {
-        // Length 0 answers BAD_VALSIZE here, unlike a length that is too great.
+        // LMDB returns BAD_VALSIZE for an empty key, but NOTFOUND for one that is too long.
         guard unsafe !key.isEmpty else { return nil }
         var key = unsafe value(key)
         var found = unsafe MDB_val()
@@ -177,6 +199,7 @@ enum LMDBCalls {
         return nil
     }
 
+    /// Stores a value. `appending` requires a key that is greater than all others.
     static func put(
         _ transaction: Pointer, _ keyspace: UInt32, _ key: UnsafeRawBufferPointer,
         _ bytes: UnsafeRawBufferPointer,
@@ -189,8 +212,8 @@ enum LMDBCalls {
             mdb_put(transaction, keyspace, &key, &stored, flags), appending ? .append : .put)
     }
 
-    /// Puts what is not there yet. The value that is there, if one is, and then nothing has
-    /// changed.
+    /// Stores a value unless the key has one. Returns the value that the key has, in which case
+    /// nothing has changed, or `nil` if the new value was stored.
     static func insert(
         _ transaction: Pointer, _ keyspace: UInt32, _ key: UnsafeRawBufferPointer,
         _ bytes: UnsafeRawBufferPointer
@@ -203,7 +226,7 @@ enum LMDBCalls {
         return nil
     }
 
-    /// `false` when there is no such key.
+    /// Removes the entry under `key` and returns whether there was one.
     static func delete(
         _ transaction: Pointer, _ keyspace: UInt32, _ key: UnsafeRawBufferPointer
     ) throws(LMDBError) -> Bool {
@@ -217,24 +240,31 @@ enum LMDBCalls {
 
     // MARK: Cursors
 
+    /// The key and the value of an entry, in the map.
+    typealias Entry = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
+
+    /// Where a cursor goes.
     enum Move { case first, last, next, previous, current, atOrAfter, exact }
 
+    /// Opens a cursor. In a read transaction the caller must close it; a write transaction frees
+    /// its cursors when it ends.
     static func openCursor(_ transaction: Pointer, _ keyspace: UInt32) throws(LMDBError) -> Pointer
     {
         var cursor: Pointer?
         try unsafe check(mdb_cursor_open(transaction, keyspace, &cursor), .cursor)
-        return unsafe cursor!  // set whenever 0 is returned
+        return unsafe cursor!  // LMDB sets it when it returns 0.
     }
 
+    /// Frees a cursor of a read transaction, or of a write transaction that has not ended.
     static func closeCursor(_ cursor: Pointer) {
         unsafe mdb_cursor_close(cursor)
     }
 
-    /// `nil` when there is no entry where the cursor was to go. `key` matters for `atOrAfter` and
-    /// `exact` only.
+    /// Moves a cursor and returns the entry there, or `nil` if there is none. Only `atOrAfter` and
+    /// `exact` use `key`.
     static func move(
         _ cursor: Pointer, _ move: Move, _ key: UnsafeRawBufferPointer
-    ) throws(LMDBError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
+    ) throws(LMDBError) -> Entry? {
         var key = unsafe value(key)
         var found = unsafe MDB_val()
         let step =
@@ -253,6 +283,7 @@ enum LMDBCalls {
         return unsafe (bytes(key), bytes(found))
     }
 
+    /// Removes the entry that the cursor points to. The next `next` goes to the entry after it.
     static func deleteCurrent(_ cursor: Pointer) throws(LMDBError) {
         try unsafe check(mdb_cursor_del(cursor, 0), .delete)
     }
