@@ -3,12 +3,15 @@ import EspalierConfinement
 import Synchronization
 
 /// Decompresses frames with one context. A pool keeps some between reads, see `borrow`.
-// Unchecked: the pool hands the object from thread to thread, and one thread at a time uses it.
+///
+/// Unchecked `Sendable`, because the pool hands the object from thread to thread. One thread at a
+/// time uses it.
 @safe
 package final class Decompressor: @unchecked Sendable {
     private let context: OpaquePointer
     private let buffer = Confined(FrameBuffer())
 
+    /// Makes a decompressor outside of the pool. Throws `outOfMemory`.
     package init() throws(CompressionError) {
         guard let context = unsafe ZSTD_createDCtx() else { throw .outOfMemory }
         unsafe self.context = unsafe context

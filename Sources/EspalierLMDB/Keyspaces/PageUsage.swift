@@ -116,11 +116,15 @@ extension ReadTransaction {
 /// Not `Sendable`: one thread uses it, while the transaction of the snapshot is open.
 @safe
 public final class LeafPages {
+    // immutable
     private let open: OpenTransaction
     private let epoch: UInt64
     private let pointer: LMDBCalls.Pointer
     private let pageSize: UInt
+
+    // confined to the thread of the transaction
     private var pages: Set<UInt> = []
+    /// The page that was added last, which saves a lookup in `pages` for keys side by side.
     private var last: UInt = 0
 
     /// Makes an empty set.

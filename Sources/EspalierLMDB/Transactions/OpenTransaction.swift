@@ -7,14 +7,15 @@ import Synchronization
 /// the operations that all transactions share.
 ///
 /// The epoch increases each time the transaction ends. Snapshots and cursors remember the epoch in
-/// which they were made. They detect so that they are stale, even when the object already serves
+/// which they were made, and so detect that they are stale, even when the object already serves
 /// another read on another thread. `borrows` counts the values and entries that callers use at the
 /// moment: a write would move the pages that they stand on.
 ///
-/// One thread at a time uses the object. The `~Copyable` transactions ensure that. Other threads
+/// One thread at a time uses the object, which the `~Copyable` transactions ensure. Other threads
 /// may read the epoch only.
-// Unchecked: a pool hands the object from thread to thread, and `transferToCurrentThread` is called
-// for each.
+///
+/// Unchecked `Sendable`, because a pool hands the object from thread to thread. The environment
+/// calls `transferToCurrentThread` for the next one.
 @safe
 public final class OpenTransaction: @unchecked Sendable {
     // immutable

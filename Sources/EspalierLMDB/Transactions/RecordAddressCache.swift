@@ -30,10 +30,13 @@ final class RecordAddressCache {
     private static let keyBits: UInt64 = 40
     private static let addressBits: UInt64 = 48
 
+    // immutable
     /// The keyspace of all values.
     let keyspace: UInt32
     /// `count` initialised slots. Only this object has the pointer, and `deinit` frees it.
     private let slots: UnsafeMutablePointer<Slot>
+
+    // confined to the thread of the transaction
     /// The upper bits of the commit's number, for which tags have no room.
     private let numberPrefix = Confined<UInt64>(0)
 
