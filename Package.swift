@@ -117,6 +117,7 @@ let package = Package(
         .target(
             name: "EspalierTestSupport",
             dependencies: ["EspalierRecords", "EspalierModels"],
+            path: "Tests/EspalierTestSupport",
             swiftSettings: settings),
         .testTarget(
             name: "EspalierConfinementTests", dependencies: ["EspalierConfinement"],

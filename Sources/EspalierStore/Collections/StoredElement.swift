@@ -42,11 +42,11 @@ enum SegmentContent {
             return record.children[ordinal]
         }
         return try ByteReader.reading(record.values) { reader in
-            guard let count = try reader.takeArrayCount() else {
+            guard let count = try reader.readArrayCount() else {
                 throw FormatError.malformed("a segment without elements")
             }
             return try (0..<count).map { _ in
-                if let ordinal = try reader.takeChild() { return .reference(try child(ordinal)) }
+                if let ordinal = try reader.readChild() { return .reference(try child(ordinal)) }
                 let start = reader.position
                 try reader.skipValue()
                 var splicer = ValueSplicer()
@@ -97,11 +97,11 @@ struct SegmentList: Equatable {
 
     init(_ record: Record) throws {
         let counts = try ByteReader.reading(record.values) { reader in
-            guard let count = try reader.takeArrayCount() else {
+            guard let count = try reader.readArrayCount() else {
                 throw FormatError.malformed("a collection without counts")
             }
             return try (0..<count).map { _ in
-                guard let count = try reader.takeInteger(Int.self), count >= 0 else {
+                guard let count = try reader.readInteger(Int.self), count >= 0 else {
                     throw FormatError.malformed("a count that is none")
                 }
                 return count

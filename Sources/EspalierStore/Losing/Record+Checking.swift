@@ -12,7 +12,7 @@ extension Record {
             reader.position = 0
             while !reader.isAtEnd {
                 if try reader.kind() == .string {
-                    _ = try reader.takeString()
+                    _ = try reader.readString()
                 } else {
                     try reader.skipHead()
                 }

@@ -95,7 +95,7 @@ struct DeepVerifier {
                 }
             case .key: _ = decode(&reader, record, at: PlaceName(record: record.identifier))
             case .segment:
-                guard let count = try reader.takeArrayCount() else {
+                guard let count = try reader.readArrayCount() else {
                     throw FormatError.malformed("a segment without elements")
                 }
                 if count != elements.count {
