@@ -12,30 +12,27 @@ extension NormalizedCache: CollectionCacheDelegate {
     /// date costs the writes that would have been committed with it a commit each, as any write
     /// that fails. Where it comes by a damaged part of the collection it is out of date.
     public func editCollection(
-        _ edit: CollectionEdit, forKey cacheKey: String, expecting neighbours: CollectionNeighbours,
-        context: Any?,
+        _ edit: CollectionEdit<any SimpleModel>, forKey cacheKey: String,
+        expecting neighbours: CollectionNeighbours, context: Any?,
         completion: @escaping @Sendable (CollectionEditOutcome) -> Void
     ) {
-        let models: [any SimpleModel]
         let make: @Sendable ([ValueDraft]) -> FlattenedEdit
-        switch edit {
-        case .insert(let inserted, let index):
-            models = inserted
-            make = { .insert($0, at: index) }
-        case .append(let appended):
-            models = appended
-            make = { .append($0) }
-        case .update(let model, let index):
-            models = [model]
-            make = { .update($0[0], at: index) }
-        case .remove(let index):
-            models = []
-            // The highest index, after which there is none, is outside every collection: so is an
-            // empty range there.
-            make = { _ in .remove(index..<(index < .max ? index + 1 : index)) }
+        switch (edit.range, edit.elements.count) {
+        case (nil, _): make = { .append($0) }
+        case (let range?, 0)
+        where range.count == 1 || !range.isEmpty && range.upperBound <= neighbours.count:
+            make = { _ in .remove(range) }
+        case (let range?, 1) where range.count == 1:
+            make = { .update($0[0], at: range.lowerBound) }
+        case (let range?, _) where range.isEmpty:
+            make = { .insert($0, at: range.lowerBound) }
+        default:
+            // `FlattenedEdit` does not have such edits: the sender sets the whole collection.
+            engine.tell { completion(.outOfDate) }
+            return
         }
         let ticket = self.edit(
-            cacheKey, models.map(Self.encoding), .replace, isDroppable: false,
+            cacheKey, edit.elements.map(Self.encoding), .replace, isDroppable: false,
             expecting: neighbours, make)
         ticket.whenDone { [engine] result in
             let outcome = CollectionEditOutcome(result)

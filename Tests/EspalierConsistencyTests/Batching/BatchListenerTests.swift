@@ -2,7 +2,7 @@ import EspalierConsistency
 import EspalierModels
 import Testing
 
-@MainActor @Suite("A batch listener makes one call of those of several listeners")
+@MainActor @Suite("A batch listener combines the calls of several listeners")
 struct BatchListenerTests {
     private let manager = ConsistencyManager()
     private let recorder = BatchRecorder()
@@ -13,7 +13,7 @@ struct BatchListenerTests {
         return batch
     }
 
-    @Test("one listener is told, and then the delegate once")
+    @Test("A batch notifies the changed listener, and then its delegate once")
     func one() async {
         let screen = Screen(Page("0", 0, leaf: Leaf("1")))
         let batch = batch([screen])
@@ -26,7 +26,7 @@ struct BatchListenerTests {
         _ = batch
     }
 
-    @Test("of two listeners the one that is affected is told and named")
+    @Test("A batch notifies only the listener that an update changes, and names it")
     func oneOfTwo() async {
         let screens = [
             Screen(Page("0", 0, leaf: Leaf("1"))), Screen(Page("2", 0, leaf: Leaf("3"))),
@@ -40,7 +40,7 @@ struct BatchListenerTests {
         _ = batch
     }
 
-    @Test("both are told of their own, the delegate of all")
+    @Test("A batch reports to each listener its own changes, and to the delegate all of them")
     func both() async {
         let screens = [
             Screen(Page("0", 0, leaf: Leaf("1"))), Screen(Page("2", 0, leaf: Leaf("1"))),
@@ -54,7 +54,7 @@ struct BatchListenerTests {
         _ = batch
     }
 
-    @Test("deletions in several listeners, up to their whole models")
+    @Test("A batch delivers deletions in several listeners, including whole models")
     func deletions() async {
         let child = Page("3", 0, leaf: Leaf("4"))
         let screens = [
@@ -72,7 +72,7 @@ struct BatchListenerTests {
             ])
         #expect(recorder.calls.map(\.updates) == [.changed(["0", "2"], deleted: deleted)])
         #expect(screens[2].model == nil && screens[3].model != nil)
-        // Places keep their meaning when one of them is empty.
+        // The places of the others stay when one of them is empty.
         manager.updateModel(Leaf("9", 1))
         await manager.flush()
         #expect(screens.map(\.calls.count) == [1, 1, 1, 1, 0])
@@ -80,7 +80,7 @@ struct BatchListenerTests {
     }
 
     @Test(
-        "a listener that shows another model is listened to once the batch is told",
+        "A batch listens to a new model of a listener once it is told of it",
         arguments: [true, false])
     func otherModel(byListener: Bool) async {
         let screens = [Screen(Leaf("0", 0)), Screen(nil)]
@@ -101,15 +101,15 @@ struct BatchListenerTests {
 
     //  main actor                       queue
     //  update of 0 and 1
-    //                                   asks what is shown
+    //                                   reads what is shown
     //  the first listener shows 7
-    //                                   tells: the second one alone
-    @Test("a listener that shows another model by then is left alone")
+    //                                   delivers: only to the second
+    @Test("A batch does not overwrite a listener that shows another model by the time of delivery")
     func changedMeanwhile() async {
         let screens = [Screen(Leaf("0", 0)), Screen(Leaf("1", 0))]
         let batch = batch(screens)
         await manager.flush()
-        screens[0].whenAsked = { screens[0].model = Leaf("7", 7) }
+        screens[0].whenRead = { screens[0].model = Leaf("7", 7) }
         manager.updateModel(BatchUpdateModel(models: [Leaf("0", 1), Leaf("1", 1)]))
         await manager.flush()
         #expect(screens.map(\.calls.count) == [0, 1])
@@ -118,9 +118,7 @@ struct BatchListenerTests {
         _ = batch
     }
 
-    @Test(
-        "an update costs no walk over the trees of a batch, though the batch makes its model anew each time"
-    )
+    @Test("An update does not walk over the trees of a batch, whose model is new at each call")
     func cost() async {
         let (tally, walks) = (Tally(), Tally())
         let tree = Counted(
@@ -132,10 +130,10 @@ struct BatchListenerTests {
         for value in 1...3 {
             manager.updateModel(Counted(name: "item", id: "7", value: value, tally: tally))
             await manager.flush()
-            #expect(tally.take() == ["root": 1])
-            // All of them when they are indexed at first, then no more than the one that is
-            // replaced.
-            let walked = walks.take()["item"] ?? 0
+            #expect(tally.removeCounts() == ["root": 1])
+            // All items are visited when the trees are first indexed, and only the replaced one
+            // afterwards.
+            let walked = walks.removeCounts()["item"] ?? 0
             #expect(value == 1 || walked <= 1)
         }
         #expect(screens.map(\.calls.count) == [3, 0])
@@ -143,7 +141,7 @@ struct BatchListenerTests {
     }
 
     @Test(
-        "a batch inside a batch tells each listener once, and each delegate",
+        "A nested batch notifies each listener once, and each delegate once",
         arguments: [false, true])
     func nested(isOuterFirst: Bool) async {
         let inner = BatchRecorder()
@@ -153,8 +151,8 @@ struct BatchListenerTests {
         let outer = batch([innerBatch, Screen(Leaf("9", 0))])
         let other = Screen(Leaf("other"))
         if isOuterFirst {
-            // Listeners are told in the order of their places in the index, which the other one
-            // takes.
+            // Listeners are called in the order of their owners in the index, and the other batch
+            // comes first.
             manager.removeListener(innerBatch)
             manager.addListener(other)
             manager.addListener(innerBatch)
@@ -170,7 +168,7 @@ struct BatchListenerTests {
         _ = outer
     }
 
-    @Test("a listener that listens on its own and in a batch is told by both, with the same")
+    @Test("A listener that is added alone and in a batch gets the same model from both")
     func both2() async {
         let screen = manager.screen(Leaf("0", 0))
         manager.pauseListener(screen)
@@ -178,14 +176,14 @@ struct BatchListenerTests {
         manager.updateModel(Leaf("0", 4))
         await manager.flush()
         #expect(screen.calls.count == 1 && recorder.calls.count == 1)
-        // What it has gathered for itself is what it shows already.
+        // The changes that it recorded on its own are those that it already shows.
         manager.resumeListener(screen)
         await manager.flush()
         #expect(screen.calls.count == 1)
         _ = batch
     }
 
-    @Test("a batch that is let go listens no more, and its listeners go with it")
+    @Test("A deallocated batch no longer listens, and releases its listeners")
     func letGo() async {
         weak var reference: Screen?
         do {
@@ -198,7 +196,7 @@ struct BatchListenerTests {
         #expect(reference == nil && recorder.calls.isEmpty)
     }
 
-    @Test("told by hand, a batch tells those whose model differs, each of its own")
+    @Test("modelUpdated of a batch notifies the listeners whose models differ")
     func byHand() {
         let screens = [
             Screen(Page("0", 0, leaf: Leaf("1"))), Screen(Leaf("2", 0)), Screen(Leaf("3", 0)),

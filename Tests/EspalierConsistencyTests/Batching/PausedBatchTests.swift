@@ -27,7 +27,7 @@ struct PausedBatchTests {
         await manager.flush()
     }
 
-    @Test("with what changed in each")
+    @Test("A resumed batch reports to each listener what changed in its tree")
     func resumed() async {
         manager.updateModel(Leaf("1", 3))
         manager.deleteModel(Page("4"))
@@ -40,7 +40,7 @@ struct PausedBatchTests {
         #expect(recorder.calls.first?.listeners == screens.prefix(2).map { ObjectIdentifier($0) })
     }
 
-    @Test("with nothing about listeners for whom it cancelled out")
+    @Test("A resumed batch leaves out listeners whose changes cancelled out")
     func cancelledOut() async {
         manager.updateModel(Leaf("1", 3))
         manager.updateModel(Leaf("8", 3))
@@ -49,7 +49,7 @@ struct PausedBatchTests {
         #expect(screens.map(\.calls.count) == [0, 0, 1])
     }
 
-    @Test("with the deletion of a whole model")
+    @Test("A resumed batch reports the deletion of a whole model")
     func deleted() async {
         manager.deleteModel(Leaf("8"))
         await resume()
@@ -57,7 +57,7 @@ struct PausedBatchTests {
     }
 
     @Test(
-        "a listener that shows another model meanwhile is not told about the one before",
+        "A listener that shows another model during a pause gets no changes of the one before",
         arguments: [true, false])
     func otherModel(isDeletion: Bool) async {
         if isDeletion { manager.deleteModel(Leaf("8")) } else { manager.updateModel(Leaf("8", 1)) }
@@ -70,7 +70,7 @@ struct PausedBatchTests {
         #expect(screens[2].model as? Leaf == Leaf("9", 0))
     }
 
-    @Test("changes of that other model are gathered with the rest")
+    @Test("A paused batch records the changes of a model that a listener shows later")
     func otherModelChanges() async {
         manager.updateModel(Leaf("8", 1))
         await manager.flush()
@@ -89,7 +89,7 @@ struct PausedBatchTests {
 struct BatchUpdateTests {
     private let manager = ConsistencyManager()
 
-    @Test("an update of several models calls a listener once")
+    @Test("An update of several models calls a listener once")
     func oneCall() async {
         let screen = manager.screen(Page("0", 0, [Page("2", 2), Page("4", 4)]))
         manager.updateModel(BatchUpdateModel(models: [Page("2", -2), Page("4", -4)]))
@@ -98,7 +98,7 @@ struct BatchUpdateTests {
         #expect(screen.calls.count == 1)
     }
 
-    @Test("a batch inside a batch, empty places and an empty batch are posted like others")
+    @Test("A nested batch, empty places and an empty batch can be posted")
     func nested() async {
         let screen = manager.screen(Shelf("0", 0, [Leaf("a"), Leaf("b")]))
         let inner = BatchUpdateModel(models: [nil, Leaf("b", 1)])
@@ -108,7 +108,7 @@ struct BatchUpdateTests {
         #expect(screen.updates == [.changed(["0", "a", "b"])])
     }
 
-    @Test("shown as a model, deleted places become empty")
+    @Test("A shown batch has empty places for deleted models")
     func shown() async {
         let screen = manager.screen(
             BatchUpdateModel(models: [Leaf("a"), Leaf("b")], modelIdentifier: "batch"))
@@ -125,7 +125,7 @@ struct BatchUpdateTests {
         #expect(screen.model == nil)
     }
 
-    @Test("batches are equal if their models are, place by place")
+    @Test("Batches are equal if their models are equal place by place")
     func equality() {
         let batch = BatchUpdateModel(models: [Leaf("a"), nil])
         #expect(batch.isEqualToModel(BatchUpdateModel(models: [Leaf("a"), nil])))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EspalierConsistency
 
-/// Several listeners of random trees, the last two in a batch, and the plain rules beside them.
+/// Several listeners of random trees, the last two in a batch, beside the naive implementation.
 @MainActor
 private struct Garden {
     let manager = ConsistencyManager()
@@ -15,7 +15,7 @@ private struct Garden {
     private let batch: BatchListener
     private let recorder = BatchRecorder()
     private var batchCalls = 0
-    /// What the latest step did.
+    /// A description of the latest step, for messages.
     private(set) var latest: [String] = []
 
     init(seed: UInt64, listeners: Int) {
@@ -32,7 +32,7 @@ private struct Garden {
 
     private var single: Int { screens.count - 2 }
 
-    /// Some of what an app does, without waiting in between.
+    /// Does several things that an app does, without waiting in between.
     mutating func step() {
         latest = []
         if gardener.step() < 3 { show(gardener.wildTree(), on: gardener.place(screens.count)) }
@@ -80,7 +80,7 @@ private struct Garden {
         for place in plain.indices { plain[place].post(update) }
     }
 
-    /// What differs, if anything.
+    /// Returns the differences from the naive implementation.
     mutating func differences() -> [String] {
         var found: [String] = []
         let batched = screens.suffix(2).map(\.calls.count)
@@ -91,11 +91,12 @@ private struct Garden {
         }
         for (place, screen) in screens.enumerated() {
             plain[place].flush()
-            let calls = screen.takeCalls()
-            let expected = plain[place].takeExpected()
+            let calls = screen.removeCalls()
+            let expected = plain[place].removeExpected()
             if calls.count != expected.count {
                 found.append(
-                    "\(calls.count) calls, not \(expected.count); shows \(screen.model as Any), expected \(expected.last?.model as Any)"
+                    "\(calls.count) calls, not \(expected.count); shows \(screen.model as Any), "
+                        + "expected \(expected.last?.model as Any)"
                 )
             }
             for (call, expected) in zip(calls, expected) {
@@ -112,14 +113,12 @@ private struct Garden {
     }
 }
 
-@MainActor @Suite("Random trees and updates, compared with the plain rules")
+@MainActor @Suite("Random trees and updates give the same results as a naive implementation")
 struct ComparingTests {
-    /// `ESPALIER_GARDENS=5000` goes on for an hour.
+    /// `ESPALIER_GARDENS=5000` runs for an hour.
     private let seeds = UInt64(ProcessInfo.processInfo.environment["ESPALIER_GARDENS"] ?? "") ?? 40
 
-    @Test(
-        "models, calls and update sets are those of the plain rules, and the index is whole, after each step"
-    )
+    @Test("Models, calls and update sets match the naive implementation, and the index is valid")
     func compared() async {
         for seed in 0..<seeds {
             var garden = Garden(seed: seed, listeners: 3)
@@ -135,7 +134,7 @@ struct ComparingTests {
         }
     }
 
-    @Test("the comparison finds a listener that was not told")
+    @Test("The comparison detects a listener that was not notified")
     func canary() async {
         var garden = Garden(seed: 3, listeners: 2)
         garden.manager.removeListener(garden.screens[0])
@@ -148,14 +147,16 @@ struct ComparingTests {
         #expect(hasDiffered)
     }
 
-    @Test("of what contradicts itself all listeners end with the same")
+    @Test(
+        "All listeners end with the same version of a node that an update contradicts itself about")
     func contradictions() async {
         for seed in 0..<seeds * 2 {
             let manager = ConsistencyManager()
             var gardener = Gardener(random: SeededGenerator(quietly: seed))
-            let screens = (0..<4).map { _ in manager.screen(gardener.wildTree(depth: 3, floor: 0)) }
+            let screens = (0..<4).map { _ in manager.screen(gardener.wildTree(depth: 3, minimum: 0))
+            }
             for step in 0..<8 {
-                let posted = gardener.wildTree(depth: 3, floor: 0)
+                let posted = gardener.wildTree(depth: 3, minimum: 0)
                 manager.updateModel(posted)
                 await manager.flush()
                 let shown = screens.compactMap(\.model)

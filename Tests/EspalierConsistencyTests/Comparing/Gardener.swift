@@ -1,7 +1,7 @@
 import EspalierModels
 import EspalierTestSupport
 
-/// Makes random trees of plants.
+/// Creates random trees of plants.
 struct Gardener {
     private static let identifiers = 10
     var random: SeededGenerator
@@ -17,19 +17,20 @@ struct Gardener {
         }
     }
 
-    // MARK: Whatever comes
+    // MARK: Arbitrary trees
 
-    /// Any tree: the same identifier several times with different content, and inside itself.
+    /// Returns any tree: the same identifier may occur several times with different content, and
+    /// inside itself.
     ///
-    /// With a `floor`, identifiers grow on the way down: then nothing is inside itself, whatever
-    /// takes the place of what.
-    mutating func wildTree(depth: Int = 4, floor: Int? = nil) -> any Plant {
+    /// With a `minimum`, identifiers grow on the way down: no node is then inside itself, whichever
+    /// node replaces which.
+    mutating func wildTree(depth: Int = 4, minimum: Int? = nil) -> any Plant {
         var content = PlantContent(value: choose(3), other: choose(3))
-        let number = floor.map { $0 + choose(3) } ?? choose(Self.identifiers)
+        let number = minimum.map { $0 + choose(3) } ?? choose(Self.identifiers)
         if choose(5) > 0, number < Self.identifiers { content.id = "\(number)" }
         if depth > 0 {
             let child = { (gardener: inout Gardener) -> any Plant in
-                gardener.wildTree(depth: depth - 1, floor: floor.map { _ in number + 1 })
+                gardener.wildTree(depth: depth - 1, minimum: minimum.map { _ in number + 1 })
             }
             content.list = (0..<choose(4)).map { _ in child(&self) }
             if choose(3) == 0 { content.best = child(&self) }
@@ -38,10 +39,10 @@ struct Gardener {
         return Self.make(choose(6), content)
     }
 
-    // MARK: Without contradictions
+    // MARK: Consistent trees
 
-    /// A tree that says one thing of each identifier, whatever the type: all follows from the
-    /// identifier and one seed.
+    /// Returns a tree that says the same of each identifier, whatever the type: the content follows
+    /// from the identifier and a seed.
     mutating func tameTree() -> any Plant {
         let seed = random.next()
         return Self.tame(Int.random(in: 0..<Self.identifiers, using: &random), choose(6), seed)
@@ -55,7 +56,7 @@ struct Gardener {
             let next = number + 1 + gardener.choose(4)
             guard next < identifiers else { return nil }
             let plant = tame(next, gardener.choose(6), seed)
-            // Now and then below a plant without identifier.
+            // Sometimes below a plant without identifier.
             return gardener.choose(4) > 0
                 ? plant : make(gardener.choose(6), PlantContent(value: next, list: [plant]))
         }

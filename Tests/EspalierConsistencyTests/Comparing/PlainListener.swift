@@ -1,7 +1,7 @@
 import EspalierConsistency
 import EspalierModels
 
-/// What a listener has to show and to hear of, by the plain rules.
+/// The calls and the model that a listener must have, by the naive implementation.
 struct PlainListener {
     private struct Pause {
         var model: Child?
@@ -10,7 +10,7 @@ struct PlainListener {
         var isResuming = false
     }
 
-    /// What stands in the queue.
+    /// The work in the queue.
     private enum Work {
         case update(PlainUpdate)
         case resume
@@ -23,14 +23,14 @@ struct PlainListener {
 
     init(_ model: Child) { self.model = model }
 
-    mutating func takeExpected() -> [PlainUpdate.Result] {
+    mutating func removeExpected() -> [PlainUpdate.Result] {
         defer { expected = [] }
         return expected
     }
 
     mutating func post(_ update: PlainUpdate) { queue.append(.update(update)) }
 
-    /// Does all that stands in the queue.
+    /// Does all work in the queue.
     mutating func flush() {
         for work in queue {
             switch work {
@@ -78,9 +78,9 @@ struct PlainListener {
         model = pause.model
     }
 
-    /// With nothing in the queue.
+    /// Called with an empty queue.
     mutating func show(_ new: Child) {
-        // Nothing shown changes while it is paused, but by this.
+        // Nothing that is shown changes during a pause, except by this.
         let isSameTree = isSame(model, new)
         model = new
         if let pause, !pause.isChanged || !isSameTree { self.pause = Pause(model: new) }

@@ -1,8 +1,7 @@
 import EspalierConsistency
 import EspalierModels
 
-/// What an update makes of a tree, as straightforward as it can be: every node is looked at, and
-/// made anew.
+/// The naive implementation of an update: it visits and rebuilds every node.
 struct PlainUpdate {
     struct Result {
         var model: Child?
@@ -11,7 +10,7 @@ struct PlainUpdate {
 
     private enum Change {
         case deleted
-        /// The first of each projection.
+        /// The first node of each projection.
         case posted([Child])
     }
 
@@ -90,7 +89,7 @@ struct PlainUpdate {
 
     // MARK: Pausing
 
-    /// What of many updates is left.
+    /// Returns the net result of many updates.
     static func net(from old: Child, to new: Child?, _ candidates: ModelUpdates) -> ModelUpdates {
         var result = ModelUpdates()
         for id in candidates.changedModelIds.union(candidates.deletedModelIds) {

@@ -1,7 +1,7 @@
 import EspalierModels
 
-/// A model with everything that can go wrong: a list, an optional child and a required one, of any
-/// of these types.
+/// A model with every difficulty: a list, an optional child and a required one, each of any of
+/// these types.
 protocol Plant: ConsistencyManagerModel, CustomStringConvertible {
     var content: PlantContent { get }
     init(_ content: PlantContent)
@@ -36,7 +36,7 @@ struct PlantContent {
         return need != nil && new.need == nil ? nil : new
     }
 
-    /// From the end, and no further than to a required child that is gone.
+    /// Starts at the end, and stops at a required child that was deleted.
     func mappedBackwards(_ transform: (Child) -> Child?) -> PlantContent? {
         var new = self
         new.need = need.flatMap { transform($0) as? any Plant }
@@ -65,7 +65,8 @@ extension Plant {
         (other as? Self).map { $0.content.isSame(as: content) } ?? false
     }
 
-    /// All of its own type; of a `Bud` the value; of the rest all but `other`.
+    /// Takes everything of its own type, the value of a `Bud`, and everything but `other` of the
+    /// rest.
     func mergeModel(_ model: Child) -> Child {
         if model is Self { return model }
         guard var content = (model as? any Plant)?.content else { return self }
@@ -89,7 +90,7 @@ final class Oak: Plant {
     init(_ content: PlantContent) { self.content = content }
 }
 
-/// Its `map` goes the other way.
+/// Its `map` visits the children in reverse.
 struct Vine: Plant {
     let content: PlantContent
     init(_ content: PlantContent) { self.content = content }
@@ -98,7 +99,7 @@ struct Vine: Plant {
     }
 }
 
-/// Knows the value alone.
+/// Contains the value only.
 struct Bud: Plant {
     let content: PlantContent
     init(_ content: PlantContent) { self.content = content }

@@ -4,22 +4,23 @@ import Testing
 
 @testable import EspalierConsistency
 
-@MainActor @Suite("What a node that is listened to costs in memory")
+@MainActor @Suite("The memory cost of a node in the index is bounded")
 struct MemoryTests {
-    /// Identifiers made when they are asked for, so that the models themselves hold none.
+    /// A model whose identifier is computed, so that the model itself holds none.
     private struct Item: ConsistencyManagerModel, Equatable {
         let number: Int
         let isLong: Bool
         var modelIdentifier: String? {
             isLong
-                ? "https://api.example.org/v2/collections/with/a/long/way/to/each/item/\(10_000_000_000 + number)"
+                ? "https://api.example.org/v2/collections/with/a/long/way/to/each/item/"
+                    + "\(10_000_000_000 + number)"
                 : "\(number)"
         }
         func map(_ transform: (Child) -> Child?) -> Child? { self }
         func forEach(_ visit: (Child) -> Void) {}
     }
 
-    /// A list of values, which holds no boxes.
+    /// A list of values, without boxes.
     private struct List: ConsistencyManagerModel, Equatable {
         var modelIdentifier: String? { nil }
         let items: [Item]
@@ -29,7 +30,7 @@ struct MemoryTests {
         func forEach(_ visit: (Child) -> Void) { items.forEach(visit) }
     }
 
-    @Test("less than 100 bytes a node, at whichever moment of growth")
+    @Test("The index takes less than 100 bytes a node at every size")
     func growth() {
         let index = ModelIndex()
         var worst = 0.0
@@ -43,7 +44,7 @@ struct MemoryTests {
     }
 
     #if os(Linux)
-    /// Bytes of this process in memory.
+    /// Returns the memory of this process in bytes.
     private func residentBytes() throws -> Int {
         let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(
             separator: " ")
@@ -51,7 +52,7 @@ struct MemoryTests {
     }
 
     @Test(
-        "the process grows by less than that, however long identifiers are",
+        "The process grows by less than 100 bytes a node, however long the identifiers are",
         arguments: [false, true])
     func resident(isLong: Bool) async throws {
         let (listeners, nodes) = (1_000, 500)
@@ -68,17 +69,17 @@ struct MemoryTests {
         let perNode = try Double(residentBytes() - before) / Double(listeners * nodes)
         #expect(await manager.worker.nodeCount == listeners * (nodes + 1))
         #expect(await Double(manager.worker.indexBytes) / Double(listeners * nodes) < 100)
-        // What tables left behind when they grew is not given back at once; under the thread
-        // sanitizer never.
+        // The tables that were outgrown are not given back at once, and never under the thread
+        // sanitizer.
         if ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil { #expect(perNode < 150) }
         _ = screens
     }
     #endif
 
-    @Test("a slot takes 32 bytes")
+    @Test("A slot takes 32 bytes")
     func slot() { #expect(MemoryLayout<ModelIndex.Entry>.stride == 32) }
 
-    @Test("slots that become free are used again")
+    @Test("Free slots are used again")
     func reused() async {
         let manager = ConsistencyManager()
         let screen = manager.screen(Shelf("s", 0, (0..<100).map { Leaf("\($0)") }))

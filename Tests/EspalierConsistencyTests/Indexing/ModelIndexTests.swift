@@ -4,9 +4,9 @@ import Testing
 
 @testable import EspalierConsistency
 
-@Suite("The index holds the trees of all listeners")
+@Suite("The index contains the trees of all listeners")
 struct ModelIndexTests {
-    @Test("trees come and go, and every slot is in its place")
+    @Test("Inserting and removing trees keeps the index valid")
     func randomTrees() {
         for seed in 0..<UInt64(50) {
             var gardener = Gardener(random: SeededGenerator(quietly: seed))
@@ -38,7 +38,7 @@ struct ModelIndexTests {
         }
     }
 
-    @Test("all occurrences of an identifier are found, of all owners, and no others")
+    @Test("A lookup finds all occurrences of an identifier, of all owners, and no others")
     func occurrences() {
         let index = ModelIndex()
         let leaf = Leaf("x")
@@ -51,7 +51,7 @@ struct ModelIndexTests {
         index.forEachOccurrence(of: NodeIdentifier("y")) { _ in Issue.record("there is no y") }
     }
 
-    /// An index of two trees, broken by `body`.
+    /// Returns the violations in an index of two trees that `body` has broken.
     private func violations(_ body: (ModelIndex, ModelIndex.Slot) -> Void) -> [String] {
         let index = ModelIndex()
         let trees = [UInt32(1), 2].map { owner in
@@ -62,7 +62,7 @@ struct ModelIndexTests {
         return index.violations(trees: trees)
     }
 
-    @Test("each check finds what it is for")
+    @Test("Each check of the index finds the violation that it is for")
     func canaries() {
         let breakages: [(String, (ModelIndex, ModelIndex.Slot) -> Void)] = [
             ("has a parent", { $0[$1].parent = 2 }),

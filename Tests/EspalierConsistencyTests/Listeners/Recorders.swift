@@ -1,7 +1,7 @@
 import EspalierConsistency
 import EspalierModels
 
-/// Writes down what a manager tells its delegate.
+/// Records the calls of a manager's delegate.
 @MainActor
 final class DelegateRecorder: ConsistencyManagerDelegate {
     private(set) var errors: [String] = []
@@ -24,11 +24,11 @@ final class DelegateRecorder: ConsistencyManagerDelegate {
     }
 }
 
-/// Writes down every change that passes.
+/// Records every change.
 @MainActor
 final class ChangeRecorder: ConsistencyManagerUpdatesListener {
     private(set) var calls: [(model: Child, changes: [String: ModelChange], context: Any?)] = []
-    var whenTold: (() -> Void)?
+    var whenCalled: (() -> Void)?
 
     func consistencyManager(
         _ consistencyManager: ConsistencyManager, updatedModel model: Child,
@@ -36,11 +36,11 @@ final class ChangeRecorder: ConsistencyManagerUpdatesListener {
         context: Any?
     ) {
         calls.append((model, changes, context))
-        whenTold?()
+        whenCalled?()
     }
 }
 
-/// Writes down what a batch listener tells its delegate.
+/// Records the calls of a batch listener's delegate.
 @MainActor
 final class BatchRecorder: BatchListenerDelegate {
     private(set) var calls:

@@ -1,7 +1,7 @@
 import EspalierConsistency
 import EspalierModels
 
-/// Shows a model and writes down what it is told.
+/// Shows a model, and records the calls of the listener.
 @MainActor
 final class Screen: ConsistencyManagerListener {
     struct Call {
@@ -12,38 +12,38 @@ final class Screen: ConsistencyManagerListener {
 
     var model: Child?
     private(set) var calls: [Call] = []
-    /// After the model has been read.
-    var whenAsked: (() -> Void)?
-    /// Before the model is taken over.
-    var whenTold: ((Call) -> Void)?
-    var takesOver = true
+    /// Called after the model has been read.
+    var whenRead: (() -> Void)?
+    /// Called before the new model is shown.
+    var whenCalled: ((Call) -> Void)?
+    var showsUpdates = true
 
     init(_ model: Child?) { self.model = model }
 
     func currentModel() -> Child? {
         let shown = model
-        whenAsked?()
+        whenRead?()
         return shown
     }
 
     func modelUpdated(_ model: Child?, updates: ModelUpdates, context: Any?) {
         let call = Call(model: model, updates: updates, context: context)
         calls.append(call)
-        whenTold?(call)
-        if takesOver { self.model = model }
+        whenCalled?(call)
+        if showsUpdates { self.model = model }
     }
 
     var updates: [ModelUpdates] { calls.map(\.updates) }
     var contexts: [String?] { calls.map { $0.context as? String } }
 
-    func takeCalls() -> [Call] {
+    func removeCalls() -> [Call] {
         defer { calls = [] }
         return calls
     }
 }
 
 extension ConsistencyManager {
-    /// A screen that shows `model` and listens.
+    /// Returns a screen that shows `model` and listens.
     @MainActor
     func screen(_ model: Child?) -> Screen {
         let screen = Screen(model)

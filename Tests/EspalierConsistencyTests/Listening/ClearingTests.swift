@@ -13,27 +13,27 @@ struct ClearingTests {
         }
     }
 
-    @Test("active and paused listeners are forgotten")
+    @Test("Clearing forgets active and paused listeners")
     func cleared() async {
         let screens = [manager.screen(Leaf("0")), manager.screen(Leaf("0"))]
         manager.pauseListener(screens[1])
         await clear()
         #expect(await manager.worker.listenerCount == 0)
         #expect(await manager.worker.nodeCount == 0)
-        #expect(!manager.isListenerPaused(screens[1]) && manager.board.pausedCount == 0)
+        #expect(!manager.isListenerPaused(screens[1]) && manager.registry.pausedCount == 0)
         manager.updateModel(Leaf("0", 1))
         await manager.flush()
         #expect(screens.map(\.calls.count) == [0, 0])
     }
 
-    @Test("whoever keeps the number of clearings finds out")
+    @Test("The epoch of a manager changes with each clearing")
     func counted() async {
-        let before = manager.clearings
+        let before = manager.epoch
         await clear()
-        #expect(manager.clearings == before + 1)
+        #expect(manager.epoch == before + 1)
     }
 
-    @Test("what was submitted is dropped")
+    @Test("Clearing drops updates that were submitted before")
     func pending() async {
         let screen = manager.screen(Leaf("0"))
         for value in 1...20 { manager.updateModel(Leaf("0", value)) }
@@ -44,37 +44,37 @@ struct ClearingTests {
     }
 
     //  manager                          listener
-    //  asks what is shown
-    //                                   clears, while it is asked
-    //  makes the model anew
+    //  reads what is shown
+    //                                   clears, while it is read
+    //  rebuilds the model
     //  (nothing)
-    @Test("what is under way is dropped")
+    @Test("Clearing drops an update that is in progress")
     func underWay() async {
         let manager = manager
         let screen = manager.screen(Leaf("0"))
         await manager.flush()
         var hasCompleted = false
-        screen.whenAsked = { manager.clearListenersAndCancelAllTasks { hasCompleted = true } }
+        screen.whenRead = { manager.clearListenersAndCancelAllTasks { hasCompleted = true } }
         manager.updateModel(Leaf("0", 1))
         await manager.flush()
         await manager.flush()
         #expect(screen.calls.isEmpty && hasCompleted)
     }
 
-    @Test("cleared by the first who is told, the others are not told")
+    @Test("If the first listener clears during a delivery, the others are not notified")
     func whileTelling() async {
         let manager = manager
         let screens = (0..<3).map { _ in manager.screen(Leaf("0")) }
         for screen in screens {
-            screen.whenTold = { _ in manager.clearListenersAndCancelAllTasks() }
+            screen.whenCalled = { _ in manager.clearListenersAndCancelAllTasks() }
         }
         manager.updateModel(Leaf("0", 1))
         await manager.flush()
         #expect(screens.map(\.calls.count).reduce(0, +) == 1)
     }
 
-    @Test("what a listener has gathered is dropped")
-    func gathered() async {
+    @Test("Clearing drops what a paused listener has recorded")
+    func recorded() async {
         let screen = manager.screen(Leaf("0"))
         manager.pauseListener(screen)
         manager.updateModel(Leaf("0", 1))
@@ -85,7 +85,7 @@ struct ClearingTests {
         #expect(screen.calls.isEmpty)
     }
 
-    @Test("listeners added afterwards are listeners")
+    @Test("Listeners that are added after a clearing get updates")
     func afterwards() async {
         let screen = manager.screen(Leaf("0"))
         manager.clearListenersAndCancelAllTasks()
@@ -101,7 +101,7 @@ struct ClearingTests {
     }
 }
 
-@MainActor @Suite("Cleaning forgets listeners that are gone")
+@MainActor @Suite("Cleaning forgets deallocated listeners")
 struct CleaningTests {
     private let manager = ConsistencyManager()
 
@@ -111,7 +111,7 @@ struct CleaningTests {
         manager.addModelUpdatesListener(ChangeRecorder())
     }
 
-    @Test("cleanMemory")
+    @Test("cleanMemory removes the nodes of deallocated listeners from the index")
     func cleaning() async {
         let living = manager.screen(Leaf("l"))
         addAndLetGo()
@@ -120,14 +120,14 @@ struct CleaningTests {
         manager.cleanMemory()
         await manager.flush()
         #expect(await manager.worker.nodeCount == 1)
-        #expect(manager.board.listenerCount == 1)
-        #expect(!manager.board.hasUpdatesListeners)
+        #expect(manager.registry.listenerCount == 1)
+        #expect(!manager.registry.hasUpdatesListeners)
         manager.updateModel(Leaf("l", 1))
         await manager.flush()
         #expect(living.calls.count == 1)
     }
 
-    @Test("by itself after each interval, also if the interval is set late; never at 0")
+    @Test("Cleaning runs at each interval, also one that is set late, and never at 0")
     func interval() async {
         addAndLetGo()
         await manager.flush()
@@ -146,7 +146,7 @@ struct CleaningTests {
     }
 
     @Test(
-        "never, at what is no time to wait",
+        "Cleaning is off for intervals that are no length of time",
         arguments: [
             -1, -.infinity, .infinity, .nan, .greatestFiniteMagnitude, 1e19, 1e9, 1e9.nextUp,
         ])
@@ -159,10 +159,10 @@ struct CleaningTests {
         #expect(manager.garbageCollectionInterval == interval || interval.isNaN)
     }
 
-    @Test("300 seconds unless set")
+    @Test("The default interval of cleaning is 300 seconds")
     func standard() { #expect(ConsistencyManager().garbageCollectionInterval == 300) }
 
-    @Test("from any thread")
+    @Test("cleanMemory may be called on any thread")
     func anyThread() async {
         let manager = manager
         await Task.detached { manager.cleanMemory() }.value

@@ -7,7 +7,7 @@ import Testing
 struct LifetimeTests {
     private let manager = ConsistencyManager()
 
-    @Test("a listener that is let go is gone, and is not called")
+    @Test("A released listener is deallocated, and not called")
     func weak() async {
         var screen: Screen? = manager.screen(Page("a", 0, leaf: Leaf("b")))
         weak let reference = screen
@@ -18,7 +18,7 @@ struct LifetimeTests {
         #expect(reference == nil)
     }
 
-    @Test("an update finds out that a listener is gone, and takes it out of the index")
+    @Test("An update removes a deallocated listener from the index")
     func foundOut() async {
         var screen: Screen? = manager.screen(Page("a", 0, leaf: Leaf("b")))
         await manager.flush()
@@ -31,7 +31,7 @@ struct LifetimeTests {
         #expect(await manager.worker.nodeCount == 0)
     }
 
-    @Test("objects are not kept alive once their listener is gone, without cleaning")
+    @Test("The index does not keep the objects of a deallocated listener alive")
     func objects() async {
         var model: Page? = Page("a", 0, [Page("c")], leaf: Leaf("b"))
         weak let root = model
@@ -46,7 +46,7 @@ struct LifetimeTests {
         #expect(root == nil && child == nil)
     }
 
-    @Test("objects that an update replaced are let go")
+    @Test("Objects that an update has replaced are released")
     func replacedObjects() async {
         weak var child: Page?
         let screen: Screen
@@ -60,7 +60,7 @@ struct LifetimeTests {
         #expect(child == nil && screen.model != nil)
     }
 
-    @Test("what values hold is let go by a cleaning after their listener")
+    @Test("Cleaning releases what the values of a deallocated listener hold")
     func values() async {
         weak var object: Page?
         do {
@@ -76,7 +76,7 @@ struct LifetimeTests {
     }
 
     @Test(
-        "of a paused listener what it showed and would show is let go with the pause, or by a cleaning",
+        "A paused listener's models are released with its pause, or by a cleaning",
         arguments: 0..<3)
     func pausedTrees(ending: Int) async {
         weak var shown: Page?
@@ -109,21 +109,21 @@ struct LifetimeTests {
         #expect(shown == nil && wouldShow == nil)
     }
 
-    @Test("the manager itself is let go, with its queue and its cleaning")
+    @Test("A released manager is deallocated, with its queue and its cleaning")
     func managerItself() async {
         var manager: ConsistencyManager? = ConsistencyManager()
         weak let reference = manager
-        weak let board = manager?.board
+        weak let registry = manager?.registry
         let screen = manager?.screen(Leaf("a"))
         manager?.garbageCollectionInterval = 0.001
         await manager?.flush()
         manager = nil
-        for _ in 0..<1_000 where board != nil { try? await Task.sleep(for: .milliseconds(1)) }
-        #expect(reference == nil && board == nil)
+        for _ in 0..<1_000 where registry != nil { try? await Task.sleep(for: .milliseconds(1)) }
+        #expect(reference == nil && registry == nil)
         #expect(screen?.calls.isEmpty == true)
     }
 
-    @Test("what was submitted is done even if the manager is let go")
+    @Test("Work that was submitted is done even if the manager is released")
     func submittedLast() async {
         let screen: Screen
         do {
@@ -137,7 +137,7 @@ struct LifetimeTests {
         #expect(screen.model as? Leaf == Leaf("a", 1))
     }
 
-    @Test("a listener at the address of one that is gone is another one")
+    @Test("A listener at the address of a deallocated one is another listener")
     func sameAddress() async {
         var addresses: Set<ObjectIdentifier> = []
         var hasSeenAgain = false
@@ -159,21 +159,21 @@ struct LifetimeTests {
         #expect(hasSeenAgain)
     }
 
-    @Test("a cleaning finds those that are gone, also where another one has got their address")
+    @Test("Cleaning finds deallocated listeners whose address is in use again")
     func cleanedAtSameAddress() async {
         for round in 0..<200 { manager.addListener(Screen(Leaf("\(round)"))) }
         manager.cleanMemory()
         await manager.flush()
         #expect(await manager.worker.nodeCount == 0)
-        #expect(manager.board.listenerCount == 0)
+        #expect(manager.registry.listenerCount == 0)
     }
 }
 
-@MainActor @Suite("A listener may have itself forgotten when it goes")
+@MainActor @Suite("A listener may report its own deallocation")
 struct ForgettingTests {
     private let manager = ConsistencyManager()
 
-    /// Its `deinit` runs on whichever thread lets go of it.
+    /// Its `deinit` runs on the thread that releases it.
     private final class Passing: ConsistencyManagerListener {
         private let manager: ConsistencyManager
         private(set) var model: Leaf?
@@ -184,7 +184,7 @@ struct ForgettingTests {
             manager.addListener(self)
         }
 
-        deinit { manager.forget(ObjectIdentifier(self)) }
+        deinit { manager.listenerDeallocated(at: ObjectIdentifier(self)) }
 
         func currentModel() -> Child? { model }
         func modelUpdated(_ model: Child?, updates: ModelUpdates, context: Any?) {
@@ -192,7 +192,9 @@ struct ForgettingTests {
         }
     }
 
-    @Test("then its nodes leave the index without a cleaning", arguments: [true, false])
+    @Test(
+        "listenerDeallocated removes the nodes of a listener without a cleaning",
+        arguments: [true, false])
     func forgotten(isPaused: Bool) async {
         for _ in 0..<200 {
             let passing = Passing(manager, Leaf("a", 0))
@@ -200,10 +202,10 @@ struct ForgettingTests {
         }
         await manager.flush()
         #expect(await manager.worker.nodeCount == 0)
-        #expect(manager.board.listenerCount == 0)
+        #expect(manager.registry.listenerCount == 0)
     }
 
-    @Test("whoever has got its address goes on listening")
+    @Test("A new listener at the address of a deallocated one stays registered")
     func sameAddress() async {
         var addresses: Set<ObjectIdentifier> = []
         var hasSeenAgain = false
@@ -219,10 +221,10 @@ struct ForgettingTests {
         await manager.flush()
         #expect(hasSeenAgain && latest?.model == Leaf("a", 1))
         #expect(await manager.worker.listenerCount == 1)
-        #expect(manager.board.listenerCount == 1)
+        #expect(manager.registry.listenerCount == 1)
     }
 
-    @Test("whichever thread lets go of it")
+    @Test("listenerDeallocated may be called on any thread")
     func anyThread() async {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<100 {
@@ -235,14 +237,14 @@ struct ForgettingTests {
         await manager.flush()
         await manager.flush()
         #expect(await manager.worker.nodeCount == 0)
-        #expect(manager.board.listenerCount == 0)
+        #expect(manager.registry.listenerCount == 0)
     }
 
-    @Test("forgetting whom nobody knows, or who is there, does nothing")
+    @Test("listenerDeallocated does nothing for objects that are unknown or alive")
     func unknown() async {
         let screen = manager.screen(Leaf("a", 0))
-        manager.forget(ObjectIdentifier(screen))
-        manager.forget(ObjectIdentifier(manager))
+        manager.listenerDeallocated(at: ObjectIdentifier(screen))
+        manager.listenerDeallocated(at: ObjectIdentifier(manager))
         manager.updateModel(Leaf("a", 1))
         await manager.flush()
         #expect(screen.calls.count == 1)
@@ -253,7 +255,7 @@ struct ForgettingTests {
 struct RemovingTests {
     private let manager = ConsistencyManager()
 
-    @Test("a removed listener is not called, and its nodes leave the index")
+    @Test("A removed listener is not called, and its nodes leave the index")
     func removed() async {
         let screen = manager.screen(Page("a", 0, leaf: Leaf("b")))
         manager.removeListener(screen)
@@ -261,10 +263,10 @@ struct RemovingTests {
         await manager.flush()
         #expect(screen.calls.isEmpty)
         #expect(await manager.worker.nodeCount == 0)
-        #expect(manager.board.listenerCount == 0)
+        #expect(manager.registry.listenerCount == 0)
     }
 
-    @Test("nothing that was submitted before reaches a removed listener")
+    @Test("A removed listener gets nothing that was submitted before")
     func submittedBefore() async {
         let screen = manager.screen(Leaf("b", 0))
         manager.updateModel(Leaf("b", 1))
@@ -273,7 +275,7 @@ struct RemovingTests {
         #expect(screen.calls.isEmpty)
     }
 
-    @Test("removed and added anew, it misses nothing")
+    @Test("A listener that is removed and added again misses nothing")
     func addedAnew() async {
         let screen = manager.screen(Leaf("b", 0))
         manager.updateModel(Leaf("b", 1))
@@ -286,7 +288,7 @@ struct RemovingTests {
         #expect(screen.model as? Leaf == Leaf("b", 2))
     }
 
-    @Test("removing ends a pause, and nothing of what was gathered comes")
+    @Test("Removing a listener ends its pause and drops what it recorded")
     func paused() async {
         let screen = manager.screen(Leaf("b", 0))
         manager.pauseListener(screen)
@@ -298,13 +300,13 @@ struct RemovingTests {
         #expect(screen.calls.isEmpty)
     }
 
-    @Test("a listener that was never added can be removed")
+    @Test("Removing a listener that was never added does nothing")
     func neverAdded() async {
         manager.removeListener(Screen(Leaf("b")))
         await manager.flush()
     }
 
-    @Test("a listener can be removed from its deinit")
+    @Test("A listener can be removed in its deinit")
     func fromDeinit() async {
         for _ in 0..<100 {
             var leaving: Leaving? = Leaving(manager, Leaf("b", 0))
@@ -315,7 +317,7 @@ struct RemovingTests {
         manager.updateModel(Leaf("b", 2))
         await manager.flush()
         #expect(await manager.worker.listenerCount == 0)
-        #expect(manager.board.listenerCount == 0)
+        #expect(manager.registry.listenerCount == 0)
     }
 
     @MainActor
@@ -330,7 +332,7 @@ struct RemovingTests {
         }
 
         deinit {
-            // Traps if anything but the main actor was the last to hold it.
+            // Traps if it is released on another thread than the main thread.
             MainActor.assumeIsolated { manager.removeListener(self) }
         }
 

@@ -7,8 +7,8 @@ import Testing
 struct ListeningTests {
     private let manager = ConsistencyManager()
 
-    /// Three levels, with an identifier wherever `hasIdentifier` says so; named by the way from the
-    /// root.
+    /// Returns a tree of three levels with an identifier wherever `hasIdentifier` has a bit;
+    /// identifiers are paths from the root.
     private func tree(_ hasIdentifier: (String) -> Bool, depth: Int = 3, _ name: String = "0")
         -> Page
     {
@@ -27,7 +27,7 @@ struct ListeningTests {
         return result
     }
 
-    @Test("each leaf with an identifier is reached, wherever above it identifiers are missing")
+    @Test("Each leaf with an identifier is updated, also below nodes without identifiers")
     func partialIdentifiers() async {
         let rules: [(String) -> Bool] = [
             { _ in true }, { $0 != "0" }, { $0.hasSuffix("leaf") }, { $0.count % 3 == 2 },
@@ -40,8 +40,8 @@ struct ListeningTests {
             for leaf in leaves {
                 manager.updateModel(Leaf(leaf, 2))
                 await manager.flush()
-                let named = screen.takeCalls().map(\.updates)
-                // The leaf and those above it that have identifiers.
+                let named = screen.removeCalls().map(\.updates)
+                // The leaf, and its ancestors that have identifiers.
                 let way = identifiers(in: tree).filter {
                     leaf == "\($0).leaf" || leaf.hasPrefix("\($0).") || $0 == leaf
                 }
@@ -51,7 +51,7 @@ struct ListeningTests {
         }
     }
 
-    @Test("a tree without any identifier is never touched")
+    @Test("A tree without identifiers is never mapped")
     func noIdentifiers() async {
         let screen = manager.screen(tree { _ in false })
         manager.updateModel(tree { _ in true })
@@ -59,7 +59,7 @@ struct ListeningTests {
         #expect(screen.calls.isEmpty)
     }
 
-    @Test("adding a listener many times calls it once for an update")
+    @Test("A listener that is added many times is called once for each update")
     func addedOften() async {
         let screen = Screen(Page("a", 1, leaf: Leaf("b", 1)))
         for _ in 0..<10 { manager.addListener(screen) }
@@ -70,7 +70,7 @@ struct ListeningTests {
         #expect(await manager.worker.listenerCount == 1)
     }
 
-    @Test("a listener that shows nothing is not registered, and is once it shows something")
+    @Test("A listener that shows nothing is registered once it shows something")
     func nothing() async {
         let screen = manager.screen(nil)
         manager.updateModel(Leaf("a", 1))
@@ -83,7 +83,7 @@ struct ListeningTests {
         #expect(screen.model as? Leaf == Leaf("a", 2))
     }
 
-    @Test("several listeners of one model, and of different ones, each hear of their own")
+    @Test("Listeners of the same or different models each get their own updates")
     func several() async {
         let screens = [Leaf("a", 0), Leaf("a", 0), Leaf("b", 0)].map { manager.screen($0) }
         manager.updateModel(Leaf("a", 1))
@@ -94,7 +94,7 @@ struct ListeningTests {
         #expect(screens.map(\.calls.count) == [1, 1, 1])
     }
 
-    @Test("a part that has come to what is shown can be added alone")
+    @Test("A new subtree can be added on its own")
     func parts() async {
         let screen = manager.screen(Shelf("s", 0, [Leaf("a", 0)]))
         let added = Leaf("b", 0)
@@ -108,7 +108,7 @@ struct ListeningTests {
         #expect(isSame(screen.model, Shelf("s", 0, [Leaf("a", 1), Leaf("b", 1)])))
     }
 
-    @Test("a listener that adds part after part is not indexed more and more")
+    @Test("A listener that adds many subtrees does not grow the index without bound")
     func manyParts() async {
         let screen = manager.screen(Shelf("s", 0, [Leaf("a", 0)]))
         for value in 0..<1_000 { manager.addListener(screen, to: Leaf("part", value)) }
@@ -116,7 +116,7 @@ struct ListeningTests {
         #expect(await manager.worker.nodeCount < 50)
     }
 
-    @Test("a listener can be added to a part before anything else")
+    @Test("A listener can be added for a subtree before its tree is added")
     func onlyPart() async {
         let screen = Screen(Shelf("s", 0, [Leaf("a", 0)]))
         manager.addListener(screen, to: Leaf("a", 0))
@@ -125,7 +125,7 @@ struct ListeningTests {
         #expect(screen.updates == [.changed(["s", "a"])])
     }
 
-    @Test("identifiers that only look alike are two models")
+    @Test("Identifiers with equal text but different bytes are different models")
     func normalisation() async {
         let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
         let screens = [manager.screen(Leaf(composed, 0)), manager.screen(Leaf(decomposed, 0))]
@@ -137,7 +137,7 @@ struct ListeningTests {
         #expect(screens.map { $0.model == nil } == [true, false])
     }
 
-    @Test("an empty identifier is one, too")
+    @Test("An empty identifier is an identifier")
     func emptyIdentifier() async {
         let screen = manager.screen(Shelf("", 0, [Leaf("", 1), Leaf(nil, 5)]))
         manager.updateModel(Shelf("", 1))

@@ -2,13 +2,13 @@ import EspalierConsistency
 import EspalierModels
 import Testing
 
-@MainActor @Suite("Listeners of everything hear of every change")
+@MainActor @Suite("Updates listeners are notified of every change")
 struct ObserverTests {
     private let manager = ConsistencyManager()
     private let recorder = ChangeRecorder()
     private let page = Page("0", 0, [Page(nil, 5)], leaf: Leaf("1"))
 
-    @Test("an update comes once, with what became of each identifier, though nobody shows it")
+    @Test("An updates listener gets one call with the change of each identifier, shown or not")
     func update() async {
         manager.addModelUpdatesListener(recorder)
         manager.updateModel(page, context: "why")
@@ -20,7 +20,7 @@ struct ObserverTests {
         #expect(recorder.calls.first?.context as? String == "why")
     }
 
-    @Test("a deletion comes with one identifier")
+    @Test("An updates listener gets a deletion with one identifier")
     func deletion() async {
         manager.addModelUpdatesListener(recorder)
         manager.deleteModel(page)
@@ -28,7 +28,7 @@ struct ObserverTests {
         #expect(recorder.calls.map(\.changes) == [["0": .deleted]])
     }
 
-    @Test("projections of one identifier come together")
+    @Test("An updates listener gets all projections of an identifier together")
     func projections() async {
         manager.addModelUpdatesListener(recorder)
         let (data, other) = (Profile(.data, "1", data: 3), Profile(.otherData, "1", otherData: 4))
@@ -37,7 +37,7 @@ struct ObserverTests {
         #expect(recorder.calls.first?.changes["1"] == .updated([data, other]))
     }
 
-    @Test("several hear of the same; one that was added twice hears it once")
+    @Test("All updates listeners are notified, each once, even if added twice")
     func several() async {
         let other = ChangeRecorder()
         for listener in [recorder, other, recorder] { manager.addModelUpdatesListener(listener) }
@@ -46,18 +46,18 @@ struct ObserverTests {
         #expect(recorder.calls.count == 1 && other.calls.count == 1)
     }
 
-    @Test("they hear of it after the listeners")
+    @Test("Updates listeners are called after the listeners")
     func afterListeners() async {
         let screen = manager.screen(Leaf("1", 0))
         var shown: Int?
-        recorder.whenTold = { shown = (screen.model as? Leaf)?.value }
+        recorder.whenCalled = { shown = (screen.model as? Leaf)?.value }
         manager.addModelUpdatesListener(recorder)
         manager.updateModel(Leaf("1", 3))
         await manager.flush()
         #expect(shown == 3)
     }
 
-    @Test("one that was removed, or is gone, hears nothing")
+    @Test("A removed or deallocated updates listener is not called")
     func removed() async {
         manager.addModelUpdatesListener(recorder)
         manager.removeModelUpdatesListener(recorder)
@@ -72,12 +72,12 @@ struct ObserverTests {
         #expect(recorder.calls.isEmpty && gone == nil)
     }
 
-    @Test("one that another one removes when it is told is not told any more")
+    @Test("An updates listener that another one removes during a delivery is not called")
     func removedByOther() async {
         let manager = manager
         let other = ChangeRecorder()
-        recorder.whenTold = { manager.removeModelUpdatesListener(other) }
-        other.whenTold = { [recorder] in manager.removeModelUpdatesListener(recorder) }
+        recorder.whenCalled = { manager.removeModelUpdatesListener(other) }
+        other.whenCalled = { [recorder] in manager.removeModelUpdatesListener(recorder) }
         manager.addModelUpdatesListener(recorder)
         manager.addModelUpdatesListener(other)
         manager.updateModel(page)
@@ -86,7 +86,7 @@ struct ObserverTests {
         #expect([recorder.calls.count, other.calls.count].sorted() == [0, 2])
     }
 
-    @Test("one that stays hears of what is posted after a clearing")
+    @Test("An updates listener stays registered after a clearing")
     func clearing() async {
         manager.addModelUpdatesListener(recorder)
         manager.updateModel(page)
@@ -96,7 +96,7 @@ struct ObserverTests {
         #expect(recorder.calls.compactMap { $0.model as? Leaf } == [Leaf("9")])
     }
 
-    @Test("changes are equal if their models are")
+    @Test("Changes are equal if their models are equal")
     func equality() {
         let two: [Child] = [Leaf("1"), Page("1")]
         #expect(ModelChange.updated(two) == .updated(two))
@@ -106,14 +106,14 @@ struct ObserverTests {
     }
 }
 
-@MainActor @Suite("The delegate hears of replacements and mistakes")
+@MainActor @Suite("The delegate is notified of replacements and mistakes")
 struct DelegateTests {
     private let manager = ConsistencyManager()
     private let delegate = DelegateRecorder()
 
     init() { manager.delegate = delegate }
 
-    @Test("a replacement comes before its listener is told, and once for each node replaced")
+    @Test("The delegate is called once for each replaced node, before the listener")
     func replacements() async {
         let screen = manager.screen(Shelf("s", 0, [Leaf("a", 0), Leaf("a", 0)]))
         var callsBefore: [Int] = []
@@ -126,7 +126,7 @@ struct DelegateTests {
         #expect(callsBefore == [0, 0])
     }
 
-    @Test("deleting a model without identifier is a mistake, and deletes nothing")
+    @Test("Deleting a model without identifier is reported, and deletes nothing")
     func deletionWithoutIdentifier() async {
         let screen = manager.screen(Shelf("s", 0, [Leaf(nil, 1)]))
         manager.deleteModel(Leaf(nil, 1))
@@ -135,7 +135,7 @@ struct DelegateTests {
         #expect(screen.calls.isEmpty)
     }
 
-    @Test("a map that makes another type is a mistake, and leaves the model as it is")
+    @Test("A map that returns another type is reported, and leaves the model unchanged")
     func wrongMap() async {
         let screen = manager.screen(WrongMap(leaf: Leaf("1", 0)))
         manager.updateModel(Leaf("1", 1))
@@ -144,7 +144,7 @@ struct DelegateTests {
         #expect(screen.calls.isEmpty)
     }
 
-    @Test("the same where map asks for its children first; others are updated all the same")
+    @Test("A map that visits children and returns another type is reported, and others are updated")
     func wrongAfterAsking() async {
         let screen = manager.screen(
             Shelf("s", 0, [WrongAfterAsking(leaf: Leaf("1", 0)), Leaf("1", 0)]))
@@ -159,7 +159,7 @@ struct DelegateTests {
         #expect(delegate.errors == Array(repeating: CriticalError.WrongMapClass.rawValue, count: 3))
     }
 
-    @Test("a delegate is held weakly, and need not implement anything")
+    @Test("A delegate is held weakly, and need not implement anything")
     func weak() async {
         final class Silent: ConsistencyManagerDelegate {}
         let silent = Silent()

@@ -2,7 +2,7 @@ import EspalierConsistency
 import EspalierModels
 import Testing
 
-/// Writes down what it is asked for.
+/// Records the calls of its functions.
 private final class ObservedConsistency: ConsistencyManager, @unchecked Sendable {
     @MainActor var heard: [String] = []
     @MainActor private var kept: Double = 0
@@ -52,7 +52,7 @@ private final class ObservedConsistency: ConsistencyManager, @unchecked Sendable
 
 @MainActor @Suite("A manager may be subclassed")
 struct SubclassTests {
-    @Test("what it does about listeners, pauses and memory can be overridden")
+    @Test("A subclass can override the functions about listeners, pauses and memory")
     func overridden() async {
         let manager = ObservedConsistency()
         let (recorder, delegate) = (ChangeRecorder(), DelegateRecorder())

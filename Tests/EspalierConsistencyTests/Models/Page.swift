@@ -1,6 +1,6 @@
 import EspalierModels
 
-/// A final class with a list of children and one that it can't be without.
+/// A final class with a list of children and a required child.
 final class Page: ConsistencyManagerModel, Equatable {
     let id: String?
     let value: Int

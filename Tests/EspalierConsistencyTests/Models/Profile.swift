@@ -1,6 +1,6 @@
 import EspalierModels
 
-/// One type that is three projections of a record: with `data`, with `otherData`, with both.
+/// One type that is three projections of a record: with `data`, with `otherData`, and with both.
 final class Profile: ConsistencyManagerModel, Equatable {
     enum Kind: String { case data, otherData, both }
 
@@ -38,7 +38,7 @@ final class Profile: ConsistencyManagerModel, Equatable {
         if let otherChild { visit(otherChild) }
     }
 
-    /// Keeps its children unless the other one is of its kind.
+    /// Keeps its children unless the other model is of the same projection.
     func mergeModel(_ model: Child) -> Child {
         guard let other = model as? Profile else { return self }
         if other.kind == kind { return other }

@@ -1,6 +1,6 @@
 import EspalierModels
 
-/// A value with children of any types: a list and an optional one.
+/// A value with a list of children and an optional child, of any types.
 struct Shelf: ConsistencyManagerModel {
     let id: String?
     var value = 0
@@ -33,7 +33,7 @@ struct Shelf: ConsistencyManagerModel {
     }
 }
 
-/// Whether two models that may be there say the same.
+/// Returns whether two optional models are equal.
 func isSame(_ a: Child?, _ b: Child?) -> Bool {
     guard let a, let b else { return a == nil && b == nil }
     return type(of: a) == type(of: b) && a.isEqualToModel(b)

@@ -1,7 +1,7 @@
 import EspalierModels
 import Foundation
 
-/// `map` makes another type of it, and asks for nothing.
+/// Its `map` returns another type, and visits no children.
 struct WrongMap: ConsistencyManagerModel {
     let leaf: Leaf
     var modelIdentifier: String? { "wrong" }
@@ -10,7 +10,7 @@ struct WrongMap: ConsistencyManagerModel {
     func isEqualToModel(_ other: Child) -> Bool { (other as? WrongMap)?.leaf == leaf }
 }
 
-/// `map` makes another type of it once it has asked.
+/// Its `map` returns another type after visiting the children.
 struct WrongAfterAsking: ConsistencyManagerModel {
     let leaf: Leaf
     var modelIdentifier: String? { "wrong" }
@@ -19,7 +19,7 @@ struct WrongAfterAsking: ConsistencyManagerModel {
     func isEqualToModel(_ other: Child) -> Bool { (other as? WrongAfterAsking)?.leaf == leaf }
 }
 
-/// `map` goes the other way than `forEach`.
+/// Its `map` visits the children in the reverse order of `forEach`.
 struct Backwards: ConsistencyManagerModel {
     let id: String?
     let items: [Child]
@@ -34,7 +34,7 @@ struct Backwards: ConsistencyManagerModel {
     }
 }
 
-/// Equal to whatever has its identifier and value, with any children.
+/// Equal to any model with its identifier and value, whatever the children.
 struct Shallow: ConsistencyManagerModel {
     let id: String
     let value: Int
@@ -49,16 +49,16 @@ struct Shallow: ConsistencyManagerModel {
     }
 }
 
-/// How often `map` was called, by name.
+/// The number of calls of `map`, by name.
 final class Tally: @unchecked Sendable {
-    // `@unchecked`: the counts are only touched under the lock. `Mutex` is not one that the thread
-    // sanitizer knows.
+    // `@unchecked`: the counts are accessed only under the lock. The thread sanitizer does not know
+    // `Mutex`.
     private let lock = NSLock()
     private var counts: [String: Int] = [:]
 
     func add(_ name: String) { lock.withLock { counts[name, default: 0] += 1 } }
 
-    func take() -> [String: Int] {
+    func removeCounts() -> [String: Int] {
         lock.withLock {
             defer { counts = [:] }
             return counts
@@ -66,7 +66,7 @@ final class Tally: @unchecked Sendable {
     }
 }
 
-/// Counts the calls of its `map`, under `name`, and those of its `forEach` if there is a tally for
+/// Counts the calls of its `map` under `name`, and those of its `forEach` if there is a tally for
 /// them.
 struct Counted: ConsistencyManagerModel {
     let name: String

@@ -6,7 +6,7 @@ import Testing
 struct PausedModelTests {
     private let manager = ConsistencyManager()
 
-    @Test("a local edit that is posted, too, comes back as nothing")
+    @Test("A local edit that is also posted comes back as no change")
     func localEdit() async {
         let screen = manager.screen(Leaf("0", 0))
         manager.pauseListener(screen)
@@ -17,7 +17,7 @@ struct PausedModelTests {
         #expect(screen.calls.isEmpty && screen.model as? Leaf == Leaf("0", 1))
     }
 
-    @Test("a local edit, told or not, is what later updates are applied to")
+    @Test("Updates during a pause apply to the local edit, whether or not it was registered")
     func localEditKept() async {
         let screen = manager.screen(Shelf("0", 0, [Leaf("1", 0)]))
         manager.pauseListener(screen)
@@ -30,7 +30,7 @@ struct PausedModelTests {
         #expect(screen.updates == [.changed(["0", "2"])])
     }
 
-    @Test("what comes with a local edit is listened to after a pause in which nothing happened")
+    @Test("Children that arrive with a local edit are updated after a pause without changes")
     func localEditAlone() async {
         let screen = manager.screen(Shelf("0", 0))
         manager.pauseListener(screen)
@@ -43,7 +43,7 @@ struct PausedModelTests {
     }
 
     @Test(
-        "another model starts anew: nothing of what was gathered before comes",
+        "A listener that shows another model gets no changes of the one before",
         arguments: [true, false])
     func otherModel(isTold: Bool) async {
         let screen = manager.screen(Leaf("0", 0))
@@ -59,7 +59,7 @@ struct PausedModelTests {
         _ = other
     }
 
-    @Test("another model is not deleted with the one before", arguments: [true, false])
+    @Test("Another model is not deleted along with the one before", arguments: [true, false])
     func deletedBefore(isTold: Bool) async {
         let screen = manager.screen(Leaf("0", 0))
         manager.pauseListener(screen)
@@ -72,7 +72,7 @@ struct PausedModelTests {
         #expect(screen.calls.isEmpty)
     }
 
-    @Test("changes of the other model are gathered")
+    @Test("Changes of the other model are recorded")
     func otherModelChanges() async {
         let screen = manager.screen(Leaf("0", 0))
         manager.pauseListener(screen)
@@ -89,14 +89,14 @@ struct PausedModelTests {
         #expect(screen.updates == [.changed(["1"])] && screen.model as? Leaf == Leaf("1", 5))
     }
 
-    @Test("adding the listener anew with the model it shows loses nothing")
+    @Test("Adding a paused listener again with its current model loses no changes")
     func addedAnew() async {
         let screen = manager.screen(Shelf("0", 0, [Leaf("1", 0)]))
         manager.pauseListener(screen)
         manager.updateModel(Shelf("0", 0, [Leaf("1", 0), Leaf("2", 0)]))
         await manager.flush()
         manager.addListener(screen)
-        // 2 is not shown yet, but would be.
+        // 2 is not shown yet, but would be without the pause.
         manager.updateModel(Leaf("2", 1))
         await manager.flush()
         manager.addListener(screen)
@@ -105,7 +105,7 @@ struct PausedModelTests {
         #expect(isSame(screen.model, Shelf("0", 0, [Leaf("1", 0), Leaf("2", 1)])))
     }
 
-    @Test("adding the listener anew after its model was deleted does not bring it back")
+    @Test("Adding a paused listener again after its model was deleted does not restore the model")
     func deletedAndAdded() async {
         let screen = manager.screen(Leaf("0", 0))
         manager.pauseListener(screen)
@@ -118,7 +118,8 @@ struct PausedModelTests {
     }
 
     @Test(
-        "paused while it showed nothing, it gathers for what it shows later", arguments: ["1", nil])
+        "A listener that was paused without a model records changes of a model it shows later",
+        arguments: ["1", nil])
     func shownLater(identifier: String?) async {
         let screen = manager.screen(nil)
         manager.pauseListener(screen)
@@ -132,7 +133,7 @@ struct PausedModelTests {
         #expect(isSame(screen.model, Shelf(identifier, 0, [Leaf("2", 1)])))
     }
 
-    @Test("shown nothing when it resumes, it is not told")
+    @Test("A listener that shows nothing when it is resumed is not called")
     func nothingShown() async {
         let screen = manager.screen(Leaf("0", 0))
         manager.pauseListener(screen)
@@ -144,8 +145,7 @@ struct PausedModelTests {
         #expect(screen.calls.isEmpty && screen.model == nil)
     }
 
-    @Test(
-        "updates after resuming are applied to what was told, and what came with it is listened to")
+    @Test("Updates after resuming apply to the delivered tree, and its new children are updated")
     func afterResuming() async {
         let screen = manager.screen(Page("0", 0, [Page("1")]))
         manager.pauseListener(screen)
@@ -157,9 +157,7 @@ struct PausedModelTests {
         #expect(screen.model as? Page == Page("0", 0, [Page("1", 1, [Page("2", 5)])]))
     }
 
-    @Test(
-        "another tree whose root has no identifier starts anew, too, and what is in it is listened to"
-    )
+    @Test("Another tree without identifier restarts the recording, and its nodes are updated")
     func otherUnnamed() async {
         let screen = manager.screen(Shelf(nil, 1, [Leaf("1", 0)]))
         manager.pauseListener(screen)
@@ -174,7 +172,7 @@ struct PausedModelTests {
         #expect(screen.updates == [.changed(["2"])])
     }
 
-    @Test("nothing of what was gathered comes to another tree without identifier")
+    @Test("Recorded changes do not reach another tree without identifier")
     func nothingForOtherUnnamed() async {
         let screen = manager.screen(Page(nil, 1, [Page("1", 0)]))
         manager.pauseListener(screen)
@@ -187,7 +185,9 @@ struct PausedModelTests {
         #expect(screen.calls.isEmpty && screen.model as? Page == Page(nil, 2, [Page("1", 0)]))
     }
 
-    @Test("the tree it was paused with, added again, goes on", arguments: [true, false])
+    @Test(
+        "The tree that was paused can be added again without losing changes",
+        arguments: [true, false])
     func sameUnnamed(isSameObject: Bool) async {
         let page = Page(nil, 1, [Page("1", 0)])
         let screen = manager.screen(page)
@@ -203,7 +203,7 @@ struct PausedModelTests {
         #expect(screen.calls.count == 1)
     }
 
-    @Test("an edit that it is told of after changes were gathered is kept")
+    @Test("A registered edit after recorded changes is kept")
     func laterEdit() async {
         let screen = manager.screen(Shelf("0", 0, [Leaf("1", 0)]))
         manager.pauseListener(screen)
@@ -217,22 +217,22 @@ struct PausedModelTests {
         #expect(isSame(screen.model, Shelf("0", 7, [Leaf("1", 0), Leaf("2", 1)])))
     }
 
-    //  manager                          listener, paused, with something gathered
-    //  asks what would be shown         page 1, as gathered
+    //  manager                          listener, paused, with something recorded
+    //  reads what would be shown        page 1, as recorded
     //                                   shows page 2, and adds itself
-    //  makes page 1 anew
+    //  rebuilds page 1
     //  (nothing)
     @Test(
-        "another tree chosen while the one before is made anew is kept", arguments: [true, false])
+        "A tree that is chosen while the previous one is rebuilt is kept", arguments: [true, false])
     func chosenBetween(isGathered: Bool) async {
         let manager = manager
         let screen = manager.screen(Shelf(nil, 1, [Leaf("1", 0)]))
         manager.pauseListener(screen)
         if isGathered { manager.updateModel(Leaf("1", 1)) }
         await manager.flush()
-        screen.whenAsked = {
-            screen.whenAsked = nil
-            // Once it has answered, and before the manager is back.
+        screen.whenRead = {
+            screen.whenRead = nil
+            // After it was read, and before the manager continues.
             Task {
                 screen.model = Shelf(nil, 2, [Leaf("1", 0)])
                 manager.addListener(screen)
@@ -246,12 +246,12 @@ struct PausedModelTests {
     }
 }
 
-@MainActor @Suite("A paused batch follows each of its listeners")
+@MainActor @Suite("A paused batch records changes for each of its listeners")
 struct PausedPlacesTests {
     private let manager = ConsistencyManager()
 
     @Test(
-        "one that shows another tree without identifier starts anew, the others go on",
+        "A listener in a paused batch that shows another tree restarts, and the others continue",
         arguments: ["1", nil])
     func otherPlace(identifier: String?) async {
         let screens = [

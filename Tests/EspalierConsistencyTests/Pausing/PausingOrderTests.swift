@@ -2,13 +2,13 @@ import EspalierConsistency
 import EspalierModels
 import Testing
 
-@MainActor @Suite("Pausing and resuming take effect where they stand among updates")
+@MainActor @Suite("Pausing and resuming take effect in the order of submission")
 struct PausingOrderTests {
     private let manager = ConsistencyManager()
 
     private func value(_ screen: Screen) -> Int? { (screen.model as? Leaf)?.value }
 
-    @Test("pausing twice and adding anew change nothing")
+    @Test("Pausing twice and adding again change nothing")
     func twice() async {
         let screen = manager.screen(Leaf("0", 0))
         manager.pauseListener(screen)
@@ -28,7 +28,7 @@ struct PausingOrderTests {
         #expect(screen.updates == [.changed(["0"])] && value(screen) == 2)
     }
 
-    @Test("resuming who is not paused does nothing")
+    @Test("Resuming a listener that is not paused does nothing")
     func notPaused() async {
         let screen = manager.screen(Leaf("0", 0))
         manager.resumeListener(screen)
@@ -41,9 +41,9 @@ struct PausingOrderTests {
     //  pause
     //  update 1
     //  resume
-    //                                   update 1: gathered, though it is not paused any more
+    //                                   update 1: recorded, though it is no longer paused
     //                                   resume: one call
-    @Test("an update submitted before resuming is part of what is gathered")
+    @Test("An update that was submitted before resuming is part of the recorded change")
     func updateBeforeResuming() async {
         let screen = manager.screen(Leaf("0", 0))
         manager.pauseListener(screen)
@@ -57,11 +57,11 @@ struct PausingOrderTests {
 
     //  main actor                       queue
     //  pause, update, resume, pause
-    //                                   update: gathered
+    //                                   update: recorded
     //                                   resume: paused again, nothing
     //  resume
     //                                   resume: one call
-    @Test("paused anew before the news came, it goes on gathering")
+    @Test("A listener that is paused again before its changes arrive continues to record")
     func pausedAnew() async {
         let screen = manager.screen(Leaf("0", 0))
         manager.pauseListener(screen)
@@ -77,7 +77,7 @@ struct PausingOrderTests {
         #expect(screen.calls.count == 1 && value(screen) == 2)
     }
 
-    @Test("resumed, paused, resumed before the queue got there: one call")
+    @Test("A listener that is resumed, paused and resumed again gets one call")
     func thrice() async {
         let screen = manager.screen(Leaf("0", 0))
         manager.pauseListener(screen)
@@ -93,16 +93,16 @@ struct PausingOrderTests {
 
     //  main actor                       queue
     //  update
-    //                                   asks what is shown
+    //                                   reads what is shown
     //  pause
-    //                                   tells: gathered
-    @Test("paused between being asked and being told, it is not told")
+    //                                   delivers: recorded
+    @Test("A listener that is paused between lookup and delivery is not called")
     func pausedBetween() async {
         let manager = manager
         let screen = manager.screen(Leaf("0", 0))
         await manager.flush()
-        screen.whenAsked = {
-            screen.whenAsked = nil
+        screen.whenRead = {
+            screen.whenRead = nil
             manager.pauseListener(screen)
         }
         manager.updateModel(Leaf("0", 1))
@@ -116,18 +116,18 @@ struct PausingOrderTests {
     //  main actor                       queue
     //  pause
     //  update
-    //                                   asks what would be shown
+    //                                   reads what would be shown
     //  resume
-    //                                   tells: gathered
+    //                                   delivers: recorded
     //                                   resume: one call
-    @Test("resumed between being asked and being told, it is told once")
+    @Test("A listener that is resumed between lookup and delivery is called once")
     func resumedBetween() async {
         let manager = manager
         let screen = manager.screen(Leaf("0", 0))
         manager.pauseListener(screen)
         await manager.flush()
-        screen.whenAsked = {
-            screen.whenAsked = nil
+        screen.whenRead = {
+            screen.whenRead = nil
             manager.resumeListener(screen)
         }
         manager.updateModel(Leaf("0", 1))
@@ -136,11 +136,11 @@ struct PausingOrderTests {
         #expect(screen.calls.count == 1 && value(screen) == 1)
     }
 
-    @Test("a listener that pauses itself when it is told hears the rest once it resumes")
+    @Test("A listener that pauses itself when it is called gets the rest when it resumes")
     func fromCall() async {
         let manager = manager
         let screen = manager.screen(Leaf("0", 0))
-        screen.whenTold = { _ in manager.pauseListener(screen) }
+        screen.whenCalled = { _ in manager.pauseListener(screen) }
         for value in 1...5 { manager.updateModel(Leaf("0", value)) }
         await manager.flush()
         #expect(screen.calls.count == 1 && value(screen) == 1)
@@ -149,12 +149,12 @@ struct PausingOrderTests {
         #expect(screen.calls.count == 2 && value(screen) == 5)
     }
 
-    @Test("a listener paused by another one's call is not told in the same go")
+    @Test("A listener that is paused by another one's call is not called in the same round")
     func byOther() async {
         let manager = manager
         let screens = (0..<2).map { _ in manager.screen(Leaf("0", 0)) }
         for (screen, other) in [(screens[0], screens[1]), (screens[1], screens[0])] {
-            screen.whenTold = { _ in manager.pauseListener(other) }
+            screen.whenCalled = { _ in manager.pauseListener(other) }
         }
         manager.updateModel(Leaf("0", 1))
         await manager.flush()

@@ -6,7 +6,7 @@ import Testing
 struct PausingTests {
     private let manager = ConsistencyManager()
 
-    @Test("all that changed in between comes in one call, with the latest context")
+    @Test("A resumed listener gets all changes in one call, with the latest context")
     func oneCall() async {
         let screen = manager.screen(Page("0", 0, [Page("2", 2), Page("4", 4)]))
         manager.pauseListener(screen)
@@ -27,7 +27,7 @@ struct PausingTests {
         #expect(screen.contexts == ["2"])
     }
 
-    @Test("others are told meanwhile, and afterwards all are told alike")
+    @Test("Other listeners are called during a pause, and all agree afterwards")
     func others() async {
         let screens = (0..<2).map { _ in manager.screen(Page("0", 0, [Page("2", 2)])) }
         manager.pauseListener(screens[1])
@@ -42,7 +42,7 @@ struct PausingTests {
         #expect(screens[0].model as? Page == screens[1].model as? Page)
     }
 
-    @Test("nothing comes if nothing was posted, or nothing that changes anything")
+    @Test("A resumed listener gets no call if nothing was posted that changes anything")
     func nothing() async {
         let screen = manager.screen(Page("0", 0, [Page("2")]))
         manager.pauseListener(screen)
@@ -58,7 +58,7 @@ struct PausingTests {
         #expect(screen.calls.isEmpty)
     }
 
-    @Test("nothing comes if all of it cancelled out")
+    @Test("A resumed listener gets no call if its changes cancelled out")
     func cancelledOut() async {
         let screen = manager.screen(Page("0", 0, leaf: Leaf("1", 0)))
         manager.pauseListener(screen)
@@ -73,7 +73,7 @@ struct PausingTests {
         #expect(screen.updates == [.changed(["0", "1"])])
     }
 
-    @Test("what cancelled out is not named, what did not is; deleted and back is not deleted")
+    @Test("The net change names only nodes that differ, and none that was deleted and came back")
     func someCancelledOut() async {
         let two = Page("2", 0, leaf: Leaf("3", 0))
         let screen = manager.screen(Page("0", 0, [two, Page("4")], leaf: Leaf("1", 0)))
@@ -90,7 +90,7 @@ struct PausingTests {
         #expect(screen.contexts == ["last"])
     }
 
-    @Test("changed and then deleted is deleted")
+    @Test("A node that was changed and then deleted is reported as deleted")
     func deleted() async {
         let screens = (0..<2).map { _ in manager.screen(Page("0", 0, [Page("2"), Page("4")])) }
         manager.pauseListener(screens[0])
@@ -104,7 +104,7 @@ struct PausingTests {
         #expect(screens[0].model as? Page == Page("0", 0, [Page("4")]))
     }
 
-    @Test("of a model deleted as a whole, what was deleted is named and nothing else")
+    @Test("The net change of a deleted model names what was deleted, and nothing else")
     func wholeDeleted() async {
         let screen = manager.screen(Page("0", 0, [Page("2", 0, leaf: Leaf("5"))], leaf: Leaf("1")))
         manager.pauseListener(screen)
@@ -118,7 +118,7 @@ struct PausingTests {
         #expect(screen.model == nil)
     }
 
-    @Test("a model deleted before the pause is not deleted again after it")
+    @Test("A model that was deleted before a pause is not deleted again after it")
     func deletedBefore() async {
         let screen = manager.screen(Leaf("0"))
         manager.deleteModel(Leaf("0"))
@@ -130,7 +130,7 @@ struct PausingTests {
         #expect(screen.updates == [.deleted(["0"])])
     }
 
-    @Test("a node that came and went, or came and changed, is not named")
+    @Test("A node that came and went, or came and changed, is not named in the net change")
     func cameAndWent() async {
         let screen = manager.screen(Shelf("0", 0, [Leaf("1")]))
         manager.pauseListener(screen)
@@ -143,7 +143,7 @@ struct PausingTests {
         #expect(isSame(screen.model, Shelf("0", 0, [Leaf("1"), Leaf("3", 1)])))
     }
 
-    @Test("a node of which two versions were shown is named when they become one")
+    @Test("A node of which two versions were shown is named when they become one")
     func twoVersions() async {
         let screen = manager.screen(Shelf("0", 0, [Leaf("1", 1), Leaf("1", 2)]))
         manager.pauseListener(screen)
@@ -153,7 +153,7 @@ struct PausingTests {
         #expect(screen.updates == [.changed(["0", "1"])])
     }
 
-    @Test("children that came while it was paused are updated before and after")
+    @Test("Children that arrive during a pause are updated before and after resuming")
     func newChildren() async {
         let screen = manager.screen(Shelf("0", 0, [Leaf("1")]))
         manager.pauseListener(screen)
@@ -166,7 +166,7 @@ struct PausingTests {
         #expect(screen.calls.count == 2)
     }
 
-    @Test("projections are gathered, too")
+    @Test("Updates of projections are recorded during a pause")
     func projections() async {
         let screen = manager.screen(Profile(.both, "0", data: 1, otherData: 1))
         manager.pauseListener(screen)
@@ -184,7 +184,7 @@ struct PausingTests {
         #expect(screen.calls.count == 1)
     }
 
-    @Test("a listener that is let go while paused is gone")
+    @Test("A listener that is released while paused is deallocated")
     func letGo() async {
         weak var reference: Screen?
         do {
@@ -198,7 +198,7 @@ struct PausingTests {
         #expect(reference == nil)
     }
 
-    @Test("a listener may be paused before it is added")
+    @Test("A listener may be paused before it is added")
     func beforeAdding() async {
         let screen = Screen(Leaf("0"))
         manager.pauseListener(screen)

@@ -6,9 +6,7 @@ import Testing
 struct ContradictionTests {
     private let manager = ConsistencyManager()
 
-    @Test(
-        "of one projection the first in pre-order counts, everywhere, also inside of what is posted"
-    )
+    @Test("The first version of a projection in pre-order counts everywhere in the posted tree")
     func firstCounts() async {
         let screens: [Screen] = [
             manager.screen(Leaf("x", 0)), manager.screen(Shelf("s", 0, [Leaf("x", 0)])),
@@ -23,7 +21,7 @@ struct ContradictionTests {
         #expect(isSame(screens[3].model, Shelf("q", 1, [Leaf("x", 1)])))
     }
 
-    @Test("a parent comes before its children in this order, the child inside it included")
+    @Test("A parent precedes its children in this order, also a child with its own identifier")
     func preOrder() async {
         let screen = manager.screen(Shelf("q", 0))
         manager.updateModel(
@@ -32,7 +30,7 @@ struct ContradictionTests {
         #expect((screen.model as? Shelf)?.value == 1)
     }
 
-    @Test("nodes inside themselves are posted, shown and deleted without end")
+    @Test("Nodes inside themselves can be posted, shown and deleted")
     func insideThemselves() async {
         let loop = Shelf("x", 1, [Shelf("y", 1, [Shelf("x", 2, [Shelf("y", 3)])])])
         let screens: [Screen] = [
@@ -52,9 +50,7 @@ struct ContradictionTests {
         #expect(screens.map { $0.model == nil } == [true, true, true])
     }
 
-    @Test(
-        "projections that say different things of one field end with the same, alone and inside of others"
-    )
+    @Test("Projections that contradict each other about a field end with the same value everywhere")
     func projections() async {
         let screens: [Screen] = [
             manager.screen(Profile(.both, "1", data: 0, otherData: 0)),
@@ -70,9 +66,10 @@ struct ContradictionTests {
         #expect((screens[1].model as? Profile)?.child == one)
     }
 
-    @Test("a small tree that stands for one without end of size is taken as it is, and soon")
+    @Test("A small tree that expands without bound is posted as it is, and in little time")
     func doubling() async {
-        // What counts of each number is the first one, which holds the next one twice.
+        // The version of each number that counts is the first one, which contains the next number
+        // twice.
         let doubled: [Child] = (0..<60).reversed().map { number in
             Shelf("\(number)", 1, [Shelf("\(number + 1)", 0), Shelf("\(number + 1)", 0)])
         }
@@ -82,7 +79,7 @@ struct ContradictionTests {
         #expect((screen.model as? Shelf)?.value == 1)
     }
 
-    @Test("contradictions without identifiers are none")
+    @Test("Nodes without identifiers never contradict each other")
     func inline() async {
         let screen = manager.screen(Shelf("s", 0, [Leaf(nil, 1), Leaf(nil, 2)]))
         manager.updateModel(Shelf("s", 1, [Leaf(nil, 3), Leaf(nil, 4)]))

@@ -14,7 +14,7 @@ struct ProjectionTests {
         manager.screen(tree(child, otherChild))
     }
 
-    @Test("a projection changes the fields that it has, and no others")
+    @Test("A projection changes the fields that it has, and no others")
     func oneField() async {
         let screen = screen(Profile(.both, "1", data: 2, otherData: 2))
         manager.updateModel(Profile(.otherData, "1", otherData: 4), context: "why")
@@ -23,7 +23,7 @@ struct ProjectionTests {
         #expect(screen.updates == [.changed(["0", "1"])] && screen.contexts == ["why"])
     }
 
-    @Test("two projections that are shown each take what they have")
+    @Test("Two projections that are shown each take the fields that they have")
     func bothShown() async {
         let screen = screen(Profile(.data, "1", data: 2), Profile(.otherData, "1", otherData: 4))
         manager.updateModel(Profile(.both, "1", data: 3, otherData: 3))
@@ -34,7 +34,7 @@ struct ProjectionTests {
         #expect(screen.updates == [.changed(["0", "1"])])
     }
 
-    @Test("two projections that are posted are both taken")
+    @Test("Two projections that are posted together are both merged")
     func bothPosted() async {
         let screen = screen(Profile(.both, "1", data: 2, otherData: 4))
         let (data, other) = (Profile(.data, "1", data: 3), Profile(.otherData, "1", otherData: 5))
@@ -45,7 +45,7 @@ struct ProjectionTests {
         #expect(screen.calls.count == 1)
     }
 
-    @Test("nobody is called about fields that are not shown")
+    @Test("No listener is called about fields that it does not show")
     func notShown() async {
         let screen = screen(Profile(.data, "1", data: 2))
         manager.updateModel(Profile(.otherData, "1", otherData: 5))
@@ -53,7 +53,7 @@ struct ProjectionTests {
         #expect(screen.calls.isEmpty)
     }
 
-    @Test("a deletion by one projection deletes all of them")
+    @Test("Deleting one projection deletes all of them")
     func deletion() async {
         let screens = [
             screen(Profile(.data, "1", data: 2), Profile(.otherData, "1", otherData: 4)),
@@ -65,7 +65,7 @@ struct ProjectionTests {
         #expect(isSame(screens[1].model, Shelf("s")))
     }
 
-    @Test("old children that a merge keeps are updated if they are posted, too")
+    @Test("Old children that a merge keeps are updated if they are posted too")
     func keptChildren() async {
         let kept = Profile(.both, "2", data: 1, otherData: 1)
         let screen = manager.screen(Profile(.both, "1", data: 1, otherData: 1, child: kept))
@@ -78,7 +78,7 @@ struct ProjectionTests {
         #expect(screen.updates == [.changed(["1", "2"])])
     }
 
-    @Test("the same where the merge changes nothing but the child does")
+    @Test("Old children are updated even if the merge changes nothing else")
     func keptChildrenOfUnchanged() async {
         let kept = Profile(.both, "2", data: 1, otherData: 1)
         let screen = manager.screen(Profile(.both, "1", data: 1, otherData: 1, child: kept))
@@ -90,7 +90,7 @@ struct ProjectionTests {
         #expect(screen.updates == [.changed(["1", "2"])])
     }
 
-    @Test("children that a merge kept are listened to afterwards")
+    @Test("Children that a merge kept are updated later")
     func keptAreListened() async {
         let kept = Profile(.both, "2", data: 1, otherData: 1)
         let screen = manager.screen(Profile(.both, "1", data: 1, otherData: 1, child: kept))

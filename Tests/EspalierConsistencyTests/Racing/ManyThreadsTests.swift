@@ -3,11 +3,12 @@ import EspalierConsistency
 import EspalierModels
 import Testing
 
-@MainActor @Suite("Any thread may post while the main actor adds, removes, pauses and lets go")
+@MainActor
+@Suite("Any thread may post while the main actor adds, removes, pauses and releases listeners")
 struct ManyThreadsTests {
     private let manager = ConsistencyManager()
 
-    /// Posts from several threads, `count` each, and returns when all have.
+    /// Posts `count` updates from each of several threads, and waits for them.
     private nonisolated static func post(_ count: Int, on manager: ConsistencyManager) async {
         await withTaskGroup(of: Void.self) { group in
             for thread in 0..<4 {
@@ -28,7 +29,7 @@ struct ManyThreadsTests {
         }
     }
 
-    @Test("listeners that stay all show the same in the end")
+    @Test("All listeners that stay show the same model in the end")
     func staying() async {
         let manager = manager
         func make() -> Child { Shelf("s", 0, (0..<9).map { Leaf("\($0)", 0) } + [Page("p", 0)]) }
@@ -49,7 +50,7 @@ struct ManyThreadsTests {
         #expect(screens.allSatisfy { !$0.calls.isEmpty })
     }
 
-    @Test("a clearing in the midst of it leaves nobody who is told")
+    @Test("A clearing among concurrent updates leaves no listener that is called")
     func clearing() async {
         let manager = manager
         let screens = (0..<4).map { _ in manager.screen(Leaf("1", 0)) }
@@ -62,7 +63,7 @@ struct ManyThreadsTests {
         #expect(screens.map(\.calls.count) == counts)
     }
 
-    @Test("managers come and go while threads post to them")
+    @Test("Managers can be created and released while threads post to them")
     func managers() async {
         for _ in 0..<20 {
             let manager = ConsistencyManager()

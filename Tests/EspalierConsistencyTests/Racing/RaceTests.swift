@@ -2,25 +2,25 @@ import EspalierConsistency
 import EspalierModels
 import Testing
 
-@MainActor @Suite("What listeners do while an update is under way")
+@MainActor @Suite("Listeners may change during an update")
 struct RaceTests {
     private let manager = ConsistencyManager()
 
-    /// Runs `body` once, when `screen` has said what it shows.
+    /// Runs `body` once, after the model of `screen` has been read.
     private func once(_ screen: Screen, _ body: @escaping @MainActor () -> Void) {
-        screen.whenAsked = {
-            screen.whenAsked = nil
+        screen.whenRead = {
+            screen.whenRead = nil
             body()
         }
     }
 
     //  manager                          listener
-    //  asks what is shown               0
+    //  reads what is shown              0
     //                                   shows 2
-    //  makes 0 anew
-    //  asks again                       2
+    //  rebuilds 0
+    //  reads again                      2
     //  (nothing)
-    @Test("a listener that has gone on to another model keeps it", arguments: [false, true])
+    @Test("A listener that shows another model by then keeps it", arguments: [false, true])
     func otherModel(isDeletion: Bool) async {
         let screen = manager.screen(Page("0", 0, leaf: Leaf("1")))
         await manager.flush()
@@ -31,12 +31,12 @@ struct RaceTests {
     }
 
     //  manager                          listener
-    //  asks what is shown               0
+    //  reads what is shown              0
     //                                   shows 2, and adds itself
-    //  makes 0 anew
+    //  rebuilds 0
     //  (nothing)
-    //  update of 2                      told
-    @Test("it hears of the model it has gone on to")
+    //  update of 2                      called
+    @Test("A listener gets the updates of a model that it shows during an update")
     func otherModelAdded() async {
         let manager = manager
         let screen = manager.screen(Leaf("0", 0))
@@ -53,11 +53,11 @@ struct RaceTests {
     }
 
     //  manager                          listener
-    //  asks what is shown               0
+    //  reads what is shown              0
     //                                   shows nothing
-    //  makes 0 anew
+    //  rebuilds 0
     //  (nothing)
-    @Test("a listener that shows nothing by then is left alone")
+    @Test("A listener that shows nothing by then is not called")
     func nothing() async {
         let screen = manager.screen(Leaf("0", 0))
         await manager.flush()
@@ -68,10 +68,10 @@ struct RaceTests {
     }
 
     //  manager                          listener
-    //  asks what is shown               "é" in one form
+    //  reads what is shown              "é" in one form
     //                                   shows "é" in another
     //  (nothing)
-    @Test("a model whose identifier only looks the same is another model")
+    @Test("A model whose identifier has other bytes is another model")
     func lookalike() async {
         let screen = manager.screen(Leaf("caf\u{E9}", 0))
         await manager.flush()
@@ -82,10 +82,10 @@ struct RaceTests {
     }
 
     //  manager                          listeners
-    //  asks                             first, second     in one go
-    //  makes both anew
-    //  tells                            first, second     in one go
-    @Test("all are asked in one go and told in one go, and nothing of the main actor comes between")
+    //  reads                            first, second     in one go
+    //  rebuilds both
+    //  calls                            first, second     in one go
+    @Test("All listeners are read in one step, and called in one step")
     func sameMoment() async {
         let manager = manager
         let screens: [Screen] = [
@@ -93,39 +93,39 @@ struct RaceTests {
             manager.screen(Leaf("1")),
         ]
         await manager.flush()
-        var asked = 0
-        var told = 0
+        var read = 0
+        var called = 0
         var seen: [String] = []
         for screen in screens {
-            screen.whenAsked = {
-                asked += 1
-                Task { @MainActor in seen.append("asked \(asked) told \(told)") }
+            screen.whenRead = {
+                read += 1
+                Task { @MainActor in seen.append("read \(read) called \(called)") }
             }
-            screen.whenTold = { _ in
-                told += 1
-                Task { @MainActor in seen.append("asked \(asked) told \(told)") }
+            screen.whenCalled = { _ in
+                called += 1
+                Task { @MainActor in seen.append("read \(read) called \(called)") }
             }
         }
         manager.updateModel(Leaf("1", 1))
         await manager.flush()
         for _ in 0..<10 { await Task.yield() }
-        #expect(told == 3 && asked == 6)
-        #expect(Set(seen).isSubset(of: ["asked 3 told 0", "asked 6 told 3"]))
+        #expect(called == 3 && read == 6)
+        #expect(Set(seen).isSubset(of: ["read 3 called 0", "read 6 called 3"]))
     }
 
-    //  listener, told                   others
+    //  listener, called                 others
     //  removes the second, adds a third
-    //                                   second: not told any more
-    //  update                           first and third: told
-    @Test("a listener may add and remove others when it is told")
+    //                                   second: no longer called
+    //  update                           first and third: called
+    @Test("A listener may add and remove others when it is called")
     func addingAndRemoving() async {
         let manager = manager
         let screens = [manager.screen(Leaf("1", 0)), manager.screen(Leaf("1", 0))]
         let third = Screen(Leaf("1", 1))
         let first = screens.sorted { ObjectIdentifier($0) < ObjectIdentifier($1) }
         for (screen, other) in [(first[0], first[1]), (first[1], first[0])] {
-            screen.whenTold = { _ in
-                screen.whenTold = nil
+            screen.whenCalled = { _ in
+                screen.whenCalled = nil
                 manager.removeListener(other)
                 manager.addListener(third)
                 manager.updateModel(Leaf("1", 2))
@@ -138,23 +138,23 @@ struct RaceTests {
         #expect(third.model as? Leaf == Leaf("1", 2))
     }
 
-    @Test("a listener that removes itself when it is told is told once")
+    @Test("A listener that removes itself when it is called is called once")
     func removingItself() async {
         let manager = manager
         let screen = manager.screen(Leaf("1", 0))
-        screen.whenTold = { _ in manager.removeListener(screen) }
+        screen.whenCalled = { _ in manager.removeListener(screen) }
         manager.updateModel(Leaf("1", 1))
         manager.updateModel(Leaf("1", 2))
         await manager.flush()
         #expect(screen.calls.count == 1)
     }
 
-    @Test("a listener that replies to each update with another ends with the last")
+    @Test("A listener that answers each update with another ends with the last one")
     func replies() async {
         let manager = manager
         let screens = (0..<2).map { _ in manager.screen(Leaf("1", 0)) }
         for screen in screens {
-            screen.whenTold = { call in
+            screen.whenCalled = { call in
                 guard let value = (call.model as? Leaf)?.value, value < 50 else { return }
                 manager.updateModel(Leaf("1", value + 1))
             }

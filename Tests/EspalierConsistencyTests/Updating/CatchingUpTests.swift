@@ -3,23 +3,23 @@ import Testing
 
 @testable import EspalierConsistency
 
-/// Shows a numbered tree, and writes down the trees that come.
+/// Shows a tree with a revision, and records the trees that it gets.
 @MainActor
 private final class Tree: TreeListener {
     private(set) var base: ListenerBase?
     private(set) var deliveries: [Delivery] = []
-    var whenAsked: (@MainActor () -> Void)?
+    var whenRead: (@MainActor () -> Void)?
 
     func show(_ model: Child) { base = ListenerBase(model: model, revision: ChangeTime()) }
 
     func currentModel() -> Child? {
-        whenAsked?()
+        whenRead?()
         return base?.model
     }
 
     func modelUpdated(_ model: Child?, updates: ModelUpdates, context: Any?) {}
 
-    func take(_ delivery: Delivery) {
+    func apply(_ delivery: Delivery) {
         guard delivery.base.revision == nil || delivery.base.revision == base?.revision else {
             return
         }
@@ -30,7 +30,7 @@ private final class Tree: TreeListener {
     var contexts: [String?] { deliveries.map { $0.context as? String } }
 }
 
-@MainActor @Suite("What a listener has to catch up with comes before what is posted later")
+@MainActor @Suite("Missed updates are delivered before later ones")
 struct CatchingUpTests {
     private let manager = ConsistencyManager()
     private let tree = Tree()
@@ -57,14 +57,14 @@ struct CatchingUpTests {
     }
 
     //  main actor                       queue
-    //  asks the cache                   fetch begins
+    //  calls the cache                  fetch begins
     //  update 1: a, b                   not shown: kept
     //  update 2: a
-    //  shows what was asked for
-    //                                   update 2: passes by, though the tree before had an a
+    //  shows the requested tree
+    //                                   update 2: not delivered, though the tree before had an a
     //                                   catches up: update 1, update 2
     @Test(
-        "an update that stands in the queue comes after those that were missed",
+        "An update in the queue is delivered after the missed ones",
         arguments: [false, true])
     func order(isPaused: Bool) async {
         await begin()
@@ -90,19 +90,19 @@ struct CatchingUpTests {
     }
 
     //  main actor                       queue
-    //                                   update 2: asks what is shown
-    //  shows what was asked for
-    //                                   update 2: told, and passes by
+    //                                   update 2: reads what is shown
+    //  shows the requested tree
+    //                                   update 2: delivered, and ignored
     //                                   catches up: update 1, update 2
-    @Test("so does one that is under way")
+    @Test("An update in progress is delivered after the missed ones")
     func underWay() async {
         let screen = Screen(Self.shelf(0))
         manager.addListener(screen)
         manager.beginFetch(fetch)
         manager.updateModel(Leaf("b", 1), context: "1")
         await manager.flush()
-        screen.whenAsked = {
-            screen.whenAsked = nil
+        screen.whenRead = {
+            screen.whenRead = nil
             Task {
                 screen.model = Self.shelf(0, 0)
                 manager.register(screen, since: fetch)
@@ -116,11 +116,11 @@ struct CatchingUpTests {
     }
 
     //  main actor                       queue
-    //  shows what was asked for first
-    //  shows what was asked for later
-    //                                   catches up with the first: not shown any more
+    //  shows the tree requested first
+    //  shows the tree requested later
+    //                                   catches up with the first: no longer shown
     //                                   catches up with the later one
-    @Test("of two trees that were asked for, the one that is shown catches up")
+    @Test("Of two requested trees, the one that is shown catches up")
     func twoFetches() async {
         await begin()
         manager.updateModel(Leaf("a", 1), context: "1")
@@ -137,9 +137,7 @@ struct CatchingUpTests {
         #expect(tree.contexts.last == "2" && tree.contexts.filter { $0 == "2" }.count == 1)
     }
 
-    @Test(
-        "removed, or forgotten by a clearing, while it waits, it is told of nothing and can be added again"
-    )
+    @Test("A waiting listener that is removed or cleared gets nothing, and can be added again")
     func removed() async {
         for isCleared in [false, true] {
             let tree = Tree()
@@ -162,7 +160,9 @@ struct CatchingUpTests {
         }
     }
 
-    @Test("a numbered tree without identifier that is shown while paused is listened to")
+    @Test(
+        "A tree with a revision but without identifier is updated although it is shown while paused"
+    )
     func pausedUnnamed() async {
         tree.show(Shelf(nil, 1, [Leaf("a", 0)]))
         manager.register(tree, since: nil)

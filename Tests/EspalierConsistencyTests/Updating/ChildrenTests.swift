@@ -2,12 +2,12 @@ import EspalierConsistency
 import EspalierModels
 import Testing
 
-@MainActor @Suite("New children are listened to, removed ones no longer")
+@MainActor @Suite("The manager listens to new children, and no longer to removed ones")
 struct ChildrenTests {
     private let manager = ConsistencyManager()
     private let leaf = Leaf("100", 100)
 
-    @Test("a child that came with an update is updated by the next")
+    @Test("A child that arrived with an update is updated by the next one")
     func newChild() async {
         let screen = manager.screen(Page("0", 0, [Page("1", 1, leaf: leaf)], leaf: leaf))
         manager.updateModel(
@@ -23,7 +23,7 @@ struct ChildrenTests {
         #expect(screen.updates.last == .changed(["0", "1", "2", "200"]))
     }
 
-    @Test("the children of a child that came with an update count as those of old")
+    @Test("The children of a child that arrived with an update are updated")
     func newGrandchildren() async {
         let screen = manager.screen(Page("0", 0, [Page("2", 0, [Page("4", leaf: Leaf("6"))])]))
         manager.updateModel(Page("2", 0, [Page("7", leaf: Leaf("8"))]))
@@ -32,12 +32,12 @@ struct ChildrenTests {
         #expect(screen.updates == [.changed(["0", "2"]), .changed(["0", "2", "7", "8"])])
     }
 
-    @Test("a child that left causes no calls; it does once it is back")
+    @Test("A child that left the tree causes no calls until it is back")
     func removedChild() async {
         let screen = manager.screen(Page("0", 0, [Page("1", 1, [Page("2", 2)])]))
         manager.updateModel(Page("1", 1, [Page("3", 3)]))
         await manager.flush()
-        _ = screen.takeCalls()
+        _ = screen.removeCalls()
         manager.updateModel(Page("2", -2, [Page("200", 200)]))
         await manager.flush()
         #expect(screen.calls.isEmpty)
@@ -47,7 +47,7 @@ struct ChildrenTests {
         #expect(screen.model as? Page == Page("0", 0, [Page("1", 1, [Page("2", -3)])]))
     }
 
-    @Test("a child that left one listener is still another one's")
+    @Test("A child that left one listener's tree is still updated in another's")
     func otherListener() async {
         let child = Leaf("c", 0)
         let screens = [
@@ -59,7 +59,7 @@ struct ChildrenTests {
         #expect(screens.map(\.updates) == [[.changed(["a"])], [.changed(["b", "c"])]])
     }
 
-    @Test("the children of what replaces a listener's root are listened to")
+    @Test("The children of a new root are updated")
     func newRoot() async {
         let screen = manager.screen(Page("0", 0))
         manager.updateModel(Page("0", 1, [Page("1")]))
@@ -72,7 +72,7 @@ struct ChildrenTests {
             ])
     }
 
-    @Test("a listener whose model was deleted hears no more, until it shows something again")
+    @Test("A listener whose model was deleted gets no calls until it shows something again")
     func afterDeletion() async {
         let screen = manager.screen(Page("0", 0, [Page("1")]))
         manager.deleteModel(Page("0"))

@@ -3,11 +3,12 @@ import Testing
 
 @testable import EspalierConsistency
 
-@MainActor @Suite("A tree that was asked for earlier catches up with what was posted since")
+@MainActor @Suite("A tree that was requested earlier catches up with the updates since")
 struct FetchTests {
     private let manager = ConsistencyManager()
 
-    /// What a screen hears that shows `model`, asked for before `posting` and shown after it.
+    /// Returns the calls of a screen that shows `model`, which was requested before `posting` and
+    /// shown after it.
     private func catchUp(_ model: Child, _ posting: () -> Void) async -> Screen {
         let fetch = ChangeTime()
         manager.beginFetch(fetch)
@@ -20,7 +21,7 @@ struct FetchTests {
         return screen
     }
 
-    @Test("updates and deletions, in their order, with their contexts")
+    @Test("A fetched tree gets missed updates and deletions in order, with their contexts")
     func all() async {
         let screen = await catchUp(Shelf("s", 0, [Leaf("a", 0), Leaf("b", 0)])) {
             manager.updateModel(Leaf("a", 1), context: "1")
@@ -32,7 +33,7 @@ struct FetchTests {
         #expect(screen.contexts == ["1", "2", "3"])
     }
 
-    @Test("a child posted after its parent is the later one")
+    @Test("A child that was posted after its parent is the later one")
     func childLater() async {
         let screen = await catchUp(Shelf("s", 0)) {
             manager.updateModel(Shelf("s", 1, [Leaf("a", 0), Leaf("b", 0)]))
@@ -42,7 +43,7 @@ struct FetchTests {
         #expect(isSame(screen.model, Shelf("s", 1, [Leaf("a", 1)])))
     }
 
-    @Test("what was posted before it was asked for, or is in it already, does not come")
+    @Test("Updates from before the request, and those the tree contains, are not delivered")
     func nothing() async {
         manager.updateModel(Leaf("a", 1))
         let screen = await catchUp(Shelf("s", 0, [Leaf("a", 0)])) {
@@ -51,7 +52,7 @@ struct FetchTests {
         #expect(screen.calls.isEmpty)
     }
 
-    @Test("nothing is kept once nothing is asked for; of two fetches the older one decides")
+    @Test("Updates are kept for the oldest fetch in progress, and only during fetches")
     func forgotten() async {
         weak var posted: Page?
         let (older, newer) = (ChangeTime(), ChangeTime())
@@ -70,42 +71,40 @@ struct FetchTests {
         #expect(posted == nil)
     }
 
-    @Test("of more than is kept the latest is kept, and nothing where nothing is asked for")
+    @Test("The latest updates are kept up to the limit, and none without a fetch")
     func limit() {
         var recent = RecentChanges(nodeLimit: 100)
         let fetch = ChangeTime()
-        func note(_ count: Int) {
-            let posting = Posting(
+        func record(_ count: Int) {
+            let update = PostedUpdate(
                 model: BatchUpdateModel(models: (0..<count).map { Leaf("\($0)") }),
                 isDeletion: false, context: nil,
-                time: ChangeTime(), era: 0, onCascade: nil)
-            recent.note(PostedChanges(posting: posting.model), posting)
+                time: ChangeTime(), epoch: 0, onCascade: nil)
+            recent.append(PostedChanges(posting: update.model), of: update)
         }
         func kept() -> [Int] { recent.changes(since: fetch).map(\.changes.byIdentifier.count) }
-        note(1)
+        record(1)
         #expect(kept() == [])
         recent.begin(fetch)
         for _ in 0..<1_000 {
-            note(1)
+            record(1)
             #expect(kept().count <= 100)
         }
         #expect(kept().count >= 75)
-        note(1_000)
+        record(1_000)
         #expect(kept() == [1_000])
-        note(80)
+        record(80)
         #expect(kept() == [80])
-        for _ in 0..<500 { note(0) }
+        for _ in 0..<500 { record(0) }
         #expect((75...100).contains(kept().count))
         recent.end(fetch)
         #expect(kept() == [])
     }
 
-    @Test(
-        "a cache that never answers has no more than the latest kept; whoever asks later misses nothing"
-    )
+    @Test("A cache that never replies keeps only the latest updates, and later fetches miss none")
     func neverAnswered() async {
         manager.beginFetch(ChangeTime())
-        let count = RecentChanges.usualNodeLimit + 10
+        let count = RecentChanges.defaultNodeLimit + 10
         weak var first: Page?
         do {
             let page = Page("p")
@@ -119,7 +118,7 @@ struct FetchTests {
         #expect(screen.model as? Leaf == Leaf("a", -1))
     }
 
-    @Test("others hear nothing of it")
+    @Test("Missed updates are not delivered to other listeners")
     func others() async {
         let other = manager.screen(Leaf("a", 0))
         let recorder = ChangeRecorder()
@@ -128,7 +127,7 @@ struct FetchTests {
         #expect(screen.calls.count == 1 && other.calls.count == 1 && recorder.calls.count == 1)
     }
 
-    @Test("a deletion tells what could not be without the model")
+    @Test("A deletion reports the models that required the deleted model")
     func cascade() async {
         let screen = manager.screen(
             Shelf("s", 0, [Page("p", 0, [Page(nil, 0, leaf: Leaf("x"))], leaf: Leaf("l"))]))
@@ -142,7 +141,7 @@ struct FetchTests {
         #expect(heard == [["p"], [], []] && isSame(screen.model, Shelf("s")))
     }
 
-    @Test("times are in the order in which they were made")
+    @Test("Times are ordered by creation")
     func times() {
         let times = [ChangeTime.zero] + (0..<100).map { _ in ChangeTime() }
         for (earlier, later) in zip(times, times.dropFirst()) {

@@ -7,7 +7,7 @@ import Testing
 struct OrderTests {
     private let manager = ConsistencyManager()
 
-    @Test("a thousand updates from one thread, large ones among them")
+    @Test("A thousand updates from one thread arrive in order, large ones included")
     func oneThread() async {
         let screen = manager.screen(Page("0", 0, leaf: Leaf("l", -1)))
         for value in 0..<1_000 {
@@ -23,7 +23,7 @@ struct OrderTests {
         #expect(screen.contexts == (0..<1_000).map { "\($0)" })
     }
 
-    @Test("of several threads each in its order, and all of them")
+    @Test("Updates from several threads all arrive, those of each thread in order")
     func severalThreads() async {
         let manager = manager
         let screen = manager.screen(Shelf("s", 0, (0..<8).map { Leaf("\($0)", 0) }))
@@ -44,7 +44,7 @@ struct OrderTests {
         }
     }
 
-    @Test("updates and deletions and listeners take their turns")
+    @Test("Updates, deletions and registrations take effect in order")
     func mixed() async {
         let first = manager.screen(Shelf("s", 0, [Leaf("a", 0)]))
         manager.updateModel(Leaf("a", 1))
@@ -59,11 +59,11 @@ struct OrderTests {
             isSame(first.model, second.model) && isSame(first.model, Shelf("s", 1, [Leaf("a", 3)])))
     }
 
-    @Test("updates posted from a listener's call come after what was submitted before, in order")
+    @Test("Updates that a listener posts follow those that were submitted before")
     func fromCall() async {
         let manager = manager
         let screen = manager.screen(Leaf("a", 0))
-        screen.whenTold = { call in
+        screen.whenCalled = { call in
             guard let value = (call.model as? Leaf)?.value, value < 100 else { return }
             manager.updateModel(Leaf("a", value * 100))
             manager.updateModel(Leaf("a", value * 100 + 1))
@@ -76,7 +76,7 @@ struct OrderTests {
             screen.calls.compactMap { ($0.model as? Leaf)?.value } == [1, 2, 100, 101, 200, 201])
     }
 
-    @Test("flush returns when everything before it has been told")
+    @Test("Flush returns after everything before it was delivered")
     func flush() async {
         let screen = manager.screen(Leaf("a", 0))
         for value in 1...50 {
@@ -86,16 +86,16 @@ struct OrderTests {
         }
     }
 
-    @Test("listeners are called on the main actor, whatever thread posts")
+    @Test("Listeners are called on the main actor, whatever thread posts")
     func mainActor() async {
         let manager = manager
         let screen = manager.screen(Leaf("a", 0))
         let recorder = ChangeRecorder()
         manager.addModelUpdatesListener(recorder)
-        // Traps elsewhere.
-        screen.whenTold = { _ in MainActor.preconditionIsolated() }
-        screen.whenAsked = { MainActor.preconditionIsolated() }
-        recorder.whenTold = { MainActor.preconditionIsolated() }
+        // Traps on any other thread.
+        screen.whenCalled = { _ in MainActor.preconditionIsolated() }
+        screen.whenRead = { MainActor.preconditionIsolated() }
+        recorder.whenCalled = { MainActor.preconditionIsolated() }
         await Task.detached {
             manager.updateModel(Leaf("a", 1))
             await manager.flush()
@@ -103,7 +103,7 @@ struct OrderTests {
         #expect(screen.calls.count == 1 && recorder.calls.count == 1)
     }
 
-    @Test("the context reaches everyone who is told, nil as nil")
+    @Test("The context reaches every listener, also if it is nil")
     func contexts() async {
         let recorder = ChangeRecorder()
         let delegate = DelegateRecorder()

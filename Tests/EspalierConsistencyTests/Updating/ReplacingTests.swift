@@ -2,11 +2,11 @@ import EspalierConsistency
 import EspalierModels
 import Testing
 
-@MainActor @Suite("An update takes the place of the nodes of its identifier")
+@MainActor @Suite("An update replaces the nodes with its identifiers")
 struct ReplacingTests {
     private let manager = ConsistencyManager()
 
-    @Test("the whole model of a listener")
+    @Test("An update replaces the whole model of a listener")
     func root() async {
         let screen = manager.screen(Page("a", 0, [Page("b")], leaf: Leaf("l")))
         manager.updateModel(Page("a", 1, leaf: Leaf("m", 4)), context: "why")
@@ -15,7 +15,7 @@ struct ReplacingTests {
         #expect(screen.contexts == ["why"])
     }
 
-    @Test("the listener's model inside a larger one that is posted")
+    @Test("An update replaces the listener's model by its version inside a larger posted model")
     func insidePosted() async {
         let screen = manager.screen(Page("a", 0))
         manager.updateModel(Page("z", 9, [Page("y", 8, [Page("a", 1, [Page("b", 2)])])]))
@@ -23,7 +23,7 @@ struct ReplacingTests {
         #expect(screen.model as? Page == Page("a", 1, [Page("b", 2)]))
     }
 
-    @Test("a subtree of the listener's model, below models without identifiers, too")
+    @Test("An update replaces a subtree, also below models without identifiers")
     func subtree() async {
         let screen = manager.screen(
             Page("a", 0, [Page(nil, 1, [Page("b", 2, [Page("c")])]), Page("d", 4)]))
@@ -34,7 +34,7 @@ struct ReplacingTests {
         #expect(screen.updates == [.changed(["a", "b"])])
     }
 
-    @Test("what both have in common, whatever is around it")
+    @Test("An update replaces what both trees share, whatever surrounds it")
     func common() async {
         let screen = manager.screen(Page("a", 0, [Page("b", 1), Page("c", 2)]))
         manager.updateModel(Page("x", 9, [Page("c", 12), Page("y", 9, [Page("b", 11)])]))
@@ -43,7 +43,7 @@ struct ReplacingTests {
         #expect(screen.updates == [.changed(["a", "b", "c"])])
     }
 
-    @Test("several nodes at once, of which one is inside the other in what is posted")
+    @Test("An update replaces several nodes, even if the posted one contains the other")
     func nested() async {
         let one = Page("1", 1)
         let screen = manager.screen(Page("0", 0, [one, Page("2", 2, [one])]))
@@ -55,7 +55,7 @@ struct ReplacingTests {
         #expect(screen.calls.count == 1)
     }
 
-    @Test("nobody is called for a model that nobody shows")
+    @Test("No listener is called for a model that none shows")
     func unknown() async {
         let screen = manager.screen(Page("a", 0, [Page("b")]))
         manager.updateModel(Page("x", 0, [Page("y"), Page(nil, 3)]))
@@ -63,7 +63,7 @@ struct ReplacingTests {
         #expect(screen.calls.isEmpty)
     }
 
-    @Test("nobody is called for a model that is equal, be it another object")
+    @Test("No listener is called for an equal model, even if it is another object")
     func equal() async {
         let make = {
             Page("a", 0, [Page("b", 1), Page(nil, 2, [Page("c", 3)])], leaf: Leaf("l", 4))
@@ -77,7 +77,7 @@ struct ReplacingTests {
         #expect(screen.calls.isEmpty && shelf.calls.isEmpty)
     }
 
-    @Test("a node that is there several times is replaced everywhere")
+    @Test("An update replaces a node in all its places")
     func repeated() async {
         let leaf = Leaf("l", 0)
         let screen = manager.screen(
@@ -90,7 +90,7 @@ struct ReplacingTests {
         #expect(screen.updates == [.changed(["s", "l"])])
     }
 
-    @Test("a model of another type leaves the one that stands there as it is")
+    @Test("A model of another type does not replace a node")
     func otherType() async {
         let screen = manager.screen(Shelf("s", 0, [Leaf("a", 0)]))
         manager.updateModel(Page("a", 1))
@@ -98,10 +98,10 @@ struct ReplacingTests {
         #expect(screen.calls.isEmpty)
     }
 
-    @Test("a listener that keeps its old model gets the next update made of that")
+    @Test("A listener that keeps its old model gets the next update applied to that model")
     func ignored() async {
         let screen = manager.screen(Page("a", 0, [Page("b", 0), Page("c", 0)]))
-        screen.takesOver = false
+        screen.showsUpdates = false
         manager.updateModel(Page("b", 1))
         await manager.flush()
         manager.updateModel(Page("c", 1))
@@ -109,8 +109,8 @@ struct ReplacingTests {
         #expect(screen.calls.last?.model as? Page == Page("a", 0, [Page("b", 0), Page("c", 1)]))
     }
 
-    @Test("a listener that shows a tree it did not tell of gets the update made of that")
-    func untold() async {
+    @Test("A listener gets an update applied to a tree that it did not register")
+    func unregistered() async {
         let screen = manager.screen(Page("a", 0, [Page("b", 0)]))
         await manager.flush()
         screen.model = Page("a", 5, [Page("x"), Page("y", 0, [Page("b", 0)])])
@@ -121,7 +121,7 @@ struct ReplacingTests {
     }
 
     @Test(
-        "the same where that tree has a node twice that the one before had once",
+        "An update applies to an unregistered tree that contains a node twice",
         arguments: [true, false])
     func untoldTwice(isBatched: Bool) async {
         let screen = Screen(Shelf("s", 0, [Leaf("a", 0), Leaf("b", 0)]))
@@ -136,7 +136,7 @@ struct ReplacingTests {
         _ = batch
     }
 
-    @Test("a listener that computes an equal model whenever it is asked is updated like others")
+    @Test("A listener that returns an equal copy at each call is updated")
     func computed() async {
         let manager = manager
         let screen = Computing()
@@ -163,7 +163,7 @@ struct ReplacingTests {
         }
     }
 
-    @Test("models whose map and forEach go different ways are updated like others")
+    @Test("Models whose map and forEach differ in order are updated")
     func backwards() async {
         let screen = manager.screen(
             Backwards(id: "s", items: [Leaf("a", 0), Shelf(nil, 0, [Leaf("b", 0)]), Leaf("c", 0)]))
@@ -185,7 +185,7 @@ struct ReplacingTests {
                 Backwards(id: "s", items: [Shelf(nil, 0, [Leaf("b", 30)]), Leaf("c", 0)])))
     }
 
-    @Test("what comes with an update of such a model is listened to")
+    @Test("Children of models whose map and forEach differ in order are updated later")
     func backwardsNewChildren() async {
         let screen = manager.screen(Backwards(id: "s", items: [Shelf("a"), Leaf("b"), Leaf("c")]))
         manager.updateModel(Shelf("a", 0, [Leaf("new", 0)]))
@@ -194,9 +194,7 @@ struct ReplacingTests {
         #expect(screen.updates == [.changed(["s", "a"]), .changed(["s", "a", "new"])])
     }
 
-    @Test(
-        "two nodes of one identifier that say different things both say the new thing, whatever the order"
-    )
+    @Test("Contradicting nodes with one identifier are both replaced, in any order of children")
     func contradictingShown() async {
         for items in [[Leaf("a", 0), Leaf("a", 1)], [Leaf("a", 1), Leaf("a", 0)]] {
             let screens: [Screen] = [
@@ -211,14 +209,14 @@ struct ReplacingTests {
         }
     }
 
-    @Test("models that are equal whatever their children are updated below")
+    @Test("Models that are equal despite different children are updated below")
     func shallow() async {
         let screen = manager.screen(
             Shallow(id: "s", value: 0, items: [Leaf("a", 0), Leaf("b", 0)]))
         manager.updateModel(Leaf("b", 1))
         await manager.flush()
         #expect(((screen.model as? Shallow)?.items[1] as? Leaf)?.value == 1)
-        // Not told of, and equal by its own account.
+        // Not registered, and equal by its own `isEqual`.
         screen.model = Shallow(
             id: "s", value: 0, items: [Leaf("b", 1), Leaf("a", 0), Leaf("c", 0)])
         manager.updateModel(Leaf("b", 2))

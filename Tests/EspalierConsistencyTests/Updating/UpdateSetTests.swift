@@ -2,11 +2,11 @@ import EspalierConsistency
 import EspalierModels
 import Testing
 
-@MainActor @Suite("The updates name what changed, what was deleted, and what is above it")
+@MainActor @Suite("The updates name changed and deleted nodes, and their ancestors")
 struct UpdateSetTests {
     private let manager = ConsistencyManager()
 
-    /// What a listener of `tree` hears of posting `model`.
+    /// Returns the updates that a listener of `tree` gets when `model` is posted.
     private func updates(of tree: Child, posting model: Child) async -> [ModelUpdates] {
         let screen = manager.screen(tree)
         manager.updateModel(model)
@@ -25,14 +25,14 @@ struct UpdateSetTests {
         return (screen.updates, screen.model)
     }
 
-    @Test("the root alone where only its own fields differ")
+    @Test("The updates name only the root if only its own fields differ")
     func rootOnly() async {
         let heard = await updates(
             of: Page("0", 0, leaf: Leaf("1")), posting: Page("0", 4, leaf: Leaf("1")))
         #expect(heard == [.changed(["0"])])
     }
 
-    @Test("a replaced child and its parent, not the new child's new children")
+    @Test("The updates name a replaced child and its parent, but not the new child's children")
     func child() async {
         let tree = Page("0", 0, [Page("2", 0, leaf: Leaf("1"))], leaf: Leaf("1"))
         #expect(
@@ -41,20 +41,20 @@ struct UpdateSetTests {
             ])
     }
 
-    @Test("a required child and its parent")
+    @Test("The updates name a required child and its parent")
     func required() async {
         let tree = Page("0", 0, [Page("2", 0, leaf: Leaf("3"))], leaf: Leaf("1"))
         #expect(await updates(of: tree, posting: Leaf("1", 4)) == [.changed(["0", "1"])])
     }
 
-    @Test("a child that is there several times, and each of its parents")
+    @Test("The updates name a repeated child and each of its parents")
     func recurring() async {
         let child = Page("2", 0, leaf: Leaf("1"))
         let tree = Page("0", 0, [child, child, Page("3", 0, leaf: Leaf("5"))], leaf: Leaf("1"))
         #expect(await updates(of: tree, posting: Leaf("1", 4)) == [.changed(["0", "1", "2"])])
     }
 
-    @Test("nodes below a replaced one that changed, too")
+    @Test("The updates name changed nodes below a replaced one")
     func belowReplaced() async {
         let child = Page("2", 0, leaf: Leaf("6"))
         let tree = Page("0", 0, [child, child, Page("3", 0, leaf: Leaf("5"))], leaf: Leaf("1"))
@@ -62,20 +62,18 @@ struct UpdateSetTests {
         #expect(await updates(of: tree, posting: posted) == [.changed(["0", "2", "6"])])
     }
 
-    @Test(
-        "not what left the tree with a replaced parent and was not posted; what was posted and left, yes"
-    )
+    @Test("The updates name nodes that left with a replaced parent only if they were posted")
     func wholeModel() async {
         let tree = Page(
             "0", 0, [Page("2", 0, leaf: Leaf("6")), Page("3", 0, leaf: Leaf("5"))], leaf: Leaf("1"))
         let posted = Page("7", 3, [Page("0", 3, leaf: Leaf("6", 2))], leaf: Leaf("5"))
-        // 1, 2 and 3 are gone with the old model; 6 has moved and says something else.
+        // 1, 2 and 3 left with the old model; 6 has moved and has other content.
         #expect(await updates(of: tree, posting: posted) == [.changed(["0", "6"])])
         let leaving = Page("7", 3, [Page("0", 3)], leaf: Leaf("5", 8))
         #expect(await updates(of: tree, posting: leaving) == [.changed(["0", "5"])])
     }
 
-    @Test("a node that changes only because one below it does")
+    @Test("The updates name a node that changes only because one below it does")
     func between() async {
         let tree = Page(
             "0", 0, [Page("2", 0, [Page("4", 0, leaf: Leaf("6"))], leaf: Leaf("3"))],
@@ -84,20 +82,20 @@ struct UpdateSetTests {
         #expect(await updates(of: tree, posting: posted) == [.changed(["0", "2", "4", "6"])])
     }
 
-    @Test("of a deletion of the root: the root")
+    @Test("The updates name the root if it is deleted")
     func deletedRoot() async {
         let tree = Page("0", 0, [Page("2")], leaf: Leaf("1"))
         let heard = await updates(of: tree, deleting: Leaf("0"))
         #expect(heard.updates == [.deleted(["0"])] && heard.model == nil)
     }
 
-    @Test("of a deletion that climbs to the root: all on its way")
+    @Test("The updates name all nodes on the path of a deletion that cascades to the root")
     func cascade() async {
         let heard = await updates(of: Page("0", 0, leaf: Leaf("1")), deleting: Leaf("1"))
         #expect(heard.updates == [.deleted(["0", "1"])] && heard.model == nil)
     }
 
-    @Test("of a deletion of an optional child: the child as deleted, its parent as changed")
+    @Test("The updates name an optional child as deleted, and its parent as changed")
     func optional() async {
         let heard = await updates(
             of: Page("0", 0, [Page("2")], leaf: Leaf("1")), deleting: Leaf("2"))
@@ -107,7 +105,7 @@ struct UpdateSetTests {
         #expect(best.updates == [.changed(["0"], deleted: ["2"])] && isSame(best.model, Shelf("0")))
     }
 
-    @Test("of a deletion that climbs to an element: it ends there")
+    @Test("The updates name nodes as deleted up to the element where the cascade ends")
     func cascadeToElement() async {
         let tree = Page("0", 0, [Page("2", 0, leaf: Leaf("3")), Page("4")], leaf: Leaf("1"))
         let heard = await updates(of: tree, deleting: Leaf("3"))
@@ -115,7 +113,7 @@ struct UpdateSetTests {
         #expect(heard.model as? Page == Page("0", 0, [Page("4")], leaf: Leaf("1")))
     }
 
-    @Test("of a deletion through a model without identifier: it climbs through")
+    @Test("A deletion cascades through a model without identifier")
     func cascadeThroughInline() async {
         let tree = Page("0", 0, [Page(nil, 0, [Page("5")], leaf: Leaf("3"))], leaf: Leaf("1"))
         let heard = await updates(of: tree, deleting: Leaf("3"))
@@ -123,7 +121,7 @@ struct UpdateSetTests {
         #expect(heard.model as? Page == Page("0", 0, leaf: Leaf("1")))
     }
 
-    @Test("of a deletion of a repeated child: gone everywhere")
+    @Test("The updates name a repeated child once when it is deleted everywhere")
     func repeatedDeletion() async {
         let leaf = Leaf("2")
         let tree = Shelf(
@@ -133,20 +131,20 @@ struct UpdateSetTests {
         #expect(isSame(heard.model, Shelf("0", 0, [Shelf("1"), Leaf("3")])))
     }
 
-    @Test("of several posted models: one call with all of them")
+    @Test("The updates of several posted models arrive in one call")
     func batch() async {
         let tree = Page("0", 0, [Page("2", 2), Page("4", 4)], leaf: Leaf("1"))
         let posted = BatchUpdateModel(models: [Page("2", -2), Page("4", -4), Page("9")])
         #expect(await updates(of: tree, posting: posted) == [.changed(["0", "2", "4"])])
     }
 
-    @Test("nothing deleted that is not there")
+    @Test("The updates name no deleted node that was not in the tree")
     func notThere() async {
         let heard = await updates(of: Page("0", 0), deleting: Leaf("9"))
         #expect(heard.updates.isEmpty && heard.model as? Page == Page("0", 0))
     }
 
-    @Test("a deleted model is not in its tree for later updates; its children may be elsewhere")
+    @Test("A deleted model is not in its tree for later updates, but its children may be elsewhere")
     func afterDeletion() async {
         let screen = manager.screen(Shelf("0", 0, [Shelf("1", 0, [Leaf("2", 0)]), Leaf("2", 0)]))
         manager.deleteModel(Shelf("1"))

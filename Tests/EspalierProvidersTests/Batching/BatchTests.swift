@@ -3,7 +3,7 @@ import EspalierModels
 import EspalierProviders
 import Testing
 
-@MainActor @Suite("a batch of providers")
+@MainActor @Suite("A batch of providers combines their notifications")
 struct BatchTests {
     let rig = Rig()
     let batchDelegate = Delegate()
@@ -33,7 +33,8 @@ struct BatchTests {
         return (single, list, batch)
     }
 
-    @Test("is told of the one that changed, after its delegate") func one() async {
+    @Test("A batch is notified of a changed provider after the provider's delegate")
+    func one() async {
         let (_, list, _) = await batch()
         var order: [String] = []
         listDelegate.onCall = { order.append("list") }
@@ -46,7 +47,8 @@ struct BatchTests {
                 && batchDelegate.contexts == ["context"])
     }
 
-    @Test("is told once of both that one update touches, or a batch of updates") func both() async {
+    @Test("A batch is notified once of two providers that one update changes")
+    func both() async {
         let (single, list, _) = await batch()
         rig.manager.updateModel(ParentModel.named(1, "new"), context: "one")
         rig.manager.updateModels(
@@ -60,7 +62,8 @@ struct BatchTests {
         #expect(listDelegate.changes.last == .changes([.update(index: 1), .update(index: 0)]))
     }
 
-    @Test("two collections of one key in one batch are named in one call") func sameKey() async {
+    @Test("A batch names two collections of one key in one call")
+    func sameKey() async {
         let lists = [await rig.collection("key"), await rig.collection("key")]
         let author = await rig.collection("key")
         let batch = BatchDataProviderListener(dataProviders: lists, dataModelManager: rig.manager)
@@ -73,7 +76,8 @@ struct BatchTests {
             batchDelegate.touched == [both, both] && batchDelegate.contexts == ["edit", "update"])
     }
 
-    @Test("one of its own providers edits: only the others are named") func author() async {
+    @Test("A batch does not name the provider that made the edit")
+    func author() async {
         let lists = [await rig.collection("key"), await rig.collection("key")]
         let batch = BatchDataProviderListener(dataProviders: lists, dataModelManager: rig.manager)
         batch.delegate = batchDelegate
@@ -83,7 +87,8 @@ struct BatchTests {
         #expect(batchDelegate.calls == 1)
     }
 
-    @Test("providers that show something newer are not named") func stale() async {
+    @Test("A batch does not name providers that show something newer")
+    func stale() async {
         let (single, list, _) = await batch()
         await rig.flush()
         rig.manager.updateModel(ParentModel.named(1, "update"), updateCache: false)
@@ -93,9 +98,9 @@ struct BatchTests {
         #expect(single.data?.name == "newer" && list[0].name == "newer" && delegate.calls == 0)
     }
 
-    @Test("what its providers come to show is followed", arguments: 0..<3) func newElements(
-        _ way: Int
-    ) async {
+    @Test(
+        "A batch is notified of changes of models that its providers show later", arguments: 0..<3)
+    func newElements(_ way: Int) async {
         let (single, list, _) = await batch()
         switch way {
         case 0: list.update(.named(5, "initial"), at: 0)
@@ -111,7 +116,8 @@ struct BatchTests {
             ])
     }
 
-    @Test("a deletion that touches both is one call") func deletion() async {
+    @Test("A deletion that changes both providers of a batch is one call")
+    func deletion() async {
         let (single, list, _) = await batch()
         rig.manager.deleteModel(ParentModel(id: 1), context: "gone")
         await rig.flush()
@@ -119,7 +125,8 @@ struct BatchTests {
         #expect(single.data == nil && list.data.ids == [2])
     }
 
-    @Test("a batch holds its providers, and they do not hold it") func lifetime() async {
+    @Test("A batch holds its providers, and they do not hold it")
+    func lifetime() async {
         var single: DataProvider<ParentModel>? = rig.single()
         weak let reference = single
         var batch: BatchDataProviderListener? = BatchDataProviderListener(
@@ -137,14 +144,13 @@ struct BatchTests {
         #expect(reference == nil)
     }
 
-    @Test("its manager is its consistency manager's") func manager() async {
+    @Test("The consistency manager of a batch is that of its data model manager")
+    func manager() async {
         let (_, _, batch) = await batch()
         #expect(batch.consistencyManager === rig.manager.consistencyManager)
     }
 
-    @Test(
-        "resumed, a single model and a list that have both changed are named in one call, when both show it"
-    )
+    @Test("A resumed batch names a model and a list in one call, when both show their changes")
     func resumedOnce() async {
         let (single, list, batch) = await batch()
         batch.isPaused = true
@@ -159,7 +165,8 @@ struct BatchTests {
             delegate.calls == 1 && listDelegate.calls == 1 && batchDelegate.contexts == ["missed"])
     }
 
-    @Test("paused again before it has resumed, nothing of it changes") func pausedAgain() async {
+    @Test("A batch that is paused again before it has resumed does not change")
+    func pausedAgain() async {
         let (single, list, batch) = await batch()
         batch.isPaused = true
         rig.manager.updateModel(ParentModel.named(1, "new"))
@@ -173,9 +180,8 @@ struct BatchTests {
         #expect(single.data?.name == "new" && list[0].name == "new" && batchDelegate.calls == 1)
     }
 
-    @Test("a provider that was paused before it joined is resumed by its batch") func pausedBefore()
-        async
-    {
+    @Test("A provider that was paused before it joined is resumed by its batch")
+    func pausedBefore() async {
         let (single, list) = (rig.single(), await rig.collection())
         single.setData(.named(1, "old"))
         list.setData([.named(1, "old")], cacheKey: nil)

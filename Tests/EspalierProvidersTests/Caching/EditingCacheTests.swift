@@ -3,7 +3,7 @@ import EspalierModels
 import EspalierProviders
 import Testing
 
-@MainActor @Suite("edits, sent to a cache that takes them")
+@MainActor @Suite("Edits are sent to a cache that accepts them")
 struct EditingCacheTests {
     let rig = Rig(EditingCache())
 
@@ -14,9 +14,8 @@ struct EditingCacheTests {
         return await rig.collection("key", of: ChildModel.self)
     }
 
-    @Test("out of date: all of the collection is sent, once, as it is by then") func outOfDate()
-        async
-    {
+    @Test("An edit that is out of date sends the whole current collection once")
+    func outOfDate() async {
         let provider = await list(1, 2)
         rig.cache.put(row(7, 8, 9), "key")
         provider.append(row(3))
@@ -29,7 +28,8 @@ struct EditingCacheTests {
         #expect(rig.cache.collection("key") == provider.data && rig.cache.count("set all") == 1)
     }
 
-    @Test("forgotten by the cache: all of it is sent") func forgotten() async {
+    @Test("An edit of a collection that the cache has evicted sends the whole collection")
+    func forgotten() async {
         let provider = await list(1, 2)
         rig.cache.state.withLock { $0.collections = [:] }
         provider.update(.row(3), at: 0)
@@ -37,7 +37,8 @@ struct EditingCacheTests {
         #expect(rig.cache.collection("key") == row(3, 2))
     }
 
-    @Test("failed: the next edit that is saved takes all of it along") func failed() async {
+    @Test("A failed edit sends the whole collection with the next saved edit")
+    func failed() async {
         let provider = await list(1, 2, 3)
         rig.cache.answerNext(.failed(CacheFailure()))
         provider.update(.row(7), at: 0)
@@ -51,7 +52,8 @@ struct EditingCacheTests {
         #expect(rig.cache.collection("key") == row(7, 2, 8, 9) && rig.cache.count("set all") == 1)
     }
 
-    @Test("an edit that was not to be saved comes with the next one that is") func unsaved() async {
+    @Test("An edit that was not saved is sent with the next saved edit")
+    func unsaved() async {
         let provider = await list(1, 2, 3)
         provider.update(.row(7), at: 0, shouldCache: false)
         await rig.flush()
@@ -61,7 +63,8 @@ struct EditingCacheTests {
         #expect(rig.cache.collection("key") == row(7, 2, 3, 4) && rig.cache.count("set all") == 1)
     }
 
-    @Test("without answer: the next edit takes all of it along") func noAnswer() async {
+    @Test("An edit without a reply sends the whole collection with the next edit")
+    func noAnswer() async {
         let provider = await list(1, 2)
         rig.cache.isHolding = true
         provider.append(row(3))
@@ -76,13 +79,13 @@ struct EditingCacheTests {
 
     //  main                        cache
     //  append 3, append 4
-    //                              both out of date; the answers are held
+    //                              both out of date; the replies are held
     //  append 5
     //                              out of date
-    //                              answers, in either order
-    //                              gets all of it: 1 2 3 4 5, once
+    //                              replies, in either order
+    //                              gets the whole collection: 1 2 3 4 5, once
     @Test(
-        "out of date, answered late and after more edits: all of it is sent once",
+        "Late replies that several edits are out of date send the whole collection once",
         arguments: [false, true])
     func answeredLate(reversed: Bool) async {
         let provider = await list(1, 2)
@@ -101,11 +104,11 @@ struct EditingCacheTests {
 
     //  main                        cache
     //  append 3
-    //                              out of date; the answer is held
+    //                              out of date; the reply is held
     //  set 7
     //                              gets 7
-    //                              answers: the past does not matter any more
-    @Test("out of date, answered after the collection was set: it is not sent again")
+    //                              replies: out of date, ignored
+    @Test("A late reply after the collection was set does not send it again")
     func answeredAfterSet() async {
         let provider = await list(1, 2)
         rig.cache.answerNext(.outOfDate)
@@ -123,9 +126,9 @@ struct EditingCacheTests {
     //  delete 1
     //  append 3, with 1 expected
     //                              1 is gone: out of date
-    //                                                              takes 1 out of the list
-    //                              gets all of it: 2 3
-    @Test("an edit that a deletion overtakes does not store what was deleted")
+    //                                                              removes 1 from the list
+    //                              gets the whole collection: 2 3
+    @Test("An edit that a deletion overtakes does not store the deleted model")
     func deletedMeanwhile() async {
         let provider = await list(1, 2)
         for round in 0..<20 {
@@ -138,14 +141,12 @@ struct EditingCacheTests {
 
     //  main                        cache                           consistency manager
     //  post 1 "new", save it
-    //  append 3, with all of it
+    //  append 3, with everything
     //                              has 1 "new"
-    //                              gets all of it, with 1 "old"
-    //                                                              1 "new" comes to the list
-    //                              gets all of it, with 1 "new"
-    @Test(
-        "all of a collection, sent while an update is in flight, does not bring the older model back"
-    )
+    //                              gets the whole collection, with 1 "old"
+    //                                                              1 becomes "new" in the list
+    //                              gets the whole collection, with 1 "new"
+    @Test("Sending a whole collection during an update does not restore the older model")
     func updatedMeanwhile() async {
         let provider = await list(1, 2)
         rig.cache.answerNext(.failed(CacheFailure()))
@@ -158,7 +159,7 @@ struct EditingCacheTests {
         #expect(rig.cache.collection("key") == provider.data && provider.count == 4)
     }
 
-    @Test("a provider that has died leaves its last edits, also when they are out of date")
+    @Test("A deallocated provider's last edits are saved, even if they are out of date")
     func diedMeanwhile() async {
         var provider: CollectionDataProvider<ChildModel>? = await list(1, 2)
         rig.cache.answerNext(.outOfDate)
@@ -170,11 +171,8 @@ struct EditingCacheTests {
         #expect(rig.cache.collection("key") == row(1, 2, 3))
     }
 
-    @Test(
-        "appending makes a collection that is not there; edits that are not to be saved are not sent"
-    ) func making()
-        async
-    {
+    @Test("Only saved edits are sent, and an append creates a missing collection")
+    func making() async {
         let provider = await rig.collection("new", of: ChildModel.self)
         provider.append(row(1), shouldCache: false)
         await rig.flush()

@@ -3,13 +3,14 @@ import EspalierModels
 import EspalierProviders
 import Testing
 
-/// What RocketData is known to do wrong, by name: none of it happens here.
-@MainActor @Suite("known defects of RocketData")
+/// The known defects of RocketData, by name. None of them occurs here.
+@MainActor @Suite("The known defects of RocketData do not occur")
 struct KnownDefectsTests {
     typealias Provider = CollectionDataProvider<ParentModel>
     let rig = Rig()
 
-    @Test("concurrent cache calls out of order") func cacheCallsOutOfOrder() async {
+    @Test("Concurrent calls of the cache keep their order")
+    func cacheCallsOutOfOrder() async {
         let provider = rig.single()
         for name in 0..<200 {
             provider.setData(.named(1, "\(name)"))
@@ -31,7 +32,8 @@ struct KnownDefectsTests {
         #expect(rig.cache.model("ParentModel:2", ParentModel.self) == nil)
     }
 
-    @Test("the cache is called on the main thread") func mainThread() async {
+    @Test("The cache is not called on the main thread")
+    func mainThread() async {
         let cache = ThreadCache()
         let rig = Rig(cache)
         rig.single().setData(.named(1, "a"))
@@ -42,7 +44,8 @@ struct KnownDefectsTests {
         #expect(cache.onMain.withLock { $0 } == [false, false, false, false])
     }
 
-    @Test("every edit rewriting the whole collection") func everyEditRewriting() async {
+    @Test("An edit is not sent as the whole collection to a cache that accepts edits")
+    func everyEditRewriting() async {
         let rig = Rig(EditingCache())
         let provider = await rig.collection("key")
         provider.append([.named(1, "a"), .named(2, "b")])
@@ -59,7 +62,8 @@ struct KnownDefectsTests {
         #expect(rig.cache.calls.last == "flush")
     }
 
-    @Test("a fetch miss leaves cacheKey nil") func fetchMissLeavesCacheKeyNil() async throws {
+    @Test("A fetch that misses sets cacheKey")
+    func fetchMissLeavesCacheKeyNil() async throws {
         let provider = await rig.collection()
         #expect(try await provider.fetch("key") == nil)
         #expect(provider.cacheKey == "key")
@@ -68,62 +72,64 @@ struct KnownDefectsTests {
         #expect(rig.cache.collection("key", ParentModel.self)?.ids == [1])
     }
 
-    @Test("two providers that missed are not siblings") func siblingsAfterMiss() async {
+    @Test("Two providers whose fetches missed are siblings")
+    func siblingsAfterMiss() async {
         let delegate = Delegate()
         let (a, b) = (await rig.collection("key"), await rig.collection("key", delegate))
         a.append([.named(1, "a")])
         #expect(b.data.ids == [1] && delegate.changes == [.changes([.insert(index: 0)])])
     }
 
-    @Test("static append after a miss persists nothing") func staticAppendAfterMiss() async {
+    @Test("A static append after a miss is saved")
+    func staticAppendAfterMiss() async {
         Provider.append([.named(1, "a")], cacheKey: "key", dataModelManager: rig.manager)
         await rig.flush()
         #expect(rig.cache.collection("key", ParentModel.self)?.ids == [1])
     }
 
-    @Test("a completion never called", arguments: [false, true]) func completionNeverCalled(
-        again: Bool
-    ) async {
+    @Test(
+        "A fetch completes with an error if the cache never calls its completion",
+        arguments: [false, true])
+    func completionNeverCalled(again: Bool) async {
         let rig = Rig(HeldCache())
         let provider = rig.single()
         let list = await rig.collection()
-        var answers: [String] = []
+        var replies: [String] = []
         provider.fetchDataFromCache(withCacheKey: "one") { model, error in
-            answers.append(
-                "one \(model?.name ?? "-") \(error.map { "\($0 as? DataProviderError == .noAnswer)" } ?? "-")"
-            )
+            let isNoAnswer = error.map { "\($0 as? DataProviderError == .noAnswer)" }
+            replies.append("one \(model?.name ?? "-") \(isNoAnswer ?? "-")")
         }
         list.fetchDataFromCache(withCacheKey: "all") { elements, error in
-            answers.append(
-                "all \(elements?.count ?? -1) \(error.map { "\($0 as? DataProviderError == .noAnswer)" } ?? "-")"
-            )
+            let isNoAnswer = error.map { "\($0 as? DataProviderError == .noAnswer)" }
+            replies.append("all \(elements?.count ?? -1) \(isNoAnswer ?? "-")")
         }
         Provider.append([.named(5, "")], cacheKey: "append", dataModelManager: rig.manager) {
-            answers.append("append \($0 == nil)")
+            replies.append("append \($0 == nil)")
         }
         Provider.removeAtIndex({ _ in 0 }, cacheKey: "remove", dataModelManager: rig.manager) {
-            answers.append("remove \($0 == nil)")
+            replies.append("remove \($0 == nil)")
         }
-        await rig.cache.asked(4)
+        await rig.cache.waitForReads(4)
         if again {
             for _ in 0..<2 {
-                rig.cache.answer("one", ParentModel.named(1, "a"), again: true)
-                rig.cache.answer("all", all: [ParentModel.named(1, "a")], again: true)
-                rig.cache.answer("append", all: nil, again: true)
-                rig.cache.answer("remove", all: nil, again: true)
+                rig.cache.reply("one", ParentModel.named(1, "a"), again: true)
+                rig.cache.reply("all", all: [ParentModel.named(1, "a")], again: true)
+                rig.cache.reply("append", all: nil, again: true)
+                rig.cache.reply("remove", all: nil, again: true)
             }
             await rig.flush()
         }
         rig.cache.drop()
         await rig.flush()
         #expect(
-            answers.sorted()
+            replies.sorted()
                 == (again
                     ? ["all 1 -", "append true", "one a -", "remove false"]
                     : ["all -1 true", "append false", "one - true", "remove false"]))
     }
 
-    @Test("cascading deletes in memory only") func cascadingDeletes() async {
+    @Test("A deletion also deletes the models that require it from the cache")
+    func cascadingDeletes() async {
         rig.cache.put([ParentModel(id: 5, requiredChild: .row(3)), .named(6, "stays")], "key")
         let (a, b) = (rig.single(), rig.single())
         a.setData(ParentModel(id: 1, requiredChild: .row(3)))
@@ -140,9 +146,8 @@ struct KnownDefectsTests {
         #expect(rig.cache.count("set all") == 1 && rig.cache.contexts.last == "context")
     }
 
-    @Test("cascading deletes take along what was saved anew meanwhile") func cascadeAndSavedAnew()
-        async
-    {
+    @Test("A cascade does not delete a model that was saved since")
+    func cascadeAndSavedAnew() async {
         let a = rig.single()
         a.setData(ParentModel(id: 1, requiredChild: .row(3)))
         rig.manager.deleteModel(ChildModel.row(3))
@@ -151,8 +156,8 @@ struct KnownDefectsTests {
         #expect(a.data?.name == "anew" && rig.cache.model("ParentModel:1") == a.data)
     }
 
-    @Test("cascading deletes, of many at once: all collections are saved") func manyCascades() async
-    {
+    @Test("Cascades of many deletions save all changed collections")
+    func manyCascades() async {
         let list = await rig.collection("key")
         list.setData([.named(0, "a"), .named(500, "stays"), .named(1, "b")], cacheKey: "key")
         for id in 0..<200 { rig.manager.deleteModel(ParentModel(id: id)) }
@@ -160,21 +165,21 @@ struct KnownDefectsTests {
         #expect(list.data.ids == [500] && rig.cache.collection("key") == list.data)
     }
 
-    @Test("cascading deletes reach a collection that was being fetched, also behind later updates")
+    @Test("A cascade reaches a collection that is being fetched, also behind later updates")
     func cascadeWhileFetching() async {
         let rig = Rig(HeldCache())
         let list = await rig.collection()
         list.fetchDataFromCache(withCacheKey: "key") { _, _ in }
-        await rig.cache.asked(1)
+        await rig.cache.waitForReads(1)
         rig.manager.deleteModel(ParentModel(id: 1))
         rig.manager.updateModel(ParentModel.named(2, "new"))
-        rig.cache.answer("key", all: [ParentModel(id: 1), ParentModel(id: 2)])
+        rig.cache.reply("key", all: [ParentModel(id: 1), ParentModel(id: 2)])
         await rig.flush()
         #expect(list.data.names == ["new"])
         #expect(rig.cache.calls.last == "set all key [\"ParentModel:2\"]")
     }
 
-    @Test("a deletion that leaves the cache alone leaves its cascade alone, too")
+    @Test("A deletion that does not go to the cache has no cascade there")
     func cascadeWithoutCache() async {
         let (a, list) = (rig.single(), await rig.collection("key"))
         a.setData(ParentModel(id: 1, requiredChild: .row(3)))
@@ -187,7 +192,7 @@ struct KnownDefectsTests {
                 && rig.cache.count("set all") == 1)
     }
 
-    @Test("a cache that finds out itself what a deletion takes along is not told")
+    @Test("A cache that accepts edits is not told of a cascade")
     func cascadeInEngine() async {
         let rig = Rig(EditingCache())
         let (a, list) = (rig.single(), await rig.collection("key"))
@@ -201,29 +206,29 @@ struct KnownDefectsTests {
     }
 }
 
-/// Notes whether it is called on the main thread.
+/// Records whether it is called on the main thread.
 private final class ThreadCache: CacheDelegate {
     let onMain = Guarded<[Bool]>([])
 
-    private func note() { onMain.withLock { $0.append(isMainThread) } }
+    private func record() { onMain.withLock { $0.append(isMainThread) } }
 
     func modelForKey<T: SimpleModel>(
         _ cacheKey: String?, context: Any?,
         completion: @escaping @Sendable (T?, (any Error)?) -> Void
     ) {
-        note()
+        record()
         completion(nil, nil)
     }
-    func setModel(_ model: any SimpleModel, forKey cacheKey: String, context: Any?) { note() }
+    func setModel(_ model: any SimpleModel, forKey cacheKey: String, context: Any?) { record() }
     func collectionForKey<T: SimpleModel>(
         _ cacheKey: String?, context: Any?,
         completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
     ) {
-        note()
+        record()
         completion(nil, nil)
     }
     func setCollection(_ collection: [any SimpleModel], forKey cacheKey: String, context: Any?) {
-        note()
+        record()
     }
-    func deleteModel(_ model: any SimpleModel, forKey cacheKey: String?, context: Any?) { note() }
+    func deleteModel(_ model: any SimpleModel, forKey cacheKey: String?, context: Any?) { record() }
 }

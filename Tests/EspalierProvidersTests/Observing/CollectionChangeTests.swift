@@ -2,9 +2,10 @@ import EspalierProviders
 import EspalierTestSupport
 import Testing
 
-@Suite("steps of a collection's change")
+@Suite("The steps of a collection's change are consistent")
 struct CollectionChangeTests {
-    @Test("are counted") func counting() {
+    @Test("Steps are counted by kind")
+    func counting() {
         let steps: [CollectionChangeInformation] = [
             .insert(index: 0), .delete(index: 1), .update(index: 0), .insert(index: 2),
         ]
@@ -13,19 +14,22 @@ struct CollectionChangeTests {
         #expect([CollectionChangeInformation]().deltaNumberOfElements() == 0)
     }
 
-    @Test("are equal if they say the same") func equality() {
+    @Test("Changes are equal if their steps are equal")
+    func equality() {
         #expect(CollectionChange.reset == .reset && .changes([]) != CollectionChange.reset)
         #expect(CollectionChange.changes([.insert(index: 1)]) == .changes([.insert(index: 1)]))
         #expect(CollectionChange.changes([.insert(index: 1)]) != .changes([.delete(index: 1)]))
     }
 
-    @Test("a reset takes out and puts in everything") func reset() {
+    @Test("The difference of a reset replaces all elements")
+    func reset() {
         let difference = CollectionChange.reset.difference(from: [1, 2], to: [2, 3, 4])
         #expect(difference.removals.count == 2 && difference.insertions.count == 3)
         #expect([1, 2].applying(difference) == [2, 3, 4])
     }
 
-    @Test("steps of other collections than those given are a reset") func mismatch() {
+    @Test("The difference of steps that do not fit the collections replaces all elements")
+    func mismatch() {
         for change in [
             CollectionChange.changes([.delete(index: 9)]), .changes([.insert(index: -1)]),
             .changes([]),
@@ -36,7 +40,7 @@ struct CollectionChangeTests {
     }
 
     @Test(
-        "as a difference, lead from the old collection to the new one",
+        "The difference of steps leads from the old collection to the new one",
         arguments: 0..<200 as Range<UInt64>)
     func random(_ seed: UInt64) {
         var random = SeededGenerator(quietly: seed)

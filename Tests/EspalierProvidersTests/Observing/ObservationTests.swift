@@ -4,18 +4,19 @@ import EspalierProviders
 import Observation
 import Testing
 
-@MainActor @Suite("providers, observed")
+@MainActor @Suite("Providers are observable")
 struct ObservationTests {
     let rig = Rig()
 
-    /// How often what `read` reads has changed: once at most.
+    /// Counts the changes of what `read` reads: one at most.
     private func tracked(_ read: () -> Void) -> Guarded<Int> {
         let count = Guarded(0)
         withObservationTracking(read) { count.withLock { $0 += 1 } }
         return count
     }
 
-    @Test("whoever reads data is told of changes, own and others'") func single() async throws {
+    @Test("Reading data tracks a provider's own changes and those of others")
+    func single() async throws {
         rig.cache.put(ParentModel.named(2, "cached"))
         let provider = rig.single()
         var count = tracked { _ = provider.data }
@@ -34,7 +35,7 @@ struct ObservationTests {
         #expect(count.withLock { $0 } == 1)
     }
 
-    @Test("whoever reads elements, count or as a collection is told of changes", arguments: 0..<5)
+    @Test("Reading elements, count or the collection tracks all changes", arguments: 0..<5)
     func collection(_ way: Int) async throws {
         rig.cache.put([ParentModel.named(1, "a")], "key")
         let (provider, sibling) = (await rig.collection("key"), await rig.collection("key"))
@@ -67,7 +68,8 @@ struct ObservationTests {
         #expect(count.withLock { $0 } == 1)
     }
 
-    @Test("nothing is tracked where no data is read") func untracked() async {
+    @Test("An update tracks nothing if no data is read")
+    func untracked() async {
         let (provider, list) = (rig.single(), await rig.collection("key"))
         let count = tracked {
             _ = provider.isPaused
@@ -84,7 +86,8 @@ struct ObservationTests {
         #expect(count.withLock { $0 } == 0)
     }
 
-    @Test("Observations follows both kinds of provider") func observations() async {
+    @Test("Observations follows both kinds of provider")
+    func observations() async {
         let (provider, list) = (rig.single(), await rig.collection())
         provider.setData(.named(1, "a"))
         list.setData([.named(1, "a")], cacheKey: nil)
@@ -97,7 +100,8 @@ struct ObservationTests {
         #expect(await iterator.next() == #"new ["new", "b"]"#)
     }
 
-    @Test("a collection is a random access collection") func randomAccess() async {
+    @Test("A collection provider is a random access collection")
+    func randomAccess() async {
         let list = await rig.collection(of: ChildModel.self)
         #expect(list.isEmpty && list.first == nil && list.last == nil && list.indices == 0..<0)
         list.setData((0..<5).map { .row($0) }, cacheKey: nil)

@@ -4,11 +4,12 @@ import Testing
 
 @testable import EspalierConsistency
 
-@MainActor @Suite("what providers show, as sequences")
+@MainActor @Suite("Providers publish asynchronous sequences")
 struct SequenceTests {
     let rig = Rig()
 
-    @Test("values begin with what is shown, and leave out what was overtaken") func values() async {
+    @Test("Values begin with the current model, and skip those that were overtaken")
+    func values() async {
         let provider = rig.single()
         var values = provider.values.makeAsyncIterator()
         #expect(await values.next() == .some(nil))
@@ -25,7 +26,8 @@ struct SequenceTests {
         #expect(await lists.next()?.ids == [1, 2, 3])
     }
 
-    @Test("every sequence has all values of its own") func independent() async {
+    @Test("Every sequence gets all values")
+    func independent() async {
         let provider = rig.single()
         provider.setData(.named(1, "a"))
         var (first, second) = (
@@ -35,7 +37,7 @@ struct SequenceTests {
         #expect(await second.next()??.name == "a")
     }
 
-    @Test("changes have all changes, the own ones too, with where they came from")
+    @Test("Changes contain all changes with their origins, including the provider's own")
     func singleChanges() async throws {
         rig.cache.put(ParentModel.named(2, "cached"))
         let provider = rig.single()
@@ -57,7 +59,7 @@ struct SequenceTests {
             seen == ["own own c1", "update update c2", "cache cached -", "update - c3", "own - -"])
     }
 
-    @Test("a collection's changes have what was before and after, and the steps between")
+    @Test("A collection's changes contain the elements before and after, and the steps")
     func collectionChanges() async {
         rig.cache.put([ChildModel.row(7)], "other")
         let (a, b) = (
@@ -81,7 +83,8 @@ struct SequenceTests {
             #expect(list.applying(change.difference) == change.data)
             list = change.data
             seen.append(
-                "\(change.origin) \(change.context as? String ?? "-") \(change.data.map { $0.id ?? 0 })"
+                "\(change.origin) \(change.context as? String ?? "-") "
+                    + "\(change.data.map { $0.id ?? 0 })"
             )
             if seen.count == 6 { break }
         }
@@ -93,7 +96,8 @@ struct SequenceTests {
             ])
     }
 
-    @Test("none is lost, however slowly they are taken") func slow() async {
+    @Test("Changes lose nothing, however slow the reader is")
+    func slow() async {
         let provider = rig.single(ChildModel.self)
         let changes = provider.changes
         for number in 0..<1_000 { provider.setData(.row(number)) }
@@ -105,7 +109,8 @@ struct SequenceTests {
         }
     }
 
-    @Test("sequences end with their provider, and do not keep it alive") func end() async {
+    @Test("Sequences end with their provider, and do not keep it alive")
+    func end() async {
         var single: DataProvider<ParentModel>? = rig.single()
         var list: CollectionDataProvider<ParentModel>? = await rig.collection("key")
         single?.setData(.named(1, "a"))
@@ -124,7 +129,8 @@ struct SequenceTests {
         #expect(count == 2)
     }
 
-    @Test("a cancelled task's sequence ends, and the others go on") func cancelled() async {
+    @Test("The sequence of a cancelled task ends, and the others continue")
+    func cancelled() async {
         let provider = rig.single()
         let values = provider.values
         let task = Task { for await _ in values {} }
@@ -137,11 +143,10 @@ struct SequenceTests {
     }
 }
 
-@MainActor @Suite("what keeps providers alive")
+@MainActor @Suite("The life of a provider depends on its owners only")
 struct LifetimeTests {
-    @Test("nothing that is done: neither fetches, nor edits, nor the manager") func done()
-        async throws
-    {
+    @Test("Completed fetches, edits and the manager do not keep a provider alive")
+    func done() async throws {
         let rig = Rig()
         rig.cache.put([ParentModel.named(1, "a")], "key")
         var single: DataProvider<ParentModel>? = rig.single()
@@ -163,7 +168,8 @@ struct LifetimeTests {
         await rig.flush()
     }
 
-    @Test("the index gives back at once what a provider took that is gone") func givenBack() async {
+    @Test("The index releases the nodes of a deallocated provider at once")
+    func givenBack() async {
         let rig = Rig()
         let worker = rig.manager.consistencyManager.worker
         do {
@@ -171,28 +177,30 @@ struct LifetimeTests {
             single.setData(.named(1, "a"))
             for _ in 0..<3 { list.setData([.named(1, "a"), .named(2, "b")], cacheKey: nil) }
             await rig.flush()
-            // A model and its child, twice more in the list, and the list itself.
+            // A model and its child, both twice in the list, and the list itself.
             #expect(await worker.nodeCount == 7)
         }
         await rig.flush()
         #expect(await worker.nodeCount == 0)
     }
 
-    @Test("a fetch under way does, until it is answered") func underWay() async {
+    @Test("A fetch in progress keeps its provider alive until the reply")
+    func underWay() async {
         let rig = Rig(HeldCache())
         var single: DataProvider<ParentModel>? = rig.single()
         weak let reference = single
         var result: ParentModel?
         single?.fetchDataFromCache(withCacheKey: "ParentModel:1") { model, _ in result = model }
         single = nil
-        await rig.cache.asked(1)
+        await rig.cache.waitForReads(1)
         #expect(reference != nil)
-        rig.cache.answer("ParentModel:1", ParentModel.named(1, "a"), again: true)
+        rig.cache.reply("ParentModel:1", ParentModel.named(1, "a"), again: true)
         await rig.flush()
         #expect(result?.name == "a" && reference == nil)
     }
 
-    @Test("a manager goes when its providers go") func manager() async {
+    @Test("A manager is deallocated with its last provider")
+    func manager() async {
         var rig: Rig? = Rig()
         weak let reference = rig?.manager
         rig?.single().setData(.named(1, "a"))

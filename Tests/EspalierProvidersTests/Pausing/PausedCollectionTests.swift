@@ -3,14 +3,14 @@ import EspalierModels
 import EspalierProviders
 import Testing
 
-@MainActor @Suite("a paused collection")
+@MainActor @Suite("A paused collection keeps its elements")
 struct PausedCollectionTests {
     let rig = Rig()
     let delegate = Delegate()
 
     private func row(_ ids: Int...) -> [ChildModel] { ids.map { .row($0) } }
 
-    /// One that edits and one that is paused, of what is cached.
+    /// Returns a provider that edits and a provider that is paused, of the cached collection.
     private func pair(_ ids: Int...) async -> (
         CollectionDataProvider<ChildModel>, CollectionDataProvider<ChildModel>
     ) {
@@ -24,7 +24,7 @@ struct PausedCollectionTests {
     }
 
     @Test(
-        "applies nothing; resumed it is as its siblings at once, with one reset",
+        "A paused collection changes nothing, and is reset once when it is resumed",
         arguments: [false, true])
     func edits(authorIsPaused: Bool) async {
         let (author, paused) = await pair(0)
@@ -46,9 +46,9 @@ struct PausedCollectionTests {
         #expect(rig.cache.count("set all") == 5)
     }
 
-    @Test("changed and changed back: nobody is called", arguments: [false, true]) func back(
-        authorIsPaused: Bool
-    ) async {
+    @Test(
+        "A resumed collection makes no call if its changes cancelled out", arguments: [false, true])
+    func back(authorIsPaused: Bool) async {
         let (author, paused) = await pair(0)
         if authorIsPaused { author.isPaused = true }
         author.append(row(1))
@@ -61,7 +61,8 @@ struct PausedCollectionTests {
             paused.data == [.row(0, "old")] && delegate.calls == 0 && author.data == paused.data)
     }
 
-    @Test("the author may be gone when it is resumed") func authorGone() async {
+    @Test("A collection can be resumed after the author of an edit is deallocated")
+    func authorGone() async {
         var (author, paused):
             (CollectionDataProvider<ChildModel>?, CollectionDataProvider<ChildModel>) = await pair(
                 0)
@@ -76,8 +77,8 @@ struct PausedCollectionTests {
                 && delegate.contexts == ["context"])
     }
 
-    @Test("updates of models alone are told exactly, with the latest context") func updates() async
-    {
+    @Test("Resuming reports updates of elements as exact steps, with the latest context")
+    func updates() async {
         let (author, paused) = await pair(1, 2, 3)
         rig.manager.updateModel(ChildModel.row(1, "new"), context: "first")
         rig.manager.updateModel(ChildModel.row(3, "new"), context: "second")
@@ -92,7 +93,8 @@ struct PausedCollectionTests {
         #expect(delegate.changes == [.changes([.update(index: 2), .update(index: 0)])])
     }
 
-    @Test("deletions are told exactly, updates of what stays, too") func deletions() async {
+    @Test("Resuming reports deletions and updates as exact steps")
+    func deletions() async {
         let (_, paused) = await pair(1, 2, 3, 4)
         rig.manager.deleteModel(ChildModel.row(2))
         rig.manager.updateModel(ChildModel.row(4, "new"))
@@ -108,7 +110,7 @@ struct PausedCollectionTests {
             ])
     }
 
-    @Test("an update that was in flight when it was paused is missed, and shown when resumed")
+    @Test("An update in progress during a pause is shown when the collection is resumed")
     func inFlight() async {
         rig.cache.put([ChildModel.row(1, "old")], "key")
         let provider = await rig.collection("key", of: ChildModel.self, delegate)
@@ -122,7 +124,8 @@ struct PausedCollectionTests {
                 && delegate.changes == [.changes([.update(index: 0)])])
     }
 
-    @Test("pausing twice and resuming twice is once") func twice() async {
+    @Test("Pausing and resuming twice has the effect of once")
+    func twice() async {
         let (author, paused) = await pair(1)
         author.append(row(2))
         paused.isPaused = true
@@ -132,8 +135,8 @@ struct PausedCollectionTests {
         #expect(delegate.calls == 1 && paused.count == 2)
     }
 
-    @Test("its own edits take place, where its siblings have those elements") func ownEdits() async
-    {
+    @Test("Edits of a paused provider apply where its siblings have the same elements")
+    func ownEdits() async {
         let (author, paused) = await pair(1, 2, 3)
         author.insert(row(8, 9), at: 0)
         paused.insert(row(5), at: 1)
@@ -152,7 +155,8 @@ struct PausedCollectionTests {
         #expect(paused.data == author.data && delegate.changes == [.reset])
     }
 
-    @Test("own edits alone leave nothing to tell") func onlyOwnEdits() async {
+    @Test("Resuming makes no call if only the provider itself has made edits")
+    func onlyOwnEdits() async {
         let (author, paused) = await pair(1)
         paused.append(row(2))
         paused.setData(row(5, 6), cacheKey: "key")
@@ -163,7 +167,7 @@ struct PausedCollectionTests {
         #expect(paused.data == row(6) && delegate.calls == 0)
     }
 
-    @Test("an own edit of an element that is gone changes what is shown, until resumed")
+    @Test("An edit of an element that is gone changes what is shown until resuming")
     func editGone() async {
         let (author, paused) = await pair(1, 2)
         author.remove(at: 0)
@@ -181,7 +185,8 @@ struct PausedCollectionTests {
         #expect(paused.data == author.data && delegate.calls == 0)
     }
 
-    @Test("own edits and others' updates: exact steps") func ownEditsAndUpdates() async {
+    @Test("Resuming reports others' updates exactly, after edits of the paused provider")
+    func ownEditsAndUpdates() async {
         let (author, paused) = await pair(1, 2)
         paused.insert(row(0), at: 0)
         rig.manager.updateModel(ChildModel.row(2, "new"))
@@ -190,7 +195,8 @@ struct PausedCollectionTests {
         #expect(paused.data == author.data && delegate.changes == [.changes([.update(index: 2)])])
     }
 
-    @Test("a fetch while paused shows what there is now") func fetching() async throws {
+    @Test("A fetch during a pause shows the current elements")
+    func fetching() async throws {
         let (author, paused) = await pair(1)
         rig.cache.put([ChildModel.row(5)], "other")
         author.append(row(2))
@@ -204,7 +210,8 @@ struct PausedCollectionTests {
         #expect(paused.data.map(\.id) == [5, 6] && delegate.changes == [.reset])
     }
 
-    @Test("a sibling's fetch reaches it when it is resumed") func siblingFetch() async throws {
+    @Test("A sibling's fetch is shown when the provider is resumed")
+    func siblingFetch() async throws {
         let early = await rig.collection("key", of: ChildModel.self, delegate)
         early.isPaused = true
         rig.cache.put([ChildModel.row(1)], "key")
@@ -214,7 +221,7 @@ struct PausedCollectionTests {
         #expect(early.data == late.data && delegate.changes == [.reset])
     }
 
-    @Test("moved to another key while paused, it shows that, and its siblings' edits when resumed")
+    @Test("A paused provider that changes its key shows the other collection, and its edits later")
     func moved() async {
         let (author, paused) = await pair(1)
         paused.setData(row(5), cacheKey: "other")
@@ -227,7 +234,7 @@ struct PausedCollectionTests {
         #expect(paused.data == row(5, 6) && delegate.calls == 1)
     }
 
-    @Test("in a batch, all are paused together, and the batch is told once of those that changed")
+    @Test("A batch pauses all its providers, and names those that changed when it is resumed")
     func batch() async {
         let (author, _) = await pair(1)
         let (a, b, c) = (
@@ -258,7 +265,8 @@ struct PausedCollectionTests {
         #expect(batchDelegate.touched.flatMap { $0 }.count == 2)
     }
 
-    @Test("a provider of a batch pauses all of it") func pausedThroughBatch() async {
+    @Test("Pausing one provider of a batch pauses all of them")
+    func pausedThroughBatch() async {
         let (a, b) = (rig.single(), await rig.collection())
         let batch = BatchDataProviderListener(dataProviders: [a, b], dataModelManager: rig.manager)
         a.isPaused = true

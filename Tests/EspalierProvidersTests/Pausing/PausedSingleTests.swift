@@ -3,7 +3,7 @@ import EspalierModels
 import EspalierProviders
 import Testing
 
-@MainActor @Suite("a paused single provider")
+@MainActor @Suite("A paused single provider keeps its model")
 struct PausedSingleTests {
     let rig = Rig()
     let delegate = Delegate()
@@ -17,7 +17,7 @@ struct PausedSingleTests {
         return provider
     }
 
-    @Test("keeps its model, and gets all that was missed in one call, with the latest context")
+    @Test("A resumed provider gets all changes in one call, with the latest context")
     func netChange() async {
         let provider = paused()
         rig.single().setData(
@@ -32,7 +32,8 @@ struct PausedSingleTests {
         #expect(delegate.contexts == ["context"])
     }
 
-    @Test("what cancelled out is not told") func cancelled() async {
+    @Test("A resumed provider makes no call if its changes cancelled out")
+    func cancelled() async {
         let provider = paused()
         rig.manager.updateModel(ChildModel.row(1, "new"))
         rig.manager.updateModel(ChildModel.row(1, "child"))
@@ -42,7 +43,8 @@ struct PausedSingleTests {
         #expect(delegate.calls == 0)
     }
 
-    @Test("a deletion comes when it is resumed") func deleted() async {
+    @Test("A deletion during a pause is shown on resuming")
+    func deleted() async {
         let provider = paused()
         rig.manager.deleteModel(ChildModel.row(1), context: "context")
         await rig.flush()
@@ -52,8 +54,8 @@ struct PausedSingleTests {
         #expect(provider.data == nil && delegate.contexts == ["context"])
     }
 
-    @Test("what it sets itself is shown, and not overwritten by what was before") func sets() async
-    {
+    @Test("A model that is set during a pause is shown, and not overwritten by earlier changes")
+    func sets() async {
         let provider = paused()
         rig.manager.updateModel(ParentModel.named(0, "update"))
         await rig.flush()
@@ -63,7 +65,8 @@ struct PausedSingleTests {
         #expect(provider.data?.name == "own" && delegate.calls == 0)
     }
 
-    @Test("set to another model, it gets what that one missed") func setsOther() async {
+    @Test("A provider that is set to another model gets what that model has missed")
+    func setsOther() async {
         let provider = paused()
         rig.manager.updateModel(ParentModel.named(0, "update"))
         provider.setData(.named(5, "other"))
@@ -75,8 +78,8 @@ struct PausedSingleTests {
         #expect(provider.data?.name == "new" && delegate.contexts == ["context"])
     }
 
-    @Test("what it fetches is shown, and kept consistent while paused") func fetches() async throws
-    {
+    @Test("A model that is fetched during a pause is shown, and kept consistent")
+    func fetches() async throws {
         let provider = paused()
         rig.manager.updateModel(ChildModel.row(1, "before"))
         await rig.flush()
