@@ -99,7 +99,7 @@ struct ClosedScreenTests {
         #expect(errors == 50)
     }
 
-    @Test("A static edit calls its completion once, which is optional")
+    @Test("A static edit of a missing collection reads it once, also without a completion")
     func withoutCompletion() async {
         Provider.removeAtIndex({ _ in 0 }, cacheKey: "key", dataModelManager: rig.manager)
         await rig.flush()

@@ -131,14 +131,14 @@ struct FetchTests {
     func cascade() async {
         let screen = manager.screen(
             Shelf("s", 0, [Page("p", 0, [Page(nil, 0, leaf: Leaf("x"))], leaf: Leaf("l"))]))
-        var heard: [[String?]] = []
+        var outcome: [[String?]] = []
         for leaf in ["l", "x", "none"] {
             manager.delete(Leaf(leaf), context: nil, time: ChangeTime()) { models in
-                heard.append(models.map(\.modelIdentifier))
+                outcome.append(models.map(\.modelIdentifier))
             }
         }
         await manager.flush()
-        #expect(heard == [["p"], [], []] && isSame(screen.model, Shelf("s")))
+        #expect(outcome == [["p"], [], []] && isSame(screen.model, Shelf("s")))
     }
 
     @Test("Times are ordered by creation")

@@ -45,14 +45,14 @@ struct PausedModelTests {
     @Test(
         "A listener that shows another model gets no changes of the one before",
         arguments: [true, false])
-    func otherModel(isTold: Bool) async {
+    func otherModel(isRegistered: Bool) async {
         let screen = manager.screen(Leaf("0", 0))
         let other = manager.screen(Leaf("1", 0))
         manager.pauseListener(screen)
         manager.updateModel(Leaf("0", 1))
         await manager.flush()
         screen.model = Leaf("1", 0)
-        if isTold { manager.addListener(screen) }
+        if isRegistered { manager.addListener(screen) }
         manager.resumeListener(screen)
         await manager.flush()
         #expect(screen.calls.isEmpty && screen.model as? Leaf == Leaf("1", 0))
@@ -60,13 +60,13 @@ struct PausedModelTests {
     }
 
     @Test("Another model is not deleted along with the one before", arguments: [true, false])
-    func deletedBefore(isTold: Bool) async {
+    func deletedBefore(isRegistered: Bool) async {
         let screen = manager.screen(Leaf("0", 0))
         manager.pauseListener(screen)
         manager.deleteModel(Leaf("0"))
         await manager.flush()
         screen.model = Leaf("1", 0)
-        if isTold { manager.addListener(screen) }
+        if isRegistered { manager.addListener(screen) }
         manager.resumeListener(screen)
         await manager.flush()
         #expect(screen.calls.isEmpty)

@@ -4,11 +4,11 @@ import Testing
 
 /// Records the calls of its functions.
 private final class ObservedConsistency: ConsistencyManager, @unchecked Sendable {
-    @MainActor var heard: [String] = []
+    @MainActor var calls: [String] = []
     @MainActor private var kept: Double = 0
 
     override var delegate: (any ConsistencyManagerDelegate)? {
-        didSet { heard.append("delegate") }
+        didSet { calls.append("delegate") }
     }
     override var garbageCollectionInterval: Double {
         get { kept }
@@ -16,37 +16,37 @@ private final class ObservedConsistency: ConsistencyManager, @unchecked Sendable
     }
 
     override func pauseListener(_ listener: any ConsistencyManagerListener) {
-        heard.append("pause")
+        calls.append("pause")
         super.pauseListener(listener)
     }
     override func resumeListener(_ listener: any ConsistencyManagerListener) {
-        heard.append("resume")
+        calls.append("resume")
         super.resumeListener(listener)
     }
     override func isListenerPaused(_ listener: any ConsistencyManagerListener) -> Bool {
-        heard.append("isPaused")
+        calls.append("isPaused")
         return super.isListenerPaused(listener)
     }
     override func clearListenersAndCancelAllTasks(
         _ completion: (@MainActor @Sendable () -> Void)? = nil
     ) {
-        heard.append("clear")
+        calls.append("clear")
         super.clearListenersAndCancelAllTasks(completion)
     }
     override func addModelUpdatesListener(_ updatesListener: any ConsistencyManagerUpdatesListener)
     {
-        heard.append("add")
+        calls.append("add")
         super.addModelUpdatesListener(updatesListener)
     }
     override func removeModelUpdatesListener(
         _ updatesListener: any ConsistencyManagerUpdatesListener
     ) {
-        heard.append("remove")
+        calls.append("remove")
         super.removeModelUpdatesListener(updatesListener)
     }
     override func cleanMemory() {
         super.cleanMemory()
-        Task { @MainActor in heard.append("clean") }
+        Task { @MainActor in calls.append("clean") }
     }
 }
 
@@ -68,11 +68,11 @@ struct SubclassTests {
         manager.removeModelUpdatesListener(recorder)
         manager.clearListenersAndCancelAllTasks()
         #expect(
-            manager.heard == ["delegate", "add", "pause", "isPaused", "resume", "remove", "clear"])
+            manager.calls == ["delegate", "add", "pause", "isPaused", "resume", "remove", "clear"])
         #expect(manager.garbageCollectionInterval == 7)
         #expect(screen.model as? Leaf == Leaf("0", 1) && recorder.calls.count == 1)
         manager.cleanMemory()
-        for _ in 0..<100 where manager.heard.last != "clean" { await Task.yield() }
-        #expect(manager.heard.last == "clean")
+        for _ in 0..<100 where manager.calls.last != "clean" { await Task.yield() }
+        #expect(manager.calls.last == "clean")
     }
 }

@@ -27,9 +27,9 @@ struct UpdateSetTests {
 
     @Test("The updates name only the root if only its own fields differ")
     func rootOnly() async {
-        let heard = await updates(
+        let outcome = await updates(
             of: Page("0", 0, leaf: Leaf("1")), posting: Page("0", 4, leaf: Leaf("1")))
-        #expect(heard == [.changed(["0"])])
+        #expect(outcome == [.changed(["0"])])
     }
 
     @Test("The updates name a replaced child and its parent, but not the new child's children")
@@ -85,22 +85,22 @@ struct UpdateSetTests {
     @Test("The updates name the root if it is deleted")
     func deletedRoot() async {
         let tree = Page("0", 0, [Page("2")], leaf: Leaf("1"))
-        let heard = await updates(of: tree, deleting: Leaf("0"))
-        #expect(heard.updates == [.deleted(["0"])] && heard.model == nil)
+        let outcome = await updates(of: tree, deleting: Leaf("0"))
+        #expect(outcome.updates == [.deleted(["0"])] && outcome.model == nil)
     }
 
     @Test("The updates name all nodes on the path of a deletion that cascades to the root")
     func cascade() async {
-        let heard = await updates(of: Page("0", 0, leaf: Leaf("1")), deleting: Leaf("1"))
-        #expect(heard.updates == [.deleted(["0", "1"])] && heard.model == nil)
+        let outcome = await updates(of: Page("0", 0, leaf: Leaf("1")), deleting: Leaf("1"))
+        #expect(outcome.updates == [.deleted(["0", "1"])] && outcome.model == nil)
     }
 
     @Test("The updates name an optional child as deleted, and its parent as changed")
     func optional() async {
-        let heard = await updates(
+        let outcome = await updates(
             of: Page("0", 0, [Page("2")], leaf: Leaf("1")), deleting: Leaf("2"))
-        #expect(heard.updates == [.changed(["0"], deleted: ["2"])])
-        #expect(heard.model as? Page == Page("0", 0, leaf: Leaf("1")))
+        #expect(outcome.updates == [.changed(["0"], deleted: ["2"])])
+        #expect(outcome.model as? Page == Page("0", 0, leaf: Leaf("1")))
         let best = await updates(of: Shelf("0", 0, [], best: Leaf("2")), deleting: Leaf("2"))
         #expect(best.updates == [.changed(["0"], deleted: ["2"])] && isSame(best.model, Shelf("0")))
     }
@@ -108,17 +108,17 @@ struct UpdateSetTests {
     @Test("The updates name nodes as deleted up to the element where the cascade ends")
     func cascadeToElement() async {
         let tree = Page("0", 0, [Page("2", 0, leaf: Leaf("3")), Page("4")], leaf: Leaf("1"))
-        let heard = await updates(of: tree, deleting: Leaf("3"))
-        #expect(heard.updates == [.changed(["0"], deleted: ["2", "3"])])
-        #expect(heard.model as? Page == Page("0", 0, [Page("4")], leaf: Leaf("1")))
+        let outcome = await updates(of: tree, deleting: Leaf("3"))
+        #expect(outcome.updates == [.changed(["0"], deleted: ["2", "3"])])
+        #expect(outcome.model as? Page == Page("0", 0, [Page("4")], leaf: Leaf("1")))
     }
 
     @Test("A deletion cascades through a model without identifier")
     func cascadeThroughInline() async {
         let tree = Page("0", 0, [Page(nil, 0, [Page("5")], leaf: Leaf("3"))], leaf: Leaf("1"))
-        let heard = await updates(of: tree, deleting: Leaf("3"))
-        #expect(heard.updates == [.changed(["0"], deleted: ["3"])])
-        #expect(heard.model as? Page == Page("0", 0, leaf: Leaf("1")))
+        let outcome = await updates(of: tree, deleting: Leaf("3"))
+        #expect(outcome.updates == [.changed(["0"], deleted: ["3"])])
+        #expect(outcome.model as? Page == Page("0", 0, leaf: Leaf("1")))
     }
 
     @Test("The updates name a repeated child once when it is deleted everywhere")
@@ -126,9 +126,9 @@ struct UpdateSetTests {
         let leaf = Leaf("2")
         let tree = Shelf(
             "0", 0, [leaf, Shelf("1", 0, [leaf], best: leaf), leaf, Leaf("3")], best: leaf)
-        let heard = await updates(of: tree, deleting: Leaf("2"))
-        #expect(heard.updates == [.changed(["0", "1"], deleted: ["2"])])
-        #expect(isSame(heard.model, Shelf("0", 0, [Shelf("1"), Leaf("3")])))
+        let outcome = await updates(of: tree, deleting: Leaf("2"))
+        #expect(outcome.updates == [.changed(["0", "1"], deleted: ["2"])])
+        #expect(isSame(outcome.model, Shelf("0", 0, [Shelf("1"), Leaf("3")])))
     }
 
     @Test("The updates of several posted models arrive in one call")
@@ -140,8 +140,8 @@ struct UpdateSetTests {
 
     @Test("The updates name no deleted node that was not in the tree")
     func notThere() async {
-        let heard = await updates(of: Page("0", 0), deleting: Leaf("9"))
-        #expect(heard.updates.isEmpty && heard.model as? Page == Page("0", 0))
+        let outcome = await updates(of: Page("0", 0), deleting: Leaf("9"))
+        #expect(outcome.updates.isEmpty && outcome.model as? Page == Page("0", 0))
     }
 
     @Test("A deleted model is not in its tree for later updates, but its children may be elsewhere")
