@@ -1,3 +1,4 @@
+import EspalierCharts
 import Testing
 
 @testable import EspalierCLI

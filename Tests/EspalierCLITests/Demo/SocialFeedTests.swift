@@ -89,7 +89,7 @@ struct SocialFeedTests {
         let file = URL(filePath: #filePath).resolvingSymlinksInPath()
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-            .appending(path: "Sources/EspalierCLI/Demo/SocialModels.swift")
+            .appending(path: "Sources/EspalierCLI/Demo/SocialFeed.swift")
         let source = try String(contentsOf: file, encoding: .utf8).replacing(
             ", Equatable", with: "")
         #expect(source.contains(Message.declaration))
