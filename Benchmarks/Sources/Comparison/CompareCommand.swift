@@ -33,7 +33,7 @@ struct CompareRun: ParsableCommand {
         help: ArgumentHelp(
             """
             How far caches grow, from 1000 records to 20000000; 1000000 when left out. What is beyond a million takes minutes \
-            more, and is measured of Espalier and the floor alone.
+            more, and is measured of Espalier and the hand-written baseline alone.
             """, valueName: "records"))
     var largest: Int?
 

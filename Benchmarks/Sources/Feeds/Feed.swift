@@ -1,4 +1,5 @@
 package import Espalier
+package import EspalierFixtures
 
 /// Feeds under one root: a tree of any size whose records all fit a page.
 @Normalized
@@ -90,4 +91,12 @@ package struct Person: Codable {
         self.followingCount = followingCount
         self.isVerified = isVerified
     }
+}
+
+/// The same timeline as a type without the macro, which is stored through its `Codable` conformance.
+package struct CodableTimeline: Codable, NormalizedModel {
+    package let id: String
+    package let feeds: [CodableFeed]
+    package var modelIdentifier: String? { "Timeline:\(id)" }
+    package var projectionIdentifier: String { "Timeline" }
 }

@@ -70,7 +70,7 @@ struct Writing: ParsableCommand {
             let nodes = Array(contents.nodes[start..<start + perFeed])
             let index = try nodes.map { node in
                 guard let entry = byHandle[node.key] else {
-                    throw BenchmarkError.lacksRecord("\(node.key)")
+                    throw RawEnvironment.Failure.lacksRecord("\(node.key)")
                 }
                 return entry
             }

@@ -1,4 +1,5 @@
 import Foundation
+import Feeds
 import Testing
 
 @testable import Comparison
@@ -30,7 +31,7 @@ struct SurroundingsTests {
     @Test("a path is on the deepest mount it is below, and of several there on the last")
     func mounts() {
         let table = MountTable(
-            """
+            parsing: """
             1 0 8:1 / / rw - ext4 /dev/sda1 rw
             2 1 0:5 / /tmp rw,nosuid shared:7 - tmpfs tmpfs rw
             3 1 0:6 / /data rw - ext4 /dev/sdb rw
@@ -40,14 +41,14 @@ struct SurroundingsTests {
             nonsense
             6 1 0:9 / /cut rw -
             """)
-        #expect(table.fileSystem(ofResolved: "/home/me") == "ext4")
-        #expect(table.fileSystem(ofResolved: "/tmp") == "tmpfs")
-        #expect(table.fileSystem(ofResolved: "/tmp/a/b") == "tmpfs")
-        #expect(table.fileSystem(ofResolved: "/tmpfile") == "ext4")
-        #expect(table.fileSystem(ofResolved: "/data/x") == "xfs")
-        #expect(table.fileSystem(ofResolved: "/with blank/x") == "btrfs")
-        #expect(table.fileSystem(ofResolved: "/cut/x") == "ext4")
-        #expect(MountTable("").fileSystem(ofResolved: "/") == nil)
+        #expect(table.mount(of: "/home/me")?.type == "ext4")
+        #expect(table.mount(of: "/tmp")?.type == "tmpfs")
+        #expect(table.mount(of: "/tmp/a/b")?.type == "tmpfs")
+        #expect(table.mount(of: "/tmpfile")?.type == "ext4")
+        #expect(table.mount(of: "/data/x")?.type == "xfs")
+        #expect(table.mount(of: "/with blank/x")?.type == "btrfs")
+        #expect(table.mount(of: "/cut/x")?.type == "ext4")
+        #expect(MountTable(parsing: "").mount(of: "/")?.type == nil)
     }
 
     @Test("versions that have no call are found in what there is, or not at all")

@@ -1,3 +1,4 @@
+import EspalierFixtures
 import EspalierLMDB
 import EspalierStore
 

@@ -1,4 +1,5 @@
 import EspalierCompression
+import EspalierFixtures
 import EspalierLMDB
 import Foundation
 
@@ -34,15 +35,8 @@ struct Surroundings: Sendable {
         let files = FileManager.default
         let space = try? files.attributesOfFileSystem(forPath: folder)[.systemFreeSize] as? NSNumber
         let mode = try? files.attributesOfItem(atPath: folder)[.posixPermissions] as? NSNumber
-        disk = Disk(mount: Self.mount(of: folder), freeBytes: space?.intValue, mode: mode?.intValue)
-    }
-
-    private static func mount(of folder: String) -> MountTable.Mount? {
-        guard let file = FileHandle(forReadingAtPath: "/proc/self/mountinfo"),
-            let data = try? file.readToEnd()
-        else {
-            return nil
-        }
-        return MountTable(parsing: String(decoding: data, as: UTF8.self)).mount(of: folder)
+        disk = Disk(
+            mount: MountTable.ofThisSystem()?.mount(of: folder), freeBytes: space?.intValue,
+            mode: mode?.intValue)
     }
 }

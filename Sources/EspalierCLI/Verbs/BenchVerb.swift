@@ -1,4 +1,5 @@
 import ArgumentParser
+import EspalierBench
 
 /// `espalier bench`: what the library measures about itself.
 struct BenchVerb: ParsableCommand {

@@ -1,7 +1,10 @@
+#if CommandLine
 import EspalierCharts
 import Testing
 
+@testable import EspalierBench
 @testable import EspalierCLI
+@testable import EspalierFixtures
 
 @Suite("What a suite came to, as a table, as JSON and as CSV")
 struct BenchReportTests {
@@ -16,7 +19,7 @@ struct BenchReportTests {
         }
         result = SuiteResult(
             suite: .writing, timings: [base, other, Timing(name: "never done")], baseline: "base",
-            figures: [("recordBytes.raw", "bytes", .count(7))],
+            figures: [.init("recordBytes.raw", "bytes", .count(7))],
             chart: .medians(
                 "t", "s", sections: [(nil, [base, other])], baseline: base, emphasised: "base"))
     }
@@ -61,3 +64,4 @@ struct BenchReportTests {
         }
     }
 }
+#endif

@@ -1,3 +1,5 @@
+#if CommandLine
+import EspalierBench
 import Foundation
 import Testing
 
@@ -65,7 +67,7 @@ struct BenchVerbTests {
         #expect(
             lines[2].split(separator: " ").joined(separator: " ")
                 == "name unit count p50 p90 p99 p99.9 max ratio")
-        #expect(lines.contains("ratio: of medians, to 'floor: by hand over LMDB'"))
+        #expect(lines.contains("ratio: of medians, to 'hand-written baseline over LMDB'"))
         #if DEBUG
         #expect(
             outcome.errors == "espalier: note: this is a debug build: the figures mean nothing\n")
@@ -120,3 +122,4 @@ struct BenchVerbTests {
         #expect([SIGINT, SIGTERM, SIGHUP].map(Terminal.isIgnored) == ignored)
     }
 }
+#endif

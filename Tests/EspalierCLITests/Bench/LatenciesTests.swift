@@ -1,7 +1,6 @@
-import EspalierCharts
+#if CommandLine
+import EspalierFixtures
 import Testing
-
-@testable import EspalierCLI
 
 @Suite("Times are counted in a histogram of three digits")
 struct LatenciesTests {
@@ -49,3 +48,4 @@ struct LatenciesTests {
         #expect(first.curve.map(\.percentile) == [50, 75, 90, 95, 99, 99.5, 99.9, 100])
     }
 }
+#endif

@@ -1,6 +1,8 @@
+#if CommandLine
+import EspalierFixtures
 import Testing
 
-@testable import EspalierCLI
+@testable import EspalierBench
 
 @Suite("Ways are measured turn by turn")
 struct RoundsTests {
@@ -31,7 +33,7 @@ struct RoundsTests {
     @Test("a way that fails ends it")
     func failure() {
         #expect(throws: BenchError.self) {
-            try Rounds(seconds: 1).run([Rounds.Way("a") { throw BenchError.floorLacksRecord }])
+            try Rounds(seconds: 1).run([Rounds.Way("a") { throw BenchError.miss("") }])
         }
     }
 
@@ -61,3 +63,4 @@ struct RoundsTests {
         #expect(slow.ratio(to: nil) == nil && slow.ratio(to: Timing(name: "none")) == nil)
     }
 }
+#endif

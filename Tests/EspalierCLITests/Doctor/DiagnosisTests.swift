@@ -1,6 +1,7 @@
 import EspalierLMDB
 import EspalierStore
 import Foundation
+import EspalierFixtures
 import Testing
 
 @testable import EspalierCLI

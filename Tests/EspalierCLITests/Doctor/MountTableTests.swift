@@ -1,6 +1,5 @@
+import EspalierFixtures
 import Testing
-
-@testable import EspalierCLI
 
 @Suite("The file system under a path is told from the mount table")
 struct MountTableTests {

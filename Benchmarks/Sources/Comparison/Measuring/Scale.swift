@@ -36,7 +36,7 @@ struct Scale: Codable, Sendable {
         evictionReads: 60)
 
     /// Of records: less than a feed's worth is no cache, and more than some twenty millions the
-    /// limits of 8 GiB, the same for the engine and the floor, do not hold.
+    /// limits of 8 GiB, the same for the engine and the baseline, do not hold.
     static let largestAllowed = 1_000...20_000_000
 
     /// Caches grow by factors of ten to this many records; beyond a million only those grow that

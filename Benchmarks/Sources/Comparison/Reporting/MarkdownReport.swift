@@ -167,17 +167,17 @@ struct MarkdownReport {
                 [contender.name]
                     + sizes.map { size in
                         report.growth.first { $0.contender == contender && $0.records == size }
-                            .map { Format.microseconds(value($0)) + toFloor($0, value) } ?? "–"
+                            .map { Format.microseconds(value($0)) + toBaseline($0, value) } ?? "–"
                     })
         }
         return table.text
     }
 
-    /// In brackets, how many times as long as the floor at the same size.
-    private func toFloor(_ point: Growth.Point, _ value: (Growth.Point) -> Double) -> String {
+    /// Returns, in brackets, how many times as long as the baseline the engine takes at the same size.
+    private func toBaseline(_ point: Growth.Point, _ value: (Growth.Point) -> Double) -> String {
         guard point.contender == .engine,
-            let floor = report.growth.first(where: {
-                $0.records == point.records && $0.contender == .floor
+            let baseline = report.growth.first(where: {
+                $0.records == point.records && $0.contender == .handWrittenBaseline
             })
         else { return "" }
         return " (\(Format.ratio(value(point) / value(floor)))× floor)"

@@ -63,7 +63,9 @@ struct ReportCharts {
     }
 
     private var latency: String {
-        let shown: [ContenderID] = [.engineSnapshot, .engine, .floor, .jsonBlobs, .rocksDB]
+        let shown: [ContenderID] = [
+            .engineSnapshot, .engine, .handWrittenBaseline, .jsonBlobs, .rocksDB,
+        ]
         let series = report.latencies.filter { shown.contains($0.contender) }.flatMap { latency in
             // Alone only where it is the yardstick: more lines than this nobody can tell apart.
             latency.hasWriter || latency.contender == .engineSnapshot

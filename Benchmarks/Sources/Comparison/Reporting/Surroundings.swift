@@ -1,3 +1,4 @@
+import Feeds
 import Foundation
 
 /// The machine, the system and the versions that a report was made with. What can't be told is left
@@ -18,7 +19,7 @@ struct Surroundings: Codable, Sendable {
         let scratch = try? Scratch(in: directory)
         (fileSystem, versions) = withExtendedLifetime(scratch) {
             (
-                scratch.flatMap { MountTable.ofThisSystem()?.fileSystem(of: $0.path) },
+                scratch.flatMap { Self.fileSystem(of: $0.path) },
                 Versions(scratch: scratch?.path)
             )
         }
@@ -50,6 +51,13 @@ struct Surroundings: Codable, Sendable {
         }
         .joined(separator: "; ")
             + (isOptimised ? "" : "; a debug build, whose figures mean nothing")
+    }
+
+    /// Returns the type of the file system that contains a directory.
+    private static func fileSystem(of directory: String) -> String? {
+        guard let resolved = realpath(directory, nil) else { return nil }
+        defer { free(resolved) }
+        return MountTable.ofThisSystem()?.mount(of: String(cString: resolved))?.type
     }
 
     private static func processorName() -> String? {

@@ -93,8 +93,13 @@ struct EvictionUnderPressure {
             contender: limited.id, budget: contest.scale.evictionBudget, reads: accesses.count,
             hits: hits,
             feedsHeld: capacity, hitRate: Double(hits) / Double(accesses.count),
-            leastRecentlyUsed: ExactLRU.hitRate(of: accesses, capacity: capacity),
-            offlineOptimal: OfflineOptimal.hitRate(of: accesses, capacity: capacity),
+            leastRecentlyUsed: ExactLRU(capacity: capacity).hits(of: accesses).share,
+            offlineOptimal: OfflineOptimum(capacity: capacity).hits(of: accesses).share,
             microsecondsPerRead: time.microseconds / Double(accesses.count), mostBytes: mostBytes)
     }
+}
+
+extension [Bool] {
+    /// The share of true elements, 0 if there is none.
+    var share: Double { isEmpty ? 0 : Double(count { $0 }) / Double(count) }
 }

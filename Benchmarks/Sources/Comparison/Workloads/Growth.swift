@@ -129,7 +129,7 @@ extension Contestant {
     fileprivate var isMeasuredGrowing: Bool {
         switch role {
         case .engine: id == .engine || id == .engineCompressed
-        case .floor, .peer: true
+        case .baseline, .peer: true
         case .ceiling: false
         }
     }

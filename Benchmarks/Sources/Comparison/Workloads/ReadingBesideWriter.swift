@@ -1,6 +1,5 @@
 import Espalier
 import Feeds
-import Histogram
 
 /// How long reads take while a writer commits a hundred times a second, and while nobody writes.
 struct ReadingBesideWriter {
@@ -27,25 +26,22 @@ struct ReadingBesideWriter {
 
     /// What the turns of one contender came to, with a writer or without.
     private struct TurnLatencies {
-        private var all = ReadingBesideWriter.histogram()
+        private var all = Latencies()
         private var p99s: [Double] = []
         private var commits: [Double] = []
 
-        mutating func add(_ turn: Histogram<UInt64>, commits: Double) {
-            for value in turn.recordedValues() { all.record(value.value, count: value.count) }
-            p99s.append(Double(turn.valueAtPercentile(99)) / 1_000)
+        mutating func add(_ turn: Latencies, commits: Double) {
+            all.add(turn)
+            p99s.append(turn.microseconds(at: 99) ?? .nan)
             self.commits.append(commits)
         }
 
         func latency(of contender: ContenderID, hasWriter: Bool) -> Latency {
-            func at(_ percentile: Double) -> Double {
-                Double(all.valueAtPercentile(percentile)) / 1_000
-            }
+            func at(_ percentile: Double) -> Double { all.microseconds(at: percentile) ?? .nan }
             return Latency(
-                contender: contender, hasWriter: hasWriter, count: Int(all.totalCount), p50: at(50),
-                p90: at(90),
-                p99: at(99), most: Double(all.max) / 1_000,
-                p999: all.totalCount >= 10_000 ? at(99.9) : nil,
+                contender: contender, hasWriter: hasWriter, count: all.count, p50: at(50),
+                p90: at(90), p99: at(99), most: at(100),
+                p999: all.count >= 10_000 ? at(99.9) : nil,
                 middleP99: p99s.sorted()[p99s.count / 2],
                 commits: commits.reduce(0, +) / Double(commits.count))
         }
@@ -86,23 +82,31 @@ struct ReadingBesideWriter {
 
     private func measure(
         _ stand: Stand, _ set: FeedSet, isWriting: Bool, seconds: Double
-    ) throws -> (times: Histogram<UInt64>, commits: Double) {
+    ) throws -> (times: Latencies, commits: Double) {
         let writer =
             isWriting
-            ? PacedWriter(stand.contender, set.feeds, commitsPerSecond: Self.commitsPerSecond) : nil
+            ? writer(stand.contender, set.feeds) : nil
         let times = try read(stand, set.feeds.map(\.id), seconds: seconds)
-        return (times, try writer?.stop() ?? 0)
+        let written = try writer?.stop()
+        return (times, written.map { Double($0.commits) / $0.seconds } ?? 0)
     }
 
-    /// Of nanoseconds, up to a minute.
-    private static func histogram() -> Histogram<UInt64> {
-        Histogram(highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
+    /// Returns a writer of feeds, of which each has 1 % of its nodes changed since the last time.
+    private func writer(_ contender: any Contender, _ feeds: [Feed]) -> PacedWriter {
+        let contender = Lent(contender)
+        return PacedWriter(interval: .seconds(1 / Self.commitsPerSecond), state: feeds) {
+            feeds, number in
+            let feed = feeds[number % feeds.count].edited(number + 1)
+            feeds[number % feeds.count] = feed
+            contender.value.prepare(feed)
+            try contender.value.write(feed)
+        }
     }
 
-    private func read(_ stand: Stand, _ identifiers: [String], seconds: Double) throws -> Histogram<
-        UInt64
-    > {
-        var histogram = Self.histogram()
+    private func read(_ stand: Stand, _ identifiers: [String], seconds: Double) throws
+        -> Latencies
+    {
+        var latencies = Latencies()
         let table = ZipfTable(count: identifiers.count)
         var random = SplitMix64(state: 7)
         let clock = ContinuousClock()
@@ -113,9 +117,16 @@ struct ReadingBesideWriter {
                 throw ComparisonError.missing("\(stand.contestant.name): a feed beside a writer")
             }
             let after = clock.now
-            histogram.record(UInt64((after - now).microseconds * 1_000))
+            latencies.record(after - now)
             now = after
         }
-        return histogram
+        return latencies
     }
+}
+
+/// A contender that several threads use: reads may come from all of them, writes from one alone.
+struct Lent: @unchecked Sendable {
+    let value: any Contender
+
+    init(_ value: any Contender) { self.value = value }
 }

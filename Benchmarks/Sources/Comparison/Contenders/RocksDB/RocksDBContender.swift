@@ -1,6 +1,6 @@
 import Feeds
 
-/// RocksDB with the floor's codec: a record for each node under its identifier, which is what
+/// RocksDB with the hand-written baseline's codec: a record for each node under its identifier, which is what
 /// references are.
 final class RocksDBContender: Contender {
     private let directory: String

@@ -2,7 +2,7 @@ import Feeds
 import Foundation
 import GRDB
 
-/// Reads rows level by level, and assembles.
+/// Reads rows level by level, and puts the tree together.
 struct RowReading {
     let db: Database
     let decoder: JSONDecoder
