@@ -1,4 +1,5 @@
-/// Horizontal bars, one value each, as SVG: which of several ways is faster, and by how much.
+/// A chart of horizontal bars as SVG, one value a bar: it shows which of several ways is faster,
+/// and by how much.
 ///
 ///     let chart = BarChart(
 ///         title: "Reading a feed of 601 nodes", unit: .microseconds, scale: .logarithmic,
@@ -10,16 +11,17 @@
 ///         ])
 ///     try chart.svg.write(toFile: "reading.svg", atomically: true, encoding: .utf8)
 ///
-/// A bar whose value is not finite, or has no place on the scale, is drawn without length, and its
-/// value still written beside it. The same chart is the same bytes.
+/// A bar has no length if its value is not finite or has no place on the scale; its value is still
+/// written beside it. The same chart is the same bytes.
 public struct BarChart: Sendable, Hashable {
-    /// One value and what it is of.
+    /// A value and its label.
     public struct Bar: Sendable, Hashable {
         public var label: String
         public var value: Double
-        /// Something short behind the value, as a ratio.
+        /// A short text behind the value, such as a ratio.
         public var detail: String?
-        /// Drawn in the colour that the eye goes to. Where no bar is, all are.
+        /// Whether the bar has the colour that stands out. If no bar is emphasised, all bars have
+        /// it.
         public var isEmphasised: Bool
 
         public init(
@@ -32,7 +34,7 @@ public struct BarChart: Sendable, Hashable {
         }
     }
 
-    /// Bars that belong together, under a title of their own.
+    /// A group of bars under a title of its own.
     public struct Section: Sendable, Hashable {
         public var title: String?
         public var bars: [Bar]
@@ -48,7 +50,7 @@ public struct BarChart: Sendable, Hashable {
     public var unit: ChartUnit
     public var scale: ChartScale
     public var sections: [Section]
-    /// A line below the chart, as of the machine.
+    /// A line below the chart, such as the name of the machine.
     public var note: String?
 
     public init(
@@ -85,8 +87,8 @@ public struct BarChart: Sendable, Hashable {
     }
 }
 
-/// Places the bars of a chart: labels at the left, bars from a common line on, values at their
-/// ends.
+/// Places the bars of a chart: labels at the left, bars that begin at a common line, values at
+/// their ends.
 struct BarLayout {
     private let chart: BarChart
     private let labelWidth: Double
@@ -177,7 +179,7 @@ struct BarLayout {
         let baseline = y + Self.rowHeight / 2 + 4.5
         let label = bar.label.shortened(to: labelWidth + 0.1, at: 13)
         canvas.text(label, x: ChartFrame.margin, y: baseline, style: "label", full: bar.label)
-        // At least a line of it is seen of what is not nothing.
+        // A value above zero shows at least a line.
         let length = (scale?.position(of: bar.value) ?? 0) * barsWidth
         let seen = bar.value > 0 && length > 0 ? max(length, 1.5) : 0
         if seen > 0 {

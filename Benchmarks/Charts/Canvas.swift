@@ -14,14 +14,14 @@ struct Canvas {
         full: String? = nil
     ) {
         let anchorText = anchor == .start ? "" : " text-anchor=\"\(anchor.rawValue)\""
-        // What was shortened is shown whole where somebody points at it.
+        // A viewer shows a shortened text whole when the mouse points at it.
         let tip = full.map { $0 == text ? "" : "<title>\($0.xml)</title>" } ?? ""
         elements.append(
             "<text class=\"\(style)\" x=\"\(x.pixels)\" y=\"\(y.pixels)\"\(anchorText)>\(tip)\(text.xml)</text>"
         )
     }
 
-    /// With a word in another style behind it.
+    /// Draws a text and behind it a second one in another style.
     mutating func text(
         _ text: String, then rest: String, _ restStyle: String, x: Double, y: Double, style: String
     ) {
@@ -55,7 +55,7 @@ struct Canvas {
         )
     }
 
-    /// The whole document, whose title and description are for those who do not see it.
+    /// Returns the whole document. Title and description are for screen readers.
     func document(width: Double, height: Double, title: String, description: String) -> String {
         let (width, height) = (width.rounded(), height.rounded())
         let head = [
@@ -72,7 +72,7 @@ struct Canvas {
 }
 
 extension Double {
-    /// As `12.5` or `12`.
+    /// The number with at most one decimal: `12.5` or `12`.
     var pixels: String {
         guard isFinite, abs(self) < 1e9 else { return "0" }
         let tenths = Int((self * 10).rounded())
@@ -83,7 +83,8 @@ extension Double {
 }
 
 extension String {
-    /// As character data or a quoted attribute; what no XML document may contain becomes U+FFFD.
+    /// The string as character data or a quoted attribute. Characters that XML forbids become
+    /// U+FFFD.
     var xml: String {
         var text = ""
         for scalar in unicodeScalars {
@@ -102,7 +103,7 @@ extension String {
     }
 }
 
-/// What all charts have around the drawing: title and subtitle above it, a note below.
+/// The frame of all charts: title and subtitle above the drawing, a note below it.
 struct ChartFrame {
     static let width = 780.0
     static let margin = 24.0
@@ -113,7 +114,7 @@ struct ChartFrame {
 
     static var inside: Double { width - 2 * margin }
 
-    /// Draws the head and returns where the drawing may begin.
+    /// Draws the head, and returns the y at which the drawing may begin.
     func head(on canvas: inout Canvas) -> Double {
         var y = 18.0
         for line in title.lines(to: Self.inside, at: 17, bold: true) {
@@ -127,7 +128,7 @@ struct ChartFrame {
         return y + 16
     }
 
-    /// Draws the note below `y` and returns how high all of it is.
+    /// Draws the note below `y`, and returns the height of the whole chart.
     func foot(below y: Double, on canvas: inout Canvas) -> Double {
         var y = y
         for line in (note ?? "").lines(to: Self.inside, at: 11.5) {
@@ -137,7 +138,7 @@ struct ChartFrame {
         return y + 18
     }
 
-    /// A chart that has nothing to show says so.
+    /// Returns a chart that says that nothing was measured.
     func empty(_ kind: String) -> String {
         var canvas = Canvas()
         let y = head(on: &canvas)
@@ -149,17 +150,17 @@ struct ChartFrame {
     }
 }
 
-/// How charts look: ink, muted ink and hues that are told apart in print, by those who see few
-/// colours, and on a dark page.
+/// The colours of charts. The hues differ in print, for people with colour blindness and on a dark
+/// page.
 enum StyleSheet {
-    /// How many hues there are before they come again.
+    /// The number of hues before they repeat.
     static let hues = 8
 
     private struct Theme {
         let page, border, ink, muted, grid, axis, bar: String
         let hues: [String]
 
-        /// CSS, every rule behind `indent`.
+        /// The rules as CSS.
         var rules: [String] {
             [
                 ".page{fill:\(page);stroke:\(border)}",
@@ -219,16 +220,16 @@ enum StyleSheet {
     }()
 }
 
-// How wide text is, roughly: an SVG does not know its font, and nothing may overlap in any.
+// Estimates of the width of text: an SVG does not know its font, and texts must not overlap in any.
 
 extension String {
-    /// In pixels at a font size; of the wider of the usual sans-serif fonts, so that what fits by
-    /// it does fit.
+    /// Returns the width in pixels at a font size, in a wide one of the usual sans-serif fonts: a
+    /// text that fits by this estimate fits in the others too.
     func width(at size: Double, bold: Bool = false) -> Double {
         unicodeScalars.reduce(0) { $0 + $1.emWidth } * size * (bold ? 1.06 : 1)
     }
 
-    /// With an ellipsis where it is wider.
+    /// Returns the string, or its beginning and an ellipsis if it is wider.
     func shortened(to width: Double, at size: Double) -> String {
         guard self.width(at: size) > width else { return self }
         var text = self
@@ -237,7 +238,7 @@ extension String {
         return text + "…"
     }
 
-    /// In lines, broken between words; a word that is wider than a line is shortened.
+    /// Returns lines, broken between words. A word that is wider than a line is shortened.
     func lines(to width: Double, at size: Double, bold: Bool = false) -> [String] {
         var lines: [String] = []
         for word in split(whereSeparator: \.isWhitespace) {

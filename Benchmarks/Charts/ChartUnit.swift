@@ -1,9 +1,8 @@
 import Foundation
 
-/// What the values of a chart are, and so how they are written:
-/// `ChartUnit.microseconds.text(2_050)` is `2.05 ms`.
+/// The unit of a chart's values: `ChartUnit.microseconds.text(2_050)` is `2.05 ms`.
 ///
-/// Three significant digits, and the prefix that suits: a chart is to be read at a glance, exact
+/// Values have three significant digits and a suitable prefix. A chart is read at a glance; exact
 /// figures belong in a table.
 public enum ChartUnit: Sendable, Hashable {
     /// Time, given in microseconds; written in ns, µs, ms or s.
@@ -12,21 +11,21 @@ public enum ChartUnit: Sendable, Hashable {
     case bytes
     /// A part of one, written in percent.
     case share
-    /// How many times something, written as `2.1×`.
+    /// A factor, written as `2.1×`.
     case ratio
-    /// How many, written as `10 k`.
+    /// A count, written as `10 k`.
     case count
-    /// A number of what is named, as `12.5 k commits/s`.
+    /// A count of named things, written as `12.5 k commits/s`.
     case named(String)
 
-    /// The value with its unit; `no value` for NaN and infinities.
+    /// Returns the value with its unit, or `no value` for NaN and infinities.
     public func text(_ value: Double) -> String {
         guard value.isFinite else { return "no value" }
         return NumberText(value, prefixes: prefixes).text
     }
 
-    /// The same for the ticks of one axis: where steps are equal, all have the prefix of the
-    /// largest and as many decimals.
+    /// Returns the texts of the ticks of an axis. On a linear scale, all have the prefix of the
+    /// largest tick and as many decimals.
     func labels(of ticks: [Double], on scale: ChartScale) -> [String] {
         func prefix(of value: Double) -> NumberText.Prefix {
             NumberText(value, prefixes: prefixes).prefix
@@ -65,7 +64,7 @@ public enum ChartUnit: Sendable, Hashable {
 /// A number of three significant digits, with the prefix that leaves one to three of them before
 /// the point.
 ///
-/// Written by hand, for the same bytes whatever the language of the system.
+/// It does not use the formatters of the system, whose output depends on the language.
 struct NumberText {
     struct Prefix {
         let factor: Double
@@ -81,13 +80,13 @@ struct NumberText {
     private let rounded: Double
     private let isWhole: Bool
 
-    /// Beyond what digits can show, a power of ten says it.
+    /// Larger numbers are written as powers of ten.
     private static let largest = 1e6
 
-    /// - Parameter prefixes: ascending, and at least one.
+    /// - Parameter prefixes: At least one prefix, in ascending order.
     init(_ value: Double, prefixes: [Prefix]) {
         let unprefixed = Prefix(1, "")
-        // Rounded first: 999.7 µs are 1 ms.
+        // Rounds first: 999.7 µs are 1 ms.
         let rounded = Self.rounded(value)
         let size = rounded == 0 ? 1 : abs(rounded)
         let fitting =
@@ -110,7 +109,7 @@ struct NumberText {
         return Self.fixed(rounded, decimals: decimals) + prefix.suffix
     }
 
-    /// All with one prefix, and with as many decimals as the one that needs most.
+    /// Returns the texts of values with one prefix, and with as many decimals as any value needs.
     static func aligned(_ values: [Double], prefix: Prefix) -> [String] {
         let scaled = values.map { $0 / prefix.factor }
         guard scaled.allSatisfy({ abs($0) < largest }) else {
@@ -130,15 +129,15 @@ struct NumberText {
     private static func rounded(_ value: Double) -> Double {
         guard value != 0, value.isFinite else { return 0 }
         let unit = pow(10, floor(log10(abs(value))) - 2)
-        // Of the smallest numbers there are the unit is zero.
+        // The unit of subnormal numbers is zero.
         guard unit > 0, unit.isFinite else { return value }
         let digits = (value / unit).rounded()
-        // Exact for what a reader sees: 0.01 * 55 is not 0.55.
+        // Divides by a whole number, because 0.01 * 55 is not 0.55.
         let rounded = unit < 1 ? digits / (1 / unit).rounded() : digits * unit
         return rounded.isFinite ? rounded : value
     }
 
-    /// As `−12.50`.
+    /// Returns the value with a number of decimals, such as `−12.50`.
     static func fixed(_ value: Double, decimals: Int) -> String {
         let scale = pow(10, Double(decimals))
         let whole = Int((abs(value) * scale).rounded())
@@ -153,7 +152,7 @@ struct NumberText {
     private static func power(_ value: Double) -> String {
         guard value != 0, value.isFinite else { return value == 0 ? "0" : "∞" }
         var exponent = Int(floor(log10(abs(value))))
-        // In two steps: of the smallest numbers there are the power itself is zero.
+        // Divides in two steps, because the power of subnormal numbers is zero.
         var mantissa =
             value / pow(10, Double(exponent / 2)) / pow(10, Double(exponent - exponent / 2))
         if abs(mantissa) >= 9.95 {

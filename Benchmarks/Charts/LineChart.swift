@@ -1,16 +1,18 @@
-/// Lines over an axis, as SVG: how something grows with something else.
+/// A chart of lines as SVG: it shows how one quantity grows with another.
 ///
 ///     let chart = LineChart(
 ///         title: "Opening a cache",
 ///         x: .init("records", unit: .count, scale: .logarithmic),
 ///         y: .init("time", unit: .microseconds, scale: .logarithmic),
-///         series: [.init("espalier", points: [.init(1_000, 310), .init(100_000, 2_900)], isEmphasised: true)])
+///         series: [
+///             .init("espalier", points: [.init(1_000, 310), .init(100_000, 2_900)])
+///         ])
 ///     print(chart.svg)
 ///
 /// A line breaks where a value is not finite or has no place on its axis. Points are drawn in the
 /// order given. The same chart is the same bytes.
 public struct LineChart: Sendable, Hashable {
-    /// What is along one side.
+    /// The quantity along one side.
     public struct Axis: Sendable, Hashable {
         public var title: String
         public var unit: ChartUnit
@@ -23,7 +25,7 @@ public struct LineChart: Sendable, Hashable {
         }
     }
 
-    /// What was measured, at a place of the horizontal axis.
+    /// A measured value, at a place of the horizontal axis.
     public struct Point: Sendable, Hashable {
         public var x: Double
         public var y: Double
@@ -34,11 +36,11 @@ public struct LineChart: Sendable, Hashable {
         }
     }
 
-    /// One line and its name, which stands at its end.
+    /// A line and its name, which stands at the line's end.
     public struct Series: Sendable, Hashable {
         public var name: String
         public var points: [Point]
-        /// Drawn wider.
+        /// Whether the line is wider than others.
         public var isEmphasised: Bool
 
         public init(_ name: String, points: [Point], isEmphasised: Bool = false) {
@@ -53,7 +55,7 @@ public struct LineChart: Sendable, Hashable {
     public var x: Axis
     public var y: Axis
     public var series: [Series]
-    /// A line below the chart, as of the machine.
+    /// A line below the chart, such as the name of the machine.
     public var note: String?
 
     public init(
@@ -95,7 +97,7 @@ public struct LineChart: Sendable, Hashable {
 
     private var description: String {
         let lines = series.map { series in
-            // Of many the ends.
+            // Of many points, the description names the first and the last.
             let points =
                 series.points.count > 12
                 ? [series.points[0], series.points[series.points.count - 1]] : series.points
@@ -112,11 +114,11 @@ extension ChartUnit {
     }
 }
 
-/// Curves between two axes, each with its name at its end.
+/// Draws curves between two axes, each with its name at its end.
 struct LinePlot {
     struct Curve {
         let name: String
-        /// Place along the axis from 0 to 1, and value; nil where there is none.
+        /// The places along the axis, from 0 to 1, and the values; nil for a gap.
         let points: [(x: Double, y: Double)?]
         let isEmphasised: Bool
     }
@@ -131,13 +133,13 @@ struct LinePlot {
     private let height: Double
 
     private static let nameHeight = 17.0
-    /// More points than that are a curve, and not each marked.
+    /// A curve with more points has no mark at each of them.
     private static let maxMarks = 16
 
     init(frame: ChartFrame, names: [String], y: LineChart.Axis, values: [Double]) {
         self.frame = frame
         self.y = y
-        // Names need room below each other.
+        // Leaves room for the names below each other.
         height = max(300, Double(names.count) * Self.nameHeight)
         scale = Scale.lines(values, on: y.scale, maxTicks: 8)
         tickLabels = scale.map { y.unit.labels(of: $0.ticks, on: $0.kind) } ?? []
@@ -218,7 +220,7 @@ struct LinePlot {
             + (index >= StyleSheet.hues ? " again" : "")
         canvas.path(path.joined(), style: style)
         let marked = places.compactMap(\.self)
-        // A point between two gaps is no line: without its mark nobody would see it.
+        // A point between two gaps is no line, and would be invisible without a mark.
         let isAlone = marked.count == 1
         guard marked.count <= Self.maxMarks || isAlone else { return }
         for place in marked {
@@ -227,7 +229,7 @@ struct LinePlot {
         }
     }
 
-    /// Each name beside the end of its curve, and moved up or down as far as the others need.
+    /// Draws each name beside the end of its curve, moved up or down to make room for the others.
     private func drawNames(of curves: [Curve], top: Double, on canvas: inout Canvas) {
         let ends: [(index: Int, x: Double, y: Double)] = curves.enumerated().compactMap {
             index, curve in
@@ -240,7 +242,7 @@ struct LinePlot {
         let x = left + width + 16
         for (end, row) in zip(ends, rows) {
             let name = curves[end.index].name
-            // A name that is not where its line ends is led to.
+            // A thin line leads to a name that was moved away from the end of its curve.
             if abs(row - end.y) > 3 || x - end.x > 24 {
                 canvas.line(x1: end.x + 6, y1: end.y, x2: x - 4, y2: row, style: "leader")
             }
@@ -251,13 +253,13 @@ struct LinePlot {
     }
 }
 
-/// Moves rows as little as makes them not overlap.
+/// Moves rows apart, as little as possible.
 enum SpreadRows {
-    /// - Parameter places: ascending.
+    /// - Parameter places: The wanted places, in ascending order.
     static func spread(_ places: [Double], apart gap: Double, within range: ClosedRange<Double>)
         -> [Double]
     {
-        // Rows that touch become one block around the middle of where they would be.
+        // Rows that touch become one block, in the middle of their wanted places.
         struct Block {
             var middle: Double
             var count: Int

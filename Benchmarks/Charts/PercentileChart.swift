@@ -1,19 +1,19 @@
 import Foundation
 
-/// Latencies by percentile, as SVG, drawn as HdrHistogram draws them: every further nine has as
+/// A chart of latencies by percentile as SVG, as HdrHistogram draws it: every further nine has as
 /// much room as the one before.
 ///
 ///     let chart = PercentileChart(
 ///         title: "One node read while a writer commits",
 ///         series: [
-///             .init("snapshot", points: [.init(50, 1.2), .init(99, 3.4), .init(99.9, 21), .init(100, 230)]),
-///             .init("latest", points: [.init(50, 1.3), .init(99, 5.1), .init(99.9, 80), .init(100, 900)]),
+///             .init("snapshot", points: [.init(50, 1.2), .init(99, 3.4), .init(100, 230)]),
+///             .init("latest", points: [.init(50, 1.3), .init(99, 5.1), .init(100, 900)]),
 ///         ])
 ///     print(chart.svg)
 ///
 /// The largest value, at 100, stands behind the last percentile. The same chart is the same bytes.
 public struct PercentileChart: Sendable, Hashable {
-    /// What so many percent of the values do not exceed.
+    /// The value that a percentage of all values do not exceed.
     public struct Point: Sendable, Hashable {
         /// From 0 to 100.
         public var percentile: Double
@@ -25,11 +25,11 @@ public struct PercentileChart: Sendable, Hashable {
         }
     }
 
-    /// The values of one way of doing something, and its name.
+    /// A curve and its name.
     public struct Series: Sendable, Hashable {
         public var name: String
         public var points: [Point]
-        /// Drawn wider.
+        /// Whether the line is wider than others.
         public var isEmphasised: Bool
 
         public init(_ name: String, points: [Point], isEmphasised: Bool = false) {
@@ -43,7 +43,7 @@ public struct PercentileChart: Sendable, Hashable {
     public var subtitle: String?
     public var unit: ChartUnit
     public var series: [Series]
-    /// A line below the chart, as of the machine.
+    /// A line below the chart, such as the name of the machine.
     public var note: String?
 
     public init(
@@ -105,11 +105,11 @@ extension PercentileChart.Series {
     }
 }
 
-/// Where percentiles stand: by the logarithm of what is left above them, so that 90, 99 and 99.9
-/// are equally far apart.
+/// Places percentiles along an axis by the logarithm of the share above them, so that 90, 99 and
+/// 99.9 are equally far apart.
 struct PercentileScale {
     private let lower: Double
-    /// Of the last percentile below 100.
+    /// The nines of the last percentile below 100.
     private let last: Double
     private let hasMaximum: Bool
 
@@ -119,10 +119,10 @@ struct PercentileScale {
         (99.9999, "p99.9999"), (100, "max"),
     ]
 
-    /// What `max` has to itself.
+    /// The room between the last percentile and `max`.
     private static let maximumRoom = 0.5
 
-    /// From p50, or the lowest of them if that is lower; to the highest.
+    /// Creates a scale from p50, or from the lowest percentile if that is lower, to the highest.
     init(_ percentiles: [Double]) {
         let nines = percentiles.filter { $0 < 100 }.map(Self.nines)
         lower = min(nines.min() ?? .infinity, Self.nines(50))
@@ -132,7 +132,7 @@ struct PercentileScale {
 
     private var upper: Double { last + (hasMaximum ? Self.maximumRoom : 0) }
 
-    /// From 0 to 1; nil for what is no percentile.
+    /// Returns a position from 0 to 1, or nil if the number is no percentile.
     func position(of percentile: Double) -> Double? {
         guard (0...100).contains(percentile) else { return nil }
         let place = percentile == 100 ? upper : Self.nines(percentile)
@@ -153,7 +153,7 @@ struct PercentileScale {
         named.first { $0.0 == percentile }?.1 ?? "p" + ChartUnit.count.text(percentile)
     }
 
-    /// 1 for 90, 2 for 99; at most 9, where doubles end to tell.
+    /// Returns 1 for 90 and 2 for 99; at most 9, because doubles have no more precision.
     private static func nines(_ percentile: Double) -> Double {
         -log10(max(1 - percentile / 100, 1e-9))
     }

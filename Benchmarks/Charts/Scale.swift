@@ -1,17 +1,17 @@
 import Foundation
 
-/// Where values stand between the ends of an axis, and where its ticks are: at 1, 2 or 5 times a
-/// power of ten.
+/// Places values and ticks along an axis. Ticks are at 1, 2 or 5 times a power of ten.
 struct Scale: Equatable {
     let kind: ChartScale
     let lower: Double
     let upper: Double
     let ticks: [Double]
 
-    /// What is beyond is drawn at the end of the axis: no step of an axis must overflow.
+    /// Values beyond these limits are drawn at the end of the axis, so that no step overflows.
     private static let limits = (smallest: 1e-100, largest: 1e100)
 
-    /// From 0 at the lower end to 1 at the upper; nil for what has no place.
+    /// Returns a position from 0 at the lower end to 1 at the upper, or nil if the value has no
+    /// place.
     func position(of value: Double) -> Double? {
         guard Self.isPlaced(value, on: kind) else { return nil }
         let share =
@@ -23,8 +23,8 @@ struct Scale: Equatable {
         return min(max(share, 0), 1)
     }
 
-    /// For bars: they start at zero, or somewhat below the smallest where the scale is logarithmic,
-    /// and the longest ends at the end. Nil when no value has a place.
+    /// Returns a scale for bars, or nil if no value has a place. Bars start at zero, or on a
+    /// logarithmic scale somewhat below the smallest value. The longest bar ends at the end.
     static func bars(_ values: [Double], on kind: ChartScale, maxTicks: Int) -> Scale? {
         guard let (smallest, largest) = range(of: values, on: kind) else { return nil }
         switch kind {
@@ -37,8 +37,8 @@ struct Scale: Equatable {
         }
     }
 
-    /// For lines: from tick to tick, with zero where steps are equal. Nil when no value has a
-    /// place.
+    /// Returns a scale for lines, or nil if no value has a place. It begins and ends at a tick. A
+    /// linear scale contains zero.
     static func lines(_ values: [Double], on kind: ChartScale, maxTicks: Int) -> Scale? {
         guard let (smallest, largest) = range(of: values, on: kind) else { return nil }
         switch kind {
@@ -112,28 +112,28 @@ struct Scale: Equatable {
 
     private static func power(below value: Double) -> Double { pow(10, floor(log10(value) + 1e-9)) }
 
-    /// The smallest of 1, 2 and 5 times a power of ten that is not less.
+    /// Returns the smallest of 1, 2 and 5 times a power of ten that is not below `value`.
     static func step(above value: Double) -> Double {
         let power = power(below: value)
         return [1, 2, 5].map { $0 * power }.first { $0 >= value * (1 - 1e-9) } ?? power * 10
     }
 
-    /// The largest of them that is not more.
+    /// Returns the largest of 1, 2 and 5 times a power of ten that is not above `value`.
     static func step(below value: Double) -> Double {
         let power = power(below: value)
         return [5, 2, 1].map { $0 * power }.first { $0 <= value * (1 + 1e-9) } ?? power
     }
 }
 
-/// How far apart values stand along an axis.
+/// How an axis places its values.
 public enum ChartScale: Sendable, Hashable {
-    /// By their difference, from zero on.
+    /// By their difference, beginning at zero.
     case linear
-    /// By their ratio; what is zero or less has no place on it.
+    /// By their ratio. Values of zero or less have no place.
     case logarithmic
 }
 
-/// As many ticks along a horizontal axis as have room for their labels.
+/// The ticks along a horizontal axis: as many as have room for their labels.
 struct AxisTicks {
     let scale: Scale?
     let labels: [(position: Double, label: String)]
@@ -141,7 +141,7 @@ struct AxisTicks {
     private static let size = 11.5
     private static let gap = 14.0
 
-    /// - Parameter make: a scale of at most so many ticks.
+    /// - Parameter make: Returns a scale of at most so many ticks.
     init(length: Double, unit: ChartUnit, scale make: (Int) -> Scale?) {
         var best: (Scale?, [(Double, String)]) = (make(2), [])
         for count in stride(from: 8, through: 2, by: -1) {
@@ -157,7 +157,7 @@ struct AxisTicks {
         labels = best.1.map { (position: $0.0, label: $0.1) }
     }
 
-    /// Without those that would run into the one before.
+    /// Returns the labels without those that would overlap the one before.
     static func apart(_ labels: [(position: Double, label: String)], length: Double) -> [(
         Double, String
     )] {

@@ -42,7 +42,8 @@ struct CompressionSuite {
         var figures: [SuiteFigure] = [
             .init("budget", "budget of the full caches", .bytes(raw.budget.bytes)),
             .init("feeds.raw", "feeds that fit, raw", .count(raw.result.feeds)),
-            .init("feeds.compressed", "feeds that fit, compressed", .count(compressed.result.feeds)),
+            .init(
+                "feeds.compressed", "feeds that fit, compressed", .count(compressed.result.feeds)),
             .init("recordBytes.raw", "bytes a record, raw", .number(raw.mean, decimals: 1)),
             .init(
                 "recordBytes.compressed", "bytes a record, compressed",
@@ -53,7 +54,8 @@ struct CompressionSuite {
         }
         if let cost {
             figures += [
-                .init("payloadBytes", "mean payload, bytes", .number(cost.meanPayload, decimals: 1)),
+                .init(
+                    "payloadBytes", "mean payload, bytes", .number(cost.meanPayload, decimals: 1)),
                 .init(
                     "copyNanoseconds", "copying and checking it",
                     .nanoseconds(Int(cost.copyingAndChecking))),

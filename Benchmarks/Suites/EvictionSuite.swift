@@ -23,7 +23,8 @@ struct EvictionSuite {
         // The rest is for verifying and simulating.
         bench.seconds = time.left * 0.9
         let result = try bench.run()
-        let lru = result.trace.hitRate(ExactLRU(capacity: result.feeds).hits(of: result.trace.accesses))
+        let lru = result.trace.hitRate(
+            ExactLRU(capacity: result.feeds).hits(of: result.trace.accesses))
         let optimum = result.trace.hitRate(
             OfflineOptimum(capacity: result.feeds).hits(of: result.trace.accesses))
         let evictions = result.statistics.evictions
@@ -47,7 +48,9 @@ struct EvictionSuite {
         ]
         if let besideTrees, let besideCycles {
             figures.append(
-                .init("hitRateBesideTrees", "hits of hot trees beside stale ones", .share(besideTrees)))
+                .init(
+                    "hitRateBesideTrees", "hits of hot trees beside stale ones", .share(besideTrees)
+                ))
             figures.append(
                 .init("hitRateBesideCycles", "the same beside stale cycles", .share(besideCycles)))
         }

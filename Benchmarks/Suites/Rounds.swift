@@ -1,7 +1,8 @@
 #if CommandLine
 package import EspalierFixtures
 
-/// The time that a suite may take, from the moment this value is made. What the suite sets up counts.
+/// The time that a suite may take, from the moment this value is made. What the suite sets up
+/// counts.
 package struct Allotment: Sendable {
     let seconds: Double
     private let start = ContinuousClock.now

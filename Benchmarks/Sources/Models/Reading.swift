@@ -5,8 +5,9 @@ import Foundation
 
 struct Reading: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: 
-            "Reads trees of 7 to 10,000 nodes: the engine, the hand-written baseline and JSONDecoder.")
+        abstract:
+            "Reads trees of 7 to 10,000 nodes: engine, hand-written baseline and JSONDecoder."
+    )
 
     @Option(help: "How often each way reads the tree of 601 nodes; other sizes in proportion.")
     var rounds = 1_000

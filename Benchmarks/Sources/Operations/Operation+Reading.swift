@@ -28,7 +28,7 @@ extension Operation {
         }
     }
 
-    /// A hundred trees of six nodes, one at a time.
+    /// Reads a hundred trees of six nodes, one at a time.
     private static func readPosts<Shown: FeedModel, Single: NormalizedModel & Sendable>(
         _ name: String, _ type: Shown.Type, _ single: Single.Type
     ) -> Operation {

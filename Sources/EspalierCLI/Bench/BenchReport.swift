@@ -77,7 +77,8 @@ struct BenchDocument {
             JSONMember(name: "timings", value: SuiteReport(result: result).json),
         ]
         if !result.figures.isEmpty {
-            members.append(JSONMember(name: "figures", value: Report(facts: result.figures.map(\.fact)).json))
+            members.append(
+                JSONMember(name: "figures", value: Report(facts: result.figures.map(\.fact)).json))
         }
         if let chart { members.append(JSONMember(name: "chart", value: .string(chart))) }
         return .object(members)

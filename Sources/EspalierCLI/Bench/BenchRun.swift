@@ -1,7 +1,6 @@
 #if CommandLine
 import Dispatch
 import EspalierBench
-import EspalierCharts
 import EspalierStore
 import Foundation
 import Synchronization

@@ -7,8 +7,8 @@ final class DemoDirectory {
     let isKept: Bool
     private let scratch: ScratchDirectory
 
-    /// - Parameter kept: The directory to keep. It must not exist or must be empty: the demo replaces
-    ///   no file of the user.
+    /// - Parameter kept: The directory to keep. It must not exist or must be empty: the demo
+    ///   replaces no file of the user.
     init(keeping kept: String?) throws(CommandFailure) {
         isKept = kept != nil
         if let kept { try Self.requireFree(kept) }

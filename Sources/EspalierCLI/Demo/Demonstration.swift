@@ -45,10 +45,11 @@ struct Demonstration {
     private func introduce() throws {
         try narration.say(
             """
-            Espalier keeps trees of Swift models on disk, normalized: each model with an identifier is one record, a \
-            tree goes in and a whole tree comes out. What RocketData does for models in memory it does on disk, and \
-            what Apollo does for GraphQL it does for any Codable types, as these of the demo. Person and Attachment are \
-            declared the same way:
+            Espalier keeps trees of Swift models on disk, normalized: each model with an \
+            identifier is one record. A tree goes in, and a whole tree comes out. Espalier does on \
+            disk what RocketData does in memory, and for any Codable types what Apollo does for \
+            GraphQL. These are the demo's models; Person and Attachment are declared in the same \
+            way:
             """)
         try narration.blank()
         for line in Message.declaration.split(separator: "\n") { try narration.code(String(line)) }
@@ -84,8 +85,9 @@ extension Demonstration {
         try narration.step(
             1, "Store a feed",
             """
-            \(data.messages.count.grouped) messages come in, page by page; a person or an attachment that many of them \
-            show is stored once. A write returns a ticket at once, and the bar counts what is committed.
+            \(data.messages.count.grouped) messages come in, page by page. A person or an \
+            attachment that many of them show is stored once. A write returns a ticket at once, \
+            and the bar counts committed messages.
             """)
         try narration.code("let ticket = cache.append(page, toCollection: \"feed\")")
         let start = clock.now
@@ -106,7 +108,10 @@ extension Demonstration {
         try narration.show(table)
         try narration.blank()
         try narration.claim(
-            "\(statistics.nodes.grouped) different models are a record each; the list of messages takes \(records - statistics.nodes)",
+            """
+            \(statistics.nodes.grouped) different models are a record each; the list of messages \
+            takes \(records - statistics.nodes)
+            """,
             statistics.nodes == data.nodeCount)
         let read = try await read()
         try narration.claim(
@@ -137,8 +142,9 @@ extension Demonstration {
         try narration.step(
             2, "One tree, its records",
             """
-            Read, a message is a tree. Stored, every model in it is a record of its own, which refers to others by \
-            their identifier and can be shared by any number of trees.
+            A message that is read is a tree. In the cache, every model of the tree is a record of \
+            its own, which refers to others by their identifiers. Any number of trees share a \
+            record.
             """)
         try narration.code("let message = cache.read(Message.self, \"Message:1\")")
         try narration.blank()
@@ -147,7 +153,10 @@ extension Demonstration {
         try narration.show(shown.sideBySide)
         try narration.blank()
         try narration.claim(
-            "the tree is the one that was stored; its \(message.nodeCount) models are \(shown.records.count) records",
+            """
+            the tree is the one that was stored; its \(message.nodeCount) models are \
+            \(shown.records.count) records
+            """,
             message == feed.first && shown.records.count == message.nodeCount)
     }
 }
@@ -158,7 +167,8 @@ extension Demonstration {
         try narration.step(
             3, "Change one person",
             """
-            One write of one model. No message is touched, and every message that shows the person shows the new name.
+            One write of one model: it changes no message, and every message that shows the person \
+            shows the new name.
             """)
         try narration.code("cache.set(Person(id: \"\(person.id)\", name: \"\(person.name)\"))")
         try narration.blank()
@@ -212,8 +222,9 @@ extension Demonstration {
         try narration.step(
             4, "Delete",
             """
-            What was deleted is gone from every tree. An optional becomes nil and an element goes; what can't be \
-            without it, as a message without its sender, is gone too.
+            A deleted model is gone from every tree. An optional becomes nil, and an element is \
+            left out. A model that needs the deleted one, as a message needs its sender, is gone \
+            too.
             """)
         let before = try await read().messages
         guard let attachment = before.first?.attachment, let identifier = attachment.modelIdentifier
@@ -259,7 +270,10 @@ extension Demonstration {
         let sent = feed.count - expected.count
         feed = expected
         try narration.claim(
-            "\(sent.grouped) messages went with their sender; all others are there, without that person's likes",
+            """
+            \(sent.grouped) messages went with their sender; all others are there, without that \
+            person's likes
+            """,
             after == feed)
         try await explainMisses(before.first { $0.sender.id == person.id }, identifier)
     }
@@ -286,7 +300,7 @@ extension Demonstration {
     mutating func reopen() async throws {
         try narration.step(
             5, "Close, reopen, read again",
-            "Nothing was kept in memory: the feed comes from the files.")
+            "The reopened cache has nothing in memory: the feed comes from the files.")
         try narration.code("cache.close()")
         try narration.code("let cache = try NormalizedCache(directory: path)")
         try narration.blank()
@@ -307,15 +321,19 @@ extension Demonstration {
         try narration.step(
             7, "What the cache holds",
             """
-            Some of what `espalier stats` tells of the first cache. The messages of the deleted person are stored still, though no read \
-            shows them; a tombstone stands for what was deleted and is still referred to.
+            These are some of the figures that `espalier stats` prints for the first cache. The \
+            messages of the deleted person are still stored, but no read returns them. A tombstone \
+            stands for a deleted record to which others still refer.
             """)
         let statistics = try cache.statistics()
         try narration.show(Self.table(of: statistics))
         try narration.blank()
         let report = try cache.verify()
         try narration.claim(
-            "verify: \(report.references.grouped) references, every record and count checked, no problem",
+            """
+            verify: \(report.references.grouped) references, every record and count checked, no \
+            problem
+            """,
             report.isClean)
         try narration.blank()
         try narration.show(NextSteps(cache: directory.isKept ? directory.path : nil))
@@ -355,9 +373,11 @@ extension Demonstration {
         try narration.step(
             6, "Fill a small cache",
             """
-            \(feeds.count) feeds go into a cache that may take 2 MiB, files and all. Feed:1 is read now and then, the others \
-            never. When room is needed the trees go that were not accessed for longest, and never a part of one that stays. \
-            Nothing of it has to survive, so the disk is not waited for; and nothing is compressed, so that it is full sooner.
+            \(feeds.count) feeds go into a cache whose files may take 2 MiB. Feed:1 is read now \
+            and then, the others never. To make room, the cache evicts the trees that were not \
+            accessed for longest, and never a part of a tree that stays. The cache need not \
+            survive a loss of power, so it does not wait for the disk. It does not compress, so it \
+            is full sooner.
             """)
         try narration.code("let options = Configuration(")
         try narration.code("    budget: .mebibytes(2), durability: .noSync, compression: .none)")
@@ -379,7 +399,7 @@ extension Demonstration {
             "Feed:1 is read whole, after \(written.recordsWritten.grouped) records were written",
             found.first?.value == feeds[0])
         try narration.claim(
-            "Feed:2, which nobody read, is a miss: \(found[1].reason.map { ".\($0.name)" } ?? "no miss")",
+            "Feed:2, which nobody read, is a miss: \(Self.shown(found[1].reason))",
             found[1].reason == .notFound)
         let whole = zip(found, feeds).count { $0.value == $1 }
         let gone = found.count { $0.reason == .notFound }

@@ -162,8 +162,8 @@ struct SideBySide: Sendable {
 
     private static let separator = " │ "
 
-    /// Returns lines of at most `width` columns without trailing spaces. Text that does not fit ends
-    /// in an ellipsis.
+    /// Returns lines of at most `width` columns without trailing spaces. Text that does not fit
+    /// ends in an ellipsis.
     func lines(width: Int) -> [StyledLine] {
         let half = max(1, (width - Self.separator.terminalColumns) / 2)
         let left = [StyledLine(left.title, .title)] + left.lines
@@ -206,8 +206,8 @@ struct StyledLine: Sendable, Equatable {
 
     var columns: Int { pieces.reduce(0) { $0 + $1.text.terminalColumns } }
 
-    /// Returns the line with spaces behind it up to `width` columns, or its beginning and an ellipsis
-    /// if it is wider.
+    /// Returns the line with spaces behind it up to `width` columns, or its beginning and an
+    /// ellipsis if it is wider.
     func fitted(to width: Int) -> StyledLine {
         let line = cut(to: width)
         // The ellipsis may replace a character of two columns.

@@ -4,11 +4,11 @@ import Testing
 
 @testable import EspalierBench
 
-@Suite("Caches that are simulated to compare with")
+@Suite("Simulated caches")
 struct SimulationTests {
     private func trace(_ accesses: [Int]) -> FeedTrace { FeedTrace(accesses: accesses) }
 
-    @Test("LRU evicts what was not asked for for longest")
+    @Test("An exact LRU evicts the entry that was not asked for for longest")
     func lru() {
         let trace = trace([1, 2, 3, 1, 4, 2, 1])
         #expect(
@@ -19,7 +19,7 @@ struct SimulationTests {
             ExactLRU(capacity: 1).hits(of: [1, 1, 2, 1]) == [false, true, false, false])
     }
 
-    @Test("the optimum evicts what is asked for last, or does not take it in at all")
+    @Test("The offline optimum evicts the entry that is asked for last, or never admits it")
     func optimum() {
         #expect(
             OfflineOptimum(capacity: 2).hits(of: [1, 2, 3, 1, 2]) == [
@@ -32,7 +32,7 @@ struct SimulationTests {
     }
 
     @Test(
-        "a cache with room for everything hits whatever was asked for before; one with none nothing"
+        "A simulated cache with room for everything hits all repeats, and one without room none"
     )
     func capacities() {
         let trace = trace([1, 2, 1, 3, 2, 1])
@@ -57,7 +57,7 @@ struct SimulationTests {
             + (choices.map { mostHits(accesses.dropFirst(), $0, capacity: capacity) }.max() ?? 0)
     }
 
-    @Test("no choice of what to keep hits more than the optimum, and LRU never does")
+    @Test("No choice of entries hits more often than the offline optimum")
     func exhaustive() {
         var random = SplitMix64(state: 5)
         for _ in 0..<200 {
@@ -74,7 +74,7 @@ struct SimulationTests {
         }
     }
 
-    @Test("LRU agrees with the plain rule on long traces")
+    @Test("An exact LRU agrees with the plain rule on long traces")
     func plainRule() {
         var random = SplitMix64(state: 6)
         let accesses = (0..<3_000).map { _ in Int(random.next() % 40) }
@@ -89,7 +89,7 @@ struct SimulationTests {
         #expect(ExactLRU(capacity: 13).hits(of: accesses) == expected)
     }
 
-    @Test("the rate counts what was asked for before, from where counting starts")
+    @Test("The hit rate counts repeated accesses, from the first access that counts")
     func rate() {
         var trace = trace([1, 2, 1, 3, 2, 1])
         let hits = [false, false, true, false, false, true]

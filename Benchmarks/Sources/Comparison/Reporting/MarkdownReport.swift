@@ -2,7 +2,7 @@
 struct MarkdownReport {
     let report: Report
 
-    /// Tables by the names that documents ask for.
+    /// The tables, by the names under which documents ask for them.
     var sections: [(name: String, title: String, text: String)] {
         var sections = [
             ("promises", "What is promised", Promises(report: report).table),
@@ -71,7 +71,7 @@ struct MarkdownReport {
     private func byContender(_ outcomes: [Outcome], _ cell: (Outcome, Figure) -> String) -> String {
         let most = outcomes.max { $0.figures.count < $1.figures.count }
         guard let contenders = most?.figures.map(\.contender) else { return "" }
-        // Contenders are the columns where there are fewer of them: workloads have long names.
+        // Contenders are rows: there are more of them than workloads, which have long names.
         var table = MarkdownTable([""] + outcomes.map(\.title))
         for contender in contenders {
             table.append(
@@ -173,7 +173,8 @@ struct MarkdownReport {
         return table.text
     }
 
-    /// Returns, in brackets, how many times as long as the baseline the engine takes at the same size.
+    /// Returns, in brackets, how many times as long as the baseline the engine takes at the same
+    /// size.
     private func toBaseline(_ point: Growth.Point, _ value: (Growth.Point) -> Double) -> String {
         guard point.contender == .engine,
             let baseline = report.growth.first(where: {

@@ -1,4 +1,4 @@
-/// What the project promises of its speed, held against a report.
+/// Compares a report with the speed that the project promises.
 struct Promises {
     let report: Report
 
@@ -28,7 +28,7 @@ struct Promises {
         ].compactMap(\.self) + baselines + opening + latency
     }
 
-    /// How many times as long as one contender another one takes.
+    /// Returns a row about how many times as long one contender takes as another.
     private func times(
         _ promise: String, _ workload: String, _ slower: ContenderID, _ faster: ContenderID,
         _ wanted: Double

@@ -1,30 +1,30 @@
 import Espalier
 import Feeds
 
-/// How long reads take while a writer commits a hundred times a second, and while nobody writes.
+/// Measures how long reads take while a writer commits a hundred times a second, and without a
+/// writer.
 struct ReadingBesideWriter {
     let contest: Contest
     static let commitsPerSecond = 100.0
-    /// Alternating, so that what else the machine does falls on both.
+    /// The turns alternate, so that other work of the machine slows down both.
     private static let turns = 3
 
-    /// One contender's times, in microseconds.
+    /// The times of one contender, in microseconds.
     struct Latency: Codable, Sendable {
         let contender: ContenderID
         let hasWriter: Bool
         let count: Int
         let p50, p90, p99, most: Double
-        /// Nil where there are too few reads to tell.
+        /// Nil if there are too few reads.
         let p999: Double?
-        /// Of the turns, the 99th percentile in the middle: one hiccup of the machine must not
-        /// decide what is compared.
+        /// The median of the turns' 99th percentiles: one hiccup of the machine must not decide the
+        /// comparison.
         let middleP99: Double
-        /// How often the writer committed, a second: fewer than wanted where a write takes longer
-        /// than its turn.
+        /// The writer's commits a second: fewer than wanted if a write takes longer than its turn.
         let commits: Double
     }
 
-    /// What the turns of one contender came to, with a writer or without.
+    /// The latencies of all turns of one contender, with a writer or without.
     private struct TurnLatencies {
         private var all = Latencies()
         private var p99s: [Double] = []

@@ -1,5 +1,5 @@
-/// Several ways to do one thing, measured in turns, so that other work of the machine slows down all
-/// of them alike.
+/// Several ways to do one thing, measured in turns, so that other work of the machine slows down
+/// all of them alike.
 struct Contenders {
     private(set) var names: [String] = []
     private var bodies: [(Int) throws -> Void] = []

@@ -2,7 +2,7 @@ import Espalier
 import Feeds
 import Foundation
 
-/// A directory for one measurement.
+/// A directory for one measurement, which is removed with this object.
 final class Scratch {
     let path = NSTemporaryDirectory() + "espalier-models-\(UInt64.random(in: .min ... .max))"
 

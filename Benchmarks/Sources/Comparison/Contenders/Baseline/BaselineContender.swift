@@ -1,8 +1,8 @@
 import Feeds
 
-/// The hand-written baseline: LMDB and a codec for these five types. It has nothing that they do not
-/// need: it does not check what it reads, has no shapes, no limits and no eviction, and does not
-/// compare a write with the stored records.
+/// The hand-written baseline: LMDB and a codec for these five types. It has nothing that they do
+/// not need: it does not check what it reads, has no shapes, no limits and no eviction, and does
+/// not compare a write with the stored records.
 ///
 /// `index` has handles by kind and identifier, `nodes` has records by handle. A deleted node keeps
 /// its handle, so that references to it find the node when it is written again.
@@ -37,7 +37,8 @@ final class BaselineContender: Contender {
         }
     }
 
-    private func writing(_ body: (inout BaselineWriter, BaselineTransaction) throws -> Void) throws {
+    private func writing(_ body: (inout BaselineWriter, BaselineTransaction) throws -> Void) throws
+    {
         let environment = try environment
         try environment.write { transaction in
             var writing = try BaselineWriter(environment, transaction)
@@ -68,7 +69,8 @@ final class BaselineContender: Contender {
     func delete(person id: String, shownIn feeds: [String]) throws {
         let environment = try environment
         try environment.write { transaction in
-            guard let handle = try BaselineReader(environment, transaction).handle(.person, id) else {
+            guard let handle = try BaselineReader(environment, transaction).handle(.person, id)
+            else {
                 return
             }
             try withUnsafeBytes(of: handle.number.bigEndian) {

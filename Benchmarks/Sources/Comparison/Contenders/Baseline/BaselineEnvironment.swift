@@ -2,11 +2,10 @@ import CLMDBRaw
 import Foundation
 import Synchronization
 
-/// LMDB's own calls over one file, with nothing in between. Readers are reset and renewed, as many
-/// as read at a time.
+/// LMDB's own calls over one file, with nothing in between. There are as many readers as read at a
+/// time; they are reset and renewed.
 ///
-/// Unchecked: the pointer to the environment may be used by all threads, as LMDB has it, and is
-/// never changed.
+/// Unchecked: LMDB lets all threads use the pointer to the environment, which never changes.
 final class BaselineEnvironment: @unchecked Sendable {
     private let environment: OpaquePointer
     let nodes: MDB_dbi
@@ -14,7 +13,7 @@ final class BaselineEnvironment: @unchecked Sendable {
     let lists: MDB_dbi
     private let idle = Mutex<[Reader]>([])
 
-    /// A reset transaction. Unchecked: it is with one thread at a time, which MDB_NOTLS lets it
+    /// A reset transaction. Unchecked: one thread at a time has it, and MDB_NOTLS lets that thread
     /// change.
     private struct Reader: @unchecked Sendable {
         let transaction: OpaquePointer
@@ -29,8 +28,9 @@ final class BaselineEnvironment: @unchecked Sendable {
         do {
             try Self.check("mdb_env_set_mapsize", mdb_env_set_mapsize(environment, 8 << 30))
             try Self.check("mdb_env_set_maxdbs", mdb_env_set_maxdbs(environment, 3))
-            // Without any sync a write is the operating system's when it returns; without that of
-            // the meta page alone it is on the disk, one wait for each, and the file intact.
+            // Without any sync, the operating system has a write when it returns. Without the sync
+            // of the meta page alone, the write is on the disk, for one wait each, and the file is
+            // intact.
             let durable = durability == .process ? MDB_NOSYNC : 0
             try Self.check(
                 "mdb_env_open",
@@ -130,13 +130,14 @@ struct BaselineTransaction {
         -> Result
     {
         var opened: OpaquePointer?
-        try BaselineEnvironment.check("mdb_cursor_open", mdb_cursor_open(pointer, keyspace, &opened))
+        try BaselineEnvironment.check(
+            "mdb_cursor_open", mdb_cursor_open(pointer, keyspace, &opened))
         guard let cursor = opened else { throw ComparisonError.missing("a cursor") }
         defer { mdb_cursor_close(cursor) }
         return try body(cursor)
     }
 
-    /// LMDB does not write through what it is given.
+    /// Returns a value over bytes, through which LMDB does not write.
     static func value(_ bytes: UnsafeRawBufferPointer) -> MDB_val {
         MDB_val(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     }

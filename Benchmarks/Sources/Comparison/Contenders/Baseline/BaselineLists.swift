@@ -1,7 +1,8 @@
 import CLMDBRaw
 import Feeds
 
-/// Lists of handles, a chunk for each page that was appended: to append costs what is appended.
+/// Lists of handles, with a chunk for each page that was appended: the cost of appending is that of
+/// the page.
 ///
 /// A chunk's key is the length of the list's key, that key, and the chunk's number, big-endian.
 struct BaselineLists: ~Copyable {
@@ -19,7 +20,7 @@ struct BaselineLists: ~Copyable {
         Array(prefix.bytes) + withUnsafeBytes(of: chunk.bigEndian, Array.init)
     }
 
-    /// From the first on.
+    /// Calls `body` with each chunk in order.
     borrowing func forEachChunk(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         try transaction.withCursor(environment.lists) { cursor in
             try key(0).withUnsafeBytes { start in

@@ -1,10 +1,11 @@
 import Feeds
 
-/// The records of one transaction, from the feed on down, one after the other.
+/// Reads the records of one transaction, from the feed downwards, one after the other.
 struct BaselineReader {
     let environment: BaselineEnvironment
     let transaction: BaselineTransaction
-    /// Made once in a read: half of the nodes of a feed are people, many of them the same.
+    /// Each person, made once in a read: half of the nodes of a feed are people, many of them the
+    /// same.
     private var people: [RecordHandle: Person] = [:]
 
     init(_ environment: BaselineEnvironment, _ transaction: BaselineTransaction) {
@@ -42,7 +43,7 @@ struct BaselineReader {
         return Feed(id: id, title: title, posts: posts)
     }
 
-    /// Nil also where the author is missing, without whom it can't be.
+    /// Returns nil also if the author is missing, without whom a post cannot be read.
     private mutating func post(_ handle: RecordHandle) throws -> Post? {
         guard var record = try record(handle) else { return nil }
         let fields = record.postFields()
@@ -70,7 +71,7 @@ struct BaselineReader {
         return person
     }
 
-    /// Of a list, in which each is once.
+    /// Makes a person of a list, in which each person stands once.
     func freshPerson(_ handle: RecordHandle) throws -> Person? {
         guard var record = try record(handle) else { return nil }
         return record.person()

@@ -1,8 +1,8 @@
 import CLMDBRaw
 import Feeds
 
-/// One write: gives handles, children's before their parent's, and puts all records. Numbers of new
-/// records ascend, so that they are appended.
+/// One write: assigns handles, to children before their parents, and puts all records. The numbers
+/// of new records ascend, so that they are appended.
 struct BaselineWriter: ~Copyable {
     private let environment: BaselineEnvironment
     private let transaction: BaselineTransaction
@@ -23,7 +23,7 @@ struct BaselineWriter: ~Copyable {
         next = first
     }
 
-    /// Keeps where handles go on.
+    /// Stores the next number.
     consuming func finish() throws {
         if next == first { return }
         key.clear()
@@ -31,14 +31,15 @@ struct BaselineWriter: ~Copyable {
         try withUnsafeBytes(of: next) { try transaction.put(environment.index, key.bytes, $0) }
     }
 
-    /// Of a node that may be known, and whether it is.
+    /// Returns the handle of a node, and whether the node is new.
     private mutating func handle(_ kind: Kind, _ identifier: String) throws -> (
         handle: RecordHandle, isNew: Bool
     ) {
         key.clear()
         key.varint(kind.rawValue)
         key.unprefixed(identifier)
-        // One walk down the index: what is there is handed back instead of being replaced.
+        // Searches the index once: `MDB_NOOVERWRITE` returns the stored value instead of replacing
+        // it.
         var name = BaselineTransaction.value(key.bytes)
         var number = next
         let known: UInt64? = try withUnsafeMutableBytes(of: &number) { bytes in
@@ -89,7 +90,7 @@ struct BaselineWriter: ~Copyable {
         return handle
     }
 
-    /// Once in a write: the same person has written many things.
+    /// Writes a person once in a write: the same person has written many posts and comments.
     mutating func write(_ person: Person) throws -> RecordHandle {
         if let written = people[person.id] { return written }
         let (handle, isNew) = try handle(.person, person.id)
@@ -102,7 +103,7 @@ struct BaselineWriter: ~Copyable {
 }
 
 extension BaselineTransaction {
-    /// False where the key is there, with what it has in `value`.
+    /// Returns false if the key is there, with its value in `value`.
     func putNew(_ keyspace: MDB_dbi, _ key: inout MDB_val, _ value: inout MDB_val) throws -> Bool {
         let code = mdb_put(pointer, keyspace, &key, &value, UInt32(MDB_NOOVERWRITE))
         if code == MDB_KEYEXIST { return false }
