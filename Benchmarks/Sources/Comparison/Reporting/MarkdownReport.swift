@@ -181,6 +181,6 @@ struct MarkdownReport {
                 $0.records == point.records && $0.contender == .handWrittenBaseline
             })
         else { return "" }
-        return " (\(Format.ratio(value(point) / value(floor)))× floor)"
+        return " (\(Format.ratio(value(point) / value(baseline)))× baseline)"
     }
 }
