@@ -67,6 +67,10 @@ final class Checkout {
         process.executableURL = URL(filePath: try #require(Self.swift))
         process.arguments =
             arguments + ["--package-path", package.path, "--scratch-path", scratch.path]
+        // The copy is the whole package, even if these tests were built alone.
+        process.environment = ProcessInfo.processInfo.environment.filter {
+            $0.key != "ESPALIER_TARGETS"
+        }
         // A file, because a full pipe would block the process.
         let output = folder.appending(path: "output")
         try Data().write(to: output)
