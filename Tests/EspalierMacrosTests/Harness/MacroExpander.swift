@@ -9,8 +9,8 @@ import Testing
 
 @testable import EspalierMacros
 
-/// Runs the macros on text, as the compiler would.
-enum Expanding {
+/// Expands the macros in source text, as the compiler would.
+enum MacroExpander {
     static let macros: [String: MacroSpec] = [
         "Normalized": MacroSpec(
             type: NormalizedMacro.self,
@@ -19,7 +19,7 @@ enum Expanding {
         "NotStored": MacroSpec(type: NotStoredMacro.self),
     ]
 
-    /// The text with all macros expanded.
+    /// Returns `source` with all macros expanded.
     static func text(of source: String) -> String {
         Parser.parse(source: source).expand(
             macroSpecs: macros,
@@ -31,32 +31,31 @@ enum Expanding {
     }
 }
 
-/// The expansion of `source` is `expected`, and nothing is said about it.
+/// Expects that `source` expands to `expected` without diagnostics.
 func expectExpansion(
     of source: String, is expected: String, fileID: StaticString = #fileID,
     file: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column
 ) {
     assertMacroExpansion(
-        source, expandedSource: expected, macroSpecs: Expanding.macros,
+        source, expandedSource: expected, macroSpecs: MacroExpander.macros,
         indentationWidth: .spaces(4),
         failureHandler: { Issue.record("\($0.message)", sourceLocation: $0.sourceLocation) },
         fileID: fileID,
         filePath: file, line: line, column: column)
 }
 
-/// The expansion of `source` has each of `lines`, wherever they stand.
+/// Expects that the expansion of `source` contains each of `lines` and nothing of `without`.
 func expectExpansion(
     of source: String, has lines: String..., without: [String] = [],
     sourceLocation: Testing.SourceLocation = #_sourceLocation
 ) {
-    let text = Expanding.text(of: source)
+    let text = MacroExpander.text(of: source)
     for line in lines { #expect(text.contains(line), "\(text)", sourceLocation: sourceLocation) }
     for line in without { #expect(!text.contains(line), "\(text)", sourceLocation: sourceLocation) }
 }
 
-/// One problem is found in `source`, where `problem` says, and `fixed` is what the fix-it makes of
-/// it.
+/// Expects one diagnostic about `source`, and that its fix-it turns `source` into `fixed`.
 func expectProblem(
     _ source: String, _ message: String, line: Int, column: Int, fixIt: String? = nil,
     fixed: String? = nil,
@@ -69,15 +68,15 @@ func expectProblem(
         originatorFileID: fileID, originatorFile: file, originatorLine: testLine,
         originatorColumn: testColumn)
     assertMacroExpansion(
-        source, expandedSource: Expanding.text(of: source), diagnostics: [spec],
-        macroSpecs: Expanding.macros,
+        source, expandedSource: MacroExpander.text(of: source), diagnostics: [spec],
+        macroSpecs: MacroExpander.macros,
         applyFixIts: fixIt.map { [$0] }, fixedSource: fixed, indentationWidth: .spaces(4),
         failureHandler: { Issue.record("\($0.message)", sourceLocation: $0.sourceLocation) },
         fileID: fileID,
         filePath: file, line: testLine, column: testColumn)
-    #expect((fixIt == nil) == (fixed == nil), "a fix-it is tested with what it makes")
-    // Nothing is generated from a declaration that is wrong.
-    #expect(!Expanding.text(of: source).contains("ModelMembers"))
+    #expect((fixIt == nil) == (fixed == nil), "a fix-it is tested with its result")
+    // The macro generates nothing from a wrong declaration.
+    #expect(!MacroExpander.text(of: source).contains("ModelMembers"))
 }
 
 extension TestFailureSpec {

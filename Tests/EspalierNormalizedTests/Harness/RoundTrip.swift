@@ -3,7 +3,7 @@ import Espalier
 import Foundation
 import Testing
 
-/// A cache on disk for one test.
+/// Calls `body` with a new cache, and verifies the cache afterwards.
 func withCache<R>(_ body: (NormalizedCache) async throws -> R) async throws -> R {
     let directory = NSTemporaryDirectory() + "/espalier-normalized-" + UUID().uuidString
     let cache = try NormalizedCache(
@@ -18,8 +18,7 @@ func withCache<R>(_ body: (NormalizedCache) async throws -> R) async throws -> R
     return result
 }
 
-/// `model` comes back equal from a cache, and from one that `Written` was written into instead if
-/// that is given.
+/// Expects that `model` is read back equal from a cache.
 func expectRoundTrip<Model: NormalizedModel & Equatable>(
     _ model: Model, sourceLocation: SourceLocation = #_sourceLocation
 ) async throws {
@@ -32,7 +31,7 @@ func expectRoundTrip<Model: NormalizedModel & Equatable>(
     }
 }
 
-/// Any model, inline or not, as something that can be read by name.
+/// A node that holds any model, so that an inline model can be read by identifier.
 struct Holder<Held: NormalizedModel & Equatable>: NormalizedModel, Equatable {
     let id: String
     let held: Held
