@@ -1,14 +1,24 @@
 import EspalierModels
 public import EspalierRecords
 
-// Collections keep their elements in order, the same one twice if it is there twice. They are
-// stored in segments, so that an edit costs the edit and not the length. Indexes count the elements
-// that are there: those whose own node was deleted are not. An element that a read leaves out
-// because something it can't be without was deleted still counts: which types an element is read as
-// is the reader's business.
+// A collection keeps its elements in order, the same element twice if it was added twice. It is
+// stored in segments, so that the cost of an edit does not grow with the length of the collection.
+//
+// Indexes count the elements that exist. Elements whose own node was deleted do not count. An
+// element that a read leaves out because something that it can't exist without was deleted does
+// count, because that depends on the type as which the reader reads it.
 extension NormalizedCache {
-    /// Sets the collection under `key`: elements with identifiers become nodes that it refers to,
-    /// others stand in it.
+    /// Sets the collection under `key`.
+    ///
+    /// Elements with identifiers become nodes to which the collection refers; the collection
+    /// contains the others.
+    ///
+    /// - Parameters:
+    ///   - models: The elements, in order.
+    ///   - key: The collection's key; not empty.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    /// - Returns: A ticket. It fails with `noIdentifier` when `key` is empty, and otherwise for the
+    ///   same reasons as that of ``set(_:policy:)``.
     @discardableResult
     public func setCollection<Model: IdentifiedModel>(
         _ models: [Model], forKey key: String, policy: WritePolicy = .replace
@@ -16,8 +26,15 @@ extension NormalizedCache {
         edit(key, models, policy, isDroppable: true) { .replace($0) }
     }
 
-    /// Inserts before the element at `index`; `count` of the collection appends. Fails with
-    /// `.notFound` when there is no collection and with `.outOfRange` for an index outside it.
+    /// Inserts elements before the element at `index`.
+    ///
+    /// - Parameters:
+    ///   - models: The elements, in order.
+    ///   - index: An index of the collection, or its number of elements, which appends.
+    ///   - key: The collection's key; not empty.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    /// - Returns: A ticket. It fails with `notFound` when there is no collection, and with
+    ///   `outOfRange` when `index` is outside of it.
     @discardableResult
     public func insert<Model: IdentifiedModel>(
         _ models: [Model], at index: Int, inCollection key: String, policy: WritePolicy = .replace
@@ -25,7 +42,13 @@ extension NormalizedCache {
         edit(key, models, policy) { .insert($0, at: index) }
     }
 
-    /// Appends; makes the collection if there is none.
+    /// Appends elements; creates the collection if there is none.
+    ///
+    /// - Parameters:
+    ///   - models: The elements, in order.
+    ///   - key: The collection's key; not empty.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    /// - Returns: A ticket that fails for the same reasons as that of ``set(_:policy:)``.
     @discardableResult
     public func append<Model: IdentifiedModel>(
         _ models: [Model], toCollection key: String, policy: WritePolicy = .replace
@@ -33,7 +56,15 @@ extension NormalizedCache {
         edit(key, models, policy) { .append($0) }
     }
 
-    /// Puts `model` in place of the element at `index`.
+    /// Replaces the element at `index` by `model`.
+    ///
+    /// - Parameters:
+    ///   - model: The new element.
+    ///   - index: The index of the element to replace.
+    ///   - key: The collection's key; not empty.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    /// - Returns: A ticket. It fails with `notFound` when there is no collection, and with
+    ///   `outOfRange` when `index` is outside of it.
     @discardableResult
     public func update<Model: IdentifiedModel>(
         _ model: Model, at index: Int, inCollection key: String, policy: WritePolicy = .replace
@@ -41,13 +72,25 @@ extension NormalizedCache {
         edit(key, [model], policy) { .update($0[0], at: index) }
     }
 
-    /// Takes elements out of the collection; their nodes stay.
+    /// Removes elements from the collection; their nodes stay.
+    ///
+    /// - Parameters:
+    ///   - range: The indexes of the elements.
+    ///   - key: The collection's key; not empty.
+    /// - Returns: A ticket. It fails with `notFound` when there is no collection, and with
+    ///   `outOfRange` when `range` is not inside of it.
     @discardableResult
     public func remove(_ range: Range<Int>, fromCollection key: String) -> WriteTicket {
         edit(key) { .remove(range) }
     }
 
-    /// Takes the element at `index` out of the collection; its node stays.
+    /// Removes the element at `index` from the collection; its node stays.
+    ///
+    /// - Parameters:
+    ///   - index: The index of the element.
+    ///   - key: The collection's key; not empty.
+    /// - Returns: A ticket. It fails with `notFound` when there is no collection, and with
+    ///   `outOfRange` when `index` is outside of it.
     @discardableResult
     public func remove(at index: Int, fromCollection key: String) -> WriteTicket {
         guard index >= 0, index < Int.max else {
@@ -57,7 +100,14 @@ extension NormalizedCache {
         return remove(index..<index + 1, fromCollection: key)
     }
 
-    /// Moves an element: `destination` is its index afterwards.
+    /// Moves an element.
+    ///
+    /// - Parameters:
+    ///   - source: The element's index before the move.
+    ///   - destination: The element's index after the move.
+    ///   - key: The collection's key; not empty.
+    /// - Returns: A ticket. It fails with `notFound` when there is no collection, and with
+    ///   `outOfRange` when an index is outside of it.
     @discardableResult
     public func move(from source: Int, to destination: Int, inCollection key: String) -> WriteTicket
     {
@@ -65,6 +115,9 @@ extension NormalizedCache {
     }
 
     /// Deletes the collection; the nodes of its elements stay.
+    ///
+    /// - Parameter key: The collection's key; not empty.
+    /// - Returns: A ticket. It succeeds when there is no such collection.
     @discardableResult
     public func deleteCollection(forKey key: String) -> WriteTicket {
         delete([(.collection, key)])
@@ -72,10 +125,7 @@ extension NormalizedCache {
 
     private func edit(_ key: String, _ make: @escaping @Sendable () -> FlattenedEdit) -> WriteTicket
     {
-        guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
-        return submit(isDroppable: false) {
-            .collection(key, make(), $0.finish(), policy: .replace)
-        }
+        edit(key, [], .replace, isDroppable: false) { _ in make() }
     }
 
     private func edit<Model: IdentifiedModel>(
@@ -90,12 +140,12 @@ extension NormalizedCache {
         return edit(key, elements, policy, isDroppable: isDroppable, make)
     }
 
-    /// `elements` write one model each.
-    @discardableResult
+    /// Submits the edit that `make` returns for the flattened elements.
+    ///
+    /// - Parameter elements: Functions that encode one model each.
     func edit(
         _ key: String, _ elements: [@Sendable (ValueEncoder) throws -> Void], _ policy: WritePolicy,
-        isDroppable: Bool,
-        expecting neighbours: CollectionNeighbours? = nil,
+        isDroppable: Bool, expecting neighbours: CollectionNeighbours? = nil,
         _ make: @escaping @Sendable ([ValueDraft]) -> FlattenedEdit
     ) -> WriteTicket {
         guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }

@@ -79,7 +79,7 @@ final class Committer: Sendable {
         } catch is StaleGeneration {
             // The next one is the live one.
         } catch is BudgetDeadlock {
-            try start(because: .stuck, instead: generation)
+            try start(because: .budgetDeadlock, instead: generation)
         } catch let error where Self.isDamage(error) {
             try start(because: .damaged, instead: generation)
         }

@@ -52,12 +52,15 @@ struct DamageTests {
                     var damaged = bytes
                     damaged[position] ^= 1 << UInt8(bit)
                     try cache.tamper { try $0.put($1.nodes, handle.rawValue, damaged) }
-                    #expect(cache.peek(Message.self, "m:1") == nil, "byte \(position), bit \(bit)")
+                    #expect(
+                        cache.read(Message.self, "m:1", access: .peek) == nil,
+                        "byte \(position), bit \(bit)")
                 }
                 try cache.tamper {
                     try $0.put($1.nodes, handle.rawValue, Array(bytes[..<position]))
                 }
-                #expect(cache.peek(Message.self, "m:1") == nil, "cut off at \(position)")
+                #expect(
+                    cache.read(Message.self, "m:1", access: .peek) == nil, "cut off at \(position)")
             }
             try cache.tamper { try $0.put($1.nodes, handle.rawValue, bytes) }
             #expect(cache.read(Message.self, "m:1") == message)
@@ -170,9 +173,11 @@ struct DamageTests {
                     }
                 }
                 let hits: [NameSpace: Bool] = [
-                    .node: cache.peek(Leaflet.self, "x") != nil,
-                    .key: cache.peekModelOutcome(Person.self, forKey: "x").value != nil,
-                    .collection: cache.peekCollectionOutcome(of: Person.self, forKey: "x").value
+                    .node: cache.read(Leaflet.self, "x", access: .peek) != nil,
+                    .key: cache.modelOutcome(Person.self, forKey: "x", access: .peek).value != nil,
+                    .collection: cache.collectionOutcome(
+                        of: Person.self, forKey: "x", access: .peek
+                    ).value
                         != nil,
                 ]
                 #expect(hits.filter(\.value).map(\.key) == [target])

@@ -48,7 +48,7 @@ struct FrameTests {
         try withCache { cache in
             try cache.set(anna).wait()
             try put(frame(claiming: count), in: cache)
-            let outcome = cache.peekOutcome(Person.self, "p:1")
+            let outcome = cache.readOutcome(Person.self, "p:1", access: .peek)
             if count == 5_000 {
                 // As much as so short a frame may claim: zstd finds out.
                 #expect("\(outcome.reason.debugDescription)".contains("decompressed"))
@@ -109,17 +109,17 @@ struct FrameTests {
         #expect(try !cache.verify().isClean)
         var misses = 0
         for person in people {
-            let outcome = cache.peekOutcome(Person.self, person.id)
+            let outcome = cache.readOutcome(Person.self, person.id, access: .peek)
             #expect(outcome.value == nil || outcome.value == person)
             if outcome.reason?.name == "damaged" { misses += 1 }
         }
         #expect(misses == before.values.reduce(0) { $0 + Int($1.recordCount) })
         for person in people { cache.set(person) }
         try cache.compact().wait()
-        #expect(people.allSatisfy { cache.peek(Person.self, $0.id) == $0 })
+        #expect(people.allSatisfy { cache.read(Person.self, $0.id, access: .peek) == $0 })
         cache.close()
         let reopened = try scratch.open()
-        #expect(people.allSatisfy { reopened.peek(Person.self, $0.id) == $0 })
+        #expect(people.allSatisfy { reopened.read(Person.self, $0.id, access: .peek) == $0 })
         reopened.close()
     }
 

@@ -66,8 +66,8 @@ struct NestedArrayTests {
                 shape: .own(Shape(type: "Document", fields: ["id", "value"])),
                 children: [], payload: Record.payload(identifier: "d", values: values.bytes))
             try cache.tamper { try $0.put($1.nodes, handle.rawValue, record) }
-            #expect(cache.peekOutcome(Document.self, "d").reason?.name == "tooDeep")
-            #expect(cache.peekOutcome(Shallow.self, "d").value == Shallow(id: "d"))
+            #expect(cache.readOutcome(Document.self, "d", access: .peek).reason?.name == "tooDeep")
+            #expect(cache.readOutcome(Shallow.self, "d", access: .peek).value == Shallow(id: "d"))
             try #expect(cache.record(handle) != nil)
             #expect(code(cache.set(Document(value: Nested(depth: 2)), policy: .merge)) == nil)
             #expect(cache.read(Document.self, "d") == Document(value: Nested(depth: 2)))
@@ -107,7 +107,7 @@ struct NestedArrayTests {
         }
         cache.close()
         cache = try scratch.open()
-        for bag in bags { #expect(cache.peek(Bag.self, bag.id) == bag) }
+        for bag in bags { #expect(cache.read(Bag.self, bag.id, access: .peek) == bag) }
         try expectClean(cache)
         cache.close()
     }

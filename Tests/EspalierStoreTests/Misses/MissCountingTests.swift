@@ -20,7 +20,7 @@ struct MissCountingTests {
             #expect(cache.read(Box<[Int]>.self, "p:1") == nil)
             try cache.damage("p:1")
             #expect(cache.read(Message.self, "m:1") == nil)
-            #expect(cache.peek(Person.self, "p:1") == nil)
+            #expect(cache.read(Person.self, "p:1", access: .peek) == nil)
             let statistics = try cache.statistics()
             #expect(
                 statistics.missesByType == [

@@ -27,15 +27,16 @@ struct MissReasonTests {
 
         func reason(in cache: NormalizedCache) -> MissReason? {
             switch self {
-            case .root: cache.peekOutcome(Person.self, "p:1").reason
-            case .child: cache.peekOutcome(Message.self, "m:1").reason
-            case .element: cache.peekOutcome(Hall.self, "h:1").reason
-            case .dictionary: cache.peekOutcome(Feed.self, "f:1").reason
-            case .inline: cache.peekOutcome(Feed.self, "f:2").reason
-            case .deep: cache.peekOutcome(Feed.self, "f:3").reason
-            case .key: cache.peekModelOutcome(Person.self, forKey: "k").reason
-            case .inlineUnderKey: cache.peekModelOutcome(Cover.self, forKey: "i").reason
-            case .collection: cache.peekCollectionOutcome(of: Person.self, forKey: "c").reason
+            case .root: cache.readOutcome(Person.self, "p:1", access: .peek).reason
+            case .child: cache.readOutcome(Message.self, "m:1", access: .peek).reason
+            case .element: cache.readOutcome(Hall.self, "h:1", access: .peek).reason
+            case .dictionary: cache.readOutcome(Feed.self, "f:1", access: .peek).reason
+            case .inline: cache.readOutcome(Feed.self, "f:2", access: .peek).reason
+            case .deep: cache.readOutcome(Feed.self, "f:3", access: .peek).reason
+            case .key: cache.modelOutcome(Person.self, forKey: "k", access: .peek).reason
+            case .inlineUnderKey: cache.modelOutcome(Cover.self, forKey: "i", access: .peek).reason
+            case .collection:
+                cache.collectionOutcome(of: Person.self, forKey: "c", access: .peek).reason
             }
         }
     }
@@ -154,14 +155,16 @@ struct MissReasonTests {
             try cache.forge(fault)
             let isHit = [.mismatch, .missingField].contains(fault)
             for reason in [
-                cache.peekOutcome(Lenient.self, "m:1").reason,
-                cache.peekOutcome(LenientCodable.self, "m:1").reason,
+                cache.readOutcome(Lenient.self, "m:1", access: .peek).reason,
+                cache.readOutcome(LenientCodable.self, "m:1", access: .peek).reason,
             ] {
                 #expect((reason == nil) == isHit, "\(String(describing: reason))")
             }
             // Read by itself, with the swallowed field inside of the faulty record.
-            #expect((cache.peekOutcome(Nickname.self, "p:1").reason == nil) == isHit)
-            #expect((cache.peekOutcome(NicknameCodable.self, "p:1").reason == nil) == isHit)
+            #expect((cache.readOutcome(Nickname.self, "p:1", access: .peek).reason == nil) == isHit)
+            #expect(
+                (cache.readOutcome(NicknameCodable.self, "p:1", access: .peek).reason == nil)
+                    == isHit)
         }
     }
 }

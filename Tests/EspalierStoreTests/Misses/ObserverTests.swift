@@ -27,7 +27,7 @@ struct ObserverTests {
             _ = cache.read(Message.self, "m:9")
             _ = cache.modelOutcome(Person.self, forKey: "k")
             _ = cache.collectionOutcome(of: Person.self, forKey: "c")
-            _ = cache.peek(Box<Int>.self, "p:1")
+            _ = cache.read(Box<Int>.self, "p:1", access: .peek)
             try cache.damage("p:1")
             _ = cache.read(Message.self, "m:1")
             let detail = "the record lacks this required field"

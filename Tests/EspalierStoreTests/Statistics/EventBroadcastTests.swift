@@ -10,7 +10,7 @@ struct EventBroadcastTests {
 
     @Test("every subscriber gets every event from then on, in order")
     func everyone() async {
-        let events = EventBroadcast()
+        let events = Broadcast<CacheEvent>(buffering: .bufferingNewest(4_096))
         let first = events.subscribe()
         events.send(dropped(1))
         let second = events.subscribe()
@@ -27,7 +27,7 @@ struct EventBroadcastTests {
 
     @Test("an event that nobody listens to is not even made")
     func free() {
-        let events = EventBroadcast()
+        let events = Broadcast<CacheEvent>(buffering: .bufferingNewest(4_096))
         var made = 0
         func event() -> CacheEvent {
             made += 1
@@ -45,7 +45,7 @@ struct EventBroadcastTests {
 
     @Test("whoever does not keep up loses the oldest")
     func bounded() async {
-        let events = EventBroadcast(capacity: 3)
+        let events = Broadcast<CacheEvent>(buffering: .bufferingNewest(3))
         let stream = events.subscribe()
         for number in 1...10 { events.send(dropped(number)) }
         events.finish()
@@ -56,7 +56,7 @@ struct EventBroadcastTests {
 
     @Test("a subscriber that goes is forgotten, and a stream asked for after the end is at its end")
     func ending() async {
-        let events = EventBroadcast()
+        let events = Broadcast<CacheEvent>(buffering: .bufferingNewest(4_096))
         let task = Task {
             var iterator = events.subscribe().makeAsyncIterator()
             return await iterator.next()
