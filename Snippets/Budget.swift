@@ -38,9 +38,9 @@ func example(in directory: String) async throws {
         cache.set(Message(id: id, text: text, sender: Person(id: 2 + id % 10, name: "Grace")))
         if id % 100 == 0 { _ = await cache.read(Message.self, "Message:1") }  // an access
     }
-    print(await cache.peek(Message.self, "Message:1") != nil)  // true
-    print(await cache.peek(Message.self, "Message:2") != nil)  // false
-    print(await cache.peek(Person.self, "Person:1") != nil)  // true
+    print(await cache.read(Message.self, "Message:1", access: .peek) != nil)  // true
+    print(await cache.read(Message.self, "Message:2", access: .peek) != nil)  // false
+    print(await cache.read(Person.self, "Person:1", access: .peek) != nil)  // true
     // snippet.end
 
     // snippet.statistics

@@ -77,7 +77,8 @@ extension Demonstration {
     private func look(for feeds: [Feed], in small: NormalizedCache) async -> [ReadOutcome<Feed>] {
         var found: [ReadOutcome<Feed>] = []
         for feed in feeds {
-            found.append(await small.peekOutcome(Feed.self, feed.modelIdentifier ?? ""))
+            found.append(
+                await small.readOutcome(Feed.self, feed.modelIdentifier ?? "", access: .peek))
         }
         return found
     }

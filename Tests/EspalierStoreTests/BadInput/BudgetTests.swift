@@ -46,7 +46,7 @@ struct BudgetTests {
 
     /// Which of them are there, read without an access.
     private func present(_ people: [Person], in cache: NormalizedCache) -> [Bool] {
-        people.map { cache.peek(Person.self, $0.id) == $0 }
+        people.map { cache.read(Person.self, $0.id, access: .peek) == $0 }
     }
 
     @Test(
@@ -87,8 +87,10 @@ struct BudgetTests {
         try withCache(.forTests(budget: Self.budget)) { cache in
             let first = Person("first", text(600))
             try cache.set(first).wait()
-            try write(people(ofBytes: 600), to: cache) { _ = cache.peek(Person.self, first.id) }
-            #expect(cache.peek(Person.self, first.id) == nil)
+            try write(people(ofBytes: 600), to: cache) {
+                _ = cache.read(Person.self, first.id, access: .peek)
+            }
+            #expect(cache.read(Person.self, first.id, access: .peek) == nil)
         }
     }
 
@@ -98,7 +100,7 @@ struct BudgetTests {
             let first = Person("first", text(600))
             try cache.set(first).wait()
             try write(people(ofBytes: 600), to: cache) { cache.set(first) }
-            #expect(cache.peek(Person.self, first.id) == first)
+            #expect(cache.read(Person.self, first.id, access: .peek) == first)
             #expect(try cache.statistics().recordsUnchanged > 0)
         }
     }
@@ -143,8 +145,8 @@ struct BudgetTests {
                 ]
             }
             #expect(tickets.map(code) == [nil, nil, nil, nil])
-            #expect(cache.peek(Person.self, "big") == big)
-            #expect(cache.peek(Person.self, last.id) == nil)
+            #expect(cache.read(Person.self, "big", access: .peek) == big)
+            #expect(cache.read(Person.self, last.id, access: .peek) == nil)
             #expect(try cache.statistics().directoryBytes <= Self.budget)
         }
     }
@@ -180,9 +182,11 @@ struct BudgetTests {
                 expected = Array(expected.dropFirst(10) + new)
             }
             #expect(number > 3)
-            #expect(cache.peekCollectionOutcome(of: Person.self, forKey: "c").value == expected)
+            #expect(
+                cache.collectionOutcome(of: Person.self, forKey: "c", access: .peek).value
+                    == expected)
             // What was taken out of it is nobody's any more, and went.
-            #expect(cache.peek(Person.self, "e:0") == nil)
+            #expect(cache.read(Person.self, "e:0", access: .peek) == nil)
         }
     }
 
@@ -216,7 +220,9 @@ struct BudgetTests {
                 for ticket in tickets { #expect(code(ticket) == nil) }
             }
             try settle(cache)
-            let isPresent = boxes.map { cache.peek(Box<[Person]>.self, $0.id)?.value == $0.value }
+            let isPresent = boxes.map {
+                cache.read(Box<[Person]>.self, $0.id, access: .peek)?.value == $0.value
+            }
             let kept = try #require(isPresent.firstIndex(of: true))
             #expect(kept > 40)
             #expect(isPresent == boxes.indices.map { $0 >= kept })

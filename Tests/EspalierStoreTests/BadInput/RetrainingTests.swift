@@ -64,7 +64,8 @@ struct RetrainingTests {
             for thread in 0..<5 {
                 for number in 0..<60 {
                     #expect(
-                        cache.peek(Person.self, "p:\(thread):\(number)") == person(thread, number))
+                        cache.read(Person.self, "p:\(thread):\(number)", access: .peek)
+                            == person(thread, number))
                 }
             }
         }

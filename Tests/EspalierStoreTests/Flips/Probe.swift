@@ -59,11 +59,11 @@ struct Probe: @unchecked Sendable {
         _ type: Model.Type, _ identifier: String, _ view: @escaping (Model) -> View
     ) -> Probe {
         Probe(nameSpace: .node, identifier: identifier) {
-            Seen($0.peekOutcome(type, $1, consistency: $2), view)
+            Seen($0.readOutcome(type, $1, consistency: $2, access: .peek), view)
         } use: {
             _ = $0.readOutcome(type, identifier)
         } copy: { source, target in
-            source.peek(type, identifier).map { target.set($0) }
+            source.read(type, identifier, access: .peek).map { target.set($0) }
         }
     }
 
@@ -75,11 +75,11 @@ struct Probe: @unchecked Sendable {
 
     static func key<Model: IdentifiedModel & Hashable>(_ type: Model.Type, _ key: String) -> Probe {
         Probe(nameSpace: .key, identifier: key) {
-            Seen($0.peekModelOutcome(type, forKey: $1, consistency: $2)) { $0 }
+            Seen($0.modelOutcome(type, forKey: $1, consistency: $2, access: .peek)) { $0 }
         } use: {
             _ = $0.modelOutcome(type, forKey: key)
         } copy: { source, target in
-            source.peekModelOutcome(type, forKey: key).value.map {
+            source.modelOutcome(type, forKey: key, access: .peek).value.map {
                 target.setModel($0, forKey: key)
             }
         }
@@ -89,11 +89,11 @@ struct Probe: @unchecked Sendable {
         -> Probe
     {
         Probe(nameSpace: .collection, identifier: key) {
-            Seen($0.peekCollectionOutcome(of: type, forKey: $1, consistency: $2)) { $0 }
+            Seen($0.collectionOutcome(of: type, forKey: $1, consistency: $2, access: .peek)) { $0 }
         } use: {
             _ = $0.collectionOutcome(of: type, forKey: key)
         } copy: { source, target in
-            source.peekCollectionOutcome(of: type, forKey: key).value.map {
+            source.collectionOutcome(of: type, forKey: key, access: .peek).value.map {
                 target.setCollection($0, forKey: key)
             }
         }

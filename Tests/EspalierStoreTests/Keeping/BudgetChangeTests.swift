@@ -93,7 +93,9 @@ struct BudgetChangeTests {
         for box in boxes { #expect(code(cache.set(box)) == nil) }
         try cache.setCollection(boxes[50].value, forKey: "c").wait()
         try cache.setBudget(Self.small).wait()
-        let isPresent = boxes.map { cache.peek(Box<[Person]>.self, $0.id)?.value == $0.value }
+        let isPresent = boxes.map {
+            cache.read(Box<[Person]>.self, $0.id, access: .peek)?.value == $0.value
+        }
         let kept = try #require(isPresent.firstIndex(of: true))
         #expect(isPresent == boxes.indices.map { $0 >= kept })
         #expect(kept < 57)
@@ -158,7 +160,7 @@ struct BudgetChangeTests {
         try cache.overfill(budgets: 0.3)
         #expect(code(cache.setBudget(Self.small)) == nil)
         try cache.overfill()
-        #expect(cache.peek(Person.self, "p:1")?.name == "Anna")
+        #expect(cache.read(Person.self, "p:1", access: .peek)?.name == "Anna")
         try expectClean(cache)
         cache.close()
     }

@@ -82,7 +82,7 @@ struct CycleCollectionTests {
             try hide(["a", "b"], in: cache)
             try cache.collectCycles().wait()
             try cache.overfill { #expect(cache.read(Ring.self, "top")?.outline == "top(a(b -) -)") }
-            #expect(cache.peek(Ring.self, "top")?.outline == "top(a(b -) -)")
+            #expect(cache.read(Ring.self, "top", access: .peek)?.outline == "top(a(b -) -)")
             try cache.overfill(prefix: "y")
             for name in ["top", "a", "b"] { #expect(try !isThere(name, in: cache)) }
         }

@@ -48,7 +48,9 @@ extension NormalizedCache {
     }
 
     /// Which of them are there, looked up without an access.
-    func arePresent(_ people: [String]) -> [Bool] { people.map { peek(Person.self, $0) != nil } }
+    func arePresent(_ people: [String]) -> [Bool] {
+        people.map { read(Person.self, $0, access: .peek) != nil }
+    }
 
     /// The last commit of any process.
     var lastTransaction: UInt64 { get throws { try generation.environment.lastTransaction } }

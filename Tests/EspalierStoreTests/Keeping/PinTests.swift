@@ -45,7 +45,9 @@ struct PinTests {
     }
 
     private func expect(_ boxes: [Box<[Person]>], in cache: NormalizedCache) {
-        for box in boxes { #expect(cache.peek(Box<[Person]>.self, box.id)?.value == box.value) }
+        for box in boxes {
+            #expect(cache.read(Box<[Person]>.self, box.id, access: .peek)?.value == box.value)
+        }
     }
 
     @Test("a node and all below it stay through several budgets of writes, and the rest goes")
@@ -57,9 +59,9 @@ struct PinTests {
             cache.set(other)
             try cache.pin("f:1").wait()
             try cache.overfill(budgets: 4)
-            #expect(cache.peek(Feed.self, "f:1") == feed)
-            #expect(cache.peek(Feed.self, "f:2") == nil)
-            #expect(cache.peek(Message.self, "m:other") == nil)
+            #expect(cache.read(Feed.self, "f:1", access: .peek) == feed)
+            #expect(cache.read(Feed.self, "f:2", access: .peek) == nil)
+            #expect(cache.read(Message.self, "m:other", access: .peek) == nil)
         }
     }
 
@@ -75,12 +77,14 @@ struct PinTests {
             try cache.append([late], toCollection: "c").wait()
             try cache.overfill(prefix: "y")
             #expect(
-                cache.peekCollectionOutcome(of: Person.self, forKey: "c").value == elements + [late]
+                cache.collectionOutcome(of: Person.self, forKey: "c", access: .peek).value
+                    == elements + [late]
             )
             try cache.unpinCollection(forKey: "c").wait()
             try cache.overfill(prefix: "z")
-            #expect(cache.peekCollectionOutcome(of: Person.self, forKey: "c").value == nil)
-            #expect(cache.peek(Person.self, "e:0") == nil)
+            #expect(
+                cache.collectionOutcome(of: Person.self, forKey: "c", access: .peek).value == nil)
+            #expect(cache.read(Person.self, "e:0", access: .peek) == nil)
         }
     }
 
@@ -110,7 +114,7 @@ struct PinTests {
             #expect(try pins(cache) == 0)
             #expect(try cache.state("f:1").referenceCount == 0)
             try cache.overfill()
-            #expect(cache.peek(Feed.self, "f:1") == nil)
+            #expect(cache.read(Feed.self, "f:1", access: .peek) == nil)
         }
     }
 
@@ -124,14 +128,14 @@ struct PinTests {
         cache = try scratch.open(Self.configuration)
         #expect(try pins(cache) == 1)
         try cache.overfill()
-        #expect(cache.peek(Feed.self, "f:1") == feed)
+        #expect(cache.read(Feed.self, "f:1", access: .peek) == feed)
         #expect(code(cache.evict("f:1")) == .referenced)
         try expectClean(cache)
         cache.close()
         cache = try scratch.open(Self.configuration)
         try cache.unpin("f:1").wait()
         try cache.overfill(prefix: "y")
-        #expect(cache.peek(Feed.self, "f:1") == nil)
+        #expect(cache.read(Feed.self, "f:1", access: .peek) == nil)
         try expectClean(cache)
         cache.close()
     }
@@ -146,7 +150,7 @@ struct PinTests {
             try cache.set(feed).wait()
             #expect(code(cache.evict("f:1")) == nil)
             try cache.overfill()
-            #expect(cache.peek(Message.self, "m:1") == nil)
+            #expect(cache.read(Message.self, "m:1", access: .peek) == nil)
         }
     }
 
@@ -162,7 +166,7 @@ struct PinTests {
             cache.set(person)
             try cache.pin("p:1").wait()
             try cache.overfill()
-            #expect(cache.peek(Person.self, "p:1") == person)
+            #expect(cache.read(Person.self, "p:1", access: .peek) == person)
         }
     }
 
@@ -175,8 +179,8 @@ struct PinTests {
             let message = Message("m:1", from: Person("p:2", "Ben"))
             try cache.set(message).wait()
             try cache.overfill()
-            #expect(cache.peek(Message.self, "m:1") == message)
-            #expect(cache.peek(Person.self, "p:1") == nil)
+            #expect(cache.read(Message.self, "m:1", access: .peek) == message)
+            #expect(cache.read(Person.self, "p:1", access: .peek) == nil)
         }
     }
 
@@ -190,7 +194,7 @@ struct PinTests {
                 #expect(code(cache.evict(name)) == .referenced)
             }
             try cache.evict(to: ByteCount(0)).wait()
-            #expect(cache.peek(Feed.self, "f:1") == feed)
+            #expect(cache.read(Feed.self, "f:1", access: .peek) == feed)
             #expect(try cache.statistics().nodes == 43)
             try cache.unpin("s").wait()
             #expect(code(cache.evict("r")) == nil)
@@ -212,7 +216,7 @@ struct PinTests {
             #expect(try cache.state(refused).referenceCount == 0)
             try cache.overfill(bytes: 3_000)
             expect(pinned, in: cache)
-            #expect(cache.peek(Box<[Person]>.self, refused) == nil)
+            #expect(cache.read(Box<[Person]>.self, refused, access: .peek) == nil)
             // One gives way to another.
             try cache.unpin("b:0").wait()
             #expect(code(cache.set(box(pinned.count))) == nil)
@@ -241,7 +245,7 @@ struct PinTests {
         }
         #expect(others.map(code) == [nil, .pinnedFull, nil])
         expect(pinned, in: cache)
-        #expect(cache.peek(Person.self, "n-0") == nil)
+        #expect(cache.read(Person.self, "n-0", access: .peek) == nil)
         try cache.overfill(budgets: 1.5, bytes: 3_000)
         expect(pinned, in: cache)
         #expect(code(cache.set(large)) == .pinnedFull)
@@ -267,7 +271,7 @@ struct PinTests {
             let message = Message("m:1", from: Person("p:1", "Anna"))
             try cache.set(message).wait()
             try cache.settle()
-            #expect(cache.peek(Message.self, "m:1") == message)
+            #expect(cache.read(Message.self, "m:1", access: .peek) == message)
         }
     }
 

@@ -123,8 +123,8 @@ struct StatisticsTests {
     func peeking() throws {
         try withCache(Self.configuration) { cache in
             try cache.set(Person("p:1", "Anna")).wait()
-            for _ in 0..<4 { #expect(cache.peek(Person.self, "p:1") != nil) }
-            #expect(cache.peek(Person.self, "p:2") == nil)
+            for _ in 0..<4 { #expect(cache.read(Person.self, "p:1", access: .peek) != nil) }
+            #expect(cache.read(Person.self, "p:2", access: .peek) == nil)
             #expect(try cache.statistics().hitRate == 0.8)
         }
     }

@@ -27,18 +27,18 @@ struct TouchTests {
                 #expect(cache.read(Message.self, "m:read") != nil)
                 #expect(cache.modelOutcome(Message.self, forKey: "k").value != nil)
                 #expect(cache.collection(of: Message.self, forKey: "c") != nil)
-                _ = cache.peek(Message.self, "m:peeked")
-                _ = cache.peekModelOutcome(Message.self, forKey: "m:peeked")
+                _ = cache.read(Message.self, "m:peeked", access: .peek)
+                _ = cache.modelOutcome(Message.self, forKey: "m:peeked", access: .peek)
                 // Not what it is: a miss.
                 #expect(cache.read(Feed.self, "m:missed") == nil)
             }
             for name in ["read", "key", "collection"] {
-                #expect(cache.peek(Message.self, "m:\(name)") != nil)
-                #expect(cache.peek(Person.self, "p:\(name)") != nil)
+                #expect(cache.read(Message.self, "m:\(name)", access: .peek) != nil)
+                #expect(cache.read(Person.self, "p:\(name)", access: .peek) != nil)
             }
             for name in ["peeked", "missed"] {
-                #expect(cache.peek(Message.self, "m:\(name)") == nil)
-                #expect(cache.peek(Person.self, "p:\(name)") == nil)
+                #expect(cache.read(Message.self, "m:\(name)", access: .peek) == nil)
+                #expect(cache.read(Person.self, "p:\(name)", access: .peek) == nil)
             }
         }
     }
@@ -49,7 +49,7 @@ struct TouchTests {
             try await cache.set([Person("p:1", "Anna"), Person("p:2", "Ben"), Person("p:3", "Cem")])
                 .committed
             let before = try (1...3).map { try cache.state("p:\($0)").stamp }
-            _ = await cache.peek(Person.self, "p:1")
+            _ = await cache.read(Person.self, "p:1", access: .peek)
             #expect(await cache.read(Person.self, "p:2", consistency: .snapshot) != nil)
             let name = cache.engine.inspectName(of: "p:3")
             #expect(name == "Cem")

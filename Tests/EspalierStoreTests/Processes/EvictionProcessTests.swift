@@ -306,8 +306,10 @@ enum EvictionPeer {
             cache.set(Person("x:\(number)", String(repeating: "x", count: 600)))
             if number % 100 == 99 { try cache.set(Person("last", "\(number)")).wait() }
         }
-        for number in 0..<4 where cache.peek(Box<[Person]>.self, "b:\(number)")?.value.count != 200
-        { exit(10) }
+        for number in 0..<4
+        where cache.read(Box<[Person]>.self, "b:\(number)", access: .peek)?.value.count != 200 {
+            exit(10)
+        }
         let more = box("more", of: 150, bytes: 600).value
         guard code(cache.set(Box("b:0", more + box("b:0", of: 40).value))) != nil else { exit(12) }
         try cache.set(Box<[Person]>("b:0", [])).wait()

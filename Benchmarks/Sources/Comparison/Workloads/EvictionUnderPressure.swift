@@ -56,7 +56,7 @@ struct EvictionUnderPressure {
                 budget: ByteCount(budget))
             return Limited(id: id, contender: contender, directory: path) { feeds in
                 let cache = try contender.cache
-                return feeds.count { cache.peek(Feed.self, "Feed:\($0.id)") != nil }
+                return feeds.count { cache.read(Feed.self, "Feed:\($0.id)", access: .peek) != nil }
             }
         }
         let path = directory + "/" + ContenderID.files.rawValue
