@@ -70,7 +70,7 @@ extension NormalizedCache {
     /// Evicts the collection under `key` now. Its elements count as accessed and stay.
     ///
     /// - Parameter key: The collection's key.
-    /// - Returns: A ticket that fails for the same reasons as that of ``evict(_:)-swift.method``.
+    /// - Returns: A ticket that fails for the same reasons as that of ``evict(_:)``.
     @discardableResult
     public func evictCollection(forKey key: String) -> WriteTicket {
         submit(.collection, key) { .evict([$0]) }

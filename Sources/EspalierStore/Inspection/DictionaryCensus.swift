@@ -120,7 +120,7 @@ extension Inspection {
                 uses.removeValue(forKey: census.dictionaries[index].number) ?? .init()
         }
         for (number, use) in uses {
-            census.dictionaries.append(.init(number: number, problem: "it is missing", use: use))
+            census.dictionaries.append(.init(number: number, problem: "it is not there", use: use))
         }
         census.dictionaries.sort { $0.number < $1.number }
         return census
@@ -155,7 +155,7 @@ extension Inspection {
                 dictionary.byteCount = stored.bytes.count
                 dictionary.problem = Self.problem(of: stored, entry)
             } else {
-                dictionary.problem = "it is missing"
+                dictionary.problem = "it is not there"
             }
         } catch let error as FormatError {
             dictionary.problem = ReadFailure.detail(of: error)

@@ -39,6 +39,9 @@ package final class Inspection {
         get throws { Stamp(try snapshot.counters(keyspaces).stamp) }
     }
 
+    /// Checks the snapshot as `NormalizedCache.verify()` does.
+    package func verify() throws -> VerifyReport { try Verifier.verify(snapshot, generation) }
+
     // MARK: - Single records
 
     /// Returns the handle of an identifier, a key or a collection's key; nil when there is none, or
@@ -117,6 +120,38 @@ package final class Inspection {
         return try snapshot.joinedRecord(keyspaces.nodes, handle, chunkCount: count)
     }
 
+    /// Returns the stored values under a handle, each with the number of its chunk.
+    package func values(of handle: Handle) throws -> [(number: UInt32, bytes: [UInt8])] {
+        var values: [(number: UInt32, bytes: [UInt8])] = []
+        try snapshot.forEach(in: keyspaces.nodes, from: handle.rawValue) { key, value in
+            let found: (handle: UInt64, chunk: UInt32)? = try ByteReader.reading(key) { key in
+                guard key.end == 8 || key.end == 12 else { return nil }
+                return (
+                    try key.integer(UInt64.self), key.isAtEnd ? 0 : try key.integer(UInt32.self)
+                )
+            }
+            guard let found else { return true }
+            guard found.handle == handle.rawValue else { return false }
+            values.append(
+                (found.chunk, try ByteReader.reading(value) { try $0.bytes(count: $0.end) }))
+            return true
+        }
+        return values
+    }
+
+    /// Calls `body` with the bytes of a record and the decompressed record, both valid only during
+    /// the call.
+    package func decompress<R>(
+        _ record: [UInt8], _ body: (ByteReader, DecompressedRecord) throws -> R
+    ) throws -> R {
+        try ByteReader.reading(record) { stored in
+            decompressor.arena.removeAll()
+            return try body(
+                stored,
+                RecordLayout.decompress(stored, by: decompressor, in: decompressor.arena))
+        }
+    }
+
     /// Returns the stored bytes of a record, all its chunks together, readable or not; nil if there
     /// is none.
     package func storedByteCount(of handle: Handle) throws -> Int? {
@@ -133,6 +168,25 @@ package final class Inspection {
             bytes += more
         }
         return bytes
+    }
+
+    // MARK: - Shapes and dictionaries
+
+    /// Returns what is wrong with a dictionary; nil for an intact one.
+    package func problem(ofDictionary number: UInt64) throws -> String? {
+        do {
+            guard let stored = try snapshot.storedDictionary(keyspaces, number) else {
+                return "it is not there"
+            }
+            return RecordDictionary(stored.bytes) == nil ? "zstd refuses it" : nil
+        } catch let error as FormatError {
+            return ReadFailure.detail(of: error)
+        }
+    }
+
+    /// Returns the shape of a number; nil if there is none.
+    package func shape(_ number: UInt64) throws -> Shape? {
+        try snapshot.storedShape(keyspaces, number)?.shape
     }
 }
 

@@ -1,4 +1,3 @@
-import EspalierLMDB
 package import EspalierRecords
 
 /// The stored bytes of one record, divided into their parts as far as damage allows.
@@ -103,18 +102,16 @@ extension RecordAnatomy {
     ///
     /// - Parameters:
     ///   - values: The values under the handle, with the numbers of their chunks.
-    ///   - shapes: Returns the shape of a number.
-    init(
-        of handle: Handle, values: [(number: UInt32, bytes: [UInt8])],
-        by decompressor: RecordDecompressor,
-        shapes: (UInt64) throws -> Shape?
+    ///   - inspection: Knows the shapes and the dictionaries.
+    fileprivate init(
+        of handle: Handle, values: [(number: UInt32, bytes: [UInt8])], in inspection: Inspection
     ) {
         self.init(handle: handle)
         join(values)
         readHeader()
         // Decodes the whole record as a read does, which finds damage that the division does not.
         do {
-            try readPayload(by: decompressor, shapes)
+            try readPayload(inspection)
         } catch {
             report(error)
         }
@@ -235,22 +232,16 @@ extension RecordAnatomy {
         return result
     }
 
-    private mutating func readPayload(
-        by decompressor: RecordDecompressor, _ shapes: (UInt64) throws -> Shape?
-    ) throws {
+    private mutating func readPayload(_ inspection: Inspection) throws {
         if !hasOwnShape, let shapeNumber {
-            shape = shapeNumber == 0 ? Shape.none : try? shapes(shapeNumber)
+            shape = shapeNumber == 0 ? Shape.none : try? inspection.shape(shapeNumber)
         }
         guard part(.payload) != nil else { return }
-        let bytes = joined
-        try ByteReader.reading(bytes) { stored in
-            decompressor.arena.removeAll()
-            let decompressed = try RecordLayout.decompress(
-                stored, by: decompressor, in: decompressor.arena)
+        try inspection.decompress(joined) { stored, decompressed in
             if dictionaryNumber != 0 { try keepPayload(of: decompressed.reader) }
             shape = try Record(
-                reading: decompressed, storedAs: stored.end, handle: handle, shapes: shapes
-            ).shape
+                reading: decompressed, storedAs: stored.end, handle: handle
+            ) { try inspection.shape($0) }.shape
         }
     }
 
@@ -266,22 +257,9 @@ extension RecordAnatomy {
 extension Inspection {
     /// Returns the anatomy of the bytes under a handle; nil if there are none.
     package func anatomy(of handle: Handle) throws -> RecordAnatomy? {
-        var values: [(number: UInt32, bytes: [UInt8])] = []
-        try snapshot.forEach(in: keyspaces.nodes, from: handle.rawValue) { key, value in
-            let found: (handle: UInt64, chunk: UInt32)? = try ByteReader.reading(key) { key in
-                guard key.end == 8 || key.end == 12 else { return nil }
-                return (
-                    try key.integer(UInt64.self), key.isAtEnd ? 0 : try key.integer(UInt32.self)
-                )
-            }
-            guard let found else { return true }
-            guard found.handle == handle.rawValue else { return false }
-            values.append(
-                (found.chunk, try ByteReader.reading(value) { try $0.bytes(count: $0.end) }))
-            return true
-        }
+        let values = try values(of: handle)
         guard values.first?.number == 0 else { return nil }
-        var anatomy = RecordAnatomy(of: handle, values: values, by: decompressor) { try shape($0) }
+        var anatomy = RecordAnatomy(of: handle, values: values, in: self)
         // A damaged dictionary makes the checks of all its records fail.
         if anatomy.problem != nil, let number = anatomy.dictionaryNumber,
             number > RecordLayout.noDictionary,
@@ -290,21 +268,5 @@ extension Inspection {
             anatomy.report(problem, ofDictionary: number)
         }
         return anatomy
-    }
-
-    private func problem(ofDictionary number: UInt64) throws -> String? {
-        do {
-            guard let stored = try snapshot.storedDictionary(keyspaces, number) else {
-                return "it is missing"
-            }
-            return RecordDictionary(stored.bytes) == nil ? "zstd refuses it" : nil
-        } catch let error as FormatError {
-            return ReadFailure.detail(of: error)
-        }
-    }
-
-    /// Returns the shape of a number; nil if there is none.
-    package func shape(_ number: UInt64) throws -> Shape? {
-        try snapshot.storedShape(keyspaces, number)?.shape
     }
 }

@@ -101,7 +101,7 @@ package final class Restoration: Sendable {
         /// The generation of the handles; they are not valid in another one.
         var generation = ""
         var handles: [RecordReference: Handle] = [:]
-        var taken: Set<Handle> = []
+        var assigned: Set<Handle> = []
     }
     private let known = Mutex(Known())
 
@@ -114,7 +114,7 @@ package final class Restoration: Sendable {
 
     /// Returns whether a handle stands for a reference already.
     func knows(_ handle: Handle, in generation: Generation) -> Bool {
-        known.withLock { $0.generation == generation.name && $0.taken.contains(handle) }
+        known.withLock { $0.generation == generation.name && $0.assigned.contains(handle) }
     }
 
     /// Adds the handles that a committed transaction has assigned.
@@ -122,7 +122,7 @@ package final class Restoration: Sendable {
         known.withLock { known in
             if known.generation != generation.name { known = Known(generation: generation.name) }
             known.handles.merge(handles) { $1 }
-            known.taken.formUnion(handles.values)
+            known.assigned.formUnion(handles.values)
         }
     }
 }

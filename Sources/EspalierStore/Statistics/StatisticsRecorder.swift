@@ -6,7 +6,7 @@ import Synchronization
 /// The committer takes the counts and adds them to the stored ones. If the commit fails, it puts
 /// them back.
 ///
-///     let delta = recorder.take(for: transaction.number)
+///     let delta = recorder.drain(for: transaction.number)
 ///     lifetime += delta  // store, commit; on failure: recorder.putBack(delta)
 ///
 /// Safe from every thread. Reads have a lock of their own, which they hold for some nanoseconds; a
@@ -109,7 +109,7 @@ final class StatisticsRecorder: Sendable {
 
     /// Returns and resets the counts since the last call, which the transaction of that number will
     /// store.
-    func take(for transaction: UInt64) -> LifetimeCounters {
+    func drain(for transaction: UInt64) -> LifetimeCounters {
         rest.withLock { rest in
             var delta = rest.counters
             rest.counters = LifetimeCounters()

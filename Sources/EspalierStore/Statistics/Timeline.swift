@@ -28,7 +28,7 @@ struct Timeline: Hashable, Sendable {
     ///
     /// If the clock was set back, moves the earlier samples back, too: ages are differences, which
     /// must not be negative.
-    mutating func note(_ stamp: UInt64, at second: Int64) {
+    mutating func addSample(_ stamp: UInt64, at second: Int64) {
         guard Self.seconds.contains(second) else { return }
         guard let last = samples.last else {
             return samples.append(Sample(stamp: stamp, second: second))
@@ -57,7 +57,7 @@ struct Timeline: Hashable, Sendable {
 
     /// Adds the samples of another timeline that are later than these.
     mutating func merge(_ other: Timeline) {
-        for sample in other.samples { note(sample.stamp, at: sample.second) }
+        for sample in other.samples { addSample(sample.stamp, at: sample.second) }
     }
 
     /// Returns the seconds at which `stamp` was given out, limited to the first and the last

@@ -188,7 +188,7 @@ struct DeepVerifier {
             if flags.contains(.tombstone) || flags.contains(.pendingRemoval) {
                 .deleted
             } else {
-                .unreadable(flags.contains(.lost) ? "lost" : "it is missing")
+                .unreadable(flags.contains(.lost) ? "lost" : "it is not there")
             }
         targets[handle] = target
         return target
@@ -229,7 +229,7 @@ struct DeepVerifier {
         case .damaged(let damage): detail = "damaged: \(damage)"
         case .lost: detail = "lost"
         case .deleted: detail = "deleted"
-        case .nothing: detail = "it is missing"
+        case .nothing: detail = "it is not there"
         }
         report.add(
             8, "its record can't be read: \(detail)", identifier: entry.identifier,
@@ -258,14 +258,11 @@ extension NormalizedCache {
     ///   and reference.
     public func verify(deep: Bool) throws(CacheError) -> VerifyReport {
         guard deep else { return try verify() }
-        guard !isClosed else { throw .closed }
-        try engine.queue.catchUp()
-        let depth = engine.configuration.limits.maximumDepth
         do {
-            return try engine.inspect { transaction, generation in
-                let report = try Verifier.verify(transaction, generation)
-                let inspection = try Inspection(transaction.snapshot, of: generation)
-                return try DeepVerifier.verify(inspection, maximumDepth: depth, after: report)
+            return try inspect { inspection in
+                try DeepVerifier.verify(
+                    inspection, maximumDepth: configuration.limits.maximumDepth,
+                    after: inspection.verify())
             }
         } catch {
             throw CacheError(error)

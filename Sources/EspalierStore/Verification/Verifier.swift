@@ -30,22 +30,22 @@ struct Verifier {
     private var rawBytes: UInt64 = 0
 
     /// Returns the problems of one snapshot.
-    static func verify(_ transaction: borrowing ReadTransaction, _ generation: Generation) throws
+    static func verify(_ snapshot: Snapshot, _ generation: Generation) throws
         -> VerifyReport
     {
         var verifier = Verifier(
             keyspaces: generation.keyspaces,
-            decompressor: RecordDecompressor(generation, transaction.snapshot))
-        try verifier.readShapes(transaction)
-        try verifier.readDictionaries(transaction)
-        try verifier.readStates(transaction)
-        try verifier.readRecords(transaction)
-        try verifier.readPins(transaction)
+            decompressor: RecordDecompressor(generation, snapshot))
+        try verifier.readShapes(snapshot)
+        try verifier.readDictionaries(snapshot)
+        try verifier.readStates(snapshot)
+        try verifier.readRecords(snapshot)
+        try verifier.readPins(snapshot)
         verifier.checkReferences()
-        try verifier.checkRecency(transaction)
-        try verifier.checkIndex(transaction)
-        try verifier.checkCounters(transaction)
-        try verifier.checkDictionaries(transaction)
+        try verifier.checkRecency(snapshot)
+        try verifier.checkIndex(snapshot)
+        try verifier.checkCounters(snapshot)
+        try verifier.checkDictionaries(snapshot)
         return verifier.report
     }
 
@@ -56,8 +56,8 @@ struct Verifier {
 
     // MARK: - Reading
 
-    private mutating func readShapes(_ transaction: borrowing ReadTransaction) throws {
-        try transaction.forEach(in: keyspaces.shapes) { key, value in
+    private mutating func readShapes(_ snapshot: Snapshot) throws {
+        try snapshot.forEach(in: keyspaces.shapes) { key, value in
             guard key.byteCount == 8 else {
                 report.add(0, "a key of \(key.byteCount) bytes among the shapes")
                 return true
@@ -76,10 +76,10 @@ struct Verifier {
         }
     }
 
-    private mutating func readRecords(_ transaction: borrowing ReadTransaction) throws {
+    private mutating func readRecords(_ snapshot: Snapshot) throws {
         var handles: [Handle] = []
         var chunks: [Handle: Int] = [:]
-        try transaction.forEach(in: keyspaces.nodes) { key, value in
+        try snapshot.forEach(in: keyspaces.nodes) { key, value in
             storedBytes += UInt64(value.byteCount)
             guard key.byteCount == 8 || key.byteCount == 12 else {
                 report.add(0, "a key of \(key.byteCount) bytes among the nodes")
@@ -96,13 +96,13 @@ struct Verifier {
             return true
         }
         for handle in handles {
-            try read(handle, chunkCount: chunks.removeValue(forKey: handle) ?? 1, transaction)
+            try read(handle, chunkCount: chunks.removeValue(forKey: handle) ?? 1, snapshot)
         }
         for handle in chunks.keys { report.add(4, "chunks of \(handle), which has no record") }
     }
 
     private mutating func read(
-        _ handle: Handle, chunkCount: Int, _ transaction: borrowing ReadTransaction
+        _ handle: Handle, chunkCount: Int, _ snapshot: Snapshot
     ) throws {
         let pendingRemoval = states[handle].flatMap {
             $0.flags.contains(.pendingRemoval) ? $0 : nil
@@ -113,14 +113,14 @@ struct Verifier {
         }
         let record: Record
         do {
-            let stored = try transaction.withValue(keyspaces.nodes, handle.rawValue) { span in
+            let stored = try snapshot.withValue(keyspaces.nodes, handle.rawValue) { span in
                 try Chunks.count(span) ?? 1
             }
             if stored != chunkCount {
                 report.add(5, "\(handle) has \(chunkCount) chunks and names \(stored ?? 0)")
             }
             guard
-                let read = try transaction.record(
+                let read = try snapshot.record(
                     keyspaces, handle, by: decompressor, shapes: { shapes[$0] })
             else { return }
             record = read
@@ -158,8 +158,8 @@ struct Verifier {
         }
     }
 
-    private mutating func readPins(_ transaction: borrowing ReadTransaction) throws {
-        try transaction.forEach(in: keyspaces.pins) { key, value in
+    private mutating func readPins(_ snapshot: Snapshot) throws {
+        try snapshot.forEach(in: keyspaces.pins) { key, value in
             guard value.byteCount == 8 else {
                 report.add(0, "a pin of \(value.byteCount) bytes")
                 return true
@@ -170,8 +170,8 @@ struct Verifier {
         }
     }
 
-    private mutating func readStates(_ transaction: borrowing ReadTransaction) throws {
-        try transaction.forEach(in: keyspaces.state) { key, value in
+    private mutating func readStates(_ snapshot: Snapshot) throws {
+        try snapshot.forEach(in: keyspaces.state) { key, value in
             guard key.byteCount == 8 else {
                 report.add(0, "a key of \(key.byteCount) bytes among the states")
                 return true
@@ -224,9 +224,9 @@ struct Verifier {
         }
     }
 
-    private mutating func checkRecency(_ transaction: borrowing ReadTransaction) throws {
+    private mutating func checkRecency(_ snapshot: Snapshot) throws {
         var listed: [Handle: UInt64] = [:]
-        try transaction.forEach(in: keyspaces.recency) { key, _ in
+        try snapshot.forEach(in: keyspaces.recency) { key, _ in
             guard let pair = KeyPair(key) else {
                 report.add(3, "an entry of \(key.byteCount) bytes")
                 return true
@@ -246,9 +246,9 @@ struct Verifier {
         }
     }
 
-    private mutating func checkIndex(_ transaction: borrowing ReadTransaction) throws {
+    private mutating func checkIndex(_ snapshot: Snapshot) throws {
         var named: Set<Handle> = []
-        try transaction.forEach(in: keyspaces.index) { key, value in
+        try snapshot.forEach(in: keyspaces.index) { key, value in
             guard value.byteCount == 8 else {
                 report.add(0, "an index entry of \(value.byteCount) bytes")
                 return true
@@ -274,10 +274,10 @@ struct Verifier {
         }
     }
 
-    private mutating func checkCounters(_ transaction: borrowing ReadTransaction) throws {
+    private mutating func checkCounters(_ snapshot: Snapshot) throws {
         let counters: Counters
         do {
-            counters = try transaction.counters(keyspaces)
+            counters = try snapshot.counters(keyspaces)
         } catch let error as FormatError {
             return report.add(0, "the counters: \(error)")
         }
@@ -302,16 +302,16 @@ struct Verifier {
     // MARK: - Dictionaries
 
     /// Checks that every dictionary can be read and that zstd accepts it.
-    private mutating func readDictionaries(_ transaction: borrowing ReadTransaction) throws {
-        try transaction.forEach(in: keyspaces.dictionaries) { key, _ in
-            if try ReadTransaction.dictionaryNumber(key) == nil {
+    private mutating func readDictionaries(_ snapshot: Snapshot) throws {
+        try snapshot.forEach(in: keyspaces.dictionaries) { key, _ in
+            if try Snapshot.dictionaryNumber(key) == nil {
                 report.add(0, "a key of \(key.byteCount) bytes among the dictionaries")
             }
             return true
         }
-        for number in try transaction.dictionaryNumbers(keyspaces) {
+        for number in try snapshot.dictionaryNumbers(keyspaces) {
             do {
-                let stored = try transaction.storedDictionary(keyspaces, number)
+                let stored = try snapshot.storedDictionary(keyspaces, number)
                 guard let bytes = stored?.bytes, let dictionary = RecordDictionary(bytes) else {
                     report.add(0, "dictionary \(number): zstd refuses it")
                     continue
@@ -324,8 +324,8 @@ struct Verifier {
     }
 
     /// Checks that the list of dictionaries equals the stored ones and counts the records of each.
-    private mutating func checkDictionaries(_ transaction: borrowing ReadTransaction) throws {
-        let listed = try DictionaryNumbers(loading: transaction, keyspaces)
+    private mutating func checkDictionaries(_ snapshot: Snapshot) throws {
+        let listed = try DictionaryNumbers(loading: snapshot, keyspaces)
         guard !listed.isDamaged else { return report.add(0, "the list of dictionaries") }
         for (number, entry) in listed.entries {
             let used = dictionaryUse.removeValue(forKey: number) ?? 0
@@ -362,7 +362,7 @@ extension NormalizedCache {
         guard !isClosed else { throw .closed }
         try engine.queue.catchUp()
         do {
-            return try engine.inspect { try Verifier.verify($0, $1) }
+            return try engine.inspect { try Verifier.verify($0.snapshot, $1) }
         } catch {
             throw CacheError(error)
         }

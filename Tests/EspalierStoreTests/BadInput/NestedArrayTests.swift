@@ -4,9 +4,9 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("JSON that is nested, or named, without measure")
+@Suite("JSON with deep nesting or many names")
 struct NestedArrayTests {
-    /// A value as JSON has it, of arrays only.
+    /// A JSON value that consists of arrays only.
     private indirect enum Nested: Codable, Hashable {
         case list([Nested])
 
@@ -32,13 +32,13 @@ struct NestedArrayTests {
         var modelIdentifier: String? { id }
     }
 
-    /// Reads no deeper than a field.
+    /// A model that reads only one field.
     private struct Shallow: Codable, Hashable, IdentifiedModel {
         var id: String
         var modelIdentifier: String? { id }
     }
 
-    @Test("a thousand arrays in one another are refused with the limit; a hundred are read back")
+    @Test("A thousand nested arrays are refused with the limit, and a hundred are read back")
     func writing() throws {
         try withCache { cache in
             #expect(
@@ -52,7 +52,10 @@ struct NestedArrayTests {
     }
 
     @Test(
-        "stored nevertheless, a thousand are a miss that says so, and whoever skips them reads the rest",
+        """
+        A thousand nested arrays that are stored are a miss with that reason, and types that skip \
+        them read the rest
+        """,
         arguments: [1_000, 3_000])
     func reading(depth: Int) throws {
         try withCache(isDamaged: true) { cache in
@@ -75,7 +78,10 @@ struct NestedArrayTests {
     }
 
     @Test(
-        "10,000 sets of keys, compressed: shapes are bounded, records past them carry their own, all read back"
+        """
+        With 10,000 sets of keys, compressed, the shapes stay bounded and all records are read \
+        back
+        """
     )
     func manyKeys() throws {
         let scratch = try Scratch()

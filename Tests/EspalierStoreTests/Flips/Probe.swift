@@ -3,7 +3,7 @@ import EspalierRecords
 
 @testable import EspalierStore
 
-/// What a read showed.
+/// The result of a read.
 enum Seen: Hashable {
     case hit(AnyHashable)
     case miss(String)
@@ -16,7 +16,7 @@ enum Seen: Hashable {
     }
 }
 
-/// What a flip did to what is read.
+/// The effect of a flip on reads.
 enum Verdict: Hashable {
     case unharmed
     case miss(String)
@@ -32,15 +32,15 @@ enum Verdict: Hashable {
     }
 }
 
-/// A way to read one entry, as no access: what is found damaged by it stays as it is.
+/// Reads one entry with a peek, so that the cache does not act on damage that it finds.
 // Unchecked: tests read on one thread.
 struct Probe: @unchecked Sendable {
     let nameSpace: NameSpace
     let identifier: String
     private let look: (NormalizedCache, String, Consistency) -> Seen
-    /// Reads it as users do: what is found damaged is handed to the writer.
+    /// Reads the entry with a touch, so that the writer acts on damage that it finds.
     let use: (NormalizedCache) -> Void
-    /// Writes what one cache has of the entry into another.
+    /// Copies the entry from one cache into another.
     let copy: (_ source: NormalizedCache, _ target: NormalizedCache) -> WriteTicket?
     var expected = Seen.miss("not read yet")
 

@@ -5,9 +5,9 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Whatever can't be decoded is a miss with its reason and its path, at every level")
+@Suite("A record that can't be decoded is a miss with its reason and its path, at every level")
 struct MissReasonTests {
-    /// Where the record of `p:1` stands in what is read.
+    /// The position of the record `p:1` in the tree that is read.
     enum Level: CaseIterable {
         case root, child, element, dictionary, inline, deep, key, inlineUnderKey, collection
 
@@ -56,7 +56,8 @@ struct MissReasonTests {
         for level in Level.allCases { #expect(level.reason(in: cache) == nil, "\(level)") }
     }
 
-    @Test("every fault, at every level", arguments: Fault.allCases)
+    @Test(
+        "Every fault is a miss with its reason and path, at every level", arguments: Fault.allCases)
     func faults(fault: Fault) throws {
         try withCache(isDamaged: true) { cache in
             try fill(cache)
@@ -68,7 +69,7 @@ struct MissReasonTests {
     }
 
     @Test(
-        "every fault is repaired by the next write of the identifier, at every level",
+        "The next write of the identifier repairs every fault, at every level",
         arguments: Fault.allCases)
     func repaired(fault: Fault) throws {
         try withCache(isDamaged: true) { cache in
@@ -79,7 +80,11 @@ struct MissReasonTests {
         }
     }
 
-    @Test("a case that is not known: root, child, element, inline, under a key, in a collection")
+    @Test(
+        """
+        An unknown enum case is a miss as root, child, element, inline, under a key and in a \
+        collection
+        """)
     func unknownCase() throws {
         try withCache { cache in
             let detail = "a value that is no case of Mood"
@@ -111,7 +116,7 @@ struct MissReasonTests {
         }
     }
 
-    @Test("the records of keys, collections and segments, damaged")
+    @Test("Damaged records of keys, collections and segments are misses with their path")
     func entries() throws {
         try withCache(isDamaged: true) { cache in
             try fill(cache)
@@ -126,7 +131,7 @@ struct MissReasonTests {
         }
     }
 
-    @Test("an index entry that is no handle, leads to another record, or nowhere")
+    @Test("An index entry with an invalid, wrong or missing target is a miss")
     func index() throws {
         try withCache(isDamaged: true) { cache in
             try fill(cache)
@@ -147,7 +152,7 @@ struct MissReasonTests {
     }
 
     @Test(
-        "damage can't be made up for by an initialiser that makes do without the field",
+        "An initialiser that tolerates a missing field can't hide damage",
         arguments: Fault.allCases)
     func lenient(fault: Fault) throws {
         try withCache(isDamaged: true) { cache in
@@ -160,7 +165,7 @@ struct MissReasonTests {
             ] {
                 #expect((reason == nil) == isHit, "\(String(describing: reason))")
             }
-            // Read by itself, with the swallowed field inside of the faulty record.
+            // Read alone, with the tolerated field inside of the faulty record.
             #expect((cache.readOutcome(Nickname.self, "p:1", access: .peek).reason == nil) == isHit)
             #expect(
                 (cache.readOutcome(NicknameCodable.self, "p:1", access: .peek).reason == nil)

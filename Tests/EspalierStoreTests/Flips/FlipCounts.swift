@@ -1,10 +1,10 @@
-/// What came of flips, by where the bit was.
+/// The verdicts of flips, by the place of the bit.
 struct FlipCounts {
     private var counts: [String: [Verdict: Int]] = [:]
     private(set) var total = 0
     private(set) var wrong: [String] = []
 
-    mutating func note(_ verdict: Verdict, at place: String) {
+    mutating func add(_ verdict: Verdict, at place: String) {
         total += 1
         if case .wrong(let detail) = verdict { wrong.append("\(place): \(detail)") }
         counts[place, default: [:]][verdict, default: 0] += 1

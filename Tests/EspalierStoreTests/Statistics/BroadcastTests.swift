@@ -4,11 +4,11 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Events reach whoever listens, and keep nobody waiting")
-struct EventBroadcastTests {
+@Suite("A broadcast reaches all subscribers and waits for none")
+struct BroadcastTests {
     private func dropped(_ number: Int) -> CacheEvent { .writeDropped(reason: "\(number)") }
 
-    @Test("every subscriber gets every event from then on, in order")
+    @Test("Every subscriber gets every event sent after it subscribed, in order")
     func everyone() async {
         let events = Broadcast<CacheEvent>(buffering: .bufferingNewest(4_096))
         let first = events.subscribe()
@@ -25,7 +25,7 @@ struct EventBroadcastTests {
         #expect(seen == [dropped(2), .generationReplaced(reason: "damaged")])
     }
 
-    @Test("an event that nobody listens to is not even made")
+    @Test("An event without subscribers is never created")
     func free() {
         let events = Broadcast<CacheEvent>(buffering: .bufferingNewest(4_096))
         var made = 0
@@ -43,7 +43,7 @@ struct EventBroadcastTests {
         withExtendedLifetime(stream) {}
     }
 
-    @Test("whoever does not keep up loses the oldest")
+    @Test("A subscriber that does not keep up loses the oldest events")
     func bounded() async {
         let events = Broadcast<CacheEvent>(buffering: .bufferingNewest(3))
         let stream = events.subscribe()
@@ -54,7 +54,7 @@ struct EventBroadcastTests {
         #expect(seen == [dropped(8), dropped(9), dropped(10)])
     }
 
-    @Test("a subscriber that goes is forgotten, and a stream asked for after the end is at its end")
+    @Test("A broadcast forgets subscribers that end, and a subscription after the end is empty")
     func ending() async {
         let events = Broadcast<CacheEvent>(buffering: .bufferingNewest(4_096))
         let task = Task {
@@ -73,7 +73,7 @@ struct EventBroadcastTests {
         #expect(!events.hasSubscribers)
     }
 
-    @Test("events are coded and read back")
+    @Test("Events can be encoded and decoded")
     func coding() throws {
         let eviction = Eviction(
             identifier: "Message:34", nameSpace: .collection, reason: .shrink, records: 3,
