@@ -131,7 +131,7 @@ final class CommitTransaction {
         let dropped = try dictionaries.flush(&transaction, keyspaces)
         counters.pinnedBytes = UInt64(max(0, pinned.total))
         try transaction.put(keyspaces.info, Counters.key, counters.bytes)
-        lifetime.timeline.note(counters.stamp, at: Timeline.currentSecond)
+        lifetime.timeline.addSample(counters.stamp, at: Timeline.currentSecond)
         try transaction.put(keyspaces.info, LifetimeCounters.key, lifetime.bytes)
         return ChangedTables(shapes: changedShapes, droppedDictionaries: dropped)
     }

@@ -211,7 +211,7 @@ final class Committer: Sendable {
         let share =
             takingTouches ? PagePlan(capacity: try transaction.pages().capacity).touchLimit : 0
         let taken = touches.take(atMost: share, in: generation.name)
-        let measured = statistics.take(for: number)
+        let measured = statistics.drain(for: number)
         let steps: Int
         do {
             try commit.touch(taken.handles, in: transaction)

@@ -103,6 +103,6 @@ final class CommitterRig {
 
     func verify() throws -> VerifyReport {
         let generation = try holder.current()
-        return try generation.environment.read { try Verifier.verify($0, generation) }
+        return try generation.environment.read { try Verifier.verify($0.snapshot, generation) }
     }
 }
