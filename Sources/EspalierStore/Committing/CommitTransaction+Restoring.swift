@@ -143,7 +143,7 @@ extension CommitTransaction {
     private func touchRoots(
         among handles: some Collection<Handle>, in transaction: borrowing WriteTransaction
     ) throws {
-        for handle in handles where try counts.entry(handle, in: transaction).isListed {
+        for handle in handles where try counts.entry(handle, in: transaction).isInRecency {
             try counts.touch(handle, in: transaction)
         }
     }

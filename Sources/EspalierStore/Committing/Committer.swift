@@ -9,7 +9,7 @@ import Synchronization
 final class Committer: Sendable {
     // immutable
     let generations: GenerationHolder
-    let touches = TouchLog()
+    let touches = AccessLog()
     let damages = DamageLog()
     let statistics: StatisticsRecorder
     let trainer = WorkerThreads(name: "espalier-train", limit: 1)

@@ -22,11 +22,12 @@ final class ReferenceCounts {
     private(set) var hasDamage = false
     /// Whether a record has begun to die.
     private(set) var hasPendingRemovals = false
-    /// Handles whose entry, as the keyspace has it, is to change, and the places in `recency` it
-    /// leaves: what a flush will cost.
-    private(set) var edited: [(handle: Handle, listing: Stamp?)] = []
-    /// Told of every listed place a record gets; of use while evicting.
-    var onListing: ((Listing) -> Void)?
+    /// The records whose entry in the keyspace is to change, and the stamps under which they stand
+    /// in `recency`: what a flush will cost.
+    private(set) var edited: [(handle: Handle, recencyStamp: Stamp?)] = []
+    /// The entries that records have got in `recency` since they were last drained; nil unless the
+    /// transaction evicts.
+    private var recencyChanges: [RecencyEntry]?
 
     init(_ keyspaces: Keyspaces, stamp: Stamp) {
         self.keyspaces = keyspaces
@@ -70,14 +71,14 @@ final class ReferenceCounts {
         _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
     ) throws -> StateEntry {
         var entry = StateEntry.default
-        var isListed = false
+        var isInRecency = false
         try transaction.forEach(in: keyspaces.recency) { key, _ in
             guard let pair = KeyPair(key), pair.second == handle.rawValue else { return true }
-            isListed = true
+            isInRecency = true
             entry = StateEntry(referenceCount: 0, stamp: Stamp(pair.first))
             return false
         }
-        if !isListed, try !transaction.contains(keyspaces.nodes, handle.rawValue) {
+        if !isInRecency, try !transaction.contains(keyspaces.nodes, handle.rawValue) {
             // Too high on purpose: it must not go before its references have been counted. What has
             // a name was not deleted.
             entry = StateEntry(
@@ -294,21 +295,24 @@ final class ReferenceCounts {
         if isKnown == nil {
             let page = try page(handle, in: transaction)
             pages[handle] = page
-            edited.append((handle, page.stored?.listing))
+            edited.append((handle, page.stored?.recencyStamp))
         }
         if pages[handle] != nil { change(&pages[handle]!.entry) }  // there, as was just seen
-        if let onListing, let stamp = pages[handle]?.entry.listing {
-            onListing(Listing(stamp: stamp, handle: handle))
+        if recencyChanges != nil, let stamp = pages[handle]?.entry.recencyStamp {
+            recencyChanges?.append(RecencyEntry(stamp: stamp, handle: handle))
         }
     }
 
     /// Whether `recency` does not tell of `handle` any more: what the counts says of it counts.
     func hasChanged(_ handle: Handle) -> Bool { pages[handle] != nil }
 
-    /// Where `handle` is listed once all is written out.
-    func listing(of handle: Handle, in transaction: borrowing WriteTransaction) throws -> Stamp? {
+    /// The stamp under which `handle` stands in `recency` once all changes are written out; nil if
+    /// it does not stand there.
+    func recencyStamp(
+        of handle: Handle, in transaction: borrowing WriteTransaction
+    ) throws -> Stamp? {
         guard pages[handle]?.isRemoved != true else { return nil }
-        return try entry(handle, in: transaction).listing
+        return try entry(handle, in: transaction).recencyStamp
     }
 
     /// What nothing refers to and nobody asked for is as young as its commit.
@@ -318,12 +322,20 @@ final class ReferenceCounts {
         }
     }
 
-    /// What of `recency` the counts has changed.
-    var listings: [Listing] {
-        pages.all.compactMap { handle, page in
-            guard !page.isRemoved, let stamp = page.entry.listing else { return nil }
-            return Listing(stamp: stamp, handle: handle)
+    /// Starts to record which entries of `recency` change. The first are those that the transaction
+    /// has changed so far.
+    func startRecordingRecency() {
+        recencyChanges = pages.all.compactMap { handle, page in
+            guard !page.isRemoved, let stamp = page.entry.recencyStamp else { return nil }
+            return RecencyEntry(stamp: stamp, handle: handle)
         }
+    }
+
+    /// Moves the recorded changes to `heap`.
+    func drainRecencyChanges(into heap: inout RecencyHeap) {
+        guard recencyChanges?.isEmpty == false else { return }
+        for entry in recencyChanges ?? [] { heap.insert(entry) }
+        recencyChanges?.removeAll(keepingCapacity: true)
     }
 
     /// Writes all changes out, in the order of handles, so that neighbours dirty a page once.
@@ -334,7 +346,7 @@ final class ReferenceCounts {
         for (handle, page) in changed.sorted(by: { $0.handle < $1.handle }) {
             var entry = page.entry
             if entry.isUnstamped { entry.stamp = stamp }
-            try list(
+            try moveInRecency(
                 handle, before: page.stored, after: page.isRemoved ? nil : entry, in: &transaction)
             if page.isRemoved || entry.isDefault {
                 if page.stored != nil { try transaction.delete(keyspaces.state, handle.rawValue) }
@@ -344,14 +356,15 @@ final class ReferenceCounts {
         }
         pages.removeAll()
         edited.removeAll()
+        recencyChanges = nil
     }
 
-    private func list(
+    private func moveInRecency(
         _ handle: Handle, before: StateEntry?, after: StateEntry?,
         in transaction: inout WriteTransaction
     ) throws {
-        let old = before?.listing
-        let new = after?.listing
+        let old = before?.recencyStamp
+        let new = after?.recencyStamp
         guard old != new else { return }
         if let old {
             try transaction.delete(keyspaces.recency, KeyPair(old.rawValue, handle.rawValue))

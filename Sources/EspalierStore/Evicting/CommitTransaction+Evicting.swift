@@ -62,7 +62,7 @@ extension CommitTransaction {
             if named.count > Self.releaseBatch { break }
         }
         // The one that is listed goes last: while it is there the cycle comes up again.
-        let listed = try named.last { try counts.entry($0, in: transaction).listing != nil }
+        let listed = try named.last { try counts.entry($0, in: transaction).recencyStamp != nil }
         let isLast = named.count <= Self.releaseBatch
         var victim = Victim(stamp: stamp, reason: reason)
         for handle in named where handle != listed || isLast {

@@ -41,7 +41,7 @@ struct CopiedPages {
         for key in commit.edits.index[noted.index...] { try index.note(key) }
         for edit in commit.counts.edited[noted.states...] {
             try state.note(edit.handle.rawValue)
-            if let stamp = edit.listing {
+            if let stamp = edit.recencyStamp {
                 try recency.note(KeyPair(stamp.rawValue, edit.handle.rawValue))
             }
         }

@@ -35,13 +35,14 @@ struct EvictionSimulation: EvictionGraph {
         let isAbove = { (simulation: EvictionSimulation) in simulation.pagesLeft > target }
         try snapshot.forEach(in: inspection.keyspaces.recency) { key, _ in
             guard let pair = KeyPair(key) else { return true }
-            let listing = Listing(stamp: Stamp(pair.first), handle: Handle(pair.second))
+            let listing = RecencyEntry(stamp: Stamp(pair.first), handle: Handle(pair.second))
             while isAbove(self), let next = try nextOfHeap(before: listing) {
                 try step(next, isTree: false, visit)
             }
             guard isAbove(self) else { return false }
             // What has changed stands in the heap; what the state does not list there is damage.
-            guard states[listing.handle] == nil, try entry(listing.handle).listing == listing.stamp
+            guard states[listing.handle] == nil,
+                try entry(listing.handle).recencyStamp == listing.stamp
             else { return true }
             try step(listing, isTree: true, visit)
             return true
@@ -61,12 +62,12 @@ struct EvictionSimulation: EvictionGraph {
         ByteCount(count * usage.pageSize + Generation.sideFiles)
     }
 
-    private mutating func nextOfHeap(before limit: Listing?) throws -> Listing? {
+    private mutating func nextOfHeap(before limit: RecencyEntry?) throws -> RecencyEntry? {
         while let first = heap.first {
             if let limit, limit < first { return nil }
             heap.removeFirst()
             // It has been listed anew since, or is gone.
-            if try entry(first.handle).listing == first.stamp, !gone.contains(first.handle) {
+            if try entry(first.handle).recencyStamp == first.stamp, !gone.contains(first.handle) {
                 return first
             }
         }
@@ -74,7 +75,7 @@ struct EvictionSimulation: EvictionGraph {
     }
 
     private mutating func step(
-        _ listing: Listing, isTree: Bool, _ visit: (EvictionPreview.Victim) throws -> Void
+        _ listing: RecencyEntry, isTree: Bool, _ visit: (EvictionPreview.Victim) throws -> Void
     ) throws {
         switch try EvictionRule.step(for: listing.handle, in: self) {
         case .release(let handle): try finishRemoval(handle)
@@ -111,7 +112,9 @@ struct EvictionSimulation: EvictionGraph {
         change(&after)
         states[handle] = after
         pages.note(before, after)
-        if let stamp = after.listing { heap.insert(Listing(stamp: stamp, handle: handle)) }
+        if let stamp = after.recencyStamp {
+            heap.insert(RecencyEntry(stamp: stamp, handle: handle))
+        }
     }
 
     private mutating func remove(_ handle: Handle) throws {

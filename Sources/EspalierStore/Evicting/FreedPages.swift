@@ -30,7 +30,7 @@ struct FreedPages {
 
     mutating func note(_ before: StateEntry, _ after: StateEntry) {
         states += (before.isDefault ? 0 : 1) - (after.isDefault ? 0 : 1)
-        listings += (before.isListed ? 1 : 0) - (after.isListed ? 1 : 0)
+        listings += (before.isInRecency ? 1 : 0) - (after.isInRecency ? 1 : 0)
     }
 
     var count: Int {

@@ -1,22 +1,22 @@
 import EspalierRecords
 
 /// A place in `recency`: what it is ordered by.
-struct Listing: Hashable, Comparable {
+struct RecencyEntry: Hashable, Comparable {
     let stamp: Stamp
     let handle: Handle
 
-    static func < (a: Listing, b: Listing) -> Bool {
+    static func < (a: RecencyEntry, b: RecencyEntry) -> Bool {
         (a.stamp, a.handle) < (b.stamp, b.handle)
     }
 }
 
 /// Listings, the oldest first: a binary heap.
 struct RecencyHeap {
-    private var listings: [Listing] = []
+    private var listings: [RecencyEntry] = []
 
-    var first: Listing? { listings.first }
+    var first: RecencyEntry? { listings.first }
 
-    mutating func insert(_ listing: Listing) {
+    mutating func insert(_ listing: RecencyEntry) {
         listings.append(listing)
         var child = listings.count - 1
         while child > 0, case let parent = (child - 1) / 2, listings[child] < listings[parent] {

@@ -16,7 +16,7 @@ final class RecencyOrder {
     /// What the counts has listed anew; entries that it has changed again are skipped.
     private var changed = RecencyHeap()
     /// The next few of the keyspace.
-    private var stored: [Listing] = []
+    private var stored: [RecencyEntry] = []
     private var position: KeyPair? = KeyPair(0, 0)
 
     private static let batch = 64
@@ -29,11 +29,8 @@ final class RecencyOrder {
         self.isTouched = isTouched
         self.reason = reason
         commit.counts.stampUnreferenced()
-        for listing in commit.counts.listings { changed.insert(listing) }
-        commit.counts.onListing = { [unowned self] in changed.insert($0) }
+        commit.counts.startRecordingRecency()
     }
-
-    deinit { commit.counts.onListing = nil }
 
     /// Takes one step at what is oldest. False when nothing is left to evict.
     func step(in transaction: inout WriteTransaction) throws -> Bool {
@@ -104,9 +101,10 @@ final class RecencyOrder {
 
     // MARK: The order
 
-    private func next(in transaction: inout WriteTransaction) throws -> Listing? {
+    private func next(in transaction: inout WriteTransaction) throws -> RecencyEntry? {
+        commit.counts.drainRecencyChanges(into: &changed)
         while let first = changed.first,
-            try commit.counts.listing(of: first.handle, in: transaction) != first.stamp
+            try commit.counts.recencyStamp(of: first.handle, in: transaction) != first.stamp
         {
             changed.removeFirst()
         }
@@ -118,7 +116,7 @@ final class RecencyOrder {
                 continue
             }
             if let first = changed.first, first < oldest { return first }
-            guard try commit.counts.listing(of: oldest.handle, in: transaction) == oldest.stamp
+            guard try commit.counts.recencyStamp(of: oldest.handle, in: transaction) == oldest.stamp
             else {
                 // Damage: nothing is to be found under this entry.
                 try transaction.delete(
@@ -135,7 +133,7 @@ final class RecencyOrder {
     /// The next entries of the keyspace, the oldest last.
     private func fetch(in transaction: inout WriteTransaction) throws {
         guard let start = position else { return }
-        var found: [Listing] = []
+        var found: [RecencyEntry] = []
         var end = start
         var isMore = false
         try transaction.forEach(in: commit.keyspaces.recency, from: start) { key, _ in
@@ -145,7 +143,7 @@ final class RecencyOrder {
                 isMore = true
                 return false
             }
-            found.append(Listing(stamp: Stamp(pair.first), handle: Handle(pair.second)))
+            found.append(RecencyEntry(stamp: Stamp(pair.first), handle: Handle(pair.second)))
             return true
         }
         position = isMore ? end : nil

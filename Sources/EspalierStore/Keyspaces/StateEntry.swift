@@ -48,14 +48,14 @@ package struct StateEntry: Hashable, Sendable {
 
     /// The stamp under which the handle stands in `recency`, if it does: roots, and records on a
     /// cycle, which never get to count 0. Dying ones stand before all others.
-    package var listing: Stamp? {
+    package var recencyStamp: Stamp? {
         if flags.contains(.pendingRemoval) { return flags.contains(.blocked) ? nil : .never }
         if flags.contains(.tombstone) { return nil }
         return referenceCount == 0 || flags.contains(.onCycle) && !flags.contains(.blocked)
             ? stamp : nil
     }
 
-    package var isListed: Bool { listing != nil }
+    package var isInRecency: Bool { recencyStamp != nil }
 }
 
 extension StateEntry {

@@ -229,8 +229,8 @@ struct Verifier {
             }
             return true
         }
-        for (handle, entry) in states where entry.isListed {
-            if listed.removeValue(forKey: handle) != entry.listing?.rawValue {
+        for (handle, entry) in states where entry.isInRecency {
+            if listed.removeValue(forKey: handle) != entry.recencyStamp?.rawValue {
                 report.add(3, "\(handle) is not listed under its stamp \(entry.stamp.rawValue)")
             }
         }

@@ -55,7 +55,7 @@ struct CycleTests {
             try cache.set(Person("p:1", "next")).wait()
             #expect(try cache.state("a").flags.contains(.onCycle))
             let handle = try #require(try cache.handle("a"))
-            #expect(try cache.state(handle).isListed)
+            #expect(try cache.state(handle).isInRecency)
         }
     }
 

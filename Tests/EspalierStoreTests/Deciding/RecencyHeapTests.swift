@@ -6,9 +6,9 @@ import Testing
 
 @Suite("The heap of listings")
 struct RecencyHeapTests {
-    private func listing(_ random: inout SeededGenerator) -> Listing {
+    private func listing(_ random: inout SeededGenerator) -> RecencyEntry {
         // Few enough that stamps, and whole listings, come up more than once.
-        Listing(stamp: Stamp(random.next() % 50), handle: Handle(random.next() % 20))
+        RecencyEntry(stamp: Stamp(random.next() % 50), handle: Handle(random.next() % 20))
     }
 
     @Test(
@@ -18,7 +18,7 @@ struct RecencyHeapTests {
         var random = SeededGenerator(quietly: 1)
         for round in 0..<200 {
             var heap = RecencyHeap()
-            var sorted: [Listing] = []
+            var sorted: [RecencyEntry] = []
             for _ in 0..<200 {
                 // Some rounds fill it, some keep it nearly empty.
                 if sorted.isEmpty || random.next() % 10 < 3 + UInt64(round % 5) {
@@ -50,7 +50,7 @@ struct RecencyHeapTests {
     func ties() {
         var heap = RecencyHeap()
         for (stamp, handle) in [(2, 1), (1, 300), (1, 2), (0, 9), (1, 256)] as [(UInt64, UInt64)] {
-            heap.insert(Listing(stamp: Stamp(stamp), handle: Handle(handle)))
+            heap.insert(RecencyEntry(stamp: Stamp(stamp), handle: Handle(handle)))
         }
         var handles: [UInt64] = []
         while let first = heap.first {

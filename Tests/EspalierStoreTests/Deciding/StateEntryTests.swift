@@ -60,7 +60,8 @@ struct StateEntryTests {
     )
     func listing() {
         func listing(_ references: UInt64, _ flags: StateEntry.Flags) -> UInt64? {
-            StateEntry(referenceCount: references, stamp: Stamp(9), flags: flags).listing?.rawValue
+            StateEntry(referenceCount: references, stamp: Stamp(9), flags: flags).recencyStamp?
+                .rawValue
         }
         #expect(listing(0, []) == 9)
         #expect(listing(1, []) == nil)

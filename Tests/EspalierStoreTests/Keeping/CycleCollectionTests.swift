@@ -17,7 +17,7 @@ struct CycleCollectionTests {
         try cache.set(Person("p:1", "Anna")).wait()
         try hide(["a", "b", "c"], in: cache)
         #expect(try cache.verify().isClean)
-        #expect(try cache.state("a").listing == nil)
+        #expect(try cache.state("a").recencyStamp == nil)
     }
 
     /// Takes the flags away.
@@ -26,7 +26,7 @@ struct CycleCollectionTests {
         try cache.tamper { transaction, keyspaces in
             for (handle, state) in states {
                 guard let handle else { throw Missing() }
-                if let listing = state.listing {
+                if let listing = state.recencyStamp {
                     try transaction.delete(
                         keyspaces.recency, KeyPair(listing.rawValue, handle.rawValue))
                 }

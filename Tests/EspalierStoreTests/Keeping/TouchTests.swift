@@ -97,13 +97,13 @@ struct TouchTests {
     @Test("many of them are stored without any write")
     func many() throws {
         try withCache { cache in
-            let people = (0...TouchLog.flushCount).map { Person("p:\($0)", "") }
+            let people = (0...AccessLog.flushCount).map { Person("p:\($0)", "") }
             for start in stride(from: 0, to: people.count, by: 500) {
                 try cache.set(Array(people[start..<min(start + 500, people.count)])).wait()
             }
             let before = (try cache.lastTransaction, try cache.state("p:0").stamp)
             for person in people { _ = cache.read(Person.self, person.id) }
-            let end = ContinuousClock.now + TouchLog.flushDelay / 2
+            let end = ContinuousClock.now + AccessLog.flushDelay / 2
             while try cache.lastTransaction == before.0, .now < end {
                 Thread.sleep(forTimeInterval: 0.005)
             }
@@ -122,7 +122,7 @@ struct TouchTests {
             for _ in 0..<20_000 where cache.read(Message.self, "m:1") == nil {
                 Issue.record("a miss")
             }
-            let flushes = Int((ContinuousClock.now - start.time) / TouchLog.flushDelay) + 1
+            let flushes = Int((ContinuousClock.now - start.time) / AccessLog.flushDelay) + 1
             #expect(try cache.lastTransaction - start.transaction <= UInt64(flushes))
             #expect(try cache.statistics().hits == 20_000)
         }

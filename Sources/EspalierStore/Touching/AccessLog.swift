@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// A touch costs one entry in memory, however large the tree. Commits take what is there; where
 /// there are no commits, the writer flushes it after a time or a number.
-final class TouchLog: Sendable {
+final class AccessLog: Sendable {
     /// Touched records at which a flush is due.
     static let flushCount = 4_096
     /// The longest that a touch waits for a commit.

@@ -4,18 +4,18 @@ import Testing
 @testable import EspalierStore
 
 @Suite("Touches that wait for a commit")
-struct TouchLogTests {
-    private func touch(_ log: TouchLog, _ handles: UInt64..., in generation: String = "a") {
+struct AccessLogTests {
+    private func touch(_ log: AccessLog, _ handles: UInt64..., in generation: String = "a") {
         for handle in handles { _ = log.touch(Handle(handle), in: generation) }
     }
 
-    private func take(_ log: TouchLog, in generation: String = "a") -> [UInt64] {
+    private func take(_ log: AccessLog, in generation: String = "a") -> [UInt64] {
         log.take(in: generation).handles.map(\.rawValue)
     }
 
     @Test("are taken once, in the order of the last touch of each")
     func order() {
-        let log = TouchLog()
+        let log = AccessLog()
         touch(log, 5, 3, 5, 9, 3, 3, 1)
         #expect(take(log) == [5, 9, 3, 1])
         #expect(take(log) == [])
@@ -27,10 +27,10 @@ struct TouchLogTests {
         "ask for a flush some time later at first, at once when there are many, and otherwise for nothing"
     )
     func demands() {
-        let log = TouchLog()
+        let log = AccessLog()
         for _ in 0..<2 {
             #expect(log.touch(Handle(1), in: "a") == .flushLater)
-            for handle in 2..<UInt64(TouchLog.flushCount) {
+            for handle in 2..<UInt64(AccessLog.flushCount) {
                 guard log.touch(Handle(handle), in: "a") == .nothing,
                     log.touch(Handle(1), in: "a") == .nothing
                 else {
@@ -38,23 +38,24 @@ struct TouchLogTests {
                     return
                 }
             }
-            #expect(log.touch(Handle(UInt64(TouchLog.flushCount)), in: "a") == .flushNow)
-            #expect(log.touch(Handle(UInt64(TouchLog.flushCount) + 1), in: "a") == .nothing)
-            #expect(log.take(in: "a").handles.count == TouchLog.flushCount + 1)
+            #expect(log.touch(Handle(UInt64(AccessLog.flushCount)), in: "a") == .flushNow)
+            #expect(log.touch(Handle(UInt64(AccessLog.flushCount) + 1), in: "a") == .nothing)
+            #expect(log.take(in: "a").handles.count == AccessLog.flushCount + 1)
         }
     }
 
     @Test("are due after a time, at once when there are many, and never when there are none")
     func deadline() throws {
-        let log = TouchLog()
+        let log = AccessLog()
         #expect(log.deadline == nil)
         let before = ContinuousClock.now
         touch(log, 1)
         let deadline = try #require(log.deadline)
-        #expect(deadline >= before + TouchLog.flushDelay && deadline <= .now + TouchLog.flushDelay)
+        #expect(
+            deadline >= before + AccessLog.flushDelay && deadline <= .now + AccessLog.flushDelay)
         touch(log, 2)
         #expect(log.deadline == deadline)
-        for handle in 0..<UInt64(TouchLog.flushCount) { touch(log, handle) }
+        for handle in 0..<UInt64(AccessLog.flushCount) { touch(log, handle) }
         #expect(try #require(log.deadline) <= .now)
         _ = take(log)
         #expect(log.deadline == nil)
@@ -62,7 +63,7 @@ struct TouchLogTests {
 
     @Test("are put back behind a commit that failed, unless they were touched again meanwhile")
     func putBack() {
-        let log = TouchLog()
+        let log = AccessLog()
         touch(log, 1, 2, 3)
         let taken = log.take(in: "a")
         touch(log, 4, 1)
@@ -76,7 +77,7 @@ struct TouchLogTests {
 
     @Test("of a generation left behind are dropped")
     func generations() {
-        let log = TouchLog()
+        let log = AccessLog()
         touch(log, 1, 2)
         touch(log, 2, 7, in: "b")
         #expect(take(log, in: "b") == [2, 7])
@@ -92,7 +93,7 @@ struct TouchLogTests {
 
     @Test("are noted without a limit that anybody meets, and then only again")
     func many() {
-        let log = TouchLog()
+        let log = AccessLog()
         for handle in 0..<UInt64(1) << 18 + 100 { touch(log, handle) }
         touch(log, 0)
         let handles = take(log)
@@ -103,7 +104,7 @@ struct TouchLogTests {
 
     @Test("of a generation left behind make no flush due in the next")
     func leftBehind() {
-        let log = TouchLog()
+        let log = AccessLog()
         touch(log, 1)
         #expect(take(log, in: "b") == [])
         #expect(log.deadline == nil)
