@@ -32,7 +32,7 @@ struct EvictionForecast: Printable {
         ])
     }
 
-    private func victim(_ name: String, _ victim: EvictionPreview.Victim?) -> [Report.Fact] {
+    private func victim(_ name: String, _ victim: PreviewedEviction?) -> [Report.Fact] {
         let kind = victim.map { RecordName.Kind($0.nameSpace).rawValue }
         return [
             ("\(name).kind", "\(name), kind", kind.map { .text($0) } ?? .nothing),

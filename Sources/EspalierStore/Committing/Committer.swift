@@ -17,7 +17,7 @@ final class Committer: Sendable {
     private let compressor: RecordCompressor?
     /// Has `maintain` called soon.
     let wakeWriter: @Sendable () -> Void
-    let cycleCollector = WorkerThreads(name: "espalier-cycles", limit: 1)
+    let cycleCollector: CycleCollector
     /// Told of every commit, in their order.
     private let onCommit: @Sendable (ChangeSet, Timeline) -> Void
 
@@ -30,7 +30,6 @@ final class Committer: Sendable {
         var isBehind = false
         /// Whether the last commit found nothing that it could evict.
         var isExhausted = false
-        var cycleScan = CycleScanProgress()
         var training = TrainingProgress()
         /// The generation that a read found damaged.
         var damaged: Generation?
@@ -39,9 +38,6 @@ final class Committer: Sendable {
         var groupBytes = PagePlan(capacity: 256).groupBytes
     }
     let state = Mutex(State())
-
-    // protected by itself
-    private let cycles = Mutex<[String: Set<Handle>]>([:])
 
     init(
         _ generations: GenerationHolder, _ statistics: StatisticsRecorder,
@@ -53,6 +49,7 @@ final class Committer: Sendable {
         self.statistics = statistics
         self.compression = compression
         compressor = RecordCompressor(compression)
+        cycleCollector = CycleCollector(statistics)
         self.wakeWriter = wakeWriter
         self.onCommit = onCommit
     }
@@ -65,9 +62,7 @@ final class Committer: Sendable {
 
     /// Records that were found to lie on a cycle; the next commit flags them.
     func flag(_ handles: some Sequence<Handle>, in generation: Generation) {
-        let handles = Set(handles)
-        guard !handles.isEmpty else { return }
-        cycles.withLock { $0[generation.name, default: []].formUnion(handles) }
+        cycleCollector.flag(handles, in: generation)
     }
 
     /// Commits all operations or none.
@@ -220,10 +215,11 @@ final class Committer: Sendable {
                 try commit.apply(operation, in: &transaction)
             }
             commit.changes.writeCount = operations.count
-            let flagged = try applyFlags(commit, atMost: share, in: &transaction)
+            let flagged = try cycleCollector.applyFlags(
+                to: commit, atMost: share, in: &transaction)
             let losses = try applyLosses(
                 commit, atMost: losingRecords ? share : 0, in: &transaction)
-            advanceCycleScan(commit)
+            cycleCollector.advanceScan(commit)
             var eviction = try Evictor(
                 commit, transaction, makesRoom: operations.allSatisfy(\.makesRoom)
             ) {
@@ -232,7 +228,7 @@ final class Committer: Sendable {
             try eviction.run(towards: goal, steps: limit, in: &transaction)
             steps = eviction.steps
             commit.lifetime += measured
-            if !eviction.tally.isEmpty { commit.count(eviction.tally, for: goal.reason) }
+            if !eviction.evicted.isEmpty { commit.count(eviction.evicted, for: goal.reason) }
             let changed = try commit.flush(&transaction)
             try transaction.commit()
             settle(commit, number: number, changed, flagged: flagged, eviction)
@@ -287,20 +283,8 @@ final class Committer: Sendable {
         }
         for number in changed.droppedDictionaries { generation.dictionaries.remove(number) }
         compressor?.forget(changed.droppedDictionaries)
-        continueCycleScan(commit)
+        cycleCollector.continueScan(commit)
         trainOn(commit)
-        // Those of generations left behind go, too.
-        cycles.withLock { $0 = [generation.name: ($0[generation.name] ?? []).subtracting(flagged)] }
-    }
-
-    private func applyFlags(
-        _ commit: CommitTransaction, atMost count: Int, in transaction: inout WriteTransaction
-    ) throws -> Set<Handle> {
-        let flagged = Set(cycles.withLock { $0[commit.generation.name] ?? [] }.prefix(count))
-        for handle in flagged
-        where try transaction.contains(commit.keyspaces.nodes, handle.rawValue) {
-            try commit.flagCycle(at: handle, in: transaction)
-        }
-        return flagged
+        cycleCollector.removeFlagged(flagged, in: generation)
     }
 }
