@@ -54,7 +54,7 @@ struct CycleSearch {
 ///
 /// Cycles that are closed behind the scan are missed; the next scan finds them.
 struct CycleScan {
-    /// Records that one slice starts from, about.
+    /// The records that one slice starts from.
     static let sliceCount = 1_024
 
     /// The record at which the next slice begins; nil at the end.

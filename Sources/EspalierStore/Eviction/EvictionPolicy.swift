@@ -15,8 +15,8 @@ import EspalierRecords
 // # The states of a record
 //
 // A record's state follows from its entry in the keyspace `state` (`StateEntry`), and from whether
-// its bytes (`nodes`) and its name (`index`) are there. Only records that may be evicted next stand
-// in `recency`.
+// its bytes (`nodes`) and its name (`index`) are there. Only the records that the evictor has to
+// look at stand in `recency`.
 //
 //     state             references  flags                  bytes  name   in `recency`
 //     referenced        1 or more   none                   yes    yes    no
@@ -51,7 +51,7 @@ import EspalierRecords
 //        |  blocked   |
 //        +------------+
 //
-// Besides, from every state with bytes:
+// Besides:
 //
 // - A delete makes a record a tombstone if it is referred to, and gone if not. A large record may
 //   be pending removal first.

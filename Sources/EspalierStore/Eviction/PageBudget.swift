@@ -60,10 +60,8 @@ struct PageBudget {
         let pages = try transaction.pages()
         plan = PagePlan(capacity: pages.capacity)
         // Most caches are not full.
-        let isAmple =
-            pages.neverAllocated >= CopiedPages.upperBound(for: commit) + plan.reserve + 2
-            * plan.evictionLimit
-        guard !isAmple else {
+        let ample = CopiedPages.upperBound(for: commit) + plan.reserve + 2 * plan.evictionLimit
+        guard pages.neverAllocated < ample else {
             limit = nil
             return
         }

@@ -222,7 +222,7 @@ final class EvictionWalk {
             if !isFree { oracle.report("\(name) was evicted, and is referred to") }
             if oracle.contains(name) { oracle.report("\(name) was not evicted") }
         } catch let error as CacheError where error.code == .referenced {
-            if isFree { oracle.report("\(name) is free, and can not be evicted") }
+            if isFree { oracle.report("\(name) is free, and cannot be evicted") }
             try compareEvictions {}
         }
     }

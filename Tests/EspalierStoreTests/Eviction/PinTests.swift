@@ -84,7 +84,7 @@ struct PinTests {
         }
     }
 
-    @Test("A missing record can not be pinned, and unpinning an unpinned one changes nothing")
+    @Test("A missing record cannot be pinned, and unpinning an unpinned one changes nothing")
     func unknown() throws {
         try withCache(Self.configuration) { cache in
             try cache.setCollection([Person("p:1", "Anna")], forKey: "c").wait()
