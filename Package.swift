@@ -2,17 +2,23 @@
 import CompilerPluginSupport
 import PackageDescription
 
-let settings: [SwiftSetting] = [
+// The hand-written baseline of the benchmarks does without the compiler's memory safety.
+let unsafeSettings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
-    .strictMemorySafety(),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
+let settings = unsafeSettings + [.strictMemorySafety()]
 
-// What the plugin is made of. Where the trait is off none of it is fetched.
+/// Returns a product of swift-syntax, which SwiftPM fetches only for the trait `Macros`.
 func syntax(_ name: String) -> Target.Dependency {
     .product(name: name, package: "swift-syntax", condition: .when(traits: ["Macros"]))
+}
+
+/// Returns a product that only the tool needs. SwiftPM fetches it only for the trait `CommandLine`.
+func toolProduct(_ name: String, package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["CommandLine"]))
 }
 
 // Only `make docs` sets this: other builds do not fetch the plugin.
@@ -26,15 +32,26 @@ let package = Package(
     products: [
         .library(name: "Espalier", targets: ["Espalier"]),
         .library(name: "Macros", targets: ["EspalierNormalized"]),
+        // The layers above the cache alone, without LMDB and zstd.
+        .library(name: "Consistency", targets: ["EspalierConsistency", "EspalierModels"]),
+        .library(
+            name: "Providers",
+            targets: ["EspalierProviders", "EspalierConsistency", "EspalierModels"]),
         .executable(name: "espalier", targets: ["EspalierMain"]),
-        // For this project's own package of benchmarks, and without any promise to others.
+        // For this project's own package of benchmarks, without any promise to others.
         .library(name: "_EspalierCharts", targets: ["EspalierCharts"]),
+        .library(name: "_EspalierFixtures", targets: ["EspalierFixtures"]),
     ],
     traits: [
         .trait(
             name: "Macros",
             description:
-                "@Normalized, which generates models. The one part that needs swift-syntax; off, nothing fetches it."
+                "@Normalized, which generates models. Only this part needs swift-syntax."
+        ),
+        .trait(
+            name: "CommandLine",
+            description:
+                "The command-line tool. Only this part needs swift-argument-parser and hdrhistogram-swift."
         ),
         .default(enabledTraits: ["Macros"]),
     ],
@@ -85,14 +102,14 @@ let package = Package(
             name: "EspalierStore",
             dependencies: [
                 "EspalierLMDB", "EspalierCompression", "EspalierRecords", "EspalierModels",
+                "EspalierConfinement",
             ],
             swiftSettings: settings),
         .target(
             name: "Espalier",
             dependencies: [
                 "EspalierStore", "EspalierProviders", "EspalierConsistency", "EspalierNormalized",
-                "EspalierModels",
-                "EspalierRecords",
+                "EspalierModels", "EspalierRecords",
             ],
             swiftSettings: settings),
         // A sample, to be read and run: `swift run Messages`.
@@ -100,23 +117,37 @@ let package = Package(
             name: "Messages", dependencies: ["Espalier"], path: "Examples/Messages",
             exclude: ["output.txt"],
             swiftSettings: settings),
-        .target(name: "EspalierCharts", swiftSettings: settings),
+
+        .target(name: "EspalierCharts", path: "Benchmarks/Charts", swiftSettings: settings),
+        .target(
+            name: "EspalierFixtures",
+            dependencies: [
+                "CLMDB", "EspalierModels", "EspalierRecords",
+                toolProduct("Histogram", package: "hdrhistogram-swift"),
+            ],
+            path: "Benchmarks/Fixtures", swiftSettings: unsafeSettings),
+        .target(
+            name: "EspalierBench",
+            dependencies: [
+                "EspalierStore", "EspalierModels", "EspalierRecords", "EspalierCompression",
+                "EspalierCharts", "EspalierFixtures",
+            ],
+            path: "Benchmarks/Suites", swiftSettings: settings),
         .executableTarget(
             name: "EspalierMain", dependencies: ["EspalierCLI"], swiftSettings: settings),
         .target(
             name: "EspalierCLI",
             dependencies: [
                 "EspalierStore", "EspalierModels", "EspalierRecords", "EspalierLMDB",
-                "EspalierCompression",
-                "EspalierCharts",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Histogram", package: "hdrhistogram-swift"),
+                "EspalierCompression", "EspalierCharts", "EspalierFixtures", "EspalierBench",
+                toolProduct("ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
 
         .target(
             name: "EspalierTestSupport",
             dependencies: ["EspalierRecords", "EspalierModels"],
+            path: "Tests/EspalierTestSupport",
             swiftSettings: settings),
         .testTarget(
             name: "EspalierConfinementTests", dependencies: ["EspalierConfinement"],
@@ -149,8 +180,8 @@ let package = Package(
         .testTarget(
             name: "EspalierCLITests",
             dependencies: [
-                "EspalierCLI", "EspalierCharts", "EspalierStore", "EspalierLMDB",
-                "EspalierTestSupport",
+                "EspalierCLI", "EspalierBench", "EspalierCharts", "EspalierFixtures",
+                "EspalierStore", "EspalierLMDB", "EspalierTestSupport",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -169,7 +200,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EspalierNormalizedTests", dependencies: ["Espalier"], swiftSettings: settings),
-        // Models as apps have them that default to the main actor, and as older ones.
+        // Models of apps that default to the main actor, and of apps in Swift 5 mode.
         .testTarget(
             name: "EspalierMainActorTests", dependencies: ["Espalier"],
             swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
@@ -181,8 +212,9 @@ let package = Package(
     ]
 )
 
-// ESPALIER_TARGETS names targets, with spaces between them: the package is then these and what they
-// depend on. `make races` builds the test targets that it runs with the thread sanitizer, no others.
+// ESPALIER_TARGETS names targets, separated by spaces. The package then consists of these targets
+// and their dependencies. `make races` builds only the test targets that it runs with the thread
+// sanitizer.
 if let names = Context.environment["ESPALIER_TARGETS"] {
     var needed: Set<String> = []
     var needsPackages = false
@@ -198,6 +230,8 @@ if let names = Context.environment["ESPALIER_TARGETS"] {
     }
     for name in names.split(separator: " ") { need(String(name)) }
     package.targets.removeAll { !needed.contains($0.name) }
-    package.products = []
+    package.products =
+        needed.contains("EspalierMain")
+        ? [.executable(name: "espalier", targets: ["EspalierMain"])] : []
     if !needsPackages { package.dependencies = [] }
 }

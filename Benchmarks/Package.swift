@@ -1,17 +1,18 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Benchmarks are a package of their own, so that what they are compared with never enters the
-// library's graph.
+// The benchmarks are a package of their own, so that the libraries with which Espalier is compared
+// never enter its graph.
+//
+// The folders Charts, Fixtures and Suites belong to the root package: its tool uses them too.
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
     products: [.executable(name: "compare", targets: ["compare"])],
     dependencies: [
-        .package(name: "Espalier", path: ".."),
+        .package(name: "Espalier", path: "..", traits: [.defaults, "CommandLine"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
     ],
     targets: [
@@ -22,7 +23,12 @@ let package = Package(
             name: "CRocksDB", pkgConfig: "rocksdb",
             providers: [.apt(["librocksdb-dev"]), .brew(["rocksdb"])]),
         .target(name: "CAllocations"),
-        .target(name: "Feeds", dependencies: [.product(name: "Espalier", package: "Espalier")]),
+        .target(
+            name: "Feeds",
+            dependencies: [
+                .product(name: "Espalier", package: "Espalier"),
+                .product(name: "_EspalierFixtures", package: "Espalier"),
+            ]),
         .target(
             name: "Comparison",
             dependencies: [
@@ -30,7 +36,6 @@ let package = Package(
                 .product(name: "Espalier", package: "Espalier"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "_EspalierCharts", package: "Espalier"),
-                .product(name: "Histogram", package: "hdrhistogram-swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(name: "compare", dependencies: ["Comparison"]),
@@ -38,7 +43,7 @@ let package = Package(
         .executableTarget(
             name: "Models",
             dependencies: [
-                "Feeds", "CLMDBRaw", "CAllocations",
+                "Feeds", "CAllocations",
                 .product(name: "Espalier", package: "Espalier"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),

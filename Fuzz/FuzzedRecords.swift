@@ -1,7 +1,7 @@
 import EspalierRecords
 
-/// A store in which every even handle names the one record that is fuzzed, and others what else a
-/// handle may name.
+/// A store in which most handles name the one record that is fuzzed, and one each a tombstone, a
+/// lost record and nothing.
 final class FuzzedRecords: RecordSource {
     static let shapes: [UInt64: Shape] = [
         1: Shape(type: "Note", fields: ["id", "author"]),
@@ -24,7 +24,7 @@ final class FuzzedRecords: RecordSource {
 
     func shape(_ number: UInt64) -> Shape? { Self.shapes[number] }
 
-    /// The record with a check that fits in place of its last eight bytes.
+    /// Returns the record with the right check in place of its last eight bytes.
     static func sealed(_ bytes: [UInt8], _ handle: Handle) -> [UInt8] {
         guard bytes.count > RecordLayout.checkSize else { return bytes }
         let shape = try? ByteReader.reading(bytes) { reader in

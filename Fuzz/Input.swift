@@ -1,4 +1,4 @@
-/// What libFuzzer hands in, copied.
+/// Copies the input that libFuzzer passes.
 func input(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
     unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
 }

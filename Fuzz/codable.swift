@@ -1,9 +1,9 @@
 import EspalierRecords
 import Foundation
 
-// Arbitrary values in a record whose check fits, read as `Codable` models. The first byte is the
-// shape and the number of children; the record refers to itself and to others. Whatever does not
-// fit a model must be thrown.
+// Reads arbitrary values, in a record with the right check, as `Codable` models. The first byte
+// holds the shape and the number of children; the record refers to itself and to others. A value
+// that does not fit a model must be an error.
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -3,9 +3,9 @@ import EspalierRecords
 
 @testable import EspalierStore
 
-// An arbitrary dictionary, and arbitrary frames decompressed with it. The first two bytes are the
-// dictionary's length; of what follows it, the first is a limit and the rest a frame. What zstd
-// makes of both must be an error or as many bytes as the frame claims.
+// Decompresses arbitrary frames with an arbitrary dictionary. The first two bytes are the length of
+// the dictionary, which follows; then come a byte for the limit and the frame. The result must be
+// an error, or as many bytes as the frame claims.
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
@@ -17,7 +17,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     join(stored)
     let dictionary = CompressionDictionary(stored)
     for dictionary in [dictionary, nil] { decompress(frame, with: dictionary) }
-    if let dictionary { goRound(frame, with: dictionary) }
+    if let dictionary { roundTrip(frame, with: dictionary) }
     return 0
 }
 
@@ -56,8 +56,8 @@ private func decompress(_ frame: [UInt8], with dictionary: CompressionDictionary
     try? decompressor.decompress(into: &bytes, with: dictionary)
 }
 
-/// What the library compresses with whatever dictionary comes back as it was.
-private func goRound(_ payload: [UInt8], with dictionary: CompressionDictionary) {
+/// Checks that a payload compressed with any dictionary is decompressed to the same bytes.
+private func roundTrip(_ payload: [UInt8], with dictionary: CompressionDictionary) {
     guard let digest = CompressionDigest(dictionary.bytes, level: 3),
         let compressor = Compressor(level: 3),
         let frame = compressor.compress(payload, with: digest, limit: payload.count)

@@ -1,11 +1,10 @@
 import EspalierRecords
 
-// Arbitrary bytes as a record. The first byte says whether its check is made to fit, so that what
-// comes behind it is reached, and the low bits of its handle; the others are the record, its check
-// or eight bytes in place of it included.
+// Reads arbitrary bytes as a record. The first byte holds the low bits of the handle, and a flag
+// that gives the record the right check, so that the code behind the check is reached. The other
+// bytes are the record, with its check or eight bytes in its place.
 //
-// A finding is a crash, a hang, a report of the sanitizer: whatever is wrong with the bytes must be
-// thrown.
+// A finding is a crash, a hang or a report of the sanitizer: broken bytes must be an error.
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
@@ -16,13 +15,13 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let handle = Handle(UInt64(options >> 1 & 0x7) + 1)
     if options & 1 != 0 { bytes = FuzzedRecords.sealed(bytes, handle) }
     source.record = bytes
-    takeApart(bytes, handle)
-    assemble(source, handle)
+    parse(bytes, handle)
+    readTrees(source, handle)
     return 0
 }
 
-/// As verifying, merging and tools do.
-private func takeApart(_ bytes: [UInt8], _ handle: Handle) {
+/// Parses the record as verification, merging and the tool do.
+private func parse(_ bytes: [UInt8], _ handle: Handle) {
     _ = try? ByteReader.reading(bytes) { reader in
         var writer = ByteWriter()
         _ = try? Chunks.count(&reader)
@@ -36,7 +35,7 @@ private func takeApart(_ bytes: [UInt8], _ handle: Handle) {
         try ByteReader.reading(record.values) { values in
             while !values.isAtEnd { try values.skipValue() }
         }
-        // What could be read can be built again.
+        // A record that can be read can be built again.
         let shape: RecordLayout.ShapeReference =
             record.hasOwnShape
             ? .own(record.shape)
@@ -51,14 +50,14 @@ private func takeApart(_ bytes: [UInt8], _ handle: Handle) {
     }
 }
 
-/// As reads do.
-private func assemble(_ source: FuzzedRecords, _ handle: Handle) {
+/// Decodes the record as reads do.
+private func readTrees(_ source: FuzzedRecords, _ handle: Handle) {
     for isMirrored in [false, true] {
         var limits = TreeLimits()
         limits.maximumNodes = 200
         let treeReader = TreeReader(source: source, limits: limits)
         _ = treeReader.read("x") {
-            try treeReader.assemble(handle, as: Thing.self) {
+            try treeReader.decodeModel(at: handle, as: Thing.self) {
                 try Thing(from: &$0, isMirrored: isMirrored)
             }
         }
@@ -75,7 +74,7 @@ private func assemble(_ source: FuzzedRecords, _ handle: Handle) {
     }
 }
 
-/// A model of fields of many kinds, each of which may be missing.
+/// A model with fields of many kinds, each of which may be missing.
 private struct Thing: FieldValue {
     init(from decoder: inout RecordDecoder, isMirrored: Bool) throws {
         if isMirrored { _ = try? decoder.decode([String: [Int]]?.self, forKey: "map") }

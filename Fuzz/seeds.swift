@@ -2,7 +2,7 @@ import EspalierCompression
 import EspalierRecords
 import Foundation
 
-// Writes the seeds of the corpora: small inputs that reach far, in the form each target takes.
+// Writes the seeds of the corpora: small inputs that reach much code, in the form of each target.
 @main
 struct Seeds {
     static func main() throws {
@@ -30,7 +30,9 @@ struct Seeds {
         try write(
             [0x30]
                 + bytes {
-                    $0.append(value: "1"); $0.append([0x81, 0xA3]); $0.append(utf8: "one");
+                    $0.append(value: "1")
+                    $0.append([0x81, 0xA3])
+                    $0.append(utf8: "one")
                     $0.append([0x80])
                 },
             "codable", "enum")
@@ -61,20 +63,23 @@ struct Seeds {
             (
                 "note", .node, .number(1, note),
                 bytes {
-                    $0.append(value: "9"); $0.append([0xD4, 0x01, 0x00])
+                    $0.append(value: "9")
+                    $0.append([0xD4, 0x01, 0x00])
                 }
             ),
             (
                 "person", .node, .number(2, person),
                 bytes {
-                    $0.append(value: "1"); $0.append(value: "Ada")
+                    $0.append(value: "1")
+                    $0.append(value: "Ada")
                 }
             ),
             ("thing", .node, .number(3, thing), things),
             (
                 "own", .node, .own(person),
                 bytes {
-                    $0.append(value: "1"); $0.append([0xC1])
+                    $0.append(value: "1")
+                    $0.append([0xC1])
                 }
             ),
             ("key", .key, .none, [0xD4, 0x01, 0x00]),

@@ -1,4 +1,4 @@
-// Models that refer back to one another.
+// Models that refer back to each other.
 
 import Espalier
 import Foundation
@@ -28,15 +28,15 @@ func example(in directory: String) async throws {
     let cache = try NormalizedCache(directory: directory)
 
     // snippet.cut
-    // The first Ada counts: the one inside is only where the tree has to end.
+    // The first occurrence of Ada counts. The inner one only ends the tree.
     let grace = Person(id: 2, name: "Grace", friends: [Person(id: 1, name: "Ada", friends: [])])
     cache.set(Person(id: 1, name: "Ada", friends: [grace]))
     if case .hit(let hit) = await cache.readOutcome(Person.self, "Person:1") {
-        // 0 true: Grace's friend Ada is left out
+        // 0 true: Grace's friend Ada is omitted
         print(hit.value.friends[0].friends.count, hit.isCut)
     }
     if case .hit(let hit) = await cache.readOutcome(Person.self, "Person:2") {
-        print(hit.value.friends[0].name, hit.isCut)  // Ada true: Ada's friend Grace is left out
+        print(hit.value.friends[0].name, hit.isCut)  // Ada true: Ada's friend Grace is omitted
     }
     // snippet.end
 
@@ -47,7 +47,7 @@ func example(in directory: String) async throws {
     // cyclic at Post:7.thread: a required field refers back to a record being read
 
     let post = await cache.read(Post.self, "Post:7")
-    // 0: read from the post, the thread's list can leave it out
+    // 0: in a read that starts at the post, the thread's list omits the post
     print(post?.thread.posts.count ?? -1)
     // snippet.end
 }

@@ -1,4 +1,4 @@
-// A budget, what stays within it, and what the cache says of it.
+// A budget, what the cache evicts to keep to it, and its statistics.
 
 import Espalier
 import Foundation
@@ -29,7 +29,7 @@ func example(in directory: String) async throws {
     // snippet.end
 
     // snippet.events
-    let events = cache.events()  // from here on
+    let events = cache.events()  // events from now on
     // snippet.end
 
     // snippet.fill
@@ -38,28 +38,26 @@ func example(in directory: String) async throws {
         cache.set(Message(id: id, text: text, sender: Person(id: 2 + id % 10, name: "Grace")))
         if id % 100 == 0 { _ = await cache.read(Message.self, "Message:1") }  // an access
     }
-    print(await cache.peek(Message.self, "Message:1") != nil)  // true
-    print(await cache.peek(Message.self, "Message:2") != nil)  // false
-    print(await cache.peek(Person.self, "Person:1") != nil)  // true
+    print(await cache.read(Message.self, "Message:1", access: .peek) != nil)  // true
+    print(await cache.read(Message.self, "Message:2", access: .peek) != nil)  // false
+    print(await cache.read(Person.self, "Person:1", access: .peek) != nil)  // true
     // snippet.end
 
     // snippet.statistics
     let statistics = try cache.statistics()
     print(statistics.directoryBytes <= statistics.budget)  // true
-    // true: more has gone than there is room for
-    print(statistics.evictions.records > statistics.records)
+    print(statistics.evictions.records > statistics.records)  // true
     print(statistics.hitRate ?? 0, statistics.droppedWrites)  // 0.9767441860465116 [:]
     // snippet.end
 
     // snippet.budget
-    try await cache.setBudget(.mebibytes(2)).committed  // for every process, and for good
+    try await cache.setBudget(.mebibytes(2)).committed  // for all processes, permanently
     print(cache.budget)  // 2097152 bytes
     // snippet.end
 
     // snippet.evict
     try await cache.evict("Message:1").committed  // now, whatever its age
-    // the oldest, until the rest takes no more
-    try await cache.evict(to: .kibibytes(200)).committed
+    try await cache.evict(to: .kibibytes(200)).committed  // the oldest trees
     cache.unpin("Person:1")
     // snippet.end
 

@@ -1,4 +1,4 @@
-// A record of last year's type, read as this year's.
+// Reads a record of last year's type as this year's type.
 
 import Espalier
 import Foundation
@@ -13,7 +13,7 @@ enum LastYear {
     }
 }
 
-struct Person: Codable, NormalizedModel {  // no fax any more, and two new fields
+struct Person: Codable, NormalizedModel {  // without fax, and with two new fields
     let id: Int
     let name: String
     let pronouns: String?
@@ -37,8 +37,8 @@ func example(in directory: String) async throws {
     struct LenientPerson: Codable, NormalizedModel {
         let id: Int
         let name: String
-        let pronouns: String?  // nil where the record has none
-        let badges: [String]?  // a collection that came later is optional, too
+        let pronouns: String?  // nil if the record lacks it
+        let badges: [String]?  // optional, because it is new
         var modelIdentifier: String? { "Person:\(id)" }
     }
 

@@ -1,4 +1,4 @@
-// What each commit changed, by identifier.
+// Follows the changes of each commit by identifier.
 
 import Espalier
 import Foundation
@@ -13,10 +13,10 @@ func example(in directory: String) async throws {
     let cache = try NormalizedCache(directory: directory)
 
     // snippet.changes
-    let changes = cache.changeSets()  // from here on
+    let changes = cache.changeSets()  // changes from now on
 
     try await cache.set(Person(id: 1, name: "Ada")).committed
-    // changes nothing, so nobody hears of it
+    // An unchanged model produces no change set.
     try await cache.set(Person(id: 1, name: "Ada")).committed
     try await cache.delete("Person:1").committed
     cache.close()  // ends the sequence

@@ -1,4 +1,4 @@
-// A model that stays Codable, in models made by the macro and around them.
+// A Codable model inside a model with the macro.
 
 #if Macros
 import Espalier

@@ -1,4 +1,4 @@
-// How records are compressed.
+// Chooses how the cache compresses records.
 
 import Espalier
 import Foundation
@@ -11,7 +11,7 @@ struct Message: Codable, NormalizedModel {
 
 func example(in directory: String) async throws {
     // snippet.configuration
-    // 1, fastest, to 12, smallest; or .none
+    // From 1, the fastest, to 12, the smallest; or .none.
     let configuration = Configuration(compression: .zstd(level: 9))
     let cache = try NormalizedCache(directory: directory, configuration: configuration)
     // snippet.end
@@ -23,7 +23,7 @@ func example(in directory: String) async throws {
     let before = try cache.statistics().recordBytes
 
     // snippet.compact
-    try await cache.compact().committed  // trains now, and compresses what is there
+    try await cache.compact().committed  // trains dictionaries, and compresses all records
     // snippet.end
     print(try cache.statistics().recordBytes <= before)  // true
     print(await cache.read(Message.self, "Message:7")?.id ?? 0)  // 7

@@ -1,4 +1,4 @@
-// What a deletion does to the trees that showed the node.
+// Deletes nodes that other records refer to.
 
 import Espalier
 import Foundation
@@ -28,7 +28,8 @@ func example(in directory: String) async throws {
 
     cache.delete("Person:2")
     let message = await cache.read(Message.self, "Message:34")
-    print(message?.mentions?.name ?? "nobody", message?.likedBy.map(\.name) ?? [])  // nobody ["Ada"]
+    print(message?.mentions?.name ?? "nobody", message?.likedBy.map(\.name) ?? [])
+    // nobody ["Ada"]
 
     cache.delete("Person:1")
     print(await cache.readOutcome(Message.self, "Message:34").reason ?? "a hit")  // deleted

@@ -1,4 +1,4 @@
-// Edits of collections as data providers send them: with what they have around the place.
+// An edit of a collection as data providers send it: with the surroundings of the index.
 
 import Espalier
 import Foundation
@@ -17,7 +17,7 @@ func example(in directory: String) async throws {
     cache.setCollection([ada, grace], forKey: "friends", context: nil)
 
     // snippet.edit
-    // The sender has Ada and Grace; it puts Mary between them.
+    // The sender shows Ada and Grace, and inserts Mary between them.
     let neighbours = CollectionNeighbours(
         count: 2, previous: "Person:1", current: "Person:2", next: nil)
     cache.editCollection(
@@ -29,7 +29,8 @@ func example(in directory: String) async throws {
     // snippet.end
 
     try await cache.flush()
-    print(await cache.collection(of: Person.self, forKey: "friends")?.map(\.name) ?? [])  // ["Ada", "Mary", "Grace"]
+    print(await cache.collection(of: Person.self, forKey: "friends")?.map(\.name) ?? [])
+    // ["Ada", "Mary", "Grace"]
 }
 
 let directory = NSTemporaryDirectory() + "espalier-edits"

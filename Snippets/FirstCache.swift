@@ -50,7 +50,7 @@ func example(in directory: String) async throws {
     // snippet.end
 
     // snippet.close
-    try await cache.flush()  // on disk, whatever happens now
+    try await cache.flush()  // safe on disk
     cache.close()
     // snippet.end
 }

@@ -1,4 +1,4 @@
-// Follows data providers by asynchronous sequences.
+// Follows data providers with asynchronous sequences.
 
 // snippet.hide
 #if Macros
@@ -21,10 +21,10 @@ for await change in changes.prefix(2) {
     // update ["Ada", "Benjamin"]
 }
 
-// What is shown, from now on: the latest, for whoever is slow.
+// The shown models from now on. A slow subscriber gets the latest ones only.
 for await names in people.values.prefix(1) { print(names.count) }  // 2
 
-// For views that go by differences.
+// For views that apply differences.
 let before = people.data
 people.remove(at: 0)
 let change = CollectionChange.changes([.delete(index: 0)])

@@ -1,4 +1,4 @@
-// A model that writes and reads its fields itself.
+// A model that encodes and decodes its fields itself.
 
 import Espalier
 import Foundation
@@ -18,13 +18,13 @@ extension Person {
     func encode(to encoder: inout RecordEncoder) throws {
         try encoder.encode(id, forKey: "id")
         try encoder.encode(name, forKey: "name")
-        // nil, too: the fields it encodes are the fields it has
+        // Encoded even if nil: the encoded fields are the declared fields.
         try encoder.encode(mood, forKey: "mood")
         try encoder.encode(friends, forKey: "friends")  // references to records of their own
     }
 
     init(from decoder: inout RecordDecoder) throws {
-        id = try decoder.decode(forKey: "id")  // read in the order they are written: the fast way
+        id = try decoder.decode(forKey: "id")  // decoded in the order of encoding, which is fastest
         name = try decoder.decode(forKey: "name")
         mood = try decoder.decode(forKey: "mood")
         friends = try decoder.decode(forKey: "friends")
@@ -41,7 +41,7 @@ struct Badge: NormalizedModel {
 // snippet.expecting
 extension Badge {
     func encode(to encoder: inout RecordEncoder) throws {
-        encoder.expect(Badge.self, fields: ["id", "unread"])  // these, in this order, and no others
+        encoder.expect(Badge.self, fields: ["id", "unread"])  // exactly these, in this order
         try encoder.encode(id, forKey: "id")
         try encoder.encode(unread, forKey: "unread")
     }
@@ -60,7 +60,8 @@ func example(in directory: String) async throws {
     cache.set(Person(id: 1, name: "Ada", mood: .curious, friends: [grace]))
     cache.set(Person(id: 2, name: "Grace Hopper", mood: .calm, friends: []))
     let ada = await cache.read(Person.self, "Person:1")
-    print(ada?.mood?.rawValue ?? "a miss", ada?.friends.map(\.name) ?? [])  // curious ["Grace Hopper"]
+    print(ada?.mood?.rawValue ?? "a miss", ada?.friends.map(\.name) ?? [])
+    // curious ["Grace Hopper"]
 
     cache.set(Badge(id: 1, unread: 3))
     print(await cache.read(Badge.self, "Badge:1")?.unread ?? 0)  // 3

@@ -1,4 +1,4 @@
-// Names of the caller's choice for nodes, and for models without an identifier.
+// Keys for nodes, and for models without an identifier.
 
 import Espalier
 import Foundation
@@ -24,7 +24,7 @@ func example(in directory: String) async throws {
     let me: ReadOutcome<Person> = await cache.modelOutcome(forKey: "me")
     print(me.value?.name ?? "a miss")  // Ada Lovelace
 
-    cache.deleteModel(forKey: "me")  // the key goes, the person stays
+    cache.deleteModel(forKey: "me")  // deletes the key, not the person
     print(await cache.read(Person.self, "Person:1")?.name ?? "a miss")  // Ada Lovelace
     // snippet.end
 }

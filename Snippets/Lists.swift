@@ -24,20 +24,23 @@ func example(in directory: String) async throws {
 
     // snippet.edit
     cache.append([mary], toCollection: "friends")
-    cache.insert([mary], at: 0, inCollection: "friends")  // twice is twice
+    cache.insert([mary], at: 0, inCollection: "friends")  // elements may repeat
     cache.move(from: 3, to: 1, inCollection: "friends")
-    print(names(await cache.collection(of: Person.self, forKey: "friends")))  // ["Mary", "Mary", "Ada", "Grace"]
+    print(names(await cache.collection(of: Person.self, forKey: "friends")))
+    // ["Mary", "Mary", "Ada", "Grace"]
 
     cache.remove(at: 0, fromCollection: "friends")
     cache.set(Person(id: 3, name: "Mary Shelley"))
-    print(names(await cache.collection(of: Person.self, forKey: "friends")))  // ["Mary Shelley", "Ada", "Grace"]
+    print(names(await cache.collection(of: Person.self, forKey: "friends")))
+    // ["Mary Shelley", "Ada", "Grace"]
     // snippet.end
 
     // snippet.delete
-    cache.delete("Person:1")  // leaves every collection
-    print(names(await cache.collection(of: Person.self, forKey: "friends")))  // ["Mary Shelley", "Grace"]
+    cache.delete("Person:1")  // removes her from every collection
+    print(names(await cache.collection(of: Person.self, forKey: "friends")))
+    // ["Mary Shelley", "Grace"]
 
-    cache.deleteCollection(forKey: "friends")  // the people stay
+    cache.deleteCollection(forKey: "friends")  // deletes no person
     print(names(await cache.collection(of: Person.self, forKey: "friends")))  // ["a miss"]
     print(await cache.read(Person.self, "Person:2")?.name ?? "a miss")  // Grace
     // snippet.end

@@ -1,4 +1,4 @@
-// Reads that miss, and why.
+// Reads that miss, and their reasons.
 
 import Espalier
 import Foundation

@@ -1,16 +1,16 @@
-// Identifiers, stored names and default values of models made by the macro.
+// Identifiers, stored names and default values of models with the macro.
 
 #if Macros
 import Espalier
 import Foundation
 
 // snippet.identifiers
-@Normalized(type: "person") struct Contact {  // person:7, whatever the type is called next year
+@Normalized(type: "person") struct Contact {  // person:7, even if the type is renamed
     let id: Int
     let name: String
 }
 
-@Normalized(identifier: \.urn) struct Company {  // urn:company:3, as it is
+@Normalized(identifier: \.urn) struct Company {  // urn:company:3
     let urn: String
     let name: String
 }
@@ -28,7 +28,7 @@ import Foundation
 // snippet.end
 
 // snippet.first
-@Normalized struct Post {  // last year's
+@Normalized struct Post {  // last year's type
     let id: Int
     @Stored("display_name") let name: String
 }
@@ -46,7 +46,7 @@ enum Today {
         @Stored(default: Tone.plain) let tone: Tone
         @NotStored var isExpanded = false
         @NotStored var draft: String?
-        let version = 2  // a constant: the same in every value, and not stored
+        let version = 2  // a constant is not stored
     }
     // snippet.end
 }
@@ -55,7 +55,7 @@ enum Today {
 @Normalized struct Profile: Codable {
     let id: Int
     let name: String
-    var draft: String?  // left out by the keys: not stored
+    var draft: String?  // omitted by the keys, and not stored
 
     enum CodingKeys: String, CodingKey {
         case id

@@ -1,4 +1,4 @@
-// What becomes a record of its own, and what is a part of its parent's.
+// Nodes, with records of their own, and values that are stored in their parent.
 
 #if Macros
 import Espalier
@@ -10,11 +10,11 @@ import Foundation
     let name: String
 }
 
-struct Place: Codable, Hashable {  // a plain value: a part of whatever has it
+struct Place: Codable, Hashable {  // a plain value: stored in its parent
     let city: String
 }
 
-@Normalized struct Quote {  // inline: no identifier, but a node inside of it
+@Normalized struct Quote {  // an inline model, which contains a node
     let text: String
     let of: Person
 }

@@ -17,8 +17,8 @@ import Foundation
 
 @Normalized struct Article {
     let id: String
-    let author: Person  // goes, and the article with it
-    let editor: Person?  // nil when she is deleted
+    let author: Person  // deleting the author deletes the article
+    let editor: Person?  // nil after the editor is deleted
     let readers: Set<Person>
     let credits: [String: Person]
     let rows: [[Photo?]]
@@ -28,7 +28,7 @@ import Foundation
 // snippet.enums
 @Normalized indirect enum Block {
     case text(String)
-    case card(title: String, Person)  // the person goes, and the card with her
+    case card(title: String, Person)  // deleting the person deletes the card
     case album([Photo], cover: Photo?)
     case quoted(Block)
     case rule

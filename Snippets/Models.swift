@@ -1,4 +1,4 @@
-// Models as @Normalized makes them, and what they can do.
+// Models with @Normalized, and what they can do.
 
 #if Macros
 import Espalier
@@ -13,12 +13,12 @@ import Foundation
 @Normalized struct Message {
     let id: Int
     let text: String
-    let sender: Person  // a node: stored once, however many messages she sent
+    let sender: Person  // a node: stored once, however many messages refer to it
     let likers: [Person]
     let quote: Quote?
 }
 
-@Normalized struct Quote {  // no id: a part of its message
+@Normalized struct Quote {  // no id: stored in its message
     let text: String
     let of: Person
 }
@@ -54,7 +54,7 @@ func example(in directory: String) async throws {
     }
     print(updated?.likers.map(\.name) ?? [])  // ["Grace Hopper"]
 
-    print(message.map { _ in nil } == nil)  // true: it can't be without its sender
+    print(message.map { _ in nil } == nil)  // true: the sender is required
     // snippet.end
 }
 

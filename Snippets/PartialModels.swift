@@ -1,4 +1,4 @@
-// Several types over one record, and responses that have only some of the fields.
+// Several types for one record, and responses with only some of the fields.
 
 #if Macros
 import Espalier
@@ -11,7 +11,7 @@ import Foundation
     let city: String?
 }
 
-@Normalized(type: "Person") struct Badge {  // the same record, seen through another type
+@Normalized(type: "Person") struct Badge {  // the same record as another type
     let id: Int
     let name: String
     let unread: Int
@@ -36,10 +36,10 @@ func example(in directory: String) async throws {
     // snippet.end
 
     // snippet.policies
-    cache.set(Person(id: 1, name: "Ada", city: nil), policy: .merge)  // nil: not fetched
+    cache.set(Person(id: 1, name: "Ada", city: nil), policy: .merge)  // nil means: not fetched
     print(await cache.read(Person.self, "Person:1")?.city ?? "nowhere")  // London
 
-    cache.set(Person(id: 1, name: "Ada", city: nil))  // nil: she has none
+    cache.set(Person(id: 1, name: "Ada", city: nil))  // nil means: no city
     print(await cache.read(Person.self, "Person:1")?.city ?? "nowhere")  // nowhere
     // snippet.end
 }

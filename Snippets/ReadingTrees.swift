@@ -1,4 +1,4 @@
-// The forms of a read.
+// The two forms of a read.
 
 import Espalier
 import Foundation
@@ -28,7 +28,7 @@ func example(in directory: String) async throws {
     print(latest?.name ?? "a miss")  // Ada: a read waits for the writes submitted before it
 
     cache.set(Person(id: 1, name: "Ada Lovelace"))
-    // Ada or Ada Lovelace, whichever is committed now: it waits for nothing.
+    // Ada or Ada Lovelace, whichever is committed: the read does not wait.
     let snapshot = await cache.read(Person.self, "Person:1", consistency: .snapshot)
     print(snapshot != nil)  // true
     // snippet.end

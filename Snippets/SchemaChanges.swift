@@ -1,4 +1,4 @@
-// A model over several releases of an app, without a migration.
+// A model in several releases of an app, without a migration.
 
 import Espalier
 import Foundation
@@ -28,7 +28,7 @@ struct Message: Codable, NormalizedModel {
 enum Mood: String, Codable {
     case calm, glad, unknown
 
-    init(from decoder: any Decoder) throws {  // a case that this version does not know is no miss
+    init(from decoder: any Decoder) throws {  // decodes unknown cases instead of missing
         self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
     }
 }
@@ -37,8 +37,7 @@ struct Note: Codable, NormalizedModel {  // was `Message`
     let id: Int
     let text: String
     var modelIdentifier: String? { "Message:\(id)" }
-    // or what only `Message` had stays in the records
-    var projectionIdentifier: String { "Message" }
+    var projectionIdentifier: String { "Message" }  // lets writes replace all fields
 }
 
 struct LenientMessage: NormalizedModel {
@@ -50,7 +49,7 @@ struct LenientMessage: NormalizedModel {
     init(from decoder: inout RecordDecoder) throws {
         id = try decoder.decode(forKey: "id")
         stars = try decoder.decode(Int?.self, forKey: "stars") ?? 3  // a default
-        mood = try? decoder.decode(Int.self, forKey: "mood")  // nil where something else is stored
+        mood = try? decoder.decode(Int.self, forKey: "mood")  // nil for a value of another type
     }
 
     func encode(to encoder: inout RecordEncoder) throws {
@@ -65,13 +64,13 @@ func example(in directory: String) async throws {
 
     cache.set(LastYear.Message(id: 34, text: "Meow", mood: "wild"))
     let message = await cache.read(Message.self, "Message:34")
-    // Meow unknown []
     print(message?.body ?? "a miss", message?.mood ?? .calm, message?.badges ?? [])
+    // Meow unknown []
 
     let lenient = await cache.read(LenientMessage.self, "Message:34")
     print(lenient?.stars ?? 0, lenient?.mood ?? 0)  // 3 0
 
-    cache.set(Note(id: 34, text: "Purr"))  // as the new version of `Message`, it takes `mood` away
+    cache.set(Note(id: 34, text: "Purr"))  // the new version of `Message` removes `mood`
     if case .miss(let reason) = await cache.readOutcome(LastYear.Message.self, "Message:34") {
         print(reason)
         // undecodable at Message:34.mood: the record lacks this required field

@@ -1,4 +1,4 @@
-// What a write returns, and how it fails.
+// Tickets of writes, and errors.
 
 import Espalier
 import Foundation
@@ -17,8 +17,8 @@ func example(in directory: String) async throws {
     let cache = try NormalizedCache(directory: directory)
 
     // snippet.await
-    cache.set(Person(id: 1, name: "Ada"))  // dropped tickets lose nothing but the news
-    try await cache.set(Person(id: 2, name: "Grace")).committed  // returns when it is committed
+    cache.set(Person(id: 1, name: "Ada"))  // the ticket may be discarded
+    try await cache.set(Person(id: 2, name: "Grace")).committed  // returns after the commit
     // snippet.end
 
     // snippet.fail

@@ -1,4 +1,4 @@
-// One cache in two processes: this program, and itself once more.
+// One cache in two processes: this program launches itself again.
 
 import Espalier
 import Foundation
@@ -11,7 +11,7 @@ struct Person: Codable, NormalizedModel {
 
 // snippet.other
 func otherProcess(_ directory: String) throws {
-    let cache = try NormalizedCache.existing(directory: directory)  // makes none if there is none
+    let cache = try NormalizedCache.existing(directory: directory)  // throws if there is no cache
     print(try cache.statistics().budget)  // 8388608 bytes: the stored budget, not the default
     try cache.set(Person(id: 1, name: "Ada Lovelace")).wait()
     cache.close()

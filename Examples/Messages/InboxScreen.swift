@@ -1,7 +1,7 @@
 #if Macros
 import Espalier
 
-/// A list of messages. It draws what its data provider has, and hears of steps that a table view
+/// A list of messages. It draws what its data provider has, and receives steps that a table view
 /// could animate.
 @MainActor
 final class InboxScreen: CollectionDataProviderDelegate {
@@ -12,7 +12,7 @@ final class InboxScreen: CollectionDataProviderDelegate {
         messages.delegate = self
     }
 
-    /// Shows what the cache has, until the server has answered.
+    /// Shows the cached messages until the server has replied.
     func open() async throws {
         _ = try await messages.fetch("inbox")
         draw("opened")

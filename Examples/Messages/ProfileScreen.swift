@@ -1,7 +1,7 @@
 #if Macros
 import Espalier
 
-/// One person, and the message she wrote last.
+/// Shows one person and her latest message.
 @MainActor
 final class ProfileScreen: DataProviderDelegate {
     private let profile: DataProvider<Profile>
@@ -27,9 +27,8 @@ final class ProfileScreen: DataProviderDelegate {
 
     private func draw(_ reason: String) {
         guard let shown = profile.data else { return print("profile (\(reason)): nobody") }
-        print(
-            "profile (\(reason)): \(shown.person.name), \(shown.latest.map { "\"\($0.text)\"" } ?? "no message")"
-        )
+        let latest = shown.latest.map { "\"\($0.text)\"" } ?? "no message"
+        print("profile (\(reason)): \(shown.person.name), \(latest)")
     }
 }
 #endif

@@ -1,12 +1,12 @@
-/// Why a verb did not do what was asked, as the one line its user reads.
+/// An error that ends a command, with the one line that its user reads and the exit code.
 struct CommandFailure: Error, Equatable {
     let kind: Kind
     let message: String
 
     enum Kind: Int32 {
-        /// It could not be done.
+        /// The command failed.
         case failure = 1
-        /// What was asked for is not there, or a check found something.
+        /// The cache does not have the record asked for, or a check found a problem.
         case miss = 2
     }
 
@@ -14,4 +14,19 @@ struct CommandFailure: Error, Equatable {
         self.message = message
         self.kind = kind
     }
+}
+
+/// An argument of the command line that cannot be parsed.
+struct ArgumentProblem: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// The reader of standard output has closed the pipe, as `| head` does after its last line. The
+/// process ends without a message.
+struct OutputClosed: Error {
+    /// The exit code that a shell reports for a process that SIGPIPE ended: the code that the tool
+    /// has unless it ignores the signal.
+    static let code: Int32 = 128 + 13
 }

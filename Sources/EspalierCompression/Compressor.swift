@@ -1,13 +1,15 @@
 import CZstd
 
-/// Makes frames of payloads. One context, used again and again. Confined to a thread.
+/// Compresses payloads into frames with one context. Confined to a thread.
 @safe
 package final class Compressor {
     private let context: OpaquePointer
     private let level: CInt
     private var output: [UInt8] = []
 
-    /// - Parameter level: 1 to 12, for frames without a dictionary; a digest has its own.
+    /// Returns `nil` if there is no memory.
+    ///
+    /// - Parameter level: 1 to 12, for frames without a dictionary. A digest has its own level.
     package init?(level: Int) {
         guard let context = unsafe ZSTD_createCCtx() else { return nil }
         unsafe self.context = unsafe context
@@ -16,11 +18,11 @@ package final class Compressor {
 
     deinit { unsafe _ = ZSTD_freeCCtx(context) }
 
-    /// The frame of `payload`; nil where it would take more than `limit` bytes, or more than a
-    /// reader would believe.
+    /// Returns the frame of `payload`, or `nil` if it would have more than `limit` bytes or claim
+    /// more than `Frame.limit` allows.
     ///
-    /// With zstd's simple functions: the ones with parameters take a tenth longer for a payload of
-    /// a hundred bytes, and a context whose last frame did not fit keeps the dictionary it had.
+    /// Uses zstd's simple functions. Those with parameters take 10 % longer for a payload of 100
+    /// bytes, and after a frame that did not fit their context keeps its dictionary.
     package func compress(_ payload: [UInt8], with digest: CompressionDigest?, limit: Int)
         -> ArraySlice<UInt8>?
     {

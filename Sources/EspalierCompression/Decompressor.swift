@@ -1,38 +1,34 @@
 import CZstd
+import EspalierConfinement
 import Synchronization
 
-/// Expands frames. One context, used again and again: `borrow` and `giveBack` keep some between
-/// reads.
+/// Decompresses frames with one context. A pool keeps some between reads, see `borrow`.
 ///
-/// Unchecked, because it is used by one thread at a time: by whoever took it out of the pool.
+/// Unchecked `Sendable`, because the pool hands the object from thread to thread. One thread at a
+/// time uses it.
 @safe
 package final class Decompressor: @unchecked Sendable {
     private let context: OpaquePointer
-    /// The frame under way, with the bytes that it is stored without. In memory of its own, which
-    /// spares the checks that a `var` of a class pays for.
-    private let room: UnsafeMutablePointer<FrameRoom>
+    private let buffer = Confined(FrameBuffer())
 
+    /// Makes a decompressor outside of the pool. Throws `outOfMemory`.
     package init() throws(CompressionError) {
         guard let context = unsafe ZSTD_createDCtx() else { throw .outOfMemory }
         unsafe self.context = unsafe context
-        unsafe room = .allocate(capacity: 1)
-        unsafe room.initialize(to: FrameRoom())
     }
 
-    deinit {
-        unsafe _ = ZSTD_freeDCtx(context)
-        unsafe room.deinitialize(count: 1)
-        unsafe room.deallocate()
-    }
+    deinit { unsafe _ = ZSTD_freeDCtx(context) }
 
-    /// Takes a frame in and tells how many bytes it says that it expands to: no more than `limit`,
-    /// and no more than frames of its length may.
+    /// Copies a frame and returns how many bytes its payload has.
+    ///
+    /// - Throws: `tooLarge` if the frame claims more than `limit`, or more than a frame of its
+    ///   length may claim; `corrupt` if it has no header.
     package func load(_ stored: RawSpan, limit: Int) throws(CompressionError) -> Int {
-        unsafe stored.withUnsafeBytes { unsafe room.pointee.take($0) }
-        let frame = unsafe room.pointee.frame
+        unsafe stored.withUnsafeBytes { unsafe buffer.value.load($0) }
+        let frame = unsafe buffer.value.frame
         let claimed = unsafe ZSTD_getFrameContentSize(frame.baseAddress, frame.count)
-        // ZSTD_CONTENTSIZE_UNKNOWN and ZSTD_CONTENTSIZE_ERROR, macros that are not imported, are
-        // the two highest numbers.
+        // The two highest numbers are the macros ZSTD_CONTENTSIZE_UNKNOWN and
+        // ZSTD_CONTENTSIZE_ERROR, which Swift does not import.
         guard claimed < .max - 1 else {
             throw claimed == .max ? .tooLarge(claimed: nil) : .corrupt("no frame header")
         }
@@ -42,12 +38,12 @@ package final class Decompressor: @unchecked Sendable {
         return Int(claimed)
     }
 
-    /// Expands the frame taken in last, to as many bytes as it said.
+    /// Decompresses the frame that was loaded last. `output` has as many bytes as `load` returned.
     package func decompress(
         into output: inout MutableRawSpan, with dictionary: CompressionDictionary?
     ) throws(CompressionError) {
         let count = output.byteCount
-        let frame = unsafe room.pointee.frame
+        let frame = unsafe buffer.value.frame
         let written = unsafe output.withUnsafeMutableBytes { output in
             withExtendedLifetime(dictionary) {
                 unsafe ZSTD_decompress_usingDDict(
@@ -61,18 +57,22 @@ package final class Decompressor: @unchecked Sendable {
         guard written == count else { throw .corrupt("\(written) bytes instead of \(count)") }
     }
 
-    // MARK: Contexts
+    // MARK: Pool
 
     private static let pool = Mutex<[Decompressor]>([])
     private static let poolLimit = 16
 
-    /// One of those that were given back, or a new one. A new context takes 150 KB and some
-    /// microseconds.
+    /// Returns a decompressor from the pool, or a new one. The caller calls `giveBack` when it is
+    /// done.
+    ///
+    /// A new context takes 150 KB and some microseconds.
     package static func borrow() throws(CompressionError) -> Decompressor {
-        if let known = pool.withLock({ $0.popLast() }) { return known }
-        return try Decompressor()
+        guard let pooled = pool.withLock({ $0.popLast() }) else { return try Decompressor() }
+        pooled.buffer.transferToCurrentThread()
+        return pooled
     }
 
+    /// Returns the decompressor to the pool, unless the pool is full.
     package func giveBack() {
         Self.pool.withLock { pool in
             if pool.count < Self.poolLimit { pool.append(self) }

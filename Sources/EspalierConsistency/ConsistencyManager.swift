@@ -1,201 +1,308 @@
 public import EspalierModels
 import Synchronization
 
-/// Keeps immutable model trees consistent: a node updated anywhere is updated in every tree that
-/// shows it.
+/// Keeps immutable model trees consistent: a model that is updated anywhere is updated in every
+/// tree that shows it.
 ///
 /// ```swift
 /// let manager = ConsistencyManager()
 /// manager.addListener(profileScreen)
-/// manager.updateModel(person)             // every listener whose tree shows the person gets its tree with the new one
+/// // Every listener whose tree shows the person gets a tree with the new person.
+/// manager.updateModel(person)
 /// ```
 ///
-/// All work on trees is done off the main actor, in the order in which it was submitted; listeners
-/// are called on the main actor. Listeners are held weakly. An update costs the ways from what it
-/// changes up to the roots of the trees that show it, whatever else is in those trees, and a walk
-/// over what is posted; of a listener that shows a value, or another object than it was given, a
-/// comparison with what it showed before. A node listened to costs less than 100 bytes.
+/// The manager rebuilds trees off the main actor, in the order in which updates are submitted. It
+/// calls listeners on the main actor. Listeners are held weakly.
 ///
-/// Updates and deletions may be submitted on any thread; everything about listeners belongs to the
-/// main actor.
+/// Updates and deletions may be submitted on any thread. All functions about listeners belong to
+/// the main actor.
 ///
-/// After LinkedIn's ConsistencyManager, whose names and behaviour these are.
+/// An update costs a walk over the posted model, and the paths from the changed nodes up to the
+/// roots of the trees that show them. The other nodes of these trees cost nothing. A listener that
+/// shows a value type, or a new object, costs a comparison with the tree that it showed before. The
+/// index takes less than 100 bytes for each node in a listener's tree.
+///
+/// The names and the behaviour follow LinkedIn's ConsistencyManager.
 open class ConsistencyManager: @unchecked Sendable {
-    // `@unchecked`, for it may be subclassed: it has only constants of its own, and what the main
-    // actor guards.
-    let board = ListenerRegistry()
+    // `@unchecked` because the class is open. Its own fields are immutable, and their types are
+    // `Sendable`.
+    let registry = ListenerRegistry()
     let worker: ConsistencyWorker
     private let queue = WorkQueue()
 
-    /// Told of mistakes and replacements. Weak.
+    /// The delegate that is notified of mistakes in models and of replacements. Held weakly.
     @preconcurrency @MainActor
     open var delegate: (any ConsistencyManagerDelegate)? {
-        get { board.delegate }
-        set { board.delegate = newValue }
+        get { registry.delegate }
+        set { registry.delegate = newValue }
     }
 
-    /// Seconds between two cleanings, 300 unless set otherwise; 0 or less, or infinity, for never.
+    /// The interval between two calls of `cleanMemory`, in seconds. The default is 300. A value of
+    /// 0 or less, or infinity, turns cleaning off.
     @preconcurrency @MainActor
     open var garbageCollectionInterval: Double {
-        get { board.cleaningInterval }
+        get { registry.cleaningInterval }
         set {
-            board.cleaningInterval = newValue
+            registry.cleaningInterval = newValue
             scheduleCleaning()
         }
     }
 
+    /// Creates a manager without listeners.
     public init() {
-        worker = ConsistencyWorker(board: board)
-        let board = board
+        worker = ConsistencyWorker(registry: registry)
+        let registry = registry
         submit { manager in
             await MainActor.run {
-                board.manager = manager
+                registry.manager = manager
                 manager.scheduleCleaning()
             }
         }
     }
 
-    /// Work in its place in the order. The manager lives until it is done.
-    func submit(_ body: @escaping @Sendable (ConsistencyManager) async -> Void) {
+    /// Runs `body` after everything that was submitted before. The manager lives until then.
+    private func submit(_ body: @escaping @Sendable (ConsistencyManager) async -> Void) {
         queue.submit { await body(self) }
     }
 
     // MARK: Listening
 
-    /// Listens to what `listener` shows now, on its behalf: to be called whenever it shows another
-    /// model. Does not end a pause. Does nothing while it shows nothing.
+    /// Starts to listen for updates of the tree that `listener` shows now.
+    ///
+    /// Call it again whenever the listener shows another model. A paused listener stays paused. The
+    /// call does nothing while the listener shows no model.
+    ///
+    /// - Parameter listener: The listener, which is held weakly.
+    /// - Complexity: O(1) here; O(*n*) in the nodes of the tree off the main actor.
     @preconcurrency @MainActor
     open func addListener(_ listener: any ConsistencyManagerListener) {
         register(listener, since: nil)
     }
 
-    /// Listens to a part that has come to what `listener` shows, without going through all of it.
+    /// Starts to listen for updates of a subtree that was added to the tree of `listener`, without
+    /// visiting the rest of the tree.
+    ///
+    /// - Parameters:
+    ///   - listener: The listener, which is held weakly.
+    ///   - model: The root of the subtree.
+    /// - Complexity: O(1) here; O(*n*) in the nodes of `model` off the main actor.
     @preconcurrency @MainActor
     open func addListener(
         _ listener: any ConsistencyManagerListener, to model: any ConsistencyManagerModel
     ) {
-        let entry = board.entry(of: listener)
-        board.follow(entry, isFetched: false)
+        let entry = registry.entry(of: listener)
+        registry.refreshPaused(entry, isFetched: false)
         entry.isRemoved = false
         submit { await $0.worker.register(entry, part: model) }
     }
 
-    /// Stops listening: the listener is not called any more, not even about what was submitted
-    /// before. Ends a pause.
+    /// Stops to listen for `listener`, and ends its pause.
     ///
-    /// Not needed: a listener that is gone is not called.
+    /// The listener gets no more calls, not even for updates that were submitted before. Calling
+    /// this is optional: the manager forgets a listener that is deallocated.
     @preconcurrency @MainActor
     open func removeListener(_ listener: any ConsistencyManagerListener) {
-        guard let entry = board.remove(ObjectIdentifier(listener)) else { return }
+        guard let entry = registry.remove(ObjectIdentifier(listener)) else { return }
         submit { manager in
             await manager.worker.unregister(entry)
-            await manager.board.drop(entry)
+            await manager.registry.drop(entry)
         }
     }
 
-    /// `fetch` is when what the listener shows was asked for, if it came late: it gets what was
-    /// posted since.
+    /// Registers the tree that `listener` shows.
+    ///
+    /// - Parameter fetch: The time at which the tree was requested, if it arrived later. The
+    ///   listener then also gets all updates that were posted since.
     @MainActor
     package func register(_ listener: any ConsistencyManagerListener, since fetch: ChangeTime?) {
-        let entry = board.entry(of: listener)
-        board.follow(entry, isFetched: fetch != nil)
-        guard let base = board.base(of: entry) else { return }
+        let entry = registry.entry(of: listener)
+        registry.refreshPaused(entry, isFetched: fetch != nil)
+        guard let base = registry.base(of: entry) else { return }
         entry.isRemoved = false
-        let era = board.era.load(ordering: .relaxed)
-        if fetch != nil { entry.catchUps += 1 }
+        let epoch = registry.epoch
+        if fetch != nil { entry.pendingCatchUps += 1 }
         submit { manager in
             guard let fetch else { return await manager.worker.register(entry, base) }
-            await manager.worker.register(entry, base, since: fetch, era: era)
+            await manager.worker.register(entry, base, since: fetch, epoch: epoch)
         }
     }
 
-    /// What the listener shows was edited. `completion` is called on the main actor when all that
-    /// was submitted before has been delivered.
+    /// Registers an edit of the tree that `listener` shows. Calls `completion` on the main actor
+    /// after everything that was submitted before has been delivered.
     @MainActor
-    package func splice(
-        _ listener: any TreeListener, _ splice: TreeSplice,
+    package func edit(
+        _ listener: any TreeListener, _ edit: TreeEdit,
         completion: @escaping @MainActor @Sendable () -> Void
     ) {
-        let entry = board.entry(of: listener)
+        let entry = registry.entry(of: listener)
         entry.isRemoved = false
         submit { manager in
-            await manager.worker.splice(entry, splice)
+            await manager.worker.edit(entry, edit)
             await completion()
         }
     }
 
-    /// `completion` is called on the main actor when all that was submitted before has been
+    /// Calls `completion` on the main actor after everything that was submitted before has been
     /// delivered.
     @MainActor
     package func afterDelivery(_ completion: @escaping @MainActor @Sendable () -> Void) {
         submit { _ in await completion() }
     }
 
-    /// Hears of every change, in addition to what the listeners hear. Weak.
+    /// Starts the fetch of a tree that arrives later: changes are kept from now on, until
+    /// `endFetch`.
+    package func beginFetch(_ fetch: ChangeTime) { submit { await $0.worker.begin(fetch) } }
+
+    /// Ends a fetch.
+    package func endFetch(_ fetch: ChangeTime) { submit { await $0.worker.end(fetch) } }
+
+    /// Adds a listener that is notified of every change, after the listeners of models.
+    ///
+    /// - Parameter updatesListener: The listener, which is held weakly. Adding it twice has no
+    ///   effect.
+    /// - Complexity: O(*n*) in the number of updates listeners.
     @preconcurrency @MainActor
     open func addModelUpdatesListener(_ updatesListener: any ConsistencyManagerUpdatesListener) {
-        board.add(updatesListener)
+        registry.add(updatesListener)
     }
 
+    /// Removes a listener that was added by `addModelUpdatesListener`. It gets no more calls.
+    ///
+    /// - Complexity: O(*n*) in the number of updates listeners.
     @preconcurrency @MainActor
     open func removeModelUpdatesListener(_ updatesListener: any ConsistencyManagerUpdatesListener) {
-        board.remove(updatesListener)
+        registry.remove(updatesListener)
     }
 
     // MARK: Pausing
 
-    /// What the listener would show goes on being kept; it is not told until it is resumed. Nothing
-    /// if it is paused already.
+    /// Pauses `listener`: the manager keeps its changes until it is resumed. Does nothing if the
+    /// listener is paused.
     ///
-    /// A listener that is added again while it is paused, with another tree than it was paused
-    /// with, begins anew: what was kept for it was about the tree before.
+    /// If a paused listener is added again with another tree, the manager discards the changes of
+    /// the previous tree.
     @preconcurrency @MainActor
-    open func pauseListener(_ listener: any ConsistencyManagerListener) { board.pause(listener) }
+    open func pauseListener(_ listener: any ConsistencyManagerListener) {
+        registry.pause(listener)
+    }
 
-    /// The listener gets one call with all that changed since, with the context of the last change;
-    /// none if nothing did, or if it cancelled out.
+    /// Resumes `listener`, which gets one call with all changes since the pause began and with the
+    /// context of the last change.
+    ///
+    /// There is no call if nothing changed, or if the changes cancelled each other out.
     @preconcurrency @MainActor
     open func resumeListener(_ listener: any ConsistencyManagerListener) { resume([listener]) }
 
+    /// Returns whether `listener` is paused.
     @preconcurrency @MainActor
     open func isListenerPaused(_ listener: any ConsistencyManagerListener) -> Bool {
-        board.isPaused(listener)
+        registry.isPaused(listener)
+    }
+
+    /// Resumes several listeners in one round, and calls `alongside` last, whether or not they
+    /// missed anything.
+    @MainActor
+    package func resume(
+        _ listeners: [any ConsistencyManagerListener],
+        alongside: (@MainActor @Sendable () -> Void)? = nil
+    ) {
+        let resuming = listeners.compactMap { registry.beginResuming($0) }
+        guard !resuming.isEmpty || alongside != nil else { return }
+        let epoch = registry.epoch
+        submit { manager in
+            let registry = manager.registry
+            let missed = await MainActor.run { resuming.compactMap { registry.endPause(of: $0) } }
+            let deliveries = missed.compactMap { $0.delivery }
+            guard !deliveries.isEmpty || alongside != nil else { return }
+            await registry.deliverMissed(deliveries, epoch: epoch, alongside)
+        }
     }
 
     // MARK: Cleaning
 
-    /// Forgets listeners that are gone. Done by itself every `garbageCollectionInterval` seconds.
-    open func cleanMemory() { removeDead() }
+    /// Forgets the listeners that were deallocated. The manager also does this by itself every
+    /// `garbageCollectionInterval` seconds. May be called on any thread.
+    open func cleanMemory() {
+        submit { manager in
+            await manager.worker.remove(manager.registry.removeDeallocated())
+        }
+    }
 
-    /// Forgets all listeners, paused ones and what they missed, too, and drops what was submitted
-    /// and not delivered yet.
+    /// Releases the memory of a deallocated listener at once. Call it from the `deinit` of the
+    /// listener, on any thread. A new object at the same address stays registered.
+    package func listenerDeallocated(at identity: ObjectIdentifier) {
+        submit { manager in
+            let removed = await manager.registry.removeDeallocated(at: identity)
+            if !removed.isEmpty { await manager.worker.remove(removed) }
+        }
+    }
+
+    /// Forgets all listeners, including what paused ones have missed, and drops all updates that
+    /// were submitted but not delivered.
     ///
-    /// Nobody is paused afterwards. Listeners of everything stay.
+    /// No listener is paused afterwards. Updates listeners stay.
     ///
-    /// - Parameter completion: called on the main actor when nothing of it can come any more.
+    /// - Parameter completion: Called on the main actor when no further call to a listener can
+    ///   follow.
     @preconcurrency @MainActor
     open func clearListenersAndCancelAllTasks(
         _ completion: (@MainActor @Sendable () -> Void)? = nil
     ) {
-        clear(completion)
+        registry.clear()
+        submit { manager in
+            await manager.worker.removeAll()
+            if let completion { await completion() }
+        }
+    }
+
+    /// The number of times that all listeners were forgotten. A listener that was added or paused
+    /// in an earlier epoch must be added or paused again.
+    package var epoch: Int { registry.epoch }
+
+    /// 30 years, in seconds: longer intervals turn cleaning off.
+    private static let longestInterval: Double = 1e9
+
+    @MainActor
+    private func scheduleCleaning() {
+        let interval = registry.cleaningInterval
+        registry.cleaning?.cancel()
+        // `Duration` traps on values that it cannot hold, and on NaN.
+        guard interval > 0, interval <= Self.longestInterval else {
+            return registry.cleaning = nil
+        }
+        registry.cleaning = Task { [weak self] in
+            while (try? await Task.sleep(for: .seconds(interval))) != nil {
+                guard let self else { return }
+                cleanMemory()
+            }
+        }
     }
 
     // MARK: Updating
 
-    /// Posts a model: it takes the place of each node of its identifier in every listener's tree,
-    /// and so do the nodes below it.
+    /// Posts a model, which replaces every node with its identifier in the trees of all listeners.
+    /// The nodes below it are replaced likewise.
     ///
-    /// Nodes that are equal are not replaced, and nobody is told of them. To post several models at
-    /// once, post a `BatchUpdateModel`.
+    /// Equal nodes are not replaced, and listeners are not notified of them. To post several models
+    /// in one update, post a `BatchUpdateModel`. May be called on any thread.
     ///
-    /// - Parameter context: handed to the listeners.
+    /// - Parameters:
+    ///   - model: The new version of the model.
+    ///   - context: A value that is passed to the listeners.
     @preconcurrency
     open func updateModel(_ model: any ConsistencyManagerModel, context: (any Sendable)? = nil) {
         post(model, context: context, time: ChangeTime())
     }
 
-    /// Deletes a model, not those below it: an optional child becomes nil, an element is left out,
-    /// and a model that can't be without it is deleted, too, up to whole trees.
+    /// Deletes a model from the trees of all listeners, but not the models below it.
+    ///
+    /// An optional child becomes `nil`, and an element is removed. A model that requires the
+    /// deleted child is deleted as well, up to whole trees. May be called on any thread.
+    ///
+    /// - Parameters:
+    ///   - model: The model. Without identifier it cannot be deleted, which is reported to the
+    ///     delegate as `CriticalError.DeleteIDFailure`.
+    ///   - context: A value that is passed to the listeners.
     @preconcurrency
     open func deleteModel(_ model: any ConsistencyManagerModel, context: (any Sendable)? = nil) {
         delete(model, context: context, time: ChangeTime(), onCascade: nil)
@@ -205,32 +312,80 @@ open class ConsistencyManager: @unchecked Sendable {
         _ model: any ConsistencyManagerModel, context: (any Sendable)?, time: ChangeTime
     ) {
         submit(
-            Posting(
+            PostedUpdate(
                 model: model, isDeletion: false, context: context, time: time,
-                era: board.era.load(ordering: .relaxed), onCascade: nil))
+                epoch: registry.epoch, onCascade: nil))
     }
 
-    /// `onCascade` is told, on the main actor, what could not be without the model.
+    /// Deletes a model, and calls `onCascade` on the main actor with the models that required it.
     package func delete(
         _ model: any ConsistencyManagerModel, context: (any Sendable)?, time: ChangeTime,
         onCascade: (@MainActor @Sendable ([any ConsistencyManagerModel]) -> Void)?
     ) {
         submit(
-            Posting(
+            PostedUpdate(
                 model: model, isDeletion: true, context: context, time: time,
-                era: board.era.load(ordering: .relaxed), onCascade: onCascade))
+                epoch: registry.epoch, onCascade: onCascade))
     }
 
-    private func submit(_ posting: Posting) {
+    private func submit(_ update: PostedUpdate) {
         submit { manager in
-            guard posting.era == manager.board.era.load(ordering: .relaxed) else {
-                await posting.onCascade?([])
+            guard update.epoch == manager.registry.epoch else {
+                await update.onCascade?([])
                 return
             }
-            await manager.worker.post(posting)
+            await manager.worker.post(update)
         }
     }
 
-    /// Returns when everything submitted before has been applied, and delivered.
+    /// Waits until everything that was submitted before has been applied and delivered.
     public func flush() async { await queue.flush() }
+}
+
+/// Is notified of mistakes in models and of each replacement, for assertions and logs.
+///
+/// Both functions are optional, and are called on the main actor.
+@preconcurrency @MainActor
+public protocol ConsistencyManagerDelegate: AnyObject {
+    /// Reports that a model violates its protocol. The manager skips the operation for that model.
+    ///
+    /// - Parameters:
+    ///   - consistencyManager: The manager.
+    ///   - error: The raw value of a `CriticalError`.
+    func consistencyManager(
+        _ consistencyManager: ConsistencyManager, failedWithCriticalError error: String)
+
+    /// Reports that a node of a listener's tree is about to be replaced.
+    ///
+    /// - Parameters:
+    ///   - consistencyManager: The manager.
+    ///   - model: The node in the listener's tree.
+    ///   - newModel: The node that replaces it.
+    ///   - context: The context of the update.
+    func consistencyManager(
+        _ consistencyManager: ConsistencyManager,
+        willReplaceModel model: any ConsistencyManagerModel,
+        withModel newModel: any ConsistencyManagerModel, context: Any?)
+}
+
+extension ConsistencyManagerDelegate {
+    /// Does nothing.
+    public func consistencyManager(
+        _ consistencyManager: ConsistencyManager, failedWithCriticalError error: String
+    ) {}
+
+    /// Does nothing.
+    public func consistencyManager(
+        _ consistencyManager: ConsistencyManager,
+        willReplaceModel model: any ConsistencyManagerModel,
+        withModel newModel: any ConsistencyManagerModel, context: Any?
+    ) {}
+}
+
+/// A mistake in the app's models, as reported to a `ConsistencyManagerDelegate`.
+public enum CriticalError: String, Error, Sendable {
+    /// The model to delete has no identifier.
+    case DeleteIDFailure
+    /// The function `map` of a model returned a model of another type.
+    case WrongMapClass
 }

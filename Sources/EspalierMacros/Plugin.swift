@@ -1,17 +1,80 @@
 #if Macros
 import SwiftCompilerPlugin
+import SwiftDiagnostics
+import SwiftSyntax
 import SwiftSyntaxMacros
 
+/// Offers the macros to the compiler.
 @main
 struct Plugin: CompilerPlugin {
     let providingMacros: [any Macro.Type] = [
         NormalizedMacro.self, StoredMacro.self, NotStoredMacro.self,
     ]
 }
+
+/// Implements `@Normalized`.
+///
+/// The macro reads the declaration into a ``ModelDeclaration``. ``ModelDiagnostics`` finds what is
+/// wrong with it, and ``ModelExpansion`` generates the code for a declaration without problems.
+///
+/// Nearly all generated members stand in the type itself, because a name means there what it means
+/// in the declarations of the user's properties; an extension of a nested type does not see the
+/// types around it. Only the initializers of a struct stand in the extension, so that the struct
+/// keeps its memberwise initializer.
+package struct NormalizedMacro {
+    private static func model(
+        _ attribute: AttributeSyntax, _ declaration: some DeclGroupSyntax,
+        _ context: some MacroExpansionContext
+    ) -> ModelDeclaration {
+        ModelDeclaration(declaration, attribute: attribute, lexicalContext: context.lexicalContext)
+    }
+}
+
+extension NormalizedMacro: MemberMacro {
+    package static func expansion(
+        of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
+        conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        let model = model(node, declaration, context)
+        let problems = ModelDiagnostics(model).all
+        // Reported here only: the expansion of the extension would report them a second time.
+        for problem in problems { context.diagnose(problem) }
+        return problems.isEmpty ? ModelExpansion(model).members : []
+    }
+}
+
+extension NormalizedMacro: ExtensionMacro {
+    package static func expansion(
+        of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+        providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) throws -> [ExtensionDeclSyntax] {
+        let model = model(node, declaration, context)
+        guard ModelDiagnostics(model).all.isEmpty else { return [] }
+        return try ModelExpansion(model).extensions(
+            of: type.trimmedDescription, conformingTo: protocols)
+    }
+}
+
+/// Implements `@Stored`, which generates nothing: ``NormalizedMacro`` reads the attribute.
+package struct StoredMacro: PeerMacro {
+    package static func expansion(
+        of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] { [] }
+}
+
+/// Implements `@NotStored`, which generates nothing: ``NormalizedMacro`` reads the attribute.
+package struct NotStoredMacro: PeerMacro {
+    package static func expansion(
+        of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] { [] }
+}
 #else
-/// The plugin of a package whose trait `Macros` is off: a macro target can't be left out.
+/// The plugin of a build without the trait `Macros`: SwiftPM can't leave out a macro target.
 @main
-struct Disabled {
+struct DisabledPlugin {
     static func main() {}
 }
 #endif

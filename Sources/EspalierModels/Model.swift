@@ -1,5 +1,44 @@
-/// A model whose children are kept consistent too: when one changes, this model is made anew with
-/// it.
+/// A model that is replaced only as a whole: its children are not kept consistent.
+///
+/// A conforming type needs `modelIdentifier` and, unless it is `Equatable`, `isEqual(to:)`.
+///
+/// ```swift
+/// struct Badge: SimpleModel, Equatable {
+///     let id: String
+///     let count: Int
+///     var modelIdentifier: String? { "Badge:\(id)" }
+/// }
+/// ```
+public protocol SimpleModel: ConsistencyManagerModel {
+    /// Returns whether replacing this model with `model` would change nothing. The default for
+    /// `Equatable` types is `==`.
+    func isEqual(to model: any SimpleModel) -> Bool
+}
+
+extension SimpleModel {
+    /// Returns this model: a `SimpleModel` shows no children.
+    public func map(
+        _ transform: (any ConsistencyManagerModel) -> (any ConsistencyManagerModel)?
+    ) -> (any ConsistencyManagerModel)? { self }
+
+    /// Does nothing: a `SimpleModel` shows no children.
+    public func forEach(_ visit: (any ConsistencyManagerModel) -> Void) {}
+
+    /// Returns `isEqual(to: other)`, or `false` if `other` is not a `SimpleModel`.
+    public func isEqualToModel(_ other: any ConsistencyManagerModel) -> Bool {
+        (other as? any SimpleModel).map { isEqual(to: $0) } ?? false
+    }
+}
+
+extension SimpleModel where Self: Equatable {
+    /// Returns whether `model` has the same type and is equal by `==`.
+    public func isEqual(to model: any SimpleModel) -> Bool {
+        (model as? Self).map { $0 == self } ?? false
+    }
+}
+
+/// A model whose children are kept consistent too: when a child changes, the parent is rebuilt with
+/// the new child.
 ///
 /// ```swift
 /// struct Message: Model, Equatable {
@@ -8,7 +47,8 @@
 ///     var modelIdentifier: String? { "Message:\(id)" }
 ///
 ///     func map(_ transform: (any Model) -> (any Model)?) -> Message? {
-///         guard let sender = transform(sender) as? Person else { return nil }      // required: the deletion goes on
+///         // The sender is required: deleting it deletes the message.
+///         guard let sender = transform(sender) as? Person else { return nil }
 ///         return Message(id: id, sender: sender)
 ///     }
 ///
@@ -16,34 +56,78 @@
 /// }
 /// ```
 ///
-/// Immutable and `Sendable`; classes have to be final. Called on any thread, several at a time.
+/// `@Normalized` generates these functions. Models are immutable and `Sendable`; a class must be
+/// final. The functions are called on any thread, also concurrently.
 public protocol Model: SimpleModel, ModelField {
-    /// Whether replacing this model by `model` would change nothing. `==` for `Equatable` types.
+    /// Returns whether replacing this model with `model` would change nothing. The default for
+    /// `Equatable` types is `==`.
     func isEqual(to model: any Model) -> Bool
 
-    /// This model with every child, not their children, put through `transform`. A child for which
-    /// it returns nil is left out: an optional becomes nil, an element goes, and where the child is
-    /// required the answer is nil, which deletes this model too.
+    /// Returns a copy of this model in which `transform` has replaced each direct child.
+    ///
+    /// - Parameter transform: Returns the child itself to keep it, a new child to replace it, or
+    ///   `nil` to delete it. A deleted optional child becomes `nil`, and a deleted element leaves
+    ///   its container.
+    /// - Returns: The copy; `nil` if a required child was deleted, which deletes this model as
+    ///   well.
     func map(_ transform: (any Model) -> (any Model)?) -> Self?
 
-    /// Calls `visit` with every child, not with their children, in the order of `map`.
+    /// Calls `visit` with each direct child, in the order of `map`.
     func forEach(_ visit: (any Model) -> Void)
 
-    /// This model with what `model`, another projection of the same identifier, says. Always of
-    /// this model's type.
+    /// Returns this model with the values of `model`, which is another projection with the same
+    /// identifier.
     ///
-    /// Only projections need to define it: a model of the same type replaces this one. One of
-    /// another type, with nothing said about merging it, leaves this one as it is, because taking
-    /// it would remove this model from its parents.
+    /// Only types with projections implement it. With the default, a model of the same type
+    /// replaces this one. A model of another type leaves this one unchanged, because the parents of
+    /// this model have no place for the other type.
+    ///
+    /// - Returns: A model of the type of this model.
     func merge(_ model: any Model) -> any Model
 }
 
 extension Model {
+    /// Returns `model` if it has the type of this model, and this model otherwise.
     public func merge(_ model: any Model) -> any Model { model is Self ? model : self }
 }
 
 extension Model where Self: Equatable {
+    /// Returns whether `model` has the same type and is equal by `==`.
     public func isEqual(to model: any Model) -> Bool {
         (model as? Self).map { $0 == self } ?? false
+    }
+}
+
+// The requirements of `ConsistencyManagerModel` and `SimpleModel` in terms of `Model`. The closures
+// state their types: without the types, each call would resolve to the function that contains it.
+extension Model {
+    /// Calls `map` of `Model`; a replacement that is not a `Model` deletes the child.
+    public func map(
+        _ transform: (any ConsistencyManagerModel) -> (any ConsistencyManagerModel)?
+    ) -> (any ConsistencyManagerModel)? {
+        let mapped: Self? = map { (child: any Model) -> (any Model)? in
+            transform(child) as? any Model
+        }
+        return mapped
+    }
+
+    /// Calls `forEach` of `Model`.
+    public func forEach(_ visit: (any ConsistencyManagerModel) -> Void) {
+        forEach { (child: any Model) -> Void in visit(child) }
+    }
+
+    /// Calls `isEqual(to:)` of `Model`; returns `false` if `other` is not a `Model`.
+    public func isEqualToModel(_ other: any ConsistencyManagerModel) -> Bool {
+        (other as? any Model).map { isEqual(to: $0) } ?? false
+    }
+
+    /// Calls `isEqual(to:)` of `Model`; returns `false` if `model` is not a `Model`.
+    public func isEqual(to model: any SimpleModel) -> Bool {
+        (model as? any Model).map { isEqual(to: $0) } ?? false
+    }
+
+    /// Calls `merge`; returns this model if `model` is not a `Model`.
+    public func mergeModel(_ model: any ConsistencyManagerModel) -> any ConsistencyManagerModel {
+        (model as? any Model).map { merge($0) } ?? self
     }
 }

@@ -1,9 +1,10 @@
 public import EspalierRecords
 
-/// A model that can be stored: it writes its fields into a `RecordEncoder` and is made from a
+/// A model that can be stored: it writes its fields to a `RecordEncoder` and is created from a
 /// `RecordDecoder`.
 ///
-/// By hand:
+/// `Codable` types get both functions from their `Codable` conformance:
+/// `struct Person: Codable, NormalizedModel { ... }`. `@Normalized` generates them. By hand:
 ///
 /// ```swift
 /// struct Person: NormalizedModel {
@@ -23,20 +24,31 @@ public import EspalierRecords
 /// }
 /// ```
 ///
-/// `Codable` types get both from their `Codable` conformance: `struct Person: Codable,
-/// NormalizedModel { ... }`. A model without identifier is stored inline in its parent. Encoding
-/// and decoding run on any thread, several at a time.
+/// A model without identifier is stored inline in its parent. Encoding and decoding run on any
+/// thread, also concurrently.
 public protocol NormalizedModel: FieldValue, IdentifiedModel {
-    /// Writes all fields, nil ones too.
+    /// Writes all fields, including those that are `nil`.
+    ///
+    /// - Parameter encoder: Receives the fields.
+    /// - Throws: Any error, which fails the write of the whole tree.
     func encode(to encoder: inout RecordEncoder) throws
-    /// Throwing makes the read a miss.
+
+    /// Creates a model from a stored record.
+    ///
+    /// - Parameter decoder: Provides the fields by name.
+    /// - Throws: Any error, which makes the read a miss.
     init(from decoder: inout RecordDecoder) throws
 }
 
 extension NormalizedModel {
+    /// `nil`: the model is stored inline in its parent.
     public var modelIdentifier: String? { nil }
 
-    // Stated here too, so that models need no import but this module's.
+    // `FieldValue` has these two defaults as well. They are repeated for clients that import only
+    // this module.
+    /// Decodes an array of models of this type.
+    ///
+    /// - Throws: The error of the first model that cannot be decoded.
     @inlinable
     public static func decodeValues(from decoder: inout ValueDecoder) throws -> [Self] {
         var result: [Self] = []
@@ -45,15 +57,22 @@ extension NormalizedModel {
         return result
     }
 
+    /// `nil`: a record that lacks the field of a required model is a miss.
     @inlinable
     public static var valueWhenMissing: Self? { nil }
 
+    /// Writes the model as a reference to its own record, or inline if it has no identifier.
+    ///
+    /// - Throws: The error of `encode(to:)`.
     public func encodeValue(into encoder: ValueEncoder) throws {
         try encoder.encodeModel(identifier: modelIdentifier, projection: projectionIdentifier) {
             try encode(to: &$0)
         }
     }
 
+    /// Reads the model from its own record, or from its parent if it is stored inline.
+    ///
+    /// - Throws: The error of `init(from:)`, or one that says that the record is missing.
     @inlinable
     public static func decodeValue(from decoder: inout ValueDecoder) throws -> Self {
         try decoder.decodeModel(Self.self) { try Self(from: &$0) }
@@ -61,12 +80,18 @@ extension NormalizedModel {
 }
 
 extension NormalizedModel where Self: Encodable {
+    /// Writes the fields by the `Encodable` conformance.
+    ///
+    /// - Throws: The error of the `Encodable` conformance.
     public func encode(to encoder: inout RecordEncoder) throws {
         try encoder.encodeFields(of: self)
     }
 }
 
 extension NormalizedModel where Self: Decodable {
+    /// Creates a model by the `Decodable` conformance.
+    ///
+    /// - Throws: The error of the `Decodable` conformance.
     @inlinable
     public init(from decoder: inout RecordDecoder) throws {
         self = try decoder.decodeFields(as: Self.self)

@@ -1,101 +1,147 @@
-#if Macros
-// The names of members are not listed: the compiler (6.3) would make an enum's only when one of
-// them is asked for, and say nothing of a payload that can't be stored.
+@_exported public import EspalierModels
+@_exported public import EspalierRecords
 
-/// Makes a struct, a final class or an enum a model: what `NormalizedModel`, `Model` and `Hashable`
-/// ask for is generated.
+#if Macros
+// The member macro declares `names: arbitrary` instead of listing the names. With a list, compiler
+// 6.3 expands the members of an enum only when one of them is looked up, and then does not report
+// a payload that can't be stored.
+
+/// Makes a struct, a final class or an enum a model: generates the conformances to
+/// `NormalizedModel`, `Model` and `Hashable`.
 ///
 /// ```swift
 /// @Normalized struct Message {
 ///     let id: String
 ///     let text: String
-///     let sender: Person                  // another model: stored once, however many messages it sent
+///     let sender: Person  // another model: stored once, however many messages refer to it
 ///     let attachment: Attachment?
 /// }
 ///
 /// let changed = message.copy { $0.text = "Meow" }
 /// ```
 ///
-/// **Identifier.** A type with an `id`, stored or computed, is a node: its `modelIdentifier` is the
-/// type's name and the `id`, here `Message:42`. An `id` is anything with a text: a string, a
-/// number, a `UUID`, a raw value. A type without is an inline node, stored in its parent.
-/// `@Normalized(type:)` chooses the name, `@Normalized(identifier:)` the whole identifier. A nested
-/// type has its innermost name; a generic one the names of its arguments too, `Page<Message>`. What
-/// a type around it is generic over is not in the name: an `id` in a generic type needs `type:`, or
-/// a `modelIdentifier`. In an extension that can't be seen.
+/// ## Identifiers
 ///
-/// **Generated**, each unless the type itself defines it, all of it `nonisolated` and as accessible
-/// as the type: `modelIdentifier` and `projectionIdentifier`; `map` and `forEach`, which find
-/// children in optionals, arrays, sets, values of dictionaries, payloads and any nesting of them;
-/// `==` and `hash(into:)`; `merge` for projections of one identifier; `encode(to:)` and
-/// `init(from:)` for records; and, not for enums, `Builder`, a struct with a variable for each
-/// property, with `copy(_:)`, which makes a changed value. Classes get a memberwise initialiser
-/// where they have no other. What an extension defines can't be seen from here: write it in the
-/// type. With a `==` of the type's own nothing is hashed, since what it looks at is not known:
-/// write `hash(into:)` next to it, or sets of such models are slow.
+/// A type with an `id`, stored or computed, is a node. Its `modelIdentifier` is the name of the
+/// type, a colon and the `id`, such as `Message:42`. An `id` may be a string, a number, a `UUID`,
+/// or any other `LosslessStringConvertible` or `RawRepresentable`. A type without an `id` is an
+/// inline model, which is stored in the record of its parent.
 ///
-/// **Properties** are stored under their names, or those of the type's own `CodingKeys`, so that
-/// records are the ones that its `Codable` conformance would write. ``Stored(_:)`` chooses another
-/// name, `@Stored(default:)` a value for records without the field, ``NotStored()`` leaves a
-/// property out. A constant, `let version = 2`, is not stored. A type of a property is a
-/// `FieldValue`, which models are, or `Codable`. Enums are stored as their `Codable` conformance
-/// would: `{"link": {"_0": ...}}`.
+/// ``Normalized(type:)`` replaces the name of the type in the identifier, and
+/// ``Normalized(identifier:)`` replaces the whole identifier.
 ///
-/// **Existentials.** `any Attachable`, in optionals, arrays and dictionaries too, may be any model:
-/// its type is stored with it. Behind a type alias it can't be seen.
+/// - The name of a nested type is its innermost name.
+/// - The name of a generic type includes its arguments: `Page<Message>`.
+/// - The name of a type nested in a generic type does not include the arguments of the outer type.
+///   A type with an `id` there needs `type:` or its own `modelIdentifier`. In an extension, the
+///   macro can't see whether the extended type is generic, and does not report this mistake.
 ///
-/// **Access.** Where imports are internal by default, the file of a public model says `public
-/// import Espalier`. In a module whose default is the main actor models are not on it; a type of
-/// yours that they hold, and that is `Codable`, has to be `nonisolated`.
+/// ## Generated members
 ///
-/// **Errors.** What the syntax shows is said where it stands, mostly with a fix-it: a class that is
-/// not final, an optional `id`, two properties of one stored name, a generic parameter without
-/// constraint, an argument beside a `modelIdentifier`. A property of a type that can't be stored is
-/// an error of the line that encodes it. What is generated throws what encoder and decoder throw.
+/// The macro generates each of these members unless the type itself defines it. All of them are
+/// `nonisolated` and have the access level of the type:
 ///
-/// **Cost.** No calls through existentials and no casts, but for `any`, and in generic types and
-/// extensions, where `map` and `forEach` look for models at run time in what the compiler doesn't
-/// know for one; a record that holds just the type's fields is read and written straight down.
+/// - `modelIdentifier` and `projectionIdentifier`.
+/// - `map` and `forEach`, which find children in optionals, arrays, sets, dictionary values,
+///   payloads, and any nesting of them.
+/// - `==` and `hash(into:)` over all properties.
+/// - `encode(to:)` and `init(from:)`, which write and read the record.
+/// - For structs and classes: `Builder`, a struct with a variable for each property; `copy(_:)`,
+///   which returns a changed value; and `merge`, which applies a projection with the same
+///   identifier.
+/// - For a class without an initializer: a memberwise one.
+///
+/// The macro does not see members that an extension defines, so define them in the type. Next to a
+/// `==` of your own, define `hash(into:)` too: the macro does not know what your `==` compares, so
+/// the generated function hashes nothing, and sets of such models are slow.
+///
+/// ## Properties
+///
+/// A property is stored under its name, or under the name that the type's own `CodingKeys` give
+/// it, so the record is the one that a `Codable` conformance would write. ``Stored(_:)`` chooses
+/// another name, ``Stored(default:)-8x13a`` gives a value to records without the field, and
+/// ``NotStored()`` leaves a property out. A constant with a value, such as `let version = 2`, is
+/// not stored. The type of a property must be a model, another `FieldValue`, or `Codable`.
+///
+/// An enum is stored in the form of its `Codable` conformance: `{"link": {"_0": ...}}`.
+///
+/// A property of the type `any Attachable`, also in optionals, arrays and dictionaries, may hold
+/// any model. The name of the model's type is stored with it. The macro does not see an `any`
+/// behind a type alias.
+///
+/// ## Access and isolation
+///
+/// In a file whose imports are internal by default, a public model needs `public import Espalier`.
+/// In a module whose default isolation is the main actor, models are `nonisolated` all the same. A
+/// `Codable` type that a model holds must be declared `nonisolated` there.
+///
+/// ## Errors
+///
+/// The macro reports the mistakes that the syntax shows, most of them with a fix-it: for example a
+/// class that is not final, an optional `id`, two properties with one stored name, or a generic
+/// parameter without a constraint. If the type of a property can't be stored, the compiler reports
+/// an error in the generated line that encodes the property. The generated `encode(to:)` and
+/// `init(from:)` throw the errors of the encoder and the decoder.
+///
+/// ## Performance
+///
+/// The generated code casts nothing and calls nothing through an existential, with two exceptions:
+/// `any` properties, and generic types and extensions, in which `map` and `forEach` look for models
+/// at run time wherever the compiler does not know them. A record with exactly the fields of the
+/// type is written and read without comparing names.
 @attached(member, names: arbitrary)
 @attached(
     extension, conformances: NormalizedModel, Model, ProjectedModel, Hashable, names: named(init))
 public macro Normalized() = #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
 
-/// Makes a type a model, with a name for its identifiers that stays when the type's name changes.
+/// Makes a type a model whose identifiers keep their prefix when the type is renamed.
 ///
 /// ```swift
-/// @Normalized(type: "person") struct Person { let id: Int; let name: String }      // person:7
+/// @Normalized(type: "person") struct Person { let id: Int; let name: String }  // person:7
 /// ```
 ///
-/// Two types of one name are projections of the same records: each reads and writes its own fields.
-/// Else as ``Normalized()``. The name is a literal and not empty, and the type has an `id`.
+/// Two types with the same name and `id` are projections of the same record: each reads and writes
+/// its own fields. In all other respects this is ``Normalized()``.
+///
+/// - Parameter type: The prefix of the identifiers: a string literal that is not empty. The type
+///   must have an `id`.
 @attached(member, names: arbitrary)
 @attached(
     extension, conformances: NormalizedModel, Model, ProjectedModel, Hashable, names: named(init))
 public macro Normalized(type: String) =
     #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
 
-/// Makes a type a model whose identifier is the text of one property, as it is: for identifiers
-/// that are unique anyway.
+/// Makes a type a model whose whole identifier is the text of one property.
+///
+/// Use it for properties that are unique across all types, such as URNs:
 ///
 /// ```swift
-/// @Normalized(identifier: \.urn) struct Member { let urn: String; let name: String }      // urn:li:member:7
+/// @Normalized(identifier: \.urn) struct Member { let urn: String; let name: String }
+/// // urn:li:member:7
 /// ```
 ///
-/// The property may be optional: a value without is an inline node. A path, `\.header.urn`, works
-/// too. Else as ``Normalized()``.
+/// In all other respects this is ``Normalized()``.
+///
+/// - Parameter identifier: A key path of one or more properties, such as `\.urn` or `\.header.urn`.
+///   The value may be optional: a model whose value is nil is an inline model.
 @attached(member, names: arbitrary)
 @attached(
     extension, conformances: NormalizedModel, Model, ProjectedModel, Hashable, names: named(init))
 public macro Normalized(identifier: KeyPath<AnyProperty, AnyProperty>) =
     #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
 
-/// Has every property, so that `\.urn` can be written where the type of the model is not known yet.
-/// There are no values.
+/// A type with every property, so that ``Normalized(identifier:)`` accepts a key path such as
+/// `\.urn` before the type of the model is known.
+///
+/// There are no values of this type.
 @dynamicMemberLookup
 public struct AnyProperty {
     private init() {}
 
+    /// Accepts any property name in a key path.
+    ///
+    /// - Parameter name: The name of the property.
+    /// - Returns: The same value, so that a key path may have several components.
     public subscript(dynamicMember name: String) -> AnyProperty { self }
 }
 #endif

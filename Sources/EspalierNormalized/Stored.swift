@@ -1,5 +1,5 @@
 #if Macros
-/// Stores a property, or a case of an enum, under another name than its own.
+/// Stores a property, or a case of an enum, under another name.
 ///
 /// ```swift
 /// @Normalized struct Person {
@@ -8,53 +8,86 @@
 /// }
 /// ```
 ///
-/// Only inside of a type with ``Normalized()``, on a stored property; the name is a literal, not
-/// empty, and no other property has it. Costs nothing.
+/// Apply it to stored properties and cases of a type with ``Normalized()``.
+///
+/// - Parameter name: The name in the record: a string literal that is not empty, and that no other
+///   property of the type has.
 @attached(peer)
 public macro Stored(_ name: String) = #externalMacro(module: "EspalierMacros", type: "StoredMacro")
 
-/// Gives a property a value where a record has no such field, as those written before the property
-/// was added.
+/// Gives a property a value for records without the field, such as records that were written before
+/// the property existed.
 ///
 /// ```swift
 /// @Stored(default: 0) let likes: Int
-/// @Stored(default: Tone.plain) let tone: Tone          // not .plain: an attribute doesn't know the property's type
+/// @Stored(default: Tone.plain) let tone: Tone  // an attribute can't infer the type of `.plain`
 /// ```
 ///
-/// Without, such a record is a miss, unless the property is optional. A field that is there and
-/// can't be read is a miss all the same. The expression is evaluated when it is needed.
+/// Without a default, reading such a record is a miss unless the property is optional. If the
+/// record has the field but its value does not fit the type, the read is a miss with a default,
+/// too.
+///
+/// - Parameter default: An expression of the property's type, evaluated each time it is needed.
 @attached(peer)
 public macro Stored<Value>(default: Value) =
     #externalMacro(module: "EspalierMacros", type: "StoredMacro")
 
-/// Gives a property an empty list for records without the field: `@Stored(default: []) let tags:
-/// [String]`.
+/// Gives a property an empty array or set for records without the field.
+///
+/// ```swift
+/// @Stored(default: []) let tags: [String]
+/// ```
+///
+/// - Parameter default: The literal `[]`, or another array literal.
 @attached(peer)
 public macro Stored(default: [Any]) = #externalMacro(module: "EspalierMacros", type: "StoredMacro")
 
-/// Gives a property an empty dictionary for records without the field: `@Stored(default: [:]) let
-/// counts: [String: Int]`.
+/// Gives a property an empty dictionary for records without the field.
+///
+/// ```swift
+/// @Stored(default: [:]) let counts: [String: Int]
+/// ```
+///
+/// - Parameter default: The literal `[:]`, or another dictionary literal.
 @attached(peer)
 public macro Stored(default: [AnyHashable: Any]) =
     #externalMacro(module: "EspalierMacros", type: "StoredMacro")
 
-/// A stored name and a value for records without the field: `@Stored("n", default: 0) let count:
-/// Int`.
+/// Stores a property under another name, and gives it a value for records without the field.
+///
+/// ```swift
+/// @Stored("n", default: 0) let count: Int
+/// ```
+///
+/// - Parameters:
+///   - name: The name in the record, as in ``Stored(_:)``.
+///   - default: An expression of the property's type, evaluated each time it is needed.
 @attached(peer)
 public macro Stored<Value>(_ name: String, default: Value) =
     #externalMacro(module: "EspalierMacros", type: "StoredMacro")
 
-/// A stored name and an empty list for records without the field.
+/// Stores a property under another name, and gives it an empty array or set for records without the
+/// field.
+///
+/// - Parameters:
+///   - name: The name in the record, as in ``Stored(_:)``.
+///   - default: The literal `[]`, or another array literal.
 @attached(peer)
 public macro Stored(_ name: String, default: [Any]) =
     #externalMacro(module: "EspalierMacros", type: "StoredMacro")
 
-/// A stored name and an empty dictionary for records without the field.
+/// Stores a property under another name, and gives it an empty dictionary for records without the
+/// field.
+///
+/// - Parameters:
+///   - name: The name in the record, as in ``Stored(_:)``.
+///   - default: The literal `[:]`, or another dictionary literal.
 @attached(peer)
 public macro Stored(_ name: String, default: [AnyHashable: Any]) =
     #externalMacro(module: "EspalierMacros", type: "StoredMacro")
 
-/// Leaves a property out of the record. A model read from the cache has its default value there.
+/// Leaves a property out of the record. A model that is read from the cache has the default value
+/// of the property.
 ///
 /// ```swift
 /// @Normalized struct Message {
@@ -63,9 +96,9 @@ public macro Stored(_ name: String, default: [AnyHashable: Any]) =
 /// }
 /// ```
 ///
-/// Needs a default value; an optional `var` has nil. The property is compared, copied and visited
-/// for children as any other. One with a property wrapper, or `lazy`, is left alone altogether:
-/// neither compared nor part of the builder.
+/// The property needs a default value; that of an optional `var` is nil. The generated code
+/// compares, copies and visits the property like any other. It ignores a property that is `lazy` or
+/// has a wrapper: such a property is not compared, and not part of the builder.
 @attached(peer)
 public macro NotStored() = #externalMacro(module: "EspalierMacros", type: "NotStoredMacro")
 #endif

@@ -10,7 +10,7 @@ struct BadInputTests {
     init() throws { tool = try CommandLineTool() }
 
     @Test(
-        "documents that are no JSON",
+        "A document that is not JSON is refused with its position",
         arguments: [
             ("", "line 1, column 1"), (#"{"id":"#, "the end of the input"),
             ("[1,]", "line 1, column 4"),
@@ -25,7 +25,7 @@ struct BadInputTests {
         #expect(!tool.folder.contains("c"))
     }
 
-    @Test("models without an identity are refused together, unless they go in a collection")
+    @Test("Models without an identity are refused together, unless they go into a collection")
     func noIdentity() throws {
         let input = #"[{"id":1},{"id":null},{"id":{}},{"id":1.5},{"id":""},{"id":true},{"no":1},7]"#
         let outcome = try tool.fail(1, "import", "c", "-", "--id-key", "id", input: input)
@@ -40,7 +40,7 @@ struct BadInputTests {
         #expect(!tool.folder.contains("c"))
     }
 
-    @Test("one bad file among several: nothing is stored")
+    @Test("One bad file among several stores nothing")
     func allOrNothing() throws {
         try tool.folder.write(#"[{"id":1}]"#, to: "good.json")
         try tool.folder.write(#"[{"id":1.5}]"#, to: "bad.json")
@@ -55,7 +55,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "verbs that read and delete make no cache",
+        "Commands that read or delete create no cache",
         arguments: [["get", "c", "x"], ["stats", "c"], ["verify", "c"], ["delete", "c", "x"]])
     func noCache(arguments: [String]) throws {
         let outcome = try tool.run(arguments)
@@ -71,7 +71,7 @@ struct BadInputTests {
         #expect(made == [])
     }
 
-    @Test("a cache is neither a file nor a symbolic link")
+    @Test("A file or a symbolic link is refused as the directory of a cache")
     func badPaths() throws {
         try tool.folder.write("text", to: "file")
         try tool.succeed("set", "real", "-", "--id-key", "id", input: #"{"id":1}"#)
@@ -88,7 +88,7 @@ struct BadInputTests {
                 == "text")
     }
 
-    @Test("wrong arguments exit with 64")
+    @Test("Wrong arguments exit with 64 and one line")
     func usage() throws {
         let wrong = [
             [], ["frob"], ["get"], ["get", "c"], ["get", "c", "a", "--key", "b"], ["get", "c", ""],
@@ -118,15 +118,15 @@ struct BadInputTests {
         #expect(!tool.folder.contains("c"))
     }
 
-    @Test("help and the version are no errors")
+    @Test("Help and the version succeed")
     func help() throws {
         #expect(try tool.succeed("--version").text.hasPrefix("espalier \(Version.number)"))
-        for verb in ["import", "set", "get", "delete", "stats", "verify"] {
-            #expect(try tool.succeed(verb, "--help").text.contains("USAGE: espalier \(verb)"))
+        for command in ["import", "set", "get", "delete", "stats", "verify"] {
+            #expect(try tool.succeed(command, "--help").text.contains("USAGE: espalier \(command)"))
         }
     }
 
-    @Test("a miss says why, and its control characters don't reach the terminal")
+    @Test("A miss names its reason, and control characters never reach the terminal")
     func misses() throws {
         try tool.succeed("set", "c", "-", "--id-key", "id", input: #"{"id":1}"#)
         #expect(try tool.fail(2, "get", "c", "root:2").errors == "espalier: root:2: not found\n")
@@ -136,7 +136,7 @@ struct BadInputTests {
         #expect(try tool.fail(2, "get", "c", "a\u{1B}[2J").errors == "espalier: a␛[2J: not found\n")
     }
 
-    @Test("what is deeper or larger than one write takes is refused, and the rest stays")
+    @Test("A document deeper or larger than a write may be is refused, and the cache stays intact")
     func limits() throws {
         let levels = JSONParser.defaultMaximumDepth - 1
         let deep =
@@ -157,6 +157,6 @@ struct BadInputTests {
 }
 
 extension JSONValue {
-    /// With members in the order of their names.
+    /// The value with members in the order of their names.
     fileprivate var reordered: JSONValue { (try? JSONParser.parse(Array(sorted.utf8))) ?? nil }
 }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("Damage is found and told")
+@Suite("Damage is found and reported")
 struct DamageTests {
-    @Test("a damaged record fails the check and is a miss; after importing it again it is a hit")
+    @Test("A damaged record fails the check and is a miss; after importing it again it is a hit")
     func damagedRecord() throws {
         let tool = try CommandLineTool()
         let document = #"{"id":1,"text":"a text to be damaged"}"#
@@ -21,7 +21,7 @@ struct DamageTests {
         for _ in 0..<2 {
             #expect(try tool.fail(2, "get", "c", "root:1").errors.contains("damaged"))
         }
-        // Looking at it takes nothing away.
+        // Reading the damaged record does not remove it.
         #expect(
             try tool("verify", "c", "--format", "json").json()["problems"]
                 == check.json()["problems"])
@@ -32,7 +32,7 @@ struct DamageTests {
                 == #"{"id":1,"text":"a text to be damaged"}"#)
     }
 
-    /// Changes one bit wherever `text` stands in the data file.
+    /// Changes one bit of each occurrence of `text` in the data file.
     private func damage(_ text: String, in cache: URL) throws {
         let names = try FileManager.default.subpathsOfDirectory(atPath: cache.path)
         let file = cache.appendingPathComponent(

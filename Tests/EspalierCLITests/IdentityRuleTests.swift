@@ -21,7 +21,7 @@ struct IdentityRuleTests {
     }
 
     @Test(
-        "a string that is not empty and a whole number are identities",
+        "A nonempty string or a whole number is an identity",
         arguments: [
             ("a", "Message:a"), (" ", "Message: "), ("0", "Message:0"), (0, "Message:0"),
             (-7, "Message:-7"),
@@ -34,7 +34,7 @@ struct IdentityRuleTests {
     }
 
     @Test(
-        "anything else is none, and the object stays inline",
+        "Any other value is no identity, and the object stays inline",
         arguments: [
             nil, true, false, "", 1.5, 1.0, -0.0, [], [1], [:], ["id": 1.5],
             .number(.literal("1e400")),
@@ -45,7 +45,7 @@ struct IdentityRuleTests {
         #expect(rule.tree(from: ["id": id], type: "Message").value == ["id": id])
     }
 
-    @Test("the type is that of the property, through arrays of arrays")
+    @Test("The type is that of the property, through arrays of arrays")
     func types() {
         let value: JSONValue = [
             "id": 1, "sender": ["id": 2], "tags": [["id": 3], [["id": 4], 5]],
@@ -57,7 +57,7 @@ struct IdentityRuleTests {
             ])
     }
 
-    @Test("no two pairs of type and id make one identifier")
+    @Test("Two pairs of type and id never make one identifier")
     func escaping() {
         #expect(IdentityRule.identifier(type: "dc", id: "creator:1") == "dc:creator:1")
         #expect(IdentityRule.identifier(type: "dc:creator", id: "1") == "dc%3Acreator:1")
@@ -65,7 +65,7 @@ struct IdentityRuleTests {
         #expect(IdentityRule.identifier(type: "", id: "1") == ":1")
     }
 
-    @Test("names are compared by their bytes")
+    @Test("Names compare by their bytes")
     func bytes() {
         let rule = IdentityRule(
             idKey: "\u{E9}", types: [TypeMapping(property: "e\u{301}", type: "T")])
@@ -76,7 +76,7 @@ struct IdentityRuleTests {
         #expect(identifiers == ["T:1", "\u{E9}:2"])
     }
 
-    @Test("members are put in the order of the bytes of their names")
+    @Test("Members are in the order of the bytes of their names")
     func order() {
         guard case .object(let node) = rule.tree(from: ["é": 1, "z": 2, "": 3, "Z": 4], type: "T")
         else { return }

@@ -5,6 +5,7 @@ import Testing
 @Suite("A number keeps its kind and its digits")
 struct JSONNumberTests {
     @Test(
+        "A number keeps its kind and its digits",
         arguments: [
             ("0", .int(0)), ("-1", .int(-1)), ("9223372036854775807", .int(.max)),
             ("-9223372036854775808", .int(.min)),
@@ -28,7 +29,7 @@ struct JSONNumberTests {
     }
 
     @Test(
-        "a number with a fraction or an exponent is never printed as a whole one",
+        "A number with a fraction or an exponent is never printed as a whole number",
         arguments: [
             ("1.0", "1.0"), ("1e2", "100.0"), ("1.10", "1.1"), ("-0", "-0.0"), ("-0.0", "-0.0"),
             ("1e16", "1e+16"), ("100000000000000000000", "100000000000000000000"),
@@ -38,7 +39,7 @@ struct JSONNumberTests {
         #expect(try parse(written).text == printed)
     }
 
-    @Test("what is printed is read as the same number", arguments: 0..<8 as Range<UInt64>)
+    @Test("A printed number reads back as the same number", arguments: 0..<8 as Range<UInt64>)
     func roundTrip(seed: UInt64) throws {
         var state = seed
         for _ in 0..<2_000 {
@@ -49,7 +50,7 @@ struct JSONNumberTests {
         }
     }
 
-    @Test("the short cut for short decimals agrees with the long way")
+    @Test("The fast path for short decimals agrees with the exact one")
     func shortCut() throws {
         var state: UInt64 = 1
         for _ in 0..<20_000 {
@@ -62,7 +63,7 @@ struct JSONNumberTests {
     }
 
     @Test(
-        "decimals are equal when they denote one number",
+        "Decimals are equal if they denote the same number",
         arguments: [
             ("1", "1.000", true), ("100", "1e2", true), ("0.001", "1E-3", true),
             ("-0.0", "-0e7", true),

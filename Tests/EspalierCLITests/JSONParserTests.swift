@@ -8,7 +8,7 @@ struct JSONParserTests {
         try JSONParser.parse(Array(text.utf8))
     }
 
-    @Test("every kind of value")
+    @Test("Every kind of value is parsed")
     func everyKind() throws {
         let text = #" { "a" : [ null , true,false, 1, 1.5, "x" ], "b":{} , "c":[]}"# + "\r\n\t"
         #expect(try parse(text) == ["a": [nil, true, false, 1, 1.5, "x"], "b": [:], "c": []])
@@ -19,7 +19,7 @@ struct JSONParserTests {
         }
     }
 
-    @Test("members keep their order")
+    @Test("Members keep their order")
     func order() throws {
         let names = ["z", "a", "m", "B", ""]
         let text = "{" + names.map { "\"\($0)\":0" }.joined(separator: ",") + "}"
@@ -31,7 +31,7 @@ struct JSONParserTests {
     }
 
     @Test(
-        "of duplicate members the last value stands in the first one's place",
+        "The last of several members with one name replaces the value of the first",
         arguments: [0, 11, 12, 13, 40])
     func duplicates(others: Int) throws {
         let rest = (0..<others).map { "\"n\($0)\":\($0)," }.joined()
@@ -42,7 +42,7 @@ struct JSONParserTests {
         #expect(parsed == .object(expected))
     }
 
-    @Test("names equivalent in Unicode but not in bytes are two names", arguments: [0, 40])
+    @Test("Names equivalent in Unicode but not in bytes are two names", arguments: [0, 40])
     func equivalentNames(others: Int) throws {
         let rest = (0..<others).map { "\"n\($0)\":\($0)," }.joined()
         let parsed = try parse("{\(rest)\"\u{E9}\":1,\"e\u{301}\":2}")
@@ -51,14 +51,14 @@ struct JSONParserTests {
         #expect(JSONValue.string("\u{E9}") != .string("e\u{301}"))
     }
 
-    @Test("escapes and text of every width are read")
+    @Test("Escapes and text of every width are parsed")
     func strings() throws {
         #expect(try parse(#""\"\\\/\b\f\n\r\t""#) == "\"\\/\u{8}\u{C}\n\r\t")
         #expect(try parse(#""\u0041\u00e9\u00E9\u65e5\ud83d\ude00\u0000""#) == "Aéé日😀\0")
         #expect(try parse(#""é日😀 a\tb é""#) == "é日😀 a\tb é")
     }
 
-    @Test("a byte order mark is skipped")
+    @Test("A byte order mark is skipped")
     func byteOrderMark() throws {
         #expect(try JSONParser.parse([0xEF, 0xBB, 0xBF] + Array("[1]".utf8)) == [1])
         let error = #expect(throws: JSONParseError.self) {
@@ -67,7 +67,7 @@ struct JSONParserTests {
         #expect(error == JSONParseError(line: 1, column: 1, problem: .expected("a value")))
     }
 
-    @Test("nesting is bounded, whatever is opened and however often")
+    @Test("Nesting is bounded for every kind of container")
     func depth() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)

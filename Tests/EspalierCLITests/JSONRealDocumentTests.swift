@@ -3,7 +3,7 @@ import Testing
 
 @testable import EspalierCLI
 
-/// Documents of public services, looked for beside the checkout; absent in most checkouts.
+/// Documents of public services beside the checkout. Most checkouts have none.
 enum RealDocument: String, CaseIterable {
     case twitter
     case githubEvents = "github_events"
@@ -25,7 +25,9 @@ enum RealDocument: String, CaseIterable {
 
 @Suite("Real documents survive", .enabled(if: RealDocument.areAllPresent))
 struct JSONRealDocumentTests {
-    @Test("parsing, writing and parsing again changes nothing", arguments: RealDocument.allCases)
+    @Test(
+        "Parsing, writing and parsing a document again changes nothing",
+        arguments: RealDocument.allCases)
     func roundTrip(_ document: RealDocument) throws {
         let parsed = try JSONParser.parse(document.bytes())
         for style in [JSONWriter.Style.compact, .pretty] {
@@ -34,7 +36,7 @@ struct JSONRealDocumentTests {
         }
     }
 
-    @Test("every prefix of a document is an error, never a value or a crash")
+    @Test("Every prefix of a document is an error, never a value or a crash")
     func prefixes() throws {
         let bytes = try RealDocument.githubEvents.bytes().prefix(2_000)
         for end in bytes.indices {

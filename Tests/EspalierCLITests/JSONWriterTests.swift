@@ -6,11 +6,11 @@ import Testing
 struct JSONWriterTests {
     private let value: JSONValue = ["b": [1, [:], []], "a": ["x": nil, "é": 1.0]]
 
-    @Test func compact() {
+    @Test("Compact text has no white space") func compact() {
         #expect(JSONWriter().string(from: value) == #"{"b":[1,{},[]],"a":{"x":null,"é":1.0}}"#)
     }
 
-    @Test func pretty() {
+    @Test("Pretty text is indented by two spaces") func pretty() {
         let expected = """
             {
               "b": [
@@ -27,14 +27,14 @@ struct JSONWriterTests {
         #expect(JSONWriter(style: .pretty).string(from: value) == expected)
     }
 
-    @Test("members are sorted by the bytes of their names, at every level")
+    @Test("Members are sorted by the bytes of their names, at every level")
     func sorted() {
         let value: JSONValue = ["é": 1, "z": ["b": 1, "a": 2], "Z": 3]
         let text = JSONWriter(memberOrder: .sorted).string(from: value)
         #expect(text == #"{"Z":3,"z":{"a":2,"b":1},"é":1}"#)
     }
 
-    @Test("only what must be escaped is")
+    @Test("Only characters that need it are escaped")
     func escapes() throws {
         let text = "\"\\/\u{8}\u{C}\n\r\t\0\u{1F}\u{7F}é😀\u{2028}"
         let written = JSONWriter().string(from: .string(text))
@@ -43,13 +43,13 @@ struct JSONWriterTests {
     }
 
     @Test(
-        "numbers without a JSON text become null", arguments: [Double.infinity, -.infinity, .nan])
+        "Numbers without a JSON text become null", arguments: [Double.infinity, -.infinity, .nan])
     func nonFinite(_ number: Double) {
         #expect(JSONWriter().string(from: [.number(.double(number))]) == "[null]")
     }
 
     @Test(
-        "parsing what was written gives the same value",
+        "Written text parses to the same value",
         arguments: [JSONWriter.Style.compact, .pretty])
     func roundTrip(style: JSONWriter.Style) throws {
         let text =

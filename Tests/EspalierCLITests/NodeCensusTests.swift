@@ -11,7 +11,7 @@ struct NodeCensusTests {
         return census
     }
 
-    @Test("what stands in an object that does not count is not stored")
+    @Test("Objects inside a repeated node are not counted")
     func laterOccurrences() {
         let census = census(["id": 1], ["id": 1, "q": ["id": 2]], ["id": 3, "q": ["id": 4]])
         #expect(census.identifiers.map { "\($0)" }.sorted() == ["q:4", "root:1", "root:3"])
@@ -19,7 +19,7 @@ struct NodeCensusTests {
     }
 
     @Test(
-        "objects that say the same do not contradict each other",
+        "Equal objects do not contradict each other",
         arguments: [
             (["id": 1, "a": [1, ["b": nil]]], 0), (["a": [1, ["b": nil]], "id": 1], 0),
             (["id": 1, "a": [1, ["b": 0]]], 1),
@@ -30,7 +30,7 @@ struct NodeCensusTests {
         #expect(census(["id": 1, "a": [1, ["b": nil]]], second).contradictions == count)
     }
 
-    @Test("children are compared by their identifiers")
+    @Test("Children are compared by their identifiers")
     func children() {
         #expect(
             census(["id": 1, "q": ["id": 2, "v": 1]], ["id": 1, "q": ["id": 2, "v": 2]])
@@ -39,7 +39,7 @@ struct NodeCensusTests {
         #expect(census(["id": 1, "q": ["id": 2]], ["id": 1, "q": [:]]).contradictions == 1)
     }
 
-    @Test("an object inside itself is counted once")
+    @Test("An object inside itself is counted once")
     func cycle() {
         let census = census(["id": 1, "p": ["id": 2, "p": ["id": 1]]])
         #expect(census.identifiers.count == 2)

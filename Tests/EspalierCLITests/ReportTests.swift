@@ -13,7 +13,7 @@ struct ReportTests {
         return report
     }
 
-    @Test func table() {
+    @Test("A report prints as a table") func table() {
         #expect(
             list.table.text() == """
                 identifier     size  tags  hot
@@ -22,7 +22,7 @@ struct ReportTests {
                 """)
     }
 
-    @Test func json() {
+    @Test("A report prints as JSON") func json() {
         #expect(
             list.json == [
                 ["identifier": "a,\"b\"\nc", "bytes": 2048, "tags": ["x", "y"], "hot": true],
@@ -30,12 +30,12 @@ struct ReportTests {
             ])
     }
 
-    @Test("a field with a comma, a quotation mark or a newline is quoted")
+    @Test("A field with a comma, a quotation mark or a newline is quoted in CSV")
     func csv() {
         #expect(list.csv == "identifier,bytes,tags,hot\n\"a,\"\"b\"\"\nc\",2048,x y,true\nz,5,,")
     }
 
-    @Test("facts are a line each in a table, members in JSON and columns in CSV")
+    @Test("Facts are lines in a table, members in JSON and columns in CSV")
     func facts() {
         let report = Report(facts: [
             ("fill", "fill", .share(0.256)), ("misses.lost", "misses, lost", .count(2)),
@@ -52,21 +52,23 @@ struct ReportTests {
         #expect(report.csv == "fill,misses.lost,misses.expired\n0.256,2,0")
     }
 
-    @Test(arguments: [
-        (Cell.real(0, decimals: 0), "0"), (.real(0.005, decimals: 2), "0.01"),
-        (.real(-0.001, decimals: 2), "0.00"),
-        (.real(-1.5, decimals: 1), "-1.5"), (.real(999.999, decimals: 2), "1000.00"),
-        (.share(1), "100.0 %"),
-        (.real(.infinity, decimals: 1), "inf"), (.real(12.05, decimals: 2), "12.05"),
-    ])
+    @Test(
+        "Numbers print with units for a person and plain for a program",
+        arguments: [
+            (Cell.real(0, decimals: 0), "0"), (.real(0.005, decimals: 2), "0.01"),
+            (.real(-0.001, decimals: 2), "0.00"),
+            (.real(-1.5, decimals: 1), "-1.5"), (.real(999.999, decimals: 2), "1000.00"),
+            (.share(1), "100.0 %"),
+            (.real(.infinity, decimals: 1), "inf"), (.real(12.05, decimals: 2), "12.05"),
+        ])
     func numbers(cell: Cell, shown: String) {
         #expect(cell.shown == shown)
     }
 }
 
-@Suite("Colour is a choice")
+@Suite("Color is a choice")
 struct ColorChoiceTests {
-    @Test("auto is a terminal without NO_COLOR; always and never are what they say")
+    @Test("auto colors on a terminal without NO_COLOR; always and never are unconditional")
     func choices() {
         #expect(ColorChoice.auto.palette(isTerminal: true, environment: [:]).isColored)
         #expect(!ColorChoice.auto.palette(isTerminal: false, environment: [:]).isColored)

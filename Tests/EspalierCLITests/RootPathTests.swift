@@ -5,6 +5,7 @@ import Testing
 @Suite("A path leads to the models")
 struct RootPathTests {
     @Test(
+        "A path leads to the models of a document",
         arguments: [
             (nil, [1, [2]], [1, [2]]), (nil, ["a": 1], [["a": 1]]), (nil, 7, [7]), (nil, [], []),
             ("a", ["a": [1]], [1]), ("a.b", ["a": ["b": [1, 2]]], [1, 2]),
@@ -15,7 +16,9 @@ struct RootPathTests {
         #expect(try path.models(in: document) == models)
     }
 
-    @Test(arguments: [("b", "b"), ("a.x", "a.x"), ("a.x.y", "a.x"), ("l.0", "l.0")])
+    @Test(
+        "A path without a value in the document is refused",
+        arguments: [("b", "b"), ("a.x", "a.x"), ("a.x.y", "a.x"), ("l.0", "l.0")])
     func missing(path: String, named: String) throws {
         let path = try RootPath(parsing: path)
         let error = #expect(throws: CommandFailure.self) {
@@ -24,12 +27,14 @@ struct RootPathTests {
         #expect(error?.message.contains("no \(named).") == true)
     }
 
-    @Test(arguments: ["", ".", "a.", ".a", "a..b"])
+    @Test(
+        "A malformed path to models is refused",
+        arguments: ["", ".", "a.", ".a", "a..b"])
     func malformed(text: String) {
         #expect(throws: ArgumentProblem.self) { try RootPath(parsing: text) }
     }
 
-    @Test func typeMappings() throws {
+    @Test("A mapping gives the type of a property") func typeMappings() throws {
         #expect(
             try TypeMapping(parsing: "user=User") == TypeMapping(property: "user", type: "User"))
         #expect(try TypeMapping(parsing: "=T") == TypeMapping(property: "", type: "T"))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Tables are aligned in terminal columns")
 struct TableTests {
-    @Test func alignment() {
+    @Test("Columns are aligned two spaces apart") func alignment() {
         var table = Table(columns: [.left("shape"), .right("records"), .left("note")])
         table.append(["Status", "1,204", "hot"])
         table.append(["U", "7", ""])
@@ -16,7 +16,7 @@ struct TableTests {
                 """)
     }
 
-    @Test("wide and combining characters keep the columns in line")
+    @Test("Wide and combining characters keep the columns aligned")
     func width() {
         var table = Table(columns: [.left("name"), .right("n")])
         for name in ["日本", "e\u{301}te\u{301}", "😀", "👩‍👩‍👧‍👦", "🇩🇪", "abcd"] {
@@ -26,30 +26,34 @@ struct TableTests {
         #expect(lines.map(\.terminalColumns) == Array(repeating: 7, count: 7))
     }
 
-    @Test(arguments: [
-        ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本語", 6), ("한글", 4), ("ｱ", 1), ("Ａ", 2),
-        ("😀", 2),
-        ("❤️", 2), ("❤", 1), ("👍🏽", 2), ("👩‍💻", 2), ("🇩🇪", 2), ("1️⃣", 2), ("\u{200B}", 0), ("\u{301}", 0),
-        ("→", 1),
-    ])
+    @Test(
+        "A character has its width in a terminal",
+        arguments: [
+            ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本語", 6), ("한글", 4), ("ｱ", 1),
+            ("Ａ", 2),
+            ("😀", 2),
+            ("❤️", 2), ("❤", 1), ("👍🏽", 2), ("👩‍💻", 2), ("🇩🇪", 2), ("1️⃣", 2), ("\u{200B}", 0),
+            ("\u{301}", 0),
+            ("→", 1),
+        ])
     func terminalColumns(text: String, columns: Int) {
         #expect(text.terminalColumns == columns)
     }
 
-    @Test("control characters from a cache never reach the terminal")
+    @Test("Control characters from a cache never reach the terminal")
     func controls() {
         var table = Table(columns: [.left("identifier")])
         table.append(["a\nb\u{1B}[2J\u{7F}\u{9B}"])
         #expect(table.text() == "identifier\na␊b␛[2J␡\u{FFFD}")
     }
 
-    @Test("a table without rows is its titles")
+    @Test("A table without rows is its titles")
     func empty() {
         #expect(Table(columns: [.left("a"), .right("b")]).text() == "a  b")
     }
 
     @Test(
-        "on a narrow terminal the widest text gives way, and nothing wraps",
+        "On a narrow terminal the widest text is cut, and no line wraps",
         arguments: [10, 20, 30, 80, 200])
     func fits(width: Int) {
         var table = Table(columns: [.left("identifier"), .right("bytes"), .left("value")])
@@ -68,14 +72,14 @@ struct TableTests {
                 == (whole.split(separator: "\n").contains { String($0).terminalColumns > width }))
     }
 
-    @Test("text that would turn the direction of what follows is made visible")
+    @Test("Characters that change the direction of text are made visible")
     func directions() {
         var table = Table(columns: [.left("identifier")])
         table.append(["a\u{202E}b\u{2066}c\u{2028}d"])
         #expect(table.text() == "identifier\na\u{FFFD}b\u{FFFD}c\u{FFFD}d")
     }
 
-    @Test("colours surround the text and not the spaces, and only where they are wanted")
+    @Test("Colors surround the text without its padding, and only when asked for")
     func colors() {
         var table = Table(columns: [.left("name"), .right("n")])
         table.append([Table.Cell("a", .name), "1"])
@@ -85,7 +89,7 @@ struct TableTests {
         #expect(!table.text().contains("\u{1B}"))
     }
 
-    @Test("names are cut only when nothing else can give way")
+    @Test("Names are cut only when no other column can be")
     func namesLast() {
         var table = Table(columns: [.left("identifier"), .left("value")])
         table.append([

@@ -2,7 +2,7 @@ import Testing
 
 @testable import EspalierCharts
 
-@Suite("Charts are well-formed, say what they show, and do so again")
+@Suite("Charts")
 struct ChartTests {
     static let bars = BarChart(
         title: "Reading", subtitle: "a feed", unit: .microseconds,
@@ -28,7 +28,7 @@ struct ChartTests {
 
     static let all = [bars.svg, lines.svg, percentiles.svg]
 
-    @Test("a chart is one XML document with a role, a title and a description of every value")
+    @Test("A chart is one XML document with a role, a title and a description of every value")
     func document() throws {
         let expected = [
             ["Reading", "espalier: 214 µs (1×)", "JSON: 2.05 ms"],
@@ -49,7 +49,7 @@ struct ChartTests {
         }
     }
 
-    @Test("the same chart is the same bytes")
+    @Test("The same chart is the same bytes")
     func determinism() {
         #expect(
             Self.bars.svg
@@ -69,7 +69,7 @@ struct ChartTests {
         }
     }
 
-    @Test("names are text, whatever they contain")
+    @Test("Names in a chart are text, whatever characters they contain")
     func escaping() throws {
         let name = "<a href=\"x\">&amp; ' ]]> \u{0}\u{1B}[2J\u{FFFE}"
         let bar = BarChart(
@@ -87,7 +87,7 @@ struct ChartTests {
         }
     }
 
-    @Test("a chart of nothing says so")
+    @Test("A chart without values says that nothing was measured")
     func empty() throws {
         let lone = LineChart.Series("a", points: [])
         for svg in [
@@ -114,7 +114,7 @@ struct ChartTests {
     ]
 
     @Test(
-        "any two values can be drawn, on either scale",
+        "A chart draws any two values on either scale",
         arguments: [ChartScale.linear, .logarithmic])
     func oddValues(scale: ChartScale) throws {
         for first in Self.odd {
@@ -138,7 +138,7 @@ struct ChartTests {
         }
     }
 
-    @Test("a bar that has no value says so beside its name")
+    @Test("A bar without a value says so beside its name")
     func noValue() throws {
         let chart = BarChart(
             title: "t", unit: .microseconds,
@@ -147,7 +147,7 @@ struct ChartTests {
         #expect(texts.contains("no value") && texts.contains("0 µs"))
     }
 
-    @Test("a line breaks where a value has no place, and goes on behind it")
+    @Test("A line breaks at a value without a place and goes on behind it")
     func gap() {
         let chart = LineChart(
             title: "t", x: .init("x", unit: .count),

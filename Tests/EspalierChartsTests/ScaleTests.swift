@@ -2,9 +2,9 @@ import Testing
 
 @testable import EspalierCharts
 
-@Suite("Ticks are at 1, 2 and 5, and where they are said to be")
+@Suite("Scales of charts")
 struct ScaleTests {
-    @Test("steps between ticks are equal on a linear scale, from zero to beyond the largest value")
+    @Test("A linear scale has equal steps from zero to beyond the largest value")
     func linear() {
         #expect(
             Scale.lines([3, 16_000], on: .linear, maxTicks: 5)?.ticks == [
@@ -15,7 +15,7 @@ struct ScaleTests {
     }
 
     @Test(
-        "a logarithmic scale has 1, 2 and 5 where there is room for them, else decades, else fewer")
+        "A logarithmic scale has ticks at 1, 2 and 5 if there is room, else at decades, else fewer")
     func logarithmic() {
         #expect(Scale.lines([1, 10], on: .logarithmic, maxTicks: 8)?.ticks == [1, 2, 5, 10])
         #expect(
@@ -26,7 +26,7 @@ struct ScaleTests {
             Scale.lines([1, 1e8], on: .logarithmic, maxTicks: 5)?.ticks == [1, 100, 1e4, 1e6, 1e8])
     }
 
-    @Test("positions go from the lower end to the upper, and each factor of ten is as far")
+    @Test("Positions go from the lower end to the upper, and factors of ten are equally far apart")
     func positions() throws {
         let scale = try #require(Scale.lines([1, 100], on: .logarithmic, maxTicks: 8))
         #expect(scale.position(of: 1) == 0 && scale.position(of: 100) == 1)
@@ -37,7 +37,7 @@ struct ScaleTests {
         #expect(scale.position(of: 1e9) == 1)
     }
 
-    @Test("the longest bar ends at the end, and the shortest of a logarithmic scale is seen")
+    @Test("The longest bar ends at the end, and the shortest one of a logarithmic scale is visible")
     func bars() throws {
         #expect(try #require(Scale.bars([3, 7], on: .linear, maxTicks: 5)).position(of: 7) == 1)
         let scale = try #require(Scale.bars([10, 2_000], on: .logarithmic, maxTicks: 5))
@@ -46,7 +46,7 @@ struct ScaleTests {
     }
 
     @Test(
-        "whatever the range, there are few ticks, ascending, at most as many as asked for",
+        "Any range has ascending ticks, at most as many as asked for",
         arguments: 2...9)
     func counts(count: Int) throws {
         for upper in [1e-90, 0.003, 0.9, 1, 1.1, 7, 99, 101, 12_345, 1e7, 1e90] {
@@ -61,7 +61,7 @@ struct ScaleTests {
         }
     }
 
-    @Test("every further nine is as far as the one before, and the maximum has a place of its own")
+    @Test("Nines of percentiles are equally far apart, and the maximum has a place of its own")
     func percentiles() throws {
         let scale = PercentileScale([50, 90, 99, 99.9, 100])
         let places = try [90, 99, 99.9, 100].map { try #require(scale.position(of: $0)) }

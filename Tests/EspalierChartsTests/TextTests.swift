@@ -2,20 +2,22 @@ import Testing
 
 @testable import EspalierCharts
 
-@Suite("Figures have three digits, and texts do not run into each other")
+@Suite("Texts of charts")
 struct TextTests {
-    @Test(arguments: [
-        (0, "0 µs"), (1, "1 µs"), (1.234, "1.23 µs"), (21.456, "21.5 µs"), (99.97, "100 µs"),
-        (999.7, "1.00 ms"),
-        (2_050, "2.05 ms"), (20, "20 µs"), (0.55, "550 ns"), (12_000_000, "12 s"),
-        (-12.5, "−12.5 µs"),
-        (Double.nan, "no value"), (.infinity, "no value"), (1e30, "1.0e30 µs"),
-    ])
+    @Test(
+        "Figures of charts have three significant digits",
+        arguments: [
+            (0, "0 µs"), (1, "1 µs"), (1.234, "1.23 µs"), (21.456, "21.5 µs"), (99.97, "100 µs"),
+            (999.7, "1.00 ms"),
+            (2_050, "2.05 ms"), (20, "20 µs"), (0.55, "550 ns"), (12_000_000, "12 s"),
+            (-12.5, "−12.5 µs"),
+            (Double.nan, "no value"), (.infinity, "no value"), (1e30, "1.0e30 µs"),
+        ])
     func times(value: Double, text: String) {
         #expect(ChartUnit.microseconds.text(value) == text)
     }
 
-    @Test func units() {
+    @Test("Each unit of a chart has its own prefixes") func units() {
         #expect(ChartUnit.bytes.text(119_000) == "119 kB")
         #expect(ChartUnit.share.text(0.612) == "61.2 %")
         #expect(ChartUnit.ratio.text(9.58) == "9.58×")
@@ -25,7 +27,7 @@ struct TextTests {
     }
 
     @Test(
-        "ticks of one linear axis have one prefix and equally many decimals; those of another each their own"
+        "Ticks of a linear axis share a prefix and decimals; those of a logarithmic one do not"
     )
     func labels() {
         #expect(
@@ -36,7 +38,7 @@ struct TextTests {
             ChartUnit.microseconds.labels(of: [100, 1_000], on: .logarithmic) == ["100 µs", "1 ms"])
     }
 
-    @Test("a text that is too wide is shortened, and fits then")
+    @Test("A text that is too wide is shortened until it fits")
     func shortening() {
         let text = "a label that is far too long to be shown in whole"
         for width in [20.0, 80, 200] {
@@ -49,7 +51,7 @@ struct TextTests {
     }
 
     @Test(
-        "rows that would overlap are moved apart, in their order and inside, as long as there is room"
+        "Rows that would overlap are moved apart in their order, as long as there is room"
     )
     func spreading() {
         #expect(SpreadRows.spread([10, 100], apart: 20, within: 0...200) == [10, 100])
@@ -61,7 +63,7 @@ struct TextTests {
         #expect(crowded == (0..<11).map { Double($0) * 20 })
     }
 
-    @Test("labels of an axis that would run into the one before are left out")
+    @Test("An axis leaves out labels that would overlap the one before")
     func apart() {
         let labels = [
             (position: 0.0, label: "100 µs"), (position: 0.05, label: "200 µs"),
@@ -71,7 +73,7 @@ struct TextTests {
         #expect(AxisTicks.apart(labels, length: 3_000).count == 3)
     }
 
-    @Test("coordinates have one decimal, and none where it is zero")
+    @Test("Coordinates have one decimal, unless it is zero")
     func pixels() {
         #expect(
             [12.5, 12.04, -0.04, -3.25, .nan].map(\.pixels) == ["12.5", "12", "0", "-3.3", "0"])

@@ -3,9 +3,9 @@ import EspalierLMDB
 import Foundation
 import Testing
 
-@Suite("closing")
+@Suite("Closing an environment")
 struct ClosingTests {
-    @Test("a closed environment refuses everything, and closing again is harmless")
+    @Test("A closed environment refuses all calls and can be closed again")
     func refuses() throws {
         let environment = try Scratch().open()
         environment.close()
@@ -27,14 +27,14 @@ struct ClosingTests {
     /// reads on, ends
     ///                                    the directory can be opened
     /// ```
-    @Test("a read under way finishes before the file is closed")
+    @Test("A file is closed only after its open reads have ended")
     func duringRead() throws {
         let scratch = try Scratch()
         let environment = try scratch.open()
         let nodes = environment.nodes
         try environment.write { try $0.put(nodes, UInt64(1), [1]) }
         let (begun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let good = Tally()
+        let good = Counter()
         let thread = Thread {
             try? environment.read { transaction in
                 begun.signal()
@@ -54,7 +54,7 @@ struct ClosingTests {
         _ = try scratch.open()
     }
 
-    @Test("a write under way can still be committed")
+    @Test("A write that is open when its environment is closed can be committed")
     func duringWrite() throws {
         let scratch = try Scratch()
         let environment = try scratch.open()
@@ -66,10 +66,10 @@ struct ClosingTests {
         try #expect(again.read { try $0.value(again.nodes, UInt64(1)) } == [1])
     }
 
-    @Test("closing from many threads while others read never fails otherwise than .closed")
+    @Test("Reads that race with a close either succeed or throw .closed")
     func races() throws {
         let scratch = try Scratch()
-        let strange = Tally()
+        let strange = Counter()
         for _ in 0..<50 {
             let environment = try scratch.open()
             DispatchQueue.concurrentPerform(iterations: 4) { worker in

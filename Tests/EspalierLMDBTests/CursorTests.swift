@@ -1,7 +1,7 @@
 import EspalierLMDB
 import Testing
 
-@Suite("cursors")
+@Suite("Cursors")
 struct CursorTests {
     let environment: Environment
     let nodes: Keyspace
@@ -20,7 +20,7 @@ struct CursorTests {
         cursor.withEntry { key, _ in copy(key).reduce(0) { $0 << 8 | UInt64($1) } }
     }
 
-    @Test("every way of moving lands where key order says")
+    @Test("Each move of a cursor leads to the entry that key order demands")
     func moving() throws {
         let visited = try environment.read { transaction in
             try transaction.withCursor(nodes) { cursor -> [UInt64?] in
@@ -50,7 +50,7 @@ struct CursorTests {
         #expect(edges.last == 5_000)
     }
 
-    @Test("forEach visits every entry in order, from a key on, and stops when told")
+    @Test("forEach visits all entries in order, starts at a key, and stops on request")
     func forEach() throws {
         try environment.read { transaction in
             var seen: [[UInt8]] = []
@@ -72,7 +72,8 @@ struct CursorTests {
         }
     }
 
-    @Test("deleting while walking visits each entry once", arguments: [1, 2, 3, 7])
+    @Test(
+        "A cursor that deletes entries on its way visits each entry once", arguments: [1, 2, 3, 7])
     func deleting(every step: Int) throws {
         try environment.write { transaction in
             var visited: [UInt64] = []
@@ -87,7 +88,7 @@ struct CursorTests {
         }
     }
 
-    @Test("deleting backwards visits each entry once")
+    @Test("A cursor that deletes entries on its way backwards visits each entry once")
     func deletingBackwards() throws {
         try environment.write { transaction in
             var visited = 0
@@ -102,7 +103,7 @@ struct CursorTests {
         }
     }
 
-    @Test("a read cannot delete")
+    @Test("A cursor of a read transaction cannot delete")
     func readCannotDelete() throws {
         let error = code {
             try environment.read { transaction in

@@ -2,9 +2,9 @@ import EspalierLMDB
 import Foundation
 import Testing
 
-@Suite("damaged heads")
+@Suite("Damaged meta pages")
 struct DamagedHeadTests {
-    /// A file of some pages with both metas written several times.
+    /// Makes a file of some pages. Several commits have written both meta pages.
     func makeFile() throws -> (Scratch, Data) {
         let scratch = try Scratch()
         let environment = try scratch.open()
@@ -24,14 +24,14 @@ struct DamagedHeadTests {
         return code { try scratch.open().close() }
     }
 
-    @Test("a sound file passes")
+    @Test("An intact file and an empty file can be opened")
     func sound() throws {
         let (scratch, image) = try makeFile()
         try #expect(open(image, in: scratch) == nil)
         try #expect(open(Data(), in: scratch) == nil)
     }
 
-    @Test("a file cut anywhere in its head is refused")
+    @Test("A file that is cut off in its meta pages is refused")
     func cut() throws {
         let (scratch, image) = try makeFile()
         for length in [1, 15, 16, 151, 152, 4_095, 4_096, 4_247, 4_248, 8_192] {
@@ -39,7 +39,7 @@ struct DamagedHeadTests {
         }
     }
 
-    @Test("fields LMDB would die on are refused, in each of the two metas' pages")
+    @Test("Wrong fields that would crash LMDB are refused in both meta pages")
     func fields() throws {
         let (scratch, image) = try makeFile()
         let pageSize = image.count >= 8_192 ? 4_096 : 0
@@ -49,7 +49,7 @@ struct DamagedHeadTests {
                 for byte in [UInt8(0), 0xFF] {
                     var damaged = image
                     for index in 0..<length { damaged[meta + offset + index] = byte }
-                    if offset == 10 && byte == 0xFF { continue }  // the flag stays set
+                    if offset == 10 && byte == 0xFF { continue }  // The flag stays set.
                     try #expect(
                         open(damaged, in: scratch) != nil, "\(offset) of \(meta) set to \(byte)")
                 }
@@ -69,7 +69,7 @@ struct DamagedHeadTests {
         }
     }
 
-    @Test("garbage is refused")
+    @Test("A file of random bytes is refused")
     func garbage() throws {
         let scratch = try Scratch()
         var random = PageTests.Sequence()

@@ -1,7 +1,7 @@
 import EspalierLMDB
 import Testing
 
-@Suite("entries")
+@Suite("Entries")
 struct EntryTests {
     let scratch: Scratch
     let environment: Environment
@@ -11,7 +11,7 @@ struct EntryTests {
         environment = try scratch.open()
     }
 
-    @Test("what was committed is read back, from memory and after opening again")
+    @Test("A committed value can be read at once and after a new open")
     func roundTrip() throws {
         try environment.write { try $0.put(environment.nodes, UInt64(7), [1, 2, 3]) }
         try #expect(environment.read { try $0.value(environment.nodes, UInt64(7)) } == [1, 2, 3])
@@ -21,7 +21,7 @@ struct EntryTests {
         try #expect(again.read { try $0.value(again.index, UInt64(7)) } == nil)
     }
 
-    @Test("a key that is not there is nil or false, never an error, whatever its length")
+    @Test("A lookup of a missing key of any length returns nil or false")
     func absent() throws {
         let nodes = environment.nodes
         for length in [0, 1, 511, 512, 5_000] {
@@ -35,7 +35,7 @@ struct EntryTests {
         }
     }
 
-    @Test("keys of 1 to 511 bytes are stored; others are refused and leave the transaction good")
+    @Test("A key of an impossible length is refused and leaves the transaction good")
     func keyLengths() throws {
         let nodes = environment.nodes
         try environment.write { transaction in
@@ -55,7 +55,7 @@ struct EntryTests {
             environment.read { try $0.value(nodes, [UInt8](repeating: 1, count: 511)) } == [1])
     }
 
-    @Test("the longest value fits, the empty one too, one byte more is refused")
+    @Test("Values from the empty to the longest one fit, and a longer one is refused")
     func valueLengths() throws {
         let nodes = environment.nodes
         let longest = [UInt8](repeating: 5, count: environment.maximumValueSize)
@@ -74,7 +74,7 @@ struct EntryTests {
         }
     }
 
-    @Test("a write sees its own changes before anybody else does")
+    @Test("A write sees its own changes before other transactions do")
     func ownChanges() throws {
         let nodes = environment.nodes
         try environment.write { transaction in
@@ -88,7 +88,7 @@ struct EntryTests {
         }
     }
 
-    @Test("append takes ascending keys only, and its refusal changes nothing")
+    @Test("append refuses keys out of order and leaves the transaction good")
     func append() throws {
         let nodes = environment.nodes
         try environment.write { transaction in
@@ -105,7 +105,7 @@ struct EntryTests {
         }
     }
 
-    @Test("the body's own error comes out as it was thrown")
+    @Test("read and write rethrow the errors of their bodies unchanged")
     func bodyErrors() throws {
         struct Mine: Error {}
         try environment.write { try $0.put(environment.nodes, UInt64(1), [1]) }

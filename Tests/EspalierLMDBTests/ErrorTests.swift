@@ -2,7 +2,7 @@ import Testing
 
 @testable import EspalierLMDB
 
-@Suite("errors")
+@Suite("Errors")
 struct ErrorTests {
     static let codes: [LMDBError.Code] = [
         .mapFull, .readersFull, .readerSlotTaken, .transactionTooLarge, .pageFull, .diskFull,
@@ -15,7 +15,7 @@ struct ErrorTests {
         .outOfMemory, .ioFailure, .other(99),
     ]
 
-    @Test("each code has a message of its own, with operation and place")
+    @Test("Each error has a message of its own, with operation and location")
     func messages() {
         let messages = Self.codes.map { LMDBError($0, .put).message }
         #expect(Set(messages).count == messages.count)
@@ -27,7 +27,7 @@ struct ErrorTests {
     }
 
     @Test(
-        "a cut-short write counts as a full disk, a failing read does not",
+        "EIO means a full disk for writes and a failing device for reads",
         arguments: LMDBError.Operation.allCases)
     func diskFull(_ operation: LMDBError.Operation) {
         for number in [28, 27, 122] as [Int32] {

@@ -3,13 +3,13 @@ import EspalierLMDB
 import Foundation
 import Testing
 
-@Suite("guard file")
+@Suite("Guard file")
 struct GuardFileTests {
     let scratch: Scratch
     init() throws { scratch = try Scratch() }
     var path: String { scratch.root + "/guard" }
 
-    @Test("a guard is created only when asked, sixteen bytes long, and never replaced")
+    @Test("A guard file is created on request only, has 16 bytes and is never replaced")
     func creation() throws {
         let other = scratch.root + "/other"
         #expect(code { _ = try GuardFile(path: other, create: false) } == .notFound)
@@ -21,7 +21,7 @@ struct GuardFileTests {
                 == .notFound)
     }
 
-    @Test("links and directories are refused")
+    @Test("A guard file that is a link or a directory is refused")
     func links() throws {
         let link = scratch.root + "/link"
         try FileManager.default.createSymbolicLink(
@@ -30,7 +30,7 @@ struct GuardFileTests {
         #expect(code { _ = try GuardFile(path: scratch.directory, create: false) } == .badPath)
     }
 
-    @Test("the lock excludes another object and another thread, and gives up at the deadline")
+    @Test("A guard's lock excludes other objects and throws .busy at the deadline")
     func exclusion() throws {
         let other = try GuardFile(path: path, create: false)
         try scratch.guardFile.withExclusiveLock { _ in
@@ -46,10 +46,10 @@ struct GuardFileTests {
         try other.withExclusiveLock(deadline: .zero) { _ in }
     }
 
-    @Test("threads and objects advance the generation one by one, and all see it")
+    @Test("All objects of a guard file see each advance of the generation")
     func generation() throws {
         let objects = [scratch.guardFile, try GuardFile(path: path, create: false)]
-        let failures = Tally()
+        let failures = Counter()
         DispatchQueue.concurrentPerform(iterations: 4) { worker in
             for _ in 0..<50 {
                 do {
@@ -68,7 +68,7 @@ struct GuardFileTests {
         try #expect(GuardFile(path: path, create: true).generation == 200)
     }
 
-    @Test("a short guard is completed, a replaced one is noticed")
+    @Test("A short guard file is extended and a replaced one is refused")
     func oddFiles() throws {
         let short = scratch.root + "/short"
         try Data([5]).write(to: URL(fileURLWithPath: short))

@@ -1,7 +1,7 @@
 import EspalierLMDB
 import Testing
 
-@Suite("insert stores what is not there, and shows what is")
+@Suite("Insertions")
 struct InsertTests {
     let scratch: Scratch
     let environment: Environment
@@ -13,7 +13,7 @@ struct InsertTests {
         nodes = environment.nodes
     }
 
-    /// What stood under `key` before; nil where `value` was stored.
+    /// Returns the value that `key` has, or `nil` if `value` was stored.
     private func insert(
         _ key: [UInt8], _ value: [UInt8], in transaction: inout WriteTransaction
     ) throws -> [UInt8]? {
@@ -21,7 +21,7 @@ struct InsertTests {
     }
 
     @Test(
-        "an absent key is stored, whatever the lengths", arguments: [1, 8, 511],
+        "insert stores a value under a missing key", arguments: [1, 8, 511],
         [0, 1, 2_000, 4_080])
     func absent(keyLength: Int, valueLength: Int) throws {
         let key = [UInt8](repeating: 7, count: keyLength)
@@ -34,7 +34,7 @@ struct InsertTests {
         try #expect(environment.read { try $0.statistics(of: nodes).entries } == 1)
     }
 
-    @Test("a present key keeps its value, which is shown, and no page is allocated for good")
+    @Test("insert returns the value that a key has and keeps no new page")
     func present() throws {
         let (key, other): ([UInt8], [UInt8]) = ([1, 2], [3])
         let stored = [UInt8](repeating: 9, count: 3_000)
@@ -59,7 +59,7 @@ struct InsertTests {
         }
     }
 
-    @Test("inside of a write, what was put, inserted or deleted in it counts")
+    @Test("insert sees the earlier changes of its transaction")
     func ownChanges() throws {
         try environment.write { transaction in
             try #expect(insert([1], [10], in: &transaction) == nil)
@@ -72,7 +72,7 @@ struct InsertTests {
         try #expect(environment.read { try $0.value(nodes, [1] as [UInt8]) } == [14])
     }
 
-    @Test("as many keys as split pages: each is new once and known from then on")
+    @Test("insert finds each of so many keys that pages are split")
     func many() throws {
         try environment.write { transaction in
             for round in 0..<2 {
@@ -86,7 +86,7 @@ struct InsertTests {
         try #expect(environment.read { try $0.statistics(of: nodes).entries } == 2_000)
     }
 
-    @Test("other keyspaces are others")
+    @Test("insert ignores the same key in another keyspace")
     func keyspaces() throws {
         try environment.write { transaction in
             try transaction.put(environment.index, [1] as [UInt8], [1])
@@ -95,7 +95,7 @@ struct InsertTests {
         }
     }
 
-    @Test("keys and values of impossible lengths are refused and leave the transaction good")
+    @Test("insert refuses keys and values of impossible lengths and leaves the transaction good")
     func lengths() throws {
         let longest = [UInt8](repeating: 5, count: environment.maximumValueSize)
         try environment.write { transaction in
@@ -112,7 +112,7 @@ struct InsertTests {
         try #expect(environment.read { try $0.statistics(of: nodes).entries } == 1)
     }
 
-    @Test("a full map is .mapFull, voids the transaction and changes nothing, as for put")
+    @Test("insert into a full map throws .mapFull, voids the transaction and changes nothing")
     func mapFull() throws {
         let environment = try Scratch().open(mapSize: 256 << 10)
         let nodes = environment.nodes
@@ -147,7 +147,7 @@ struct InsertTests {
         }
     }
 
-    @Test("what the body throws comes out as it was thrown, and leaves the transaction good")
+    @Test("insert rethrows the error of its body and leaves the transaction good")
     func bodyErrors() throws {
         struct Mine: Error {}
         try environment.write { try $0.put(nodes, [1] as [UInt8], [1]) }
@@ -166,7 +166,7 @@ struct InsertTests {
         try #expect(environment.read { try $0.value(nodes, [3] as [UInt8]) } == [3])
     }
 
-    @Test("where the body throws an error of another environment, this transaction stays good")
+    @Test("insert stays good if its body throws an error of another environment")
     func bodyErrorsOfOthers() throws {
         let other = try Scratch().open()
         other.close()
@@ -184,7 +184,7 @@ struct InsertTests {
         }
     }
 
-    @Test("an insertion that is aborted never was")
+    @Test("An aborted insertion leaves no entry")
     func aborted() throws {
         var transaction = try environment.beginWrite()
         try #expect(insert([1], [1], in: &transaction) == nil)

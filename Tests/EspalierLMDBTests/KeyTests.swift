@@ -1,11 +1,11 @@
 import EspalierLMDB
 import Testing
 
-@Suite("keys")
+@Suite("Keys")
 struct KeyTests {
     func bytes<Key: KeyspaceKey>(_ key: Key) -> [UInt8] { key.withBytes { copy($0) } }
 
-    @Test("numbers are big-endian, so that bytes sort as numbers do")
+    @Test("Numbers in keys are big-endian, so that bytes sort like numbers")
     func layout() {
         #expect(bytes(UInt64(0x0102_0304_0506_0708)) == [1, 2, 3, 4, 5, 6, 7, 8])
         #expect(bytes(KeyPair(1, 2)) == [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2])
@@ -20,7 +20,7 @@ struct KeyTests {
         }
     }
 
-    @Test("composite keys are read back, and nothing of another length is")
+    @Test("Composite keys can be read back, and bytes of another length are refused")
     func readBack() {
         let pair = KeyPair(.max - 3, 9)
         let chunk = ChunkKey(77, .max)
@@ -30,7 +30,7 @@ struct KeyTests {
         #expect(pair.withBytes { ChunkKey($0) } == nil)
     }
 
-    @Test("every kind of key finds what was stored under the same bytes")
+    @Test("Keys of different types with equal bytes find the same entry")
     func interchangeable() throws {
         let environment = try Scratch().open()
         let nodes = environment.nodes

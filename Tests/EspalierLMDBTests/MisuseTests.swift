@@ -1,9 +1,12 @@
+import Dispatch
+import EspalierLMDB
+import Foundation
 import Testing
 
-/// Programmer errors stop the process, before C is called.
-@Suite("misuse")
+/// Programmer errors stop the process before C is called.
+@Suite("Programmer errors")
 struct MisuseTests {
-    /// Optimised builds trap without a message.
+    /// Checks the message of a trap in debug builds. Optimised builds trap without a message.
     func expectMessage(_ text: String, of result: ExitTest.Result?) {
         #if DEBUG
         let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
@@ -11,7 +14,7 @@ struct MisuseTests {
         #endif
     }
 
-    @Test("a write transaction that ends on another thread traps")
+    @Test("A write transaction that ends on another thread traps")
     func otherThread() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
@@ -20,7 +23,7 @@ struct MisuseTests {
         expectMessage("on the thread that began it", of: result)
     }
 
-    @Test("a second write on the same thread traps instead of waiting for itself")
+    @Test("A second write on the same thread traps instead of waiting for itself")
     func twice() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
@@ -29,7 +32,7 @@ struct MisuseTests {
         expectMessage("is writing already", of: result)
     }
 
-    @Test("a keyspace of another environment traps")
+    @Test("Using a keyspace of another environment traps")
     func otherEnvironment() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
@@ -38,7 +41,7 @@ struct MisuseTests {
         expectMessage("another environment", of: result)
     }
 
-    @Test("a keyspace that was not opened traps")
+    @Test("Asking for a keyspace that was not opened traps")
     func unknownKeyspace() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
@@ -47,7 +50,7 @@ struct MisuseTests {
         expectMessage("no keyspace missing", of: result)
     }
 
-    @Test("writing while a snapshot lends a value traps")
+    @Test("Writing while a value of a snapshot is in use traps")
     func borrowed() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent])
         {
@@ -56,8 +59,68 @@ struct MisuseTests {
         expectMessage("while one of its values was borrowed", of: result)
     }
 
-    @Test("the same without the mistake exits normally, so the traps above mean something")
+    @Test("A correct program exits normally where a wrong one traps")
     func control() async {
         await #expect(processExitsWith: .success) { try Misuse.control() }
+    }
+}
+
+/// The programs of `MisuseTests`. Each runs in a process of its own and returns if nothing trapped.
+private enum Misuse {
+    static func otherThread() throws {
+        disableCoreFiles()
+        let environment = try Scratch().open()
+        var transaction: WriteTransaction? = try environment.beginWrite()
+        unsafe withUnsafeMutablePointer(to: &transaction) { pointer in
+            nonisolated(unsafe) let pointer = unsafe pointer
+            let done = DispatchSemaphore(value: 0)
+            Thread {
+                unsafe pointer.pointee = nil
+                done.signal()
+            }.start()
+            done.wait()
+        }
+    }
+
+    static func twice() throws {
+        disableCoreFiles()
+        let environment = try Scratch().open()
+        let first = try environment.beginWrite()
+        _ = try environment.beginWrite()
+        first.abort()
+    }
+
+    static func otherEnvironment() throws {
+        disableCoreFiles()
+        let (one, two) = (try Scratch().open(), try Scratch().open())
+        _ = try one.read { try $0.value(two.nodes, UInt64(1)) }
+    }
+
+    static func unknownKeyspace() throws {
+        disableCoreFiles()
+        _ = try Scratch().open().keyspace("missing")
+    }
+
+    static func borrowed() throws {
+        disableCoreFiles()
+        let environment = try Scratch().open()
+        try environment.write { transaction in
+            try transaction.put(environment.nodes, UInt64(1), [1])
+            let snapshot = transaction.snapshot
+            _ = try snapshot.withValue(environment.nodes, UInt64(1)) { _ in
+                try transaction.put(environment.nodes, UInt64(2), [2])
+            }
+        }
+    }
+
+    static func control() throws {
+        disableCoreFiles()
+        let environment = try Scratch().open()
+        try environment.write { transaction in
+            try transaction.put(environment.nodes, UInt64(1), [1])
+            let snapshot = transaction.snapshot
+            _ = try snapshot.withValue(environment.nodes, UInt64(1)) { _ in }
+            try transaction.put(environment.nodes, UInt64(2), [2])
+        }
     }
 }

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Compiles each snippet of `MustNotCompile` against the module under test. The first line of a
-/// snippet names a part of the diagnostic it has to produce, or says that it compiles.
-@Suite("must not compile", .enabled(if: Toolchain.isUsable))
+/// Compiles each program of `MustNotCompile` with the tested module. The first line of a program
+/// names a part of the expected diagnostic, or says that it compiles.
+@Suite("Programs that must not compile", .enabled(if: Toolchain.isUsable))
 struct MustNotCompileTests {
     static let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 
@@ -12,7 +12,7 @@ struct MustNotCompileTests {
             .sorted()) ?? []
 
     @Test(
-        "each snippet fails with the diagnostic it names, and the control compiles",
+        "Each wrong program fails to compile with the expected diagnostic",
         arguments: snippets)
     func snippet(name: String) throws {
         let source = try String(
@@ -29,13 +29,13 @@ struct MustNotCompileTests {
         }
     }
 
-    @Test("there is a control, and there are snippets")
+    @Test("The programs that must not compile include a control that compiles")
     func notVacuous() {
         #expect(Self.snippets.contains("Control.swift.txt"))
         #expect(Self.snippets.count >= 8)
     }
 
-    /// Up to SIL: ownership and lifetimes are checked there, not while types are.
+    /// Compiles up to SIL, because the compiler checks ownership and lifetimes there.
     private func compile(_ source: String) throws -> (status: Int32, output: String) {
         let folder = NSTemporaryDirectory() + "/espalier-snippet-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -59,4 +59,32 @@ struct MustNotCompileTests {
         process.waitUntilExit()
         return (process.terminationStatus, String(decoding: output, as: UTF8.self))
     }
+}
+
+/// The compiler, and the modules that these tests were built with.
+private enum Toolchain {
+    static let compiler: String? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(
+        separator: ":"
+    )
+    .map { $0 + "/swiftc" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    /// The folder in which SwiftPM puts the modules, near the test bundle.
+    static let modules: String? = {
+        #if os(Linux)
+        let executable = "/proc/self/exe"
+        #else
+        let executable = CommandLine.arguments[0]
+        #endif
+        var folder = URL(fileURLWithPath: executable).resolvingSymlinksInPath()
+        for _ in 0..<6 {
+            folder.deleteLastPathComponent()
+            let modules = folder.appendingPathComponent("Modules").path
+            if FileManager.default.fileExists(atPath: modules + "/EspalierLMDB.swiftmodule") {
+                return modules
+            }
+        }
+        return nil
+    }()
+
+    static var isUsable: Bool { compiler != nil && modules != nil }
 }

@@ -2,7 +2,7 @@ import EspalierLMDB
 import Foundation
 import Testing
 
-@Suite("opening")
+@Suite("Opening an environment")
 struct OpeningTests {
     let scratch: Scratch
     init() throws { scratch = try Scratch() }
@@ -15,7 +15,7 @@ struct OpeningTests {
         try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? -1
     }
 
-    @Test("a directory is open once in a process, by whatever path")
+    @Test("A process cannot open a directory twice, whatever the path")
     func once() throws {
         let environment = try scratch.open()
         #expect(code { _ = try scratch.open() } == .alreadyOpen)
@@ -27,13 +27,13 @@ struct OpeningTests {
         _ = try scratch.open(at: scratch.root + "/link")
     }
 
-    @Test("an environment nobody holds any more is closed")
+    @Test("An environment that is dropped is closed")
     func dropped() throws {
         do { _ = try scratch.open() }
         _ = try scratch.open()
     }
 
-    @Test("a failed open leaves nothing behind")
+    @Test("A failed open has no effect on later ones")
     func failedOpen() throws {
         #expect(code { _ = try scratch.open(readOnly: true) } == .notFound)
         #expect(code { _ = try scratch.open(at: scratch.root + "/nowhere") } == .notFound)
@@ -47,7 +47,7 @@ struct OpeningTests {
         _ = try scratch.open(keyspaces: ["more"], readOnly: true)
     }
 
-    @Test("a removed directory's environment does not stand in the way of a new one")
+    @Test("A directory can be opened while its removed predecessor is still open")
     func removedDirectory() throws {
         for _ in 0..<20 {
             let environment = try scratch.open()
@@ -59,7 +59,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("files are readable by their owner only")
+    @Test("All files can be read by their owner only")
     func modes() throws {
         let environment = try scratch.open()
         try #expect(mode(scratch.data) == 0o600)
@@ -69,7 +69,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "no descriptor of ours is inherited by programs started",
+        "Programs that the process starts inherit no descriptor",
         .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")))
     func closeOnExec() throws {
         let environment = try scratch.open()
@@ -89,7 +89,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "the lock file is written out, not sparse",
+        "The lock file is not sparse",
         arguments: [(1, 192), (126, 8_192), (1_000, 64_128)])
     func lockFile(readers: Int, bytes: Int) throws {
         let environment = try scratch.open(readers: readers)
@@ -103,7 +103,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "links and anything else that is no plain file are refused",
+        "Links, directories and pipes in the place of a file are refused",
         arguments: ["data.mdb", "lock.mdb"])
     func links(name: String) throws {
         let path = scratch.directory + "/" + name
@@ -126,7 +126,7 @@ struct OpeningTests {
         _ = try scratch.open()
     }
 
-    @Test("every durability opens, commits and syncs", arguments: Environment.Durability.allCases)
+    @Test("Each durability can open, commit and sync", arguments: Environment.Durability.allCases)
     func durability(_ durability: Environment.Durability) throws {
         let environment = try scratch.open(durability: durability)
         try environment.write { try $0.put(environment.nodes, UInt64(1), [1]) }
@@ -136,7 +136,7 @@ struct OpeningTests {
         try #expect(again.read { try $0.value(again.nodes, UInt64(1)) } == [1])
     }
 
-    @Test("whoever holds the guard's lock opens under it")
+    @Test("The holder of a guard's lock can open an environment")
     func underLock() throws {
         let environment = try scratch.guardFile.withExclusiveLock { lock in
             try Environment.open(

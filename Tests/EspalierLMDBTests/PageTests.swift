@@ -2,9 +2,9 @@ import EspalierLMDB
 import Foundation
 import Testing
 
-@Suite("pages")
+@Suite("Pages")
 struct PageTests {
-    /// A fixed sequence, so that a failure can be repeated.
+    /// A fixed sequence of numbers, so that a failure can be repeated.
     struct Sequence: RandomNumberGenerator {
         var state: UInt64 = 42
         mutating func next() -> UInt64 {
@@ -17,7 +17,7 @@ struct PageTests {
     }
 
     @Test(
-        "used + free + never allocated is the capacity, and free is what the free list holds, after every commit"
+        "The counts of used, free and unused pages add up to the capacity after each commit"
     )
     func identity() throws {
         let scratch = try Scratch()
@@ -50,7 +50,7 @@ struct PageTests {
         }
     }
 
-    @Test("a full map is .mapFull, voids the transaction and changes nothing")
+    @Test("A full map throws .mapFull, voids the transaction and changes nothing")
     func mapFull() throws {
         let environment = try Scratch().open(mapSize: 256 << 10)
         let nodes = environment.nodes
@@ -81,7 +81,7 @@ struct PageTests {
         try environment.write { try $0.put(nodes, UInt64(1), [1]) }
     }
 
-    @Test("inside a write, used counts what the write itself allocated")
+    @Test("The count of used pages includes those that the write has allocated")
     func insideWrite() throws {
         let environment = try Scratch().open()
         try environment.write { transaction in
@@ -96,7 +96,7 @@ struct PageTests {
         }
     }
 
-    @Test("a map smaller than the file is raised to the file")
+    @Test("A map that is smaller than the file is raised to its size")
     func raisedMap() throws {
         let scratch = try Scratch()
         let environment = try scratch.open(mapSize: 1 << 20)

@@ -1,9 +1,9 @@
 import EspalierLMDB
 import Testing
 
-@Suite("reader table")
+@Suite("Reader table")
 struct ReaderTableTests {
-    @Test("more reads than slots are .readersFull, and work again when one has ended")
+    @Test("A read without a free slot throws .readersFull until another read ends")
     func readersFull() throws {
         let environment = try Scratch().open(readers: 2)
         try environment.read { _ in
@@ -15,7 +15,7 @@ struct ReaderTableTests {
         }
     }
 
-    @Test("the table says who reads what, and how far behind")
+    @Test("The reader table names the snapshot of each reader and its lag")
     func lag() throws {
         let environment = try Scratch().open()
         try environment.read { transaction in

@@ -3,7 +3,7 @@ import EspalierLMDB
 import Foundation
 import Testing
 
-@Suite("resizing")
+@Suite("Resizing the map")
 struct ResizeTests {
     let scratch: Scratch
     init() throws { scratch = try Scratch() }
@@ -16,7 +16,7 @@ struct ResizeTests {
         }
     }
 
-    @Test("what did not fit fits in the larger map, and stays there")
+    @Test("A raised map has room for more entries, which stay after a new open")
     func larger() throws {
         var environment = try scratch.open(mapSize: 256 << 10)
         #expect(code { try fill(environment, 0..<200) } == .mapFull)
@@ -34,7 +34,7 @@ struct ResizeTests {
         environment.close()
     }
 
-    @Test("a smaller map than there is changes nothing")
+    @Test("A resize to a smaller or an impossible size changes nothing")
     func smaller() throws {
         let environment = try scratch.open(mapSize: 1 << 20)
         for size in [1 << 20, 4_096, 1, (1 << 20) + 4_095] {
@@ -55,14 +55,14 @@ struct ResizeTests {
     ///   .                    .busy                  reads, in the old map
     /// ends
     /// ```
-    @Test("a reader that does not end makes it busy, and everything goes on as before")
+    @Test("A resize throws .busy if a reader does not end, and the old map stays usable")
     func stuck() throws {
         let environment = try scratch.open(mapSize: 1 << 20)
         try fill(environment, 0..<10)
         let (begun, mayEnd, ended) = (
             DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
         )
-        let good = Tally()
+        let good = Counter()
         Thread {
             try? environment.read { transaction in
                 begun.signal()
@@ -89,7 +89,7 @@ struct ResizeTests {
         environment.close()
     }
 
-    @Test("inside of a transaction it is busy at once")
+    @Test("A resize inside of a transaction throws .busy at once")
     func inside() throws {
         let environment = try scratch.open(mapSize: 1 << 20)
         try environment.read { _ in
@@ -105,12 +105,12 @@ struct ResizeTests {
         environment.close()
     }
 
-    @Test("readers, nested readers and writers go on while the map is raised again and again")
+    @Test("Reads, nested reads and writes succeed while the map is raised repeatedly")
     func hammer() throws {
         let environment = try scratch.open(mapSize: 1 << 20)
         let nodes = environment.nodes
         try fill(environment, 0..<10)
-        let failures = Tally()
+        let failures = Counter()
         DispatchQueue.concurrentPerform(iterations: 5) { worker in
             do {
                 for round in 0..<100 {
@@ -144,7 +144,7 @@ struct ResizeTests {
         environment.close()
     }
 
-    @Test("closing during a resize closes when that ends")
+    @Test("An environment that is closed during a resize closes when the resize ends")
     func closing() throws {
         for round in 0..<20 {
             let environment = try scratch.open(mapSize: 1 << 20)
@@ -161,13 +161,13 @@ struct ResizeTests {
         _ = try scratch.open(mapSize: 1 << 20)
     }
 
-    @Test("when another process has raised the map this one follows")
+    @Test("A process can follow another one that has raised the map")
     func following() async throws {
         let environment = try scratch.open(mapSize: 256 << 10)
         try fill(environment, 0..<5)
         let root = scratch.root
         await #expect(processExitsWith: .success) { [root = root as String] in
-            quiet()
+            disableCoreFiles()
             let guardFile = try GuardFile(path: root + "/guard", create: false)
             let environment = try Environment.open(
                 directory: root + "/g", guardedBy: guardFile, keyspaces: ["nodes", "index"],

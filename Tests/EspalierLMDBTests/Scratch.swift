@@ -1,7 +1,9 @@
-import EspalierLMDB
 import Foundation
+import Synchronization
 
-/// A cache directory of one test, removed with it.
+@testable import EspalierLMDB
+
+/// A directory with a guard file for one test. It is removed with the object.
 final class Scratch: Sendable {
     let root: String
     let guardFile: GuardFile
@@ -33,12 +35,44 @@ final class Scratch: Sendable {
     }
 }
 
+extension Scratch {
+    func image() throws -> Data { try Data(contentsOf: URL(fileURLWithPath: data)) }
+
+    /// Replaces the data file, and removes its mark: within a tick of the clock the new file has
+    /// the times of the old one.
+    func replace(by image: Data) throws {
+        try image.write(to: URL(fileURLWithPath: data))
+        guardFile.setMark(IntactMark.none)
+    }
+
+    /// Checks the data file, or `image`, without opening it.
+    func check(_ image: Data? = nil) throws(LMDBError) {
+        let folder = try OpenFile(directory: directory, .open)
+        if let image { try? image.write(to: URL(fileURLWithPath: directory + "/image")) }
+        let name = image == nil ? EnvironmentFiles.data : "image"
+        let file = try OpenFile(name, in: folder.descriptor, flags: 0, .open)
+        guard let head = try DataFileHead.latest(file) else { return }
+        try StructureCheck.check(file, head)
+    }
+
+    /// Whether the next open needs no check.
+    var isMarked: Bool {
+        get throws(LMDBError) {
+            let folder = try OpenFile(directory: directory, .open)
+            guard let status = try folder.status(of: EnvironmentFiles.data, .open) else {
+                return false
+            }
+            return IntactMark(status).matches(guardFile.mark)
+        }
+    }
+}
+
 extension Environment {
     var nodes: Keyspace { keyspace("nodes") }
     var index: Keyspace { keyspace("index") }
 }
 
-/// The code of the error `body` throws, `nil` when it throws none.
+/// Returns the code of the error that `body` throws, or `nil` if it throws none.
 func code(_ body: () throws -> Void) -> LMDBError.Code? {
     do {
         try body()
@@ -50,4 +84,21 @@ func code(_ body: () throws -> Void) -> LMDBError.Code? {
 
 func copy(_ bytes: RawSpan) -> [UInt8] {
     unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
+}
+
+/// Prevents core files of exit tests, whose process is meant to die.
+func disableCoreFiles() {
+    var none = rlimit(rlim_cur: 0, rlim_max: 0)
+    #if os(Linux)
+    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+    #else
+    _ = unsafe setrlimit(RLIMIT_CORE, &none)
+    #endif
+}
+
+/// A count that several threads increase.
+final class Counter: Sendable {
+    private let value = Atomic<Int>(0)
+    var count: Int { value.load(ordering: .sequentiallyConsistent) }
+    func add() { value.add(1, ordering: .sequentiallyConsistent) }
 }

@@ -1,7 +1,7 @@
 import EspalierLMDB
 import Testing
 
-@Suite("a reader of keys that stand near each other")
+@Suite("Sequential reader")
 struct SequentialReaderTests {
     let environment: Environment
     let nodes: Keyspace
@@ -10,8 +10,7 @@ struct SequentialReaderTests {
         environment = try Scratch().open()
         nodes = environment.nodes
         try environment.write { transaction in
-            // Runs with gaps between them, and now and then a longer key behind one, as chunks
-            // have.
+            // Runs of keys with gaps between them. Longer keys, like those of chunks, follow some.
             for number in UInt64(1)...4_000 where number % 50 < 40 {
                 try transaction.append(nodes, number, Self.value(number))
                 if number % 97 == 0 { try transaction.append(nodes, Self.chunk(of: number), [7]) }
@@ -35,7 +34,7 @@ struct SequentialReaderTests {
     }
 
     @Test(
-        "finds what there is and nothing else, along runs and wherever it looks between",
+        "A sequential reader finds exactly the existing keys, in runs and elsewhere",
         arguments: 1...20 as ClosedRange<UInt64>)
     func random(seed: UInt64) throws {
         try environment.read { transaction in
@@ -59,7 +58,7 @@ struct SequentialReaderTests {
         }
     }
 
-    @Test("sees what its write transaction does, and is of no use after it")
+    @Test("A sequential reader sees the changes of its write transaction and ends with it")
     func writing() throws {
         let ended = try environment.write { transaction in
             let reader = try SequentialReader(transaction.snapshot, nodes)
@@ -81,7 +80,7 @@ struct SequentialReaderTests {
     }
 
     @Test(
-        "sees every commit as it is, whatever was read of the ones before",
+        "A sequential reader sees exactly its commit, whatever was read of earlier ones",
         arguments: 1...10 as ClosedRange<UInt64>)
     func commits(seed: UInt64) throws {
         var state = seed &* 0x9E37_79B9_7F4A_7C15
@@ -94,7 +93,7 @@ struct SequentialReaderTests {
             model[number] = Self.value(number)
         }
         for step in 0..<60 {
-            // Two at once: each has places of its own, and a newer commit beside an older one.
+            // Two readers at once, of an older and a newer commit. Each has a cache of its own.
             try environment.read { first in
                 let older = model
                 let reader = try SequentialReader(first.snapshot, nodes)
@@ -129,7 +128,7 @@ struct SequentialReaderTests {
         }
     }
 
-    @Test("knows no key of one keyspace as one of another, and no long one as another's")
+    @Test("A sequential reader does not confuse keys of two keyspaces or long keys")
     func otherKeyspace() throws {
         try environment.write { transaction in
             try transaction.put(environment.index, UInt64(5), [9])

@@ -1,7 +1,7 @@
 import EspalierLMDB
 import Testing
 
-@Suite("snapshots")
+@Suite("Snapshots")
 struct SnapshotTests {
     let environment: Environment
     let nodes: Keyspace
@@ -12,7 +12,7 @@ struct SnapshotTests {
         try environment.write { try $0.put(nodes, UInt64(1), [1]) }
     }
 
-    @Test("a snapshot reads as its transaction does")
+    @Test("A snapshot reads the same values as its transaction")
     func reads() throws {
         try environment.read { transaction in
             let snapshot = transaction.snapshot
@@ -23,7 +23,7 @@ struct SnapshotTests {
         }
     }
 
-    @Test("after its transaction every call throws, also while the slot serves another read")
+    @Test("A snapshot throws .transactionEnded even while its slot serves another read")
     func stale() throws {
         let stale = try environment.read { $0.snapshot }
         func expectEnded() {
@@ -44,7 +44,7 @@ struct SnapshotTests {
         expectEnded()
     }
 
-    @Test("a snapshot of a write sees what was written so far, and ends with the commit")
+    @Test("A snapshot of a write sees its changes and ends with the commit")
     func ofWrite() throws {
         var transaction = try environment.beginWrite()
         let snapshot = transaction.snapshot
@@ -57,7 +57,7 @@ struct SnapshotTests {
         #expect(code { _ = try snapshot.value(nodes, UInt64(3)) } == .transactionEnded)
     }
 
-    @Test("a cursor smuggled out of its transaction throws, and closing it harms nothing")
+    @Test("A cursor that outlives its transaction throws and does no harm when it is closed")
     func smuggledCursor() throws {
         try environment.read { outer in
             try outer.withCursor(nodes) { kept in

@@ -3,7 +3,7 @@ import EspalierLMDB
 import Foundation
 import Testing
 
-@Suite("transactions")
+@Suite("Transactions")
 struct TransactionTests {
     let scratch: Scratch
     let environment: Environment
@@ -15,7 +15,7 @@ struct TransactionTests {
         nodes = environment.nodes
     }
 
-    @Test("a read sees one commit, whatever is committed meanwhile")
+    @Test("A read sees one commit, whatever is committed meanwhile")
     func isolation() throws {
         try environment.write { try $0.put(nodes, UInt64(1), [1]) }
         try environment.read { old in
@@ -29,7 +29,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("a write's number is the one its commit gets")
+    @Test("The number of a write is that of its commit")
     func numbers() throws {
         var transaction = try environment.beginWrite()
         let number = transaction.number
@@ -39,7 +39,7 @@ struct TransactionTests {
         try #expect(environment.read { $0.number } == number)
     }
 
-    @Test("a write that is dropped or aborted changes nothing and lets the next one in")
+    @Test("A write that is dropped or aborted changes nothing and admits the next one")
     func dropping() throws {
         do {
             var transaction = try environment.beginWrite()
@@ -53,7 +53,7 @@ struct TransactionTests {
         try #expect(environment.read { try $0.statistics(of: nodes).entries } == 1)
     }
 
-    @Test("reads reuse their slots: a thousand reads occupy one")
+    @Test("A thousand reads in a row occupy one slot")
     func pooling() throws {
         for _ in 0..<1_000 {
             try environment.read { try #expect($0.value(nodes, UInt64(1)) == nil) }
@@ -65,7 +65,7 @@ struct TransactionTests {
         #expect(readers.first?.lag == nil)
     }
 
-    @Test("readers always see whole commits while a writer runs")
+    @Test("Reads see whole commits while another thread writes")
     func concurrency() throws {
         let commits: UInt64 = 300
         let (environment, nodes) = (environment, nodes)
@@ -74,7 +74,7 @@ struct TransactionTests {
                 try transaction.put(nodes, key, KeyPair(0, 0).withBytes { copy($0) })
             }
         }
-        let torn = Tally()
+        let torn = Counter()
         DispatchQueue.concurrentPerform(iterations: 4) { worker in
             do {
                 if worker == 0 {
@@ -99,10 +99,10 @@ struct TransactionTests {
         #expect(last == KeyPair(commits, commits))
     }
 
-    @Test("writers on several threads take turns, and no increment is lost")
+    @Test("Writes on several threads lose no change")
     func writersTakeTurns() throws {
         let (environment, nodes) = (environment, nodes)
-        let failures = Tally()
+        let failures = Counter()
         DispatchQueue.concurrentPerform(iterations: 4) { _ in
             for _ in 0..<100 {
                 do {
@@ -122,7 +122,7 @@ struct TransactionTests {
                 == KeyPair(400, 0))
     }
 
-    @Test("a read-only environment reads and refuses to write")
+    @Test("A read-only environment reads and refuses to write")
     func readOnly() throws {
         try environment.write { try $0.put(nodes, UInt64(1), [1]) }
         environment.close()

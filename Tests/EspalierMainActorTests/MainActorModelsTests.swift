@@ -3,7 +3,7 @@ public import Espalier
 import Foundation
 import Testing
 
-// Everything in this module is on the main actor unless it says something else: models are not,
+// Everything in this module is on the main actor unless it is declared otherwise: models are not,
 // because of the macro.
 
 @Normalized public struct Member {
@@ -31,9 +31,9 @@ import Testing
     @NotStored var open = false
 }
 
-@Suite("in a module whose default is the main actor")
+@Suite("Models work in a module whose default is the main actor")
 struct MainActorModelsTests {
-    @Test("models are values that any thread can use")
+    @Test("Models are values that any thread can use")
     func nonisolated() async {
         let member = Member(id: 1, name: "Ann", part: .named("x"))
         let group = Group(id: "g", items: [member], weight: 3)
@@ -43,7 +43,7 @@ struct MainActorModelsTests {
         #expect(copy?.items.count == 2)
     }
 
-    @Test("and the cache keeps them")
+    @Test("The cache stores the models of a module whose default is the main actor")
     func stored() async throws {
         let directory = NSTemporaryDirectory() + "/espalier-main-actor-" + UUID().uuidString
         let cache = try NormalizedCache(

@@ -2,8 +2,8 @@ import Espalier
 import Foundation
 import Testing
 
-// Source as it was written for RocketData, with what Swift 6 asks of it: models and caches that are
-// final and belong to no actor, and contexts that may be sent.
+// Source as it was written for RocketData, with the changes that Swift 6 requires: models and
+// caches are final and belong to no actor, and contexts are `Sendable`.
 
 extension DataModelManager {
     static let sharedInstance = DataModelManager(cacheDelegate: ClientCache())
@@ -197,9 +197,9 @@ class SimpleListener: ConsistencyManagerListener, ConsistencyManagerUpdatesListe
     ) {}
 }
 
-@Suite("source written for RocketData")
+@Suite("Source written for RocketData runs with the changes that Swift 6 requires")
 struct RocketDataClientTests {
-    @Test("runs as it did")
+    @Test("A RocketData client runs unchanged except for what Swift 6 requires")
     func runs() async {
         let user = UserModel(id: 1, name: "Ann")
         let controller = MessagesViewController(otherUser: user)
@@ -208,8 +208,8 @@ struct RocketDataClientTests {
             [MessageModel(id: 1, text: "Hello", sender: user)], context: "server")
         controller.newMessage("Bye")
         await DataModelManager.sharedInstance.flush()
-        // The new message was inserted, appended, and taken out at the top; then it was deleted
-        // altogether.
+        // The new message was inserted, appended, and removed at the top; then it was deleted
+        // everywhere.
         #expect(controller.rows() == ["Hello", "Hello"])
         DataModelManager.sharedInstance.updateModel(UserModel(id: 1, name: "Anna"))
         await DataModelManager.sharedInstance.flush()

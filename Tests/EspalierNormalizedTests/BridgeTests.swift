@@ -2,7 +2,7 @@
 import Espalier
 import Testing
 
-/// The same fields and the same identifiers, by the macro and by `Codable`.
+/// Models with the macro. `Bridged` has the same fields and identifiers with `Codable`.
 enum Generated {
     @Normalized struct Writer: Codable {
         let id: Int
@@ -55,7 +55,7 @@ enum Bridged {
     }
 }
 
-@Suite("the macro's records are those of Codable")
+@Suite("Records of the macro and of Codable")
 struct BridgeTests {
     private let generated = Generated.Note(
         id: 1, writer: .init(id: 2, name: "Ann"),
@@ -72,7 +72,7 @@ struct BridgeTests {
         ],
         scores: ["a": 1])
 
-    @Test("Codable reads what the macro wrote")
+    @Test("A Codable model reads the record of a model with the macro")
     func codableReads() async throws {
         try await withCache { cache in
             try await cache.set(generated).committed
@@ -82,7 +82,7 @@ struct BridgeTests {
         }
     }
 
-    @Test("the macro reads what Codable wrote")
+    @Test("A model with the macro reads the record of a Codable model")
     func macroReads() async throws {
         try await withCache { cache in
             try await cache.set(bridged).committed
@@ -92,7 +92,7 @@ struct BridgeTests {
         }
     }
 
-    @Test("either changes nothing in what the other wrote")
+    @Test("A Codable model and a model with the macro write the same bytes")
     func sameBytes() async throws {
         try await withCache { cache in
             let changes = cache.changeSets()

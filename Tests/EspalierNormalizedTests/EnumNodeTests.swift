@@ -8,10 +8,10 @@ import Testing
     var name: String { "delivery" }
 }
 
-@Suite("An enum with an identifier")
+@Suite("Enums with an identifier")
 struct EnumNodeTests {
     @Test(
-        "has one case in its record, whatever policy the next one is written with",
+        "The record of an enum holds one case, whatever policy writes the next one",
         arguments: [WritePolicy.replace, .merge])
     func caseChanges(policy: WritePolicy) async throws {
         try await withCache { cache in

@@ -2,7 +2,7 @@
 import Espalier
 import Testing
 
-@Suite("map and forEach find children in every nesting")
+@Suite("map and forEach of generated models")
 struct MappingTests {
     private static func person(_ id: Int) -> Person { Person(id: id, name: "\(id)") }
 
@@ -16,8 +16,8 @@ struct MappingTests {
         anyDictionary: ["d": [person(15)], "e": nil],
         payload: .wrapped(.any(person(16), [person(17)])))
 
-    /// All people below `model`; inline models and enums are children as well, to be walked
-    /// through.
+    /// Returns the ids of all people below `model`. Inline models and enums are children too, whose
+    /// children this function visits.
     private func people(in model: some Model) -> [Int] {
         var found: [Int] = []
         func visit(_ child: any Model) {
@@ -31,7 +31,7 @@ struct MappingTests {
         return found.sorted()
     }
 
-    /// Every person put through `change`, at any depth.
+    /// Applies `change` to every person below `model`, at any depth.
     private func mapping<M: Model>(_ model: M, _ change: (Person) -> Person?) -> M? {
         withoutActuallyEscaping(change) { change in
             func transform(_ child: any Model) -> (any Model)? {
@@ -43,10 +43,10 @@ struct MappingTests {
         }
     }
 
-    @Test("each is visited once")
+    @Test("forEach visits every child once")
     func visiting() { #expect(people(in: nestings) == Array(1...17)) }
 
-    @Test("each is replaced where it stands")
+    @Test("map replaces every child in its place")
     func replacing() throws {
         let mapped = try #require(mapping(nestings) { $0.copy { $0.name = "new" } })
         #expect(people(in: mapped) == Array(1...17))
@@ -68,7 +68,7 @@ struct MappingTests {
     }
 
     @Test(
-        "a deleted child leaves an optional, an element, an entry; a required one deletes its model",
+        "Deleting a child removes the element or entry, and a required child its model",
         arguments: 1...17)
     func deleting(id: Int) {
         let mapped = mapping(nestings) { $0.id == id ? nil : $0 }
@@ -84,7 +84,7 @@ struct MappingTests {
     }
 
     @Test(
-        "cases: a required payload deletes the value, an optional one becomes nil, the rest stays")
+        "Deleting a required associated value deletes the enum, an optional one becomes nil")
     func cases() {
         let people = [Self.person(1), Self.person(2)]
         func without(_ id: Int, _ attachment: Attachment) -> Attachment? {
@@ -99,7 +99,7 @@ struct MappingTests {
         #expect(without(1, .none) == .some(.none))
     }
 
-    @Test("generic models: children by their constraint, else found at run time")
+    @Test("Children of generic models are found by constraint or at run time")
     func generic() {
         let people = [Self.person(1), Self.person(2)]
         let page = Page(id: 1, items: people, first: people[0])
@@ -112,7 +112,7 @@ struct MappingTests {
     }
 
     @Test(
-        "children that the syntax doesn't show: by an extension, an associated type, another Model, a constraint of its own"
+        "Children are found that the syntax hides behind extensions, associated types or aliases"
     )
     func hidden() {
         let people = [Self.person(1), Self.person(2)]
@@ -137,7 +137,7 @@ struct MappingTests {
         #expect(self.people(in: SectionPage<NumberSection>(items: [1])) == [])
     }
 
-    @Test("classes are made anew")
+    @Test("map returns a new instance of a class")
     func classes() {
         let tree = Tree(id: 1, person: Self.person(1), children: [Tree(id: 2, person: nil)])
         #expect(people(in: tree) == [1])

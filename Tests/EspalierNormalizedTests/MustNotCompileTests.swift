@@ -1,9 +1,10 @@
 #if Macros
 import Testing
 
-/// What the syntax doesn't show, the compiler says, at the line that was generated for the member.
+/// The macro does not know types. The compiler reports what it can't see, in the generated line for
+/// the member.
 @Suite(
-    "what types can't do is a compile error that names the member", .enabled(if: Compiler() != nil))
+    "Types that can't be stored are compile errors", .enabled(if: Compiler() != nil))
 struct MustNotCompileTests {
     private func errors(in source: String) throws -> String {
         let (status, text) = try #require(Compiler()).output(of: source)
@@ -11,7 +12,7 @@ struct MustNotCompileTests {
         return text
     }
 
-    @Test("a control compiles, without a warning")
+    @Test("A correct model compiles without a warning")
     func control() throws {
         let source = """
             @Normalized struct Message { let id: String; let tone: Tone }
@@ -22,7 +23,7 @@ struct MustNotCompileTests {
         #expect(text.isEmpty)
     }
 
-    @Test("a member whose type nothing can store")
+    @Test("A property of a type that can't be stored is an error in a line that names it")
     func unstorable() throws {
         let text = try errors(
             in: """
@@ -33,7 +34,7 @@ struct MustNotCompileTests {
         #expect(text.contains("requires that 'Handler' conform to 'FieldValue'"), "\(text)")
     }
 
-    @Test("a payload whose type nothing can store")
+    @Test("An associated value of a type that can't be stored is an error that names the type")
     func unstorablePayload() throws {
         let text = try errors(
             in: """
@@ -43,7 +44,7 @@ struct MustNotCompileTests {
         #expect(text.contains("'Failure'"), "\(text)")
     }
 
-    @Test("an id that has no text")
+    @Test("An id that can't be converted to text is an error in a line that names it")
     func identifier() throws {
         let text = try errors(
             in: """
@@ -53,19 +54,19 @@ struct MustNotCompileTests {
         #expect(text.contains("ModelMembers.identifier(of: self.id)"), "\(text)")
     }
 
-    @Test("an identifier that is no property")
+    @Test("An identifier: of a property that does not exist is an error that names it")
     func path() throws {
         let text = try errors(
             in: #"@Normalized(identifier: \.nothing) struct Message { let urn: String }"#)
         #expect(text.contains("value of type 'Message' has no member 'nothing'"), "\(text)")
     }
 
-    @Test("a problem of the syntax, at its place, without errors that come from it")
+    @Test("A diagnostic of the macro is the only error, at the place of the mistake")
     func syntax() throws {
         let text = try errors(
             in: "@Normalized class Message { let id: String\ninit() { id = \"\" } }")
         #expect(
-            text.contains("Snippet.swift:2:13: error: a class with @Normalized has to be final"),
+            text.contains("Snippet.swift:2:13: error: a class with @Normalized must be final"),
             "\(text)")
         #expect(
             text.split(separator: "\n").filter { $0.contains(": error: ") }.count == 1, "\(text)")

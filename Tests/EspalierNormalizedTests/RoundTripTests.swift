@@ -3,12 +3,12 @@ import Espalier
 import Foundation
 import Testing
 
-@Suite("what is written comes back equal")
+@Suite("Round trips of generated models")
 struct RoundTripTests {
     private static func person(_ id: Int) -> Person { Person(id: id, name: "\(id)") }
     private let person = RoundTripTests.person(1)
 
-    @Test("children in every nesting")
+    @Test("A model with children in every nesting is read back equal")
     func nestings() async throws {
         try await expectRoundTrip(
             Nestings(
@@ -27,7 +27,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "every case",
+        "Every case of an enum is read back equal",
         arguments: [
             Attachment.link("l"), .card(title: "t", person(1), width: 5),
             .album([person(1), person(2)], cover: nil),
@@ -37,7 +37,7 @@ struct RoundTripTests {
         ])
     func cases(attachment: Attachment) async throws { try await expectRoundTrip(attachment) }
 
-    @Test("scalars, Codable values, literals' types, and members that are not stored")
+    @Test("Scalars and Codable values are read back equal, @NotStored ones with their default")
     func scalars() async throws {
         var scalars = Scalars(
             id: UUID(), a: "a", b: "b", date: Date(timeIntervalSince1970: 5), data: Data([1, 2]),
@@ -58,7 +58,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("classes, generic types and nested ones")
+    @Test("Classes, generic models and nested models are read back equal")
     func kinds() async throws {
         try await expectRoundTrip(Tree(id: 1, person: person, children: [Tree(id: 2, person: nil)]))
         try await expectRoundTrip(Place(id: 1, name: "here"))
@@ -72,7 +72,7 @@ struct RoundTripTests {
         try await expectRoundTrip(Feed.Entry(id: .init(rawValue: 1), people: [person], secret: 4))
     }
 
-    @Test("an enum with an identifier has a record of its own, which it may share")
+    @Test("An enum with an identifier has its own record, which it may share with other types")
     func nodes() async throws {
         try await withCache { cache in
             let account = Account.named(id: 1, person: person)
@@ -84,13 +84,13 @@ struct RoundTripTests {
         }
     }
 
-    @Test("members named as what the generated code uses")
+    @Test("Properties may have the names that the generated code uses")
     func awkward() async throws {
         try await expectRoundTrip(Awkward.sample(person))
         try await expectRoundTrip(Site.Builder(id: 1, Type: 2, init: 3))
     }
 
-    @Test("identifiers")
+    @Test("Identifiers have the form that the macro promises")
     func identifiers() {
         let id = UUID()
         #expect(person.modelIdentifier == "Person:1")
@@ -110,7 +110,7 @@ struct RoundTripTests {
             ).modelIdentifier == "Scalars:" + id.uuidString)
     }
 
-    @Test("defaults for fields that a record lacks; other types' fields are ignored")
+    @Test("Missing fields have their defaults, and fields of other types are ignored")
     func defaults() async throws {
         try await withCache { cache in
             try await cache.set(Renamed(id: 1, name: "Ann")).committed
@@ -126,7 +126,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("defaults that speak of Self")
+    @Test("A default value may use Self")
     func ownDefaults() async throws {
         try await withCache { cache in
             try await cache.set(Unsettled(id: 1)).committed
@@ -137,7 +137,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("optionals that are used as if they were none")
+    @Test("Implicitly unwrapped optionals are read back equal")
     func forced() async throws {
         try await expectRoundTrip(
             Forced(id: 1, one: person, person: person, count: 3, other: person))

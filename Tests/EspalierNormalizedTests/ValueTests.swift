@@ -3,11 +3,11 @@ import Espalier
 import Foundation
 import Testing
 
-@Suite("models as values: copying, comparing, hashing, merging")
+@Suite("Generated models as values")
 struct ValueTests {
     private let person = Person(id: 1, name: "Ann")
 
-    @Test("a copy differs in what was changed and in nothing else")
+    @Test("A copy differs only in the changed properties")
     func copying() {
         let caption = Caption(text: "a", by: person)
         let changed = caption.copy {
@@ -25,13 +25,13 @@ struct ValueTests {
         #expect(awkward.copy { $0.build = person }.build == person)
     }
 
-    @Test("what the change throws comes out")
+    @Test("copy rethrows the error of the change")
     func throwing() {
         struct Refused: Error {}
         #expect(throws: Refused.self) { try person.copy { _ in throw Refused() } }
     }
 
-    @Test("each member counts in ==, and equal values hash alike")
+    @Test("Models compare every property, and equal models hash alike")
     func comparing() {
         let base = Nestings(id: "n", required: person, anyModel: person, payload: .link("l"))
         let other = Person(id: 2, name: "Bea")
@@ -54,7 +54,7 @@ struct ValueTests {
         #expect(!base.isEqual(to: person as any Model))
     }
 
-    @Test("cases: the case and each payload count")
+    @Test("Enums compare the case and every associated value")
     func cases() {
         let cases: [Attachment] = [
             .link("l"), .link("m"), .card(title: "t", person), .card(title: "t", person, width: 1),
@@ -66,7 +66,7 @@ struct ValueTests {
         for (a, b) in zip(cases, cases.dropFirst()) { #expect(a != b) }
     }
 
-    @Test("a == of the type's own is used wherever == is")
+    @Test("A == that the type defines is used everywhere")
     func ownEquality() {
         func areSame<Value: Hashable>(_ values: Value...) -> Bool {
             Set(values).count == 1 && values[0] == values[1]
@@ -82,7 +82,7 @@ struct ValueTests {
         #expect(Loosely(id: 1, count: 1).isEqual(to: Loosely(id: 1, count: 2) as any Model))
     }
 
-    @Test("a == with something else is none of the type's own")
+    @Test("A == with another type does not replace the generated one")
     func otherEquality() {
         #expect(Money(amount: 1) == 1)
         #expect(Money(amount: 1) == Money(amount: 1))
@@ -90,7 +90,7 @@ struct ValueTests {
         #expect(Set([Money(amount: 1), Money(amount: 1), Money(amount: 2)]).count == 2)
     }
 
-    @Test("a projection takes over what it has under the same stored name; the same type replaces")
+    @Test("Merging a projection copies fields by stored name, merging the same type replaces")
     func merging() {
         let renamed = Renamed(id: 1, name: "Ann")
         let brief = Brief(id: 1, name: "Bea", likes: 3, labels: ["x"], mood: .good, point: .init())

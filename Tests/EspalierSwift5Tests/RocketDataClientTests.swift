@@ -2,8 +2,8 @@ import Espalier
 import Foundation
 import Testing
 
-// Source as it was written for RocketData, unmodified but for the import and `any`: that it
-// compiles in this mode is what is tested.
+// Source as it was written for RocketData, unchanged except for the import and `any`. The test is
+// that it compiles in this mode.
 
 extension DataModelManager {
     static let sharedInstance = DataModelManager(cacheDelegate: ClientCache())
@@ -196,9 +196,9 @@ class SimpleListener: ConsistencyManagerListener, ConsistencyManagerUpdatesListe
     ) {}
 }
 
-@MainActor @Suite("source written for RocketData")
+@MainActor @Suite("Source written for RocketData compiles and runs in Swift 5 mode")
 struct RocketDataClientTests {
-    @Test("runs as it did")
+    @Test("A RocketData client runs unchanged in Swift 5 mode")
     func runs() async {
         let user = UserModel(id: 1, name: "Ann")
         let controller = MessagesViewController(otherUser: user)
@@ -207,8 +207,8 @@ struct RocketDataClientTests {
             [MessageModel(id: 1, text: "Hello", sender: user)], context: "server")
         controller.newMessage("Bye")
         await DataModelManager.sharedInstance.flush()
-        // The new message was inserted, appended, and taken out at the top; then it was deleted
-        // altogether.
+        // The new message was inserted, appended, and removed at the top; then it was deleted
+        // everywhere.
         #expect(controller.rows() == ["Hello", "Hello"])
         DataModelManager.sharedInstance.updateModel(UserModel(id: 1, name: "Anna"))
         await DataModelManager.sharedInstance.flush()

@@ -28,9 +28,9 @@ import Testing
     @NotStored var open = false
 }
 
-@Suite("in a module of Swift 5")
+@Suite("Models work in a module of Swift 5")
 struct Swift5ModelsTests {
-    @Test("models are values that any thread can use")
+    @Test("Models of a Swift 5 module are values that any thread can use")
     func nonisolated() async {
         let member = Member(id: 1, name: "Ann", part: .named("x"))
         let group = Group(id: "g", items: [member], weight: 3)
@@ -40,7 +40,7 @@ struct Swift5ModelsTests {
         #expect(copy?.items.count == 2)
     }
 
-    @Test("and the cache keeps them")
+    @Test("The cache stores the models of a Swift 5 module")
     func stored() async throws {
         let directory = NSTemporaryDirectory() + "/espalier-swift5-" + UUID().uuidString
         let cache = try NormalizedCache(

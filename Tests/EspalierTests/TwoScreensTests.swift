@@ -2,9 +2,9 @@ import Espalier
 import Foundation
 import Testing
 
-/// Two screens over the engine on disk. After every step all screens, what they have drawn, and the
-/// cache say the same.
-@MainActor @Suite("two screens and the cache")
+/// Two screens over the engine on disk. After every step, the screens, what they have drawn, and
+/// the cache must agree.
+@MainActor @Suite("Two screens and the cache agree")
 final class TwoScreensTests {
     private let directory = NSTemporaryDirectory() + "espalier-screens-" + UUID().uuidString
     private var cache: NormalizedCache
@@ -30,7 +30,7 @@ final class TwoScreensTests {
         await manager.flush()
     }
 
-    /// What `feed` and `profile` show is what is drawn and what the cache has.
+    /// Checks that the models of `feed` and `profile` are drawn, and are in the cache.
     private func agree(
         _ feed: FeedScreen, _ profile: ProfileScreen,
         _ sourceLocation: SourceLocation = #_sourceLocation
@@ -48,27 +48,27 @@ final class TwoScreensTests {
         #expect(try cache.verify().problems.isEmpty, sourceLocation: sourceLocation)
     }
 
-    @Test("agree after a push, a deletion, edits from a closed screen, and a relaunch")
+    @Test("Screens and cache agree after a push, a deletion, static edits, and a relaunch")
     func agree() async throws {
         var feed = FeedScreen(manager)
         var profile = ProfileScreen(manager)
         await start(feed, profile)
         try await agree(feed, profile)
 
-        // A push: Ada is called Ada Lovelace now.
+        // A push: Ada is now called Ada Lovelace.
         manager.updateModel(Person(id: 1, name: "Ada Lovelace"), context: "push")
         try await agree(feed, profile)
         #expect(feed.messages.data[0].sender.name == "Ada Lovelace")
         #expect(profile.profile.data?.pinned?.sender.name == "Ada Lovelace")
         #expect(feed.calls == 1 && profile.calls == 1)
 
-        // The pinned message is deleted: it leaves the list, and the profile goes without.
+        // The pinned message is deleted: it leaves the list and the profile.
         manager.deleteModel(feed.messages.data[2])
         try await agree(feed, profile)
         #expect(feed.messages.count == 2)
         #expect(profile.profile.data != nil && profile.profile.data?.pinned == nil)
 
-        // A screen that is closed edits the list.
+        // A static edit changes the list.
         let collection = CollectionDataProvider<Message>.self
         collection.append([message(20, ben)], cacheKey: "feed", dataModelManager: manager)
         collection.insert(
@@ -77,7 +77,7 @@ final class TwoScreensTests {
         try await agree(feed, profile)
         #expect(feed.messages.map(\.id) == [21, 11, 20])
 
-        // The message came with an older Ada, which is the newer word.
+        // The message contains an older Ada, but it was posted later and counts.
         #expect(profile.profile.data?.person.name == "Ada")
 
         cache.close()
@@ -92,14 +92,14 @@ final class TwoScreensTests {
         #expect(profile.profile.data == shown.1)
         try await agree(feed, profile)
 
-        // Ben can't be missing from his messages: they go with him.
+        // Ben's messages require him: they are deleted with him.
         manager.deleteModel(ben)
         try await agree(feed, profile)
         #expect(feed.messages.map(\.id) == [21])
         #expect(profile.profile.data?.friends == [])
     }
 
-    @Test("a collection nobody shows is edited on disk")
+    @Test("A collection that no screen shows is edited on disk")
     func closed() async throws {
         let feed = FeedScreen(manager)
         let profile = ProfileScreen(manager)
@@ -121,7 +121,7 @@ final class TwoScreensTests {
         #expect(await cache.collection(of: Message.self, forKey: "nothing yet")?.map(\.id) == [1])
     }
 
-    @Test("posting the same models again calls no delegate and writes no record")
+    @Test("Posting the same models again calls no delegate and writes no record")
     func same() async throws {
         let feed = FeedScreen(manager)
         let profile = ProfileScreen(manager)
@@ -142,12 +142,12 @@ final class TwoScreensTests {
         #expect(try cache.statistics().recordsWritten == before + 1)
     }
 
-    @Test("an edit whose neighbours the cache has lost sends the whole collection")
+    @Test("An edit whose neighbours the cache has lost sends the whole collection")
     func lost() async throws {
         let feed = FeedScreen(manager)
         let profile = ProfileScreen(manager)
         await start(feed, profile)
-        // Behind the providers' back, as an eviction would.
+        // Changes the stored collection without the providers, as an eviction would.
         try await cache.remove(at: 1, fromCollection: "feed").committed
         feed.messages.append([message(40, ada)])
         await manager.flush()

@@ -1,9 +1,11 @@
 import Foundation
 import Testing
 
-/// A copy of the package as somebody gets it: nothing built, nothing resolved.
+/// A fresh copy of the package, in which nothing is built or resolved; or a client of the copy.
 final class Checkout {
     private let folder: URL
+    /// The package that commands are about.
+    private let package: URL
     private var scratch: URL { folder.appending(path: "scratch") }
 
     static let swift: String? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(
@@ -11,26 +13,65 @@ final class Checkout {
     )
     .map { $0 + "/swift" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    init() throws {
+    /// - Parameters:
+    ///   - products: The products that a client uses. Without products there is no client.
+    ///   - traits: The traits of the client's dependency, as Swift; empty for the default traits.
+    init(client products: [String] = [], traits: String = "") throws {
         folder = FileManager.default.temporaryDirectory.appending(
             path: "espalier-checkout-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let root = SimulatedSystem.script.deletingLastPathComponent().deletingLastPathComponent()
-        for name in ["Package.swift", "Examples", "Snippets", "Sources", "Tests"] {
-            try FileManager.default.copyItem(
-                at: root.appending(path: name), to: folder.appending(path: name))
+        let files = FileManager.default
+        let copy = folder.appending(path: "Espalier")
+        try files.createDirectory(
+            at: copy.appending(path: "Benchmarks"), withIntermediateDirectories: true)
+        for name in [
+            "Package.swift", "Examples", "Snippets", "Sources", "Tests", "Benchmarks/Charts",
+            "Benchmarks/Fixtures", "Benchmarks/Suites",
+        ] {
+            try files.copyItem(at: root.appending(path: name), to: copy.appending(path: name))
         }
+        package = products.isEmpty ? copy : folder.appending(path: "Client")
+        guard !products.isEmpty else { return }
+        let sources = package.appending(path: "Sources/Client")
+        try files.createDirectory(at: sources, withIntermediateDirectories: true)
+        let dependencies = products.map { ".product(name: \"\($0)\", package: \"Espalier\")" }
+        let manifest = """
+            // swift-tools-version: 6.2
+            import PackageDescription
+
+            let package = Package(
+                name: "Client",
+                platforms: [.macOS(.v15)],
+                dependencies: [
+                    .package(path: "../Espalier"\(traits.isEmpty ? "" : ", traits: \(traits)"))
+                ],
+                targets: [
+                    .executableTarget(
+                        name: "Client", dependencies: [\(dependencies.joined(separator: ", "))])
+                ])
+            """
+        try Data(manifest.utf8).write(to: package.appending(path: "Package.swift"))
+        let program =
+            products.contains("Providers")
+            ? "import EspalierConsistency\nimport EspalierProviders\n\nprint(ConsistencyManager())\n"
+            : "print()\n"
+        try Data(program.utf8).write(to: sources.appending(path: "main.swift"))
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// Runs `swift` on the copy; what it prints is for people, and for `manifest`.
+    /// Runs `swift` on the package, and returns its status and output.
     func run(_ arguments: [String]) throws -> (status: Int32, text: String) {
         let process = Process()
         process.executableURL = URL(filePath: try #require(Self.swift))
         process.arguments =
-            arguments + ["--package-path", folder.path, "--scratch-path", scratch.path]
-        // A file: a pipe that nobody empties meanwhile would fill up.
+            arguments + ["--package-path", package.path, "--scratch-path", scratch.path]
+        // The copy is the whole package, even if these tests were built alone.
+        process.environment = ProcessInfo.processInfo.environment.filter {
+            $0.key != "ESPALIER_TARGETS"
+        }
+        // A file, because a full pipe would block the process.
         let output = folder.appending(path: "output")
         try Data().write(to: output)
         let handle = try FileHandle(forWritingTo: output)
@@ -44,6 +85,17 @@ final class Checkout {
         )
     }
 
+    /// Returns the names of the packages that were fetched.
+    func fetched() throws -> [String] {
+        let path = scratch.appending(path: "checkouts").path
+        guard FileManager.default.fileExists(atPath: path) else { return [] }
+        return try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    }
+
+    func contents(inScratch path: String) throws -> Data {
+        try Data(contentsOf: scratch.appending(path: path))
+    }
+
     func names(inScratch path: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: scratch.appending(path: path).path)
     }
@@ -51,7 +103,7 @@ final class Checkout {
     func manifest() throws -> Manifest {
         let (status, text) = try run(["package", "dump-package"])
         #expect(status == 0, "\(text)")
-        // Warnings of the package manager stand before it.
+        // SwiftPM prints warnings before it.
         let start = try #require(text.firstIndex(of: "{"))
         let json = try JSONSerialization.jsonObject(with: Data(text[start...].utf8))
         return Manifest(
@@ -59,7 +111,7 @@ final class Checkout {
     }
 }
 
-/// What targets depend on, whatever the conditions.
+/// The dependencies of targets, with any traits.
 struct Manifest {
     let targets: [[String: Any]]
 

@@ -3,7 +3,7 @@ import Counting
 import Foundation
 import Operations
 
-/// What the tool's plugin would write is a type like this: without that plugin no other build of
+/// The type that the benchmark tool's plugin would generate. Without the plugin, no other build of
 /// the package needs the tool.
 @main
 struct Micro {
@@ -28,8 +28,8 @@ struct Micro {
         }
     }
 
-    /// Times and counts of instructions are shown. What thresholds are kept for means the same on
-    /// every machine.
+    /// Shows times and counts of instructions. Thresholds are only for metrics that mean the same
+    /// on every machine.
     private static var configuration: Benchmark.Configuration {
         Benchmark.Configuration(
             metrics: [.wallClock, .instructions, .relativeTime, .allocations], warmupIterations: 5,
@@ -43,8 +43,8 @@ struct Micro {
 }
 
 extension BenchmarkMetric {
-    /// A thousandth is a thousandth of the time that JSONDecoder takes for a feed.
+    /// A thousandth of the time that `JSONDecoder` takes for a feed.
     static let relativeTime = BenchmarkMetric.custom("JSON-thousandths")
-    /// By all threads. Nothing where they can't be counted.
+    /// The allocations of all threads, where they can be counted.
     static let allocations = BenchmarkMetric.custom("Allocations")
 }

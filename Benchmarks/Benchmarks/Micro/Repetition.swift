@@ -2,18 +2,18 @@ import Benchmark
 import CAllocations
 import Operations
 
-/// Does an operation again and again, with the unit of time in between, so that both meet the same
-/// machine.
+/// Repeats an operation, with the unit of time in between, so that other work of the machine slows
+/// down both alike.
 final class Repetition {
     private static let turn = 10
-    /// Turns before which the best times are not yet known.
+    /// The number of turns before the best times are known.
     private static let leastTurns = 6
 
     private let operation: Operation
     private var next: (@Sendable (Int) throws -> Operation.Measured)?
     private var unit: Operation.Measured?
     private var count = 0
-    // Whatever else a machine does makes them longer, never shorter.
+    // Uses the shortest times: other work of the machine makes times longer, never shorter.
     private var best = Duration.seconds(60)
     private var bestUnit = Duration.seconds(60)
 

@@ -1,7 +1,7 @@
 public import ArgumentParser
 import Foundation
 
-/// `compare`: every contender on the same data in one process.
+/// `compare`: measures every contender on the same data in one process.
 public struct CompareCommand: ParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "compare",
@@ -16,8 +16,9 @@ struct CompareRun: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Measures everything and writes a report.",
         discussion: """
-            All contenders keep the same feeds and do the same in turns. Writes report.json, report.md and plots. Only a release \
-            build means something, on a machine that does nothing else.
+            All contenders keep the same feeds and do the same in turns. Writes report.json, \
+            report.md and plots. Only a release build means something, on a machine that does \
+            nothing else.
             """)
 
     @Flag(help: "Tiny sizes, everything once: shows that all of it works.")
@@ -25,15 +26,19 @@ struct CompareRun: ParsableCommand {
 
     @Option(
         help:
-            "The parts to measure: feeds, power, threads, latency, eviction, memory, growth; all when left out."
+            """
+            The parts to measure: feeds, power, threads, latency, eviction, memory, growth; all \
+            by default.
+            """
     )
     var only: [Contest.Part] = []
 
     @Option(
         help: ArgumentHelp(
             """
-            How far caches grow, from 1000 records to 20000000; 1000000 when left out. What is beyond a million takes minutes \
-            more, and is measured of Espalier and the floor alone.
+            How far caches grow, from 1000 records to 20000000; 1000000 by default. Sizes beyond \
+            a million take minutes more, and only Espalier and the hand-written baseline grow to \
+            them.
             """, valueName: "records"))
     var largest: Int?
 
@@ -101,7 +106,7 @@ struct CompareMemory: ParsableCommand {
     @Option var contender: ContenderID
     @Option var directory: String
 
-    /// Identifiers of feeds come by standard input, one a line.
+    /// Reads identifiers of feeds from standard input, one a line.
     func run() throws {
         guard let contestant = Contestant.all.first(where: { $0.id == contender }) else {
             throw ValidationError("Nobody makes a contender '\(contender.rawValue)' by itself.")

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What it takes to keep trees in memory consistent.
+/// Measures keeping trees in memory consistent.
 @main
 struct ConsistencyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Espalier
 
-/// A long list is edited, and one of its rows updated.
+/// Edits a long list, and updates one of its rows.
 struct Editing: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "editing", abstract: "Edits and updates of a list of 10,000, in memory.")
@@ -46,7 +46,7 @@ struct Editing: AsyncParsableCommand {
     }
 }
 
-/// Keeps nothing.
+/// A listener that keeps nothing.
 final class NoCache: CacheDelegate {
     func modelForKey<T: SimpleModel>(
         _ cacheKey: String?, context: Any?,

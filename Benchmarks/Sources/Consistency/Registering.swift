@@ -2,7 +2,7 @@ import ArgumentParser
 import CAllocations
 import Espalier
 
-/// What it takes to listen to trees.
+/// Measures listening to trees.
 struct Registering: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "registering",

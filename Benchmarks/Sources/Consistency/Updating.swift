@@ -1,7 +1,7 @@
 import ArgumentParser
 import Espalier
 
-/// One person changes; 10 of 1,000 screens show her.
+/// Changes one person, whom 10 of 1,000 screens show.
 struct Updating: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "updating",
@@ -25,7 +25,7 @@ struct Updating: AsyncParsableCommand {
             var id = number * 10_000
             return Screen(
                 Branch.tree(&id, levels: 4, fanOut: 8) { leaf in
-                    // One leaf of every tenth tree.
+                    // Shows the person in one leaf of every tenth tree.
                     leaf == number * 10_000 + 3_000 && number % (screens / 10 / showing) == 0
                         ? 0 : leaf
                 })
@@ -48,8 +48,8 @@ struct Updating: AsyncParsableCommand {
         var ours: [Double] = []
         var theirs: [Double] = []
         let clock = ContinuousClock()
-        // In turns of ten: a tree that was just walked as a whole is not what the other would find
-        // in memory.
+        // Takes turns of ten: a tree that the other contender has just walked would be in the
+        // processor's caches.
         for turn in 0..<rounds / 10 {
             for round in 1...10 {
                 let model = model(turn * 10 + round)
@@ -82,7 +82,7 @@ struct Updating: AsyncParsableCommand {
 }
 
 enum BenchmarkError: Error {
-    /// The contenders did not do the same.
+    /// The contenders had different results.
     case differs
 }
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import Espalier
 import Foundation
 
-/// The main actor under load: 100 feeds a second are posted, shown and written to disk.
+/// Measures the main actor under load: 100 feeds a second are posted, shown and written to disk.
 struct Watching: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watching",
@@ -56,9 +56,9 @@ struct Watching: AsyncParsableCommand {
         }
     }
 
-    /// The five longest times between two turns of a task that wants the main actor each half
-    /// millisecond. It sleeps in between: a thread that never does is interrupted for others by the
-    /// system, which is no doing of theirs.
+    /// The five longest times between two turns of a task that needs the main actor every half
+    /// millisecond. The task sleeps in between: the system interrupts a thread that never sleeps,
+    /// which would be no fault of the measured code.
     @MainActor
     private func longestGaps(while work: Task<Void, Never>) async -> (
         gaps: [Double], work: [Double]
@@ -88,7 +88,7 @@ struct Watching: AsyncParsableCommand {
         return (longest(gaps), longest(work))
     }
 
-    /// Milliseconds this thread has run.
+    /// The milliseconds that this thread has run.
     private static var processorTime: Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -1,11 +1,11 @@
 import Foundation
 import Synchronization
 
-/// Runs this program again inside of valgrind's callgrind.
+/// Runs this program again inside valgrind's callgrind.
 enum Callgrind {
     static let warmUp = 2
-    /// The least of them counts: so do threads that spin for each other, and tables that grow now
-    /// and then, not.
+    /// Takes the smallest count: threads that spin for each other, and tables that grow now and
+    /// then, add to the others.
     static let rounds = 5
 
     enum Failure: Error, CustomStringConvertible {
@@ -28,7 +28,8 @@ enum Callgrind {
 
     static var isInstalled: Bool { path != nil }
 
-    /// A process for each: what one leaves behind in the background is no other's.
+    /// Starts a process for each operation, so that background work of one does not count for
+    /// another.
     static func counts(of names: [String]) throws -> Counts {
         let directory =
             NSTemporaryDirectory()
@@ -62,7 +63,7 @@ enum Callgrind {
                 InstructionsCommand.name, "run", name,
             ]
         var environment = ProcessInfo.processInfo.environment
-        // Seeds of hashing would be other ones in each process.
+        // Otherwise each process would have another seed for hashing.
         environment["SWIFT_DETERMINISTIC_HASHING"] = "1"
         process.environment = environment
         guard FileManager.default.createFile(atPath: log, contents: nil) else {
@@ -79,7 +80,7 @@ enum Callgrind {
         }
     }
 
-    /// `totals: 123` of a dump.
+    /// Returns the number in the line `totals: 123` of a dump.
     private static func total(of file: String) throws -> Int {
         let prefix = "totals: "
         let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")

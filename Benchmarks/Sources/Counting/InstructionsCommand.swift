@@ -3,8 +3,7 @@ import CMarks
 import Foundation
 import Operations
 
-/// Counts instructions by simulating the processor: nearly the same in every run, whatever else the
-/// machine does.
+/// Counts instructions by simulating the processor: the count is nearly the same in every run.
 package struct InstructionsCommand: ParsableCommand {
     package static let name = "instructions"
     package static let configuration = CommandConfiguration(
@@ -48,14 +47,15 @@ struct Check: ParsableCommand {
     }
 }
 
-/// What is run inside of the simulation.
+/// The command that runs inside the simulation.
 struct Run: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Does each operation.", shouldDisplay: false)
 
     @Argument var name: String
 
-    // An asynchronous `main` lets the main thread end, which valgrind does not survive.
+    // Uses a synchronous `main`: an asynchronous one lets the main thread end, which valgrind does
+    // not survive.
     func run() {
         Task { [name] in
             do {

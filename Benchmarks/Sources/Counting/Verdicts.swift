@@ -6,7 +6,7 @@ struct Counts {
 }
 
 extension Counts {
-    /// None where there is no such file.
+    /// Reads the counts of a file. There are none if the file does not exist.
     init(contentsOf file: String) throws {
         guard FileManager.default.fileExists(atPath: file) else { return }
         byName = try JSONDecoder().decode(
@@ -20,18 +20,18 @@ extension Counts {
     }
 }
 
-/// What counts come to beside what they have to be.
+/// Compares counts with their thresholds.
 struct Verdicts {
     struct Subject {
         let name: String
-        /// A share of the threshold.
+        /// The tolerance, as a share of the threshold.
         let tolerance: Double
     }
 
     enum Verdict: String {
         case kept = ""
         case worse = "WORSE"
-        /// Not kept either: what was gained could be lost again unnoticed.
+        /// A count below the threshold fails too: the gain could be lost again unnoticed.
         case better = "BETTER: record it"
         case unknown = "no threshold: record it"
     }
@@ -72,7 +72,7 @@ struct Verdicts {
         return ([head] + lines).joined(separator: "\n")
     }
 
-    /// To the right for a negative width.
+    /// Pads to the right if the width is negative.
     private static func padded(_ text: String, _ width: Int) -> String {
         let space = String(repeating: " ", count: max(0, abs(width) - text.count))
         return width < 0 ? space + text : text + space

@@ -1,8 +1,9 @@
 package import Espalier
+package import EspalierFixtures
 
 /// Feeds under one root: a tree of any size whose records all fit a page.
 @Normalized
-package struct Timeline: Codable {
+package struct Timeline: Codable, Sendable {
     package let id: String
     package let feeds: [Feed]
 
@@ -12,9 +13,9 @@ package struct Timeline: Codable {
     }
 }
 
-/// Posts with their comments and people.
+/// Posts with their comments and authors.
 @Normalized
-package struct Feed: Codable {
+package struct Feed: Codable, Sendable {
     package let id, title: String
     package let posts: [Post]
 
@@ -26,7 +27,7 @@ package struct Feed: Codable {
 }
 
 @Normalized
-package struct Post: Codable {
+package struct Post: Codable, Sendable {
     package let id, text: String
     package let createdAt: Double
     package let likesCount, repliesCount: Int
@@ -51,7 +52,7 @@ package struct Post: Codable {
 }
 
 @Normalized
-package struct Comment: Codable {
+package struct Comment: Codable, Sendable {
     package let id, text: String
     package let createdAt: Double
     package let likesCount: Int
@@ -71,7 +72,7 @@ package struct Comment: Codable {
 }
 
 @Normalized
-package struct Person: Codable {
+package struct Person: Codable, Sendable {
     package let id, name, handle, headline, avatar: String
     package let followersCount, followingCount: Int
     package let isVerified: Bool
@@ -90,4 +91,13 @@ package struct Person: Codable {
         self.followingCount = followingCount
         self.isVerified = isVerified
     }
+}
+
+/// The same timeline as a type without the macro, which is stored through its `Codable`
+/// conformance.
+package struct CodableTimeline: Codable, NormalizedModel, Sendable {
+    package let id: String
+    package let feeds: [CodableFeed]
+    package var modelIdentifier: String? { "Timeline:\(id)" }
+    package var projectionIdentifier: String { "Timeline" }
 }

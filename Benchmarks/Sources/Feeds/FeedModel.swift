@@ -1,6 +1,6 @@
 package import Espalier
 
-/// The types of one way to declare a feed, by the macro or as Codable alone.
+/// The types of one way to declare a feed, by the macro or as `Codable` alone.
 package protocol FeedModel: NormalizedModel, Sendable {
     associatedtype PersonModel: NormalizedModel & Sendable
 

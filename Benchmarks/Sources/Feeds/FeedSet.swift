@@ -1,5 +1,5 @@
-/// What all contenders keep: feeds of 601 nodes, of which 300 are people drawn by Zipf from those
-/// that there are.
+/// The feeds that all contenders keep: of 601 nodes, of which 300 are people drawn by Zipf from all
+/// people.
 package struct FeedSet: Sendable {
     package let people: [Person]
     package private(set) var feeds: [Feed]
@@ -7,17 +7,18 @@ package struct FeedSet: Sendable {
     package init(
         seed: UInt64 = 1, feeds count: Int = 100, people peopleCount: Int = 2_000, posts: Int = 100
     ) {
-        var sample = Sample(seed: seed)
-        let people = (0..<peopleCount).map { _ in sample.person() }
+        var generator = FeedGenerator(seed: seed)
+        let people = (0..<peopleCount).map { _ in generator.person() }
         let table = ZipfTable(count: peopleCount)
         var random = SplitMix64(state: seed ^ 0x5EED)
-        self.people = people
+        self.people = people.map(Person.init)
         feeds = (0..<count).map { number in
-            sample.feed(number: number, posts: posts) { _ in people[table.draw(&random)] }
+            Feed(
+                generator.feed(number: number, posts: posts) { _ in people[table.draw(&random)] })
         }
     }
 
-    /// Feeds by the people they show.
+    /// Returns the identifiers of feeds by the people they show.
     package func feedsByPerson() -> [String: [String]] {
         var shown: [String: [String]] = [:]
         for feed in feeds {
@@ -28,13 +29,13 @@ package struct FeedSet: Sendable {
 }
 
 extension Feed {
-    /// Nodes of a feed whose people are all different: itself, posts and comments, and the author
-    /// of each.
+    /// Returns the number of nodes of a feed whose people are all different: the feed, posts and
+    /// comments, and the author of each.
     package static func nodeCount(posts: Int) -> Int {
-        posts * (2 + 2 * Sample.commentsPerPost) + 1
+        posts * (2 + 2 * FeedGenerator.commentsPerPost) + 1
     }
 
-    /// Of authors of posts and comments, each once.
+    /// The authors of posts and comments, each once.
     package var peopleIdentifiers: Set<String> {
         var found: Set<String> = []
         for post in posts {
@@ -44,7 +45,7 @@ extension Feed {
         return found
     }
 
-    /// The same with one node in a hundred changed: the likes of as many posts as comments.
+    /// Returns the feed with one node in a hundred changed: the likes of as many posts as comments.
     package func edited(_ number: Int) -> Feed {
         let count = max(1, Self.nodeCount(posts: posts.count) / 200)
         let step = max(1, posts.count / count)
@@ -55,7 +56,7 @@ extension Feed {
         }
     }
 
-    /// The same without what a person wrote: neither posts nor comments can be without their
+    /// Returns the feed without the posts and comments of a person: neither can be read without its
     /// author.
     package func without(person id: String) -> Feed {
         copy { feed in
@@ -66,7 +67,7 @@ extension Feed {
         }
     }
 
-    /// The same with another state of a person, wherever the person is shown.
+    /// Returns the feed with another state of a person, wherever the person is shown.
     package func showing(_ person: Person) -> Feed {
         func shown(_ old: Person) -> Person { old.id == person.id ? person : old }
         return Feed(
@@ -88,7 +89,7 @@ extension Feed {
 }
 
 extension Post {
-    /// A like more for it and for its first comment.
+    /// Sets the likes of the post and of its first comment.
     fileprivate mutating func like(_ number: Int) {
         self = copy { post in
             post.likesCount = number
@@ -100,7 +101,7 @@ extension Post {
 }
 
 extension Person {
-    /// The same with another headline.
+    /// Returns the person with another headline.
     package func edited(_ number: Int) -> Person {
         copy { $0.headline = "headline number \(number)" }
     }

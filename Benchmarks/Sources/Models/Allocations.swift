@@ -7,7 +7,10 @@ import Foundation
 struct Allocations: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "Counts heap allocations of assembling a feed of 601 nodes, beside those that the models themselves need."
+            """
+            Counts heap allocations of reading a feed of 601 nodes, beside those of the models \
+            themselves.
+            """
     )
 
     func run() throws {

@@ -5,9 +5,11 @@ import Foundation
 
 struct Reading: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Assembles trees of 7 to 10,000 nodes: the engine, the floor and JSONDecoder.")
+        abstract:
+            "Reads trees of 7 to 10,000 nodes: engine, hand-written baseline and JSONDecoder."
+    )
 
-    @Option(help: "Times each way reads the tree of 601 nodes; other sizes in proportion.")
+    @Option(help: "How often each way reads the tree of 601 nodes; other sizes in proportion.")
     var rounds = 1_000
 
     @Option(help: "Posts of the tree, six nodes each; all sizes when left out.")
@@ -17,7 +19,7 @@ struct Reading: ParsableCommand {
     var only: String?
 
     func run() throws {
-        print("nodes   floor us   macro  to floor   Codable  to floor   JSON us  macro to JSON")
+        print("nodes   base us    macro   to base   Codable   to base   JSON us  macro to JSON")
         for posts in posts.map({ [$0] }) ?? [1, 2, 17, 100, 500, 1_667] { try measure(posts) }
     }
 
@@ -30,19 +32,20 @@ struct Reading: ParsableCommand {
         try written.set(timeline).wait()
         let nodes = try written.statistics().nodes
         written.close()
-        let floor = FloorReader(environment: try scratch.copy(of: "cache"))
-        let root = try floor.environment.handle(of: identifier)
+        let copy = try scratch.copy(of: "cache")
+        let baseline = HandWrittenBaseline(copy)
+        let root = try copy.handle(of: identifier)
         let cache = try scratch.cache("cache")
         defer { cache.close() }
         let blob = try JSONEncoder().encode(timeline)
-        guard try floor.timeline(root) == timeline,
+        guard try baseline.timeline(root).map(Feed.init) == timeline.feeds,
             try cache.hit(Timeline.self, identifier) == timeline,
             try JSONDecoder().decode(Timeline.self, from: blob) == timeline
         else { throw BenchmarkError.differs("what was read") }
 
         var contenders = Contenders()
         contenders.only = only
-        contenders.add("floor") { _ in _ = try floor.timeline(root) }
+        contenders.add("hand-written baseline") { _ in _ = try baseline.timeline(root) }
         contenders.add("macro") { _ in _ = try cache.hit(Timeline.self, identifier) }
         contenders.add("Codable") { _ in _ = try cache.hit(CodableTimeline.self, identifier) }
         contenders.add("JSONDecoder") { _ in _ = try JSONDecoder().decode(Timeline.self, from: blob)

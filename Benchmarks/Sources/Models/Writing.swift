@@ -6,7 +6,10 @@ import Foundation
 struct Writing: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "Writes feeds of 601 nodes: new, the same again, one node in a hundred changed; beside raw puts of the same records."
+            """
+            Writes feeds of 601 nodes: new, the same again, one node in a hundred changed; beside \
+            raw puts of the same records.
+            """
     )
 
     @Option(help: "Feeds written by each.")
@@ -70,7 +73,7 @@ struct Writing: ParsableCommand {
             let nodes = Array(contents.nodes[start..<start + perFeed])
             let index = try nodes.map { node in
                 guard let entry = byHandle[node.key] else {
-                    throw BenchmarkError.lacksRecord("\(node.key)")
+                    throw RawEnvironment.Failure.lacksRecord("\(node.key)")
                 }
                 return entry
             }

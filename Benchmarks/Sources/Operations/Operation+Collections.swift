@@ -3,7 +3,7 @@ import Feeds
 
 extension Operation {
     static let collections = [
-        // Several, for a page costs more the fuller the last segment is.
+        // Appends several pages, because a page costs more the fuller the last segment is.
         Operation("append-pages", tolerance: 0.08) {
             let stage = try Stage()
             try stage.cache.setCollection(people(seed: 100, 10_000), forKey: "list").wait()

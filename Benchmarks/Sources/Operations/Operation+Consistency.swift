@@ -2,7 +2,7 @@ import Espalier
 import Feeds
 
 extension Operation {
-    /// Fifty screens of 601 nodes are kept up to date in memory; five show what changes.
+    /// Keeps fifty screens of 601 nodes up to date in memory. Five of them show the change.
     static let consistency = [
         Operation("update-person-shown") {
             let manager = ConsistencyManager()
@@ -46,7 +46,7 @@ extension Operation {
 private final class Screens: Sendable {
     let person: Person
     let feed: Feed
-    /// Held: the manager does not.
+    /// Kept alive here, because the manager does not retain listeners.
     private let screens: [Screen]
 
     @MainActor

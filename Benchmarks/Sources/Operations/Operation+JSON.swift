@@ -12,9 +12,9 @@ extension Operation {
         return { _ in { _ = try JSONEncoder().encode(feed) } }
     }
 
-    /// A feed of 601 nodes, no two numbers of which share any. Identifiers of all are equally long:
-    /// those of more than 15 bytes are allocations.
-    static func feed(_ number: Int, posts: Int = Sample.postsPerFeed) -> Feed {
+    /// Returns a feed of 601 nodes. Feeds of two numbers share no node. All identifiers are equally
+    /// long, because one of more than 15 bytes is an allocation.
+    static func feed(_ number: Int, posts: Int = FeedGenerator.postsPerFeed) -> Feed {
         var sample = Sample(seed: UInt64(number + 10_000))
         return sample.feed(posts: posts)
     }

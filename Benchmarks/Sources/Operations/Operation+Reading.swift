@@ -3,9 +3,9 @@ import Feeds
 
 extension Operation {
     static let reading = [
-        assemble("assemble-feed", Feed.self),
-        assemble("assemble-feed-codable", CodableFeed.self),
-        assemble("assemble-feed-compressed", Feed.self, compression: .standard),
+        readFeed("read-feed", Feed.self),
+        readFeed("read-feed-codable", CodableFeed.self),
+        readFeed("read-feed-compressed", Feed.self, compression: .standard),
         readPosts("read-posts", Feed.self, Post.self),
         readPosts("read-posts-codable", CodableFeed.self, CodablePost.self),
         Operation("read-people") {
@@ -15,7 +15,7 @@ extension Operation {
         },
     ]
 
-    private static func assemble<Shown: FeedModel>(
+    private static func readFeed<Shown: FeedModel>(
         _ name: String, _ type: Shown.Type, compression: Compression = .none
     ) -> Operation {
         Operation(name, tolerance: compression == .none ? 0.03 : trained) {
@@ -28,7 +28,7 @@ extension Operation {
         }
     }
 
-    /// A hundred trees of six nodes, one at a time.
+    /// Reads a hundred trees of six nodes, one at a time.
     private static func readPosts<Shown: FeedModel, Single: NormalizedModel & Sendable>(
         _ name: String, _ type: Shown.Type, _ single: Single.Type
     ) -> Operation {

@@ -5,7 +5,7 @@ extension Operation {
     static let writing = [
         write("write-feed", Feed.self),
         write("write-feed-codable", CodableFeed.self),
-        // So little that no more dictionaries are trained meanwhile.
+        // Writes so little that no more dictionaries are trained meanwhile.
         Operation("write-small-feed-compressed", tolerance: trained) {
             let stage = try Stage(compression: .standard, feeds: 4)
             return { number in
@@ -62,7 +62,7 @@ extension Operation {
         },
     ]
 
-    /// Dictionaries are trained on samples: no two caches have quite the same.
+    /// Dictionaries are trained on samples: two caches rarely have the same.
     static let trained = 0.05
 
     private static func write<Shown: FeedModel>(_ name: String, _ type: Shown.Type) -> Operation {

@@ -1,16 +1,16 @@
-/// Something whose speed the library promises. Everything else about it, making a cache or the next
-/// feed, is done before.
+/// An operation whose speed the library promises. Its preparation, such as making a cache or the
+/// next feed, is not measured.
 package struct Operation: Sendable {
     package typealias Measured = @Sendable () async throws -> Void
 
-    /// Also part of a file's name: letters and hyphens.
+    /// The name, which is also part of a file's name: letters and hyphens.
     package let name: String
-    /// Makes what it is done with. What is returned makes everything for the time of that number,
-    /// which is the only thing that is measured; numbers ascend, and none comes twice.
+    /// Prepares the operation. The returned closure prepares the turn with a number; only the
+    /// closure that it returns is measured. Numbers ascend and are never repeated.
     package let start: @Sendable () async throws -> @Sendable (_ number: Int) throws -> Measured
 
-    /// By how much of themselves counts of instructions may differ. Runs of most operations differ
-    /// by a few thousandths.
+    /// The share by which counts of instructions may differ. Runs of most operations differ by a
+    /// few thousandths.
     package let tolerance: Double
 
     init(
@@ -22,11 +22,11 @@ package struct Operation: Sendable {
         self.start = start
     }
 
-    /// What is promised.
+    /// The operations whose speed is promised.
     package static let all = reading + writing + collections + opening + consistency
-    /// The same feed by Foundation alone, to compare with.
+    /// The same feed by Foundation alone, for comparison.
     package static let foundation = [decodeJSON, encodeJSON]
-    /// What a machine's speed is told by.
+    /// The operation by which the speed of a machine is judged.
     package static let unit = decodeJSON
 }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Comparison
 
-@Suite("every contender keeps what it is given", .serialized)
+@Suite("Contenders", .serialized)
 struct ContenderTests {
     private static let everyone = Contestant.all.map(\.id)
     private let set = FeedSet(feeds: 6, people: 40, posts: 12)
@@ -36,7 +36,7 @@ struct ContenderTests {
         for feed in feeds { #expect(try contender.read(feed.id)?.plain() == feed) }
     }
 
-    @Test("everyone is made in one way, and has a name of its own")
+    @Test("Each contender is made in one way and has a name of its own")
     func everyoneOnce() {
         let made = (Contestant.all + Contestant.snapshots).map(\.id)
         #expect(made.count == ContenderID.allCases.count)
@@ -45,7 +45,8 @@ struct ContenderTests {
     }
 
     @Test(
-        "a feed written reads back, and so does another state of it", arguments: everyone,
+        "A contender reads back a feed that was written, and another state of it",
+        arguments: everyone,
         Durability.allCases)
     func written(who: ContenderID, durability: Durability) throws {
         try with(who, durability) { contender in
@@ -59,7 +60,7 @@ struct ContenderTests {
     }
 
     @Test(
-        "a feed that has become shorter, or has other comments, is what it was given",
+        "A contender reads back a feed that became shorter or has other comments",
         arguments: everyone)
     func shortened(who: ContenderID) throws {
         try with(who) { contender in
@@ -74,7 +75,7 @@ struct ContenderTests {
         }
     }
 
-    @Test("no feed is nil", arguments: everyone)
+    @Test("A contender returns nil for a feed that was never written", arguments: everyone)
     func missing(who: ContenderID) throws {
         try with(who) { contender in
             #expect(try contender.read("1-0") == nil)
@@ -84,7 +85,7 @@ struct ContenderTests {
         }
     }
 
-    @Test("another state of a person shows in every feed", arguments: everyone)
+    @Test("A contender shows another state of a person in every feed", arguments: everyone)
     func updated(who: ContenderID) throws {
         try with(who) { contender in
             try write(set.feeds, contender)
@@ -98,7 +99,7 @@ struct ContenderTests {
         }
     }
 
-    @Test("who is deleted is in no feed any more, until written again", arguments: everyone)
+    @Test("A deleted person is in no feed until it is written again", arguments: everyone)
     func deleted(who: ContenderID) throws {
         try with(who) { contender in
             try write(set.feeds, contender)
@@ -113,7 +114,9 @@ struct ContenderTests {
         }
     }
 
-    @Test("a list is as it was set, with what was appended", arguments: everyone)
+    @Test(
+        "A contender reads back a list as it was set, with the pages that were appended",
+        arguments: everyone)
     func collections(who: ContenderID) throws {
         try with(who) { contender in
             let people = set.people
@@ -131,7 +134,7 @@ struct ContenderTests {
     }
 
     @Test(
-        "what was written is there when it is opened again",
+        "A contender that is opened again has what was written",
         arguments: Contestant.all.filter { $0.role != .ceiling }.map(\.id),
         Durability.allCases)
     func reopened(who: ContenderID, durability: Durability) throws {
@@ -152,7 +155,7 @@ struct ContenderTests {
         }
     }
 
-    @Test("two threads read one state or another while one writes", arguments: everyone)
+    @Test("Two threads read one state or the other while a third writes", arguments: everyone)
     func threads(who: ContenderID) throws {
         try with(who) { contender in
             let states = (0..<4).map { number in set.feeds[0].edited(number) }

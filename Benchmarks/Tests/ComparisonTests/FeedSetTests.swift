@@ -4,7 +4,7 @@ import Testing
 @testable import Comparison
 
 @Suite struct FeedSetTests {
-    @Test("the same seed makes the same feeds of 601 nodes")
+    @Test("The same seed makes the same feeds of 601 nodes")
     func seeded() {
         let first = FeedSet(feeds: 3)
         #expect(first.feeds == FeedSet(feeds: 3).feeds)

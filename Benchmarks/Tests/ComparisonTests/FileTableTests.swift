@@ -4,9 +4,9 @@ import Testing
 
 @testable import Comparison
 
-@Suite("files within a limit")
+@Suite("Files within a limit")
 struct FileTableTests {
-    @Test("what is longest unused goes first, until the rest is within the limit")
+    @Test("Trimming removes the least recently used files until the rest is within the limit")
     func trimmed() {
         var table = FileTable()
         for name in ["a", "b", "c", "d"] { table.put(name, size: 10) }
@@ -22,7 +22,7 @@ struct FileTableTests {
         #expect(table.byteCount == 0)
     }
 
-    @Test("however often a file is used, its uses are forgotten but for the last")
+    @Test("Only the last use of a file counts, however often it is used")
     func used() {
         var table = FileTable()
         for number in 0..<3 { table.put("\(number)", size: 1) }
@@ -30,7 +30,7 @@ struct FileTableTests {
         #expect(table.trim(to: 1) == ["2", "0"])
     }
 
-    @Test("the contender stays within its limit, also when it is opened again")
+    @Test("The contender of files stays within its limit, also when it is opened again")
     func contender() throws {
         let directory = FileManager.default.temporaryDirectory.appending(
             path: "files-\(UUID().uuidString)"

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Comparison
 
-@Suite("The report")
+@Suite("Reports of the comparison")
 struct ReportTests {
-    @Test("a figure has the median and what a tenth is below and above, whatever the order")
+    @Test("A figure has the median and the 10th and 90th percentiles of values in any order")
     func figures() throws {
         let contestant = try #require(Contestant.all.first)
         let figure = Figure(
@@ -19,7 +19,7 @@ struct ReportTests {
         #expect(Figure(contestant, unit: .microseconds, values: [7]).median == 7)
     }
 
-    @Test("numbers have three figures that count, and thousands are told apart")
+    @Test("The report writes numbers with three significant figures and commas between thousands")
     func format() {
         #expect(Format.microseconds(0.1234) == "0.12")
         #expect(Format.microseconds(12.34) == "12.3")
@@ -30,7 +30,7 @@ struct ReportTests {
         #expect(Format.percent(0.5) == "50.0 %")
     }
 
-    @Test("tables in a document are replaced between their markers, and nothing else")
+    @Test("Updating a document replaces the tables between its markers and nothing else")
     func documents() throws {
         let document = "a\n<!-- table one -->\nold\nolder\n<!-- end -->\nb\n"
         let updated = try MarkedDocument.replaced(document, with: ["one": "| new |\n"])

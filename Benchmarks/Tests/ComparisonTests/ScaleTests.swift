@@ -9,13 +9,14 @@ struct ScaleTests {
         return [scale.growth, scale.farGrowth]
     }
 
-    @Test("a million records when nothing is asked for")
+    @Test("Caches grow to a million records by default")
     func full() {
         #expect([Scale.full.growth, Scale.full.farGrowth] == sizes(1_000_000))
         #expect(sizes(1_000_000) == [[1_000, 10_000, 100_000, 1_000_000], []])
     }
 
-    @Test("by factors of ten to what is asked for, beyond a million in a run of its own")
+    @Test(
+        "Caches grow by factors of ten to the size asked for, beyond a million in a run of its own")
     func asked() {
         #expect(sizes(1_000) == [[1_000], []])
         #expect(sizes(50_000) == [[1_000, 10_000, 50_000], []])
@@ -25,7 +26,7 @@ struct ScaleTests {
     }
 
     @Test(
-        "what can't be measured, or is not asked for, is refused",
+        "The command refuses sizes that cannot be measured or do not belong to the chosen parts",
         arguments: [
             ["--largest", "999"], ["--largest", "20000001"], ["--largest", "many"],
             ["--smoke", "--largest", "5000"],
@@ -36,7 +37,7 @@ struct ScaleTests {
     }
 
     @Test(
-        "what can be measured is not",
+        "The command accepts sizes that can be measured",
         arguments: [
             ["--largest", "1000"], ["--largest", "20000000"],
             ["--only", "growth", "--largest", "5000"],

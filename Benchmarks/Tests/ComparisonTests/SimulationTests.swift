@@ -3,36 +3,36 @@ import Testing
 
 @testable import Comparison
 
-@Suite("What eviction is measured against")
+@Suite("Simulated caches")
 struct SimulationTests {
-    @Test("the least recently used goes")
+    @Test("An exact LRU evicts the entry that was not asked for for longest")
     func leastRecentlyUsed() {
         // 1 2 | 1 hits, 3 evicts 2, 1 hits, 2 misses and evicts 3, 3 misses
-        #expect(ExactLRU.hitRate(of: [1, 2, 1, 3, 1, 2, 3], capacity: 2) == 2.0 / 7)
-        #expect(ExactLRU.hitRate(of: [1, 1, 1, 1], capacity: 1) == 3.0 / 4)
-        #expect(ExactLRU.hitRate(of: [1, 2, 3, 1, 2, 3], capacity: 2) == 0)
-        #expect(ExactLRU.hitRate(of: [], capacity: 2) == 0)
+        #expect(ExactLRU(capacity: 2).hits(of: [1, 2, 1, 3, 1, 2, 3]).share == 2.0 / 7)
+        #expect(ExactLRU(capacity: 1).hits(of: [1, 1, 1, 1]).share == 3.0 / 4)
+        #expect(ExactLRU(capacity: 2).hits(of: [1, 2, 3, 1, 2, 3]).share == 0)
+        #expect(ExactLRU(capacity: 2).hits(of: []).share == 0)
     }
 
-    @Test("who knows the future lets go of what is needed last")
-    func offlineOptimal() {
+    @Test("The offline optimum evicts the entry that is needed last")
+    func offlineOptimum() {
         // 3 is needed last and is not kept; 1 and 2 hit.
-        #expect(OfflineOptimal.hitRate(of: [1, 2, 3, 1, 2, 3], capacity: 2) == 2.0 / 6)
-        #expect(OfflineOptimal.hitRate(of: [], capacity: 2) == 0)
+        #expect(OfflineOptimum(capacity: 2).hits(of: [1, 2, 3, 1, 2, 3]).share == 2.0 / 6)
+        #expect(OfflineOptimum(capacity: 2).hits(of: []).share == 0)
     }
 
-    @Test("no rule is better than who knows the future", arguments: 1...20)
+    @Test("An exact LRU never has more hits than the offline optimum", arguments: 1...20)
     func bound(seed: UInt64) {
         var random = SplitMix64(state: seed)
         let table = ZipfTable(count: 50)
         let accesses = (0..<500).map { _ in table.draw(&random) }
         for capacity in [1, 5, 20, 50] {
-            let optimal = OfflineOptimal.hitRate(of: accesses, capacity: capacity)
-            #expect(optimal >= ExactLRU.hitRate(of: accesses, capacity: capacity))
+            let optimum = OfflineOptimum(capacity: capacity).hits(of: accesses).share
+            #expect(optimum >= ExactLRU(capacity: capacity).hits(of: accesses).share)
         }
         #expect(
-            ExactLRU.hitRate(of: accesses, capacity: 50)
-                == OfflineOptimal.hitRate(of: accesses, capacity: 50),
-            "with room for all there is nothing to choose")
+            ExactLRU(capacity: 50).hits(of: accesses).share
+                == OfflineOptimum(capacity: 50).hits(of: accesses).share,
+            "with room for everything both hit the same")
     }
 }

@@ -1,11 +1,12 @@
+import Feeds
 import Foundation
 import Testing
 
 @testable import Comparison
 
-@Suite("What was measured with")
+@Suite("Surroundings of a report")
 struct SurroundingsTests {
-    @Test("libraries tell their versions, and the report names them")
+    @Test("The report names the versions of the libraries")
     func versions() {
         let surroundings = Surroundings(directory: NSTemporaryDirectory())
         let told = surroundings.versions.all
@@ -15,7 +16,7 @@ struct SurroundingsTests {
         for (name, version) in told { #expect(surroundings.text.contains("\(name) \(version)")) }
     }
 
-    @Test("what can't be told is left out")
+    @Test("The report leaves out facts that are unknown")
     func leftOut() {
         var surroundings = Surroundings(directory: "/dev/null/none")
         #expect(surroundings.fileSystem == nil)
@@ -27,30 +28,30 @@ struct SurroundingsTests {
         #expect(!surroundings.text.contains("RocksDB"))
     }
 
-    @Test("a path is on the deepest mount it is below, and of several there on the last")
+    @Test("The file system of a path is the last one mounted at the deepest folder above it")
     func mounts() {
         let table = MountTable(
-            """
-            1 0 8:1 / / rw - ext4 /dev/sda1 rw
-            2 1 0:5 / /tmp rw,nosuid shared:7 - tmpfs tmpfs rw
-            3 1 0:6 / /data rw - ext4 /dev/sdb rw
-            4 1 0:7 / /data rw - xfs /dev/sdc rw
-            5 1 0:8 / /with\\040blank rw - btrfs /dev/sdd rw
+            parsing: """
+                1 0 8:1 / / rw - ext4 /dev/sda1 rw
+                2 1 0:5 / /tmp rw,nosuid shared:7 - tmpfs tmpfs rw
+                3 1 0:6 / /data rw - ext4 /dev/sdb rw
+                4 1 0:7 / /data rw - xfs /dev/sdc rw
+                5 1 0:8 / /with\\040blank rw - btrfs /dev/sdd rw
 
-            nonsense
-            6 1 0:9 / /cut rw -
-            """)
-        #expect(table.fileSystem(ofResolved: "/home/me") == "ext4")
-        #expect(table.fileSystem(ofResolved: "/tmp") == "tmpfs")
-        #expect(table.fileSystem(ofResolved: "/tmp/a/b") == "tmpfs")
-        #expect(table.fileSystem(ofResolved: "/tmpfile") == "ext4")
-        #expect(table.fileSystem(ofResolved: "/data/x") == "xfs")
-        #expect(table.fileSystem(ofResolved: "/with blank/x") == "btrfs")
-        #expect(table.fileSystem(ofResolved: "/cut/x") == "ext4")
-        #expect(MountTable("").fileSystem(ofResolved: "/") == nil)
+                nonsense
+                6 1 0:9 / /cut rw -
+                """)
+        #expect(table.mount(of: "/home/me")?.type == "ext4")
+        #expect(table.mount(of: "/tmp")?.type == "tmpfs")
+        #expect(table.mount(of: "/tmp/a/b")?.type == "tmpfs")
+        #expect(table.mount(of: "/tmpfile")?.type == "ext4")
+        #expect(table.mount(of: "/data/x")?.type == "xfs")
+        #expect(table.mount(of: "/with blank/x")?.type == "btrfs")
+        #expect(table.mount(of: "/cut/x")?.type == "ext4")
+        #expect(MountTable(parsing: "").mount(of: "/")?.type == nil)
     }
 
-    @Test("versions that have no call are found in what there is, or not at all")
+    @Test("Versions of libraries without a call for them are found in their files, or are nil")
     func found() {
         func compiler(_ program: String) -> String? {
             Versions.swiftVersion(in: Data(program.utf8))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Comparison
 
-@Suite("Workloads see to it that contenders did what is timed")
+@Suite("Workloads check the contenders")
 struct WorkloadTests {
     /// The ceiling with one fault.
     private final class Faulty: Contender {
@@ -67,14 +67,15 @@ struct WorkloadTests {
         return workloads.outcomes
     }
 
-    @Test("whoever does it right gets figures")
+    @Test("A contender that keeps what it is given gets figures")
     func right() throws {
         let outcomes = try run { MemoryContender() }
         #expect(outcomes.count == 6)
         #expect(outcomes.allSatisfy { $0.figures.count == 1 && $0.figures[0].count > 0 })
     }
 
-    @Test("whoever does not is found out", arguments: Faulty.Fault.allCases)
+    @Test(
+        "A workload throws if a contender loses or changes data", arguments: Faulty.Fault.allCases)
     private func wrong(fault: Faulty.Fault) {
         #expect(throws: ComparisonError.self) { try run { Faulty(fault) } }
     }

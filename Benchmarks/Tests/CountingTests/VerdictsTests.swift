@@ -2,7 +2,7 @@ import Testing
 
 @testable import Counting
 
-@Suite("Counts of instructions are held against thresholds")
+@Suite("Verdicts on counts of instructions")
 struct VerdictsTests {
     private let read = Verdicts.Subject(name: "read", tolerance: 0.03)
 
@@ -15,26 +15,26 @@ struct VerdictsTests {
         return verdict
     }
 
-    @Test("what is within the tolerance is kept")
+    @Test("A count within the tolerance keeps its threshold")
     func kept() {
         for count in [97_000, 99_900, 100_000, 103_000] {
             #expect(verdict(count, threshold: 100_000) == .kept)
         }
     }
 
-    @Test("more fails, and so does less, until it is recorded")
+    @Test("A count above or below the tolerance fails until it is recorded")
     func broken() {
         #expect(verdict(103_100, threshold: 100_000) == .worse)
         #expect(verdict(96_900, threshold: 100_000) == .better)
     }
 
-    @Test("what has no threshold, or was not counted, fails")
+    @Test("An operation fails that has no threshold or was not counted")
     func unknown() {
         #expect(verdict(100_000, threshold: nil) == .unknown)
         #expect(verdict(nil, threshold: 100_000) == .unknown)
     }
 
-    @Test("a line of the table says what was broken")
+    @Test("The table names the threshold that was missed")
     func table() {
         let verdicts = Verdicts(
             counts: Counts(byName: ["read": 200]), thresholds: Counts(byName: ["read": 100]),

@@ -1,10 +1,10 @@
 import EspalierRecords
 import EspalierStore
 
-/// The same message twice: as the tree that Swift sees, and as the records it is stored in.
+/// The same message twice: as the tree that Swift sees, and as the records in the cache.
 struct TreeAndRecords {
     let tree: Outline
-    /// In the order in which the tree names them, each once.
+    /// Each record once, in the order in which the tree refers to them.
     let records: [Outline]
 
     init(_ message: Message, in cache: NormalizedCache) throws {
@@ -25,7 +25,7 @@ struct TreeAndRecords {
     }
 }
 
-/// Records as outlines, from one down.
+/// Makes outlines of a record and of all records below it.
 private struct RecordCollection {
     private let inspection: Inspection
     private var names: RecordNames
@@ -73,7 +73,7 @@ private struct RecordCollection {
 }
 
 extension Message {
-    /// As Swift sees it: every model stands where it is shown.
+    /// The message as Swift sees it: every model stands where it is shown.
     fileprivate var outline: Outline {
         Outline(
             line: StyledLine(modelIdentifier ?? "", .name),
@@ -105,5 +105,132 @@ extension Attachment {
 extension Outline {
     fileprivate static func field(_ name: String, _ value: String) -> Outline {
         Outline(label: name, line: StyledLine("\"\(value)\""))
+    }
+}
+
+/// A tree to be drawn: a line, and branches below it.
+///
+///     Message:1
+///     ├ text    "Meow"
+///     └ sender  Person:1
+///       └ name  "Ada"
+struct Outline: Sendable, Equatable {
+    /// The name of a field, which stands before the line, in a column of its own.
+    var label = ""
+    var line: StyledLine
+    var branches: [Outline] = []
+
+    /// The lines of the drawing. The values of all levels stand in one column.
+    var lines: [StyledLine] {
+        let column = labelColumns
+        return [line] + branches.drawn(behind: "", column: column)
+    }
+
+    /// The width of the widest label, with the branches before it.
+    private var labelColumns: Int {
+        branches.map { 2 + max($0.label.terminalColumns, $0.labelColumns) }.max() ?? 0
+    }
+}
+
+extension [Outline] {
+    fileprivate func drawn(behind stem: String, column: Int) -> [StyledLine] {
+        enumerated().flatMap { index, branch -> [StyledLine] in
+            let isLast = index == count - 1
+            let start = StyledLine(stem + (isLast ? "└ " : "├ "), .faint)
+            return [start + branch.labelled(upTo: column - start.columns)]
+                + branch.branches.drawn(behind: stem + (isLast ? "  " : "│ "), column: column)
+        }
+    }
+}
+
+extension Outline {
+    fileprivate func labelled(upTo column: Int) -> StyledLine {
+        guard !label.isEmpty else { return line }
+        guard line.columns > 0 else { return StyledLine(label) }
+        return StyledLine(label).fitted(to: column) + StyledLine("  ") + line
+    }
+}
+
+/// Two texts in columns of the same width, each under its title.
+///
+///     the tree         │  the records
+///     Message:1        │  Message:1
+///     └ sender  …      │  └ sender  → Person:1
+struct SideBySide: Sendable {
+    let left: (title: String, lines: [StyledLine])
+    let right: (title: String, lines: [StyledLine])
+
+    private static let separator = " │ "
+
+    /// Returns lines of at most `width` columns without trailing spaces. Text that does not fit
+    /// ends in an ellipsis.
+    func lines(width: Int) -> [StyledLine] {
+        let half = max(1, (width - Self.separator.terminalColumns) / 2)
+        let left = [StyledLine(left.title, .title)] + left.lines
+        let right = [StyledLine(right.title, .title)] + right.lines
+        return (0..<max(left.count, right.count)).map { index in
+            let start = index < left.count ? left[index] : StyledLine()
+            guard index < right.count, right[index].columns > 0 else {
+                return start.fitted(to: half)
+                    + StyledLine(String(Self.separator.dropLast()), .faint)
+            }
+            return start.fitted(to: half) + StyledLine(Self.separator, .faint)
+                + right[index].cut(to: half)
+        }
+    }
+}
+
+/// A line made of pieces that look different on a terminal.
+///
+/// Example: `StyledLine("├ ", .faint) + StyledLine("Person:1", .name)`.
+struct StyledLine: Sendable, Equatable {
+    struct Piece: Sendable, Equatable {
+        let text: String
+        let style: TextStyle
+    }
+
+    private(set) var pieces: [Piece]
+
+    /// Makes control characters visible: a terminal would obey them.
+    init(_ text: String = "", _ style: TextStyle = .plain) {
+        pieces = text.isEmpty ? [] : [Piece(text: text.withVisibleControls, style: style)]
+    }
+
+    static func + (a: StyledLine, b: StyledLine) -> StyledLine {
+        var line = a
+        line.pieces += b.pieces
+        return line
+    }
+
+    var text: String { pieces.map(\.text).joined() }
+
+    var columns: Int { pieces.reduce(0) { $0 + $1.text.terminalColumns } }
+
+    /// Returns the line with spaces behind it up to `width` columns, or its beginning and an
+    /// ellipsis if it is wider.
+    func fitted(to width: Int) -> StyledLine {
+        let line = cut(to: width)
+        // The ellipsis may replace a character of two columns.
+        return line + StyledLine(String(repeating: " ", count: max(0, width - line.columns)))
+    }
+
+    /// Returns the line, or its beginning and an ellipsis if it is wider than `width` columns.
+    func cut(to width: Int) -> StyledLine {
+        guard columns > width else { return self }
+        var left = width - 1
+        var line = StyledLine()
+        for piece in pieces {
+            let kept = piece.text.prefix { character in
+                left -= character.terminalColumns
+                return left >= 0
+            }
+            line.pieces.append(Piece(text: kept + (left < 0 ? "…" : ""), style: piece.style))
+            guard left >= 0 else { break }
+        }
+        return line
+    }
+
+    func painted(_ palette: Palette) -> String {
+        pieces.map { palette.paint($0.text, $0.style) }.joined()
     }
 }

@@ -1,18 +1,19 @@
+import EspalierFixtures
 import EspalierLMDB
 import EspalierStore
 
-/// What is found wrong, from facts alone: every rule can be tried without a file.
+/// Derives findings from facts alone, so that every rule can be tested without a file.
 struct Diagnosis {
     private(set) var findings: [Finding] = []
 
-    /// Commits that a snapshot may be behind before it is worth a word: a read lasts microseconds.
+    /// The number of commits that a snapshot may be behind: a read lasts microseconds.
     private static let longLag: UInt64 = 1_000
     private static let nearlyFull = 0.9
-    /// Pages above the watermark that are no more than a commit on its way.
+    /// The number of pages above the watermark that a commit in progress may use.
     private static let slack = 64
     private static let nearlyPinned = 0.8
 
-    /// File systems whose locks and maps are not shared between the machines that mount them.
+    /// File systems that do not share locks and memory maps between the machines that mount them.
     private static let remoteTypes: Set<String> = [
         "9p", "afs", "afpfs", "ceph", "cifs", "davfs", "fuse.sshfs", "fuse.glusterfs", "fuse.s3fs",
         "glusterfs",
@@ -21,7 +22,7 @@ struct Diagnosis {
     ]
     private static let memoryTypes: Set<String> = ["ramfs", "tmpfs"]
 
-    /// `history` is what the cache has done over its life.
+    /// - Parameter history: The activity of the cache over its life.
     init(of surroundings: Surroundings, _ condition: CacheCondition?, history: CacheHistory? = nil)
     {
         if surroundings.machinePage != 4_096 { add(machinePage: surroundings.machinePage) }
@@ -35,8 +36,8 @@ struct Diagnosis {
             findings.append(
                 .warning(
                     "generations",
-                    "\(condition.leftGenerations.count) left behind when a switch was cut short.",
-                    "The next switch removes them; until then they take room beside the budget."))
+                    "\(condition.leftGenerations.count) left behind by an interrupted switch.",
+                    "The next switch removes them; until then they take space beyond the budget."))
         }
     }
 
@@ -48,7 +49,7 @@ struct Diagnosis {
         findings.append(
             .problem(
                 "page", "This system has pages of \(machinePage) bytes.",
-                "LMDB 0.9 is known to fail on pages larger than 4 KiB: try it before relying on it."
+                "LMDB 0.9 is known to fail on pages larger than 4 KiB: test before relying on it."
             ))
     }
 
@@ -58,7 +59,10 @@ struct Diagnosis {
                 findings.append(
                     .problem(
                         "file system", "\(mount.type) is a network file system.",
-                        "Locks and memory maps are not shared over it, and the cache can be damaged. Use a local disk."
+                        """
+                        It does not share locks and memory maps, which can damage the cache. Use a \
+                        local disk.
+                        """
                     )
                 )
             }
@@ -66,7 +70,7 @@ struct Diagnosis {
                 findings.append(
                     .warning(
                         "file system", "\(mount.type) is in memory.",
-                        "The cache is gone after a restart."))
+                        "The cache is lost after a restart."))
             }
             if mount.isReadOnly {
                 findings.append(
@@ -79,8 +83,11 @@ struct Diagnosis {
             findings.append(
                 .warning(
                     "permissions",
-                    "Others may open the directory: its mode is \(String(mode & 0o7777, radix: 8)).",
-                    "chmod 700 keeps what is cached private."))
+                    """
+                    Other users may open the directory: its mode is \
+                    \(String(mode & 0o7777, radix: 8)).
+                    """,
+                    "chmod 700 keeps the cache private."))
         }
     }
 
@@ -90,17 +97,23 @@ struct Diagnosis {
         findings.append(
             .warning(
                 "disk",
-                "\(SizeArgument.formatted(free)) are free, and the cache may grow by \(SizeArgument.formatted(growth)).",
-                "Free some space, or writes will fail before the budget is used."))
+                """
+                \(SizeArgument.formatted(free)) are free, and the cache may grow by \
+                \(SizeArgument.formatted(growth)).
+                """,
+                "Free some space, or writes will fail before the budget is used up."))
     }
 
-    /// A full cache is nothing to complain about: it evicts. Unless it does not come down.
+    /// Adds a finding if eviction does not bring the cache below its watermark.
     private mutating func add(_ pages: PageUsage, usable: Int) {
         guard pages.used > usable + Self.slack else { return }
         findings.append(
             .warning(
                 "budget", "\(pages.used) pages are used, and the cache evicts above \(usable).",
-                "Something keeps it from evicting: pins, or a reader. Unpin something, or raise the budget: espalier budget."
+                """
+                Pins or a reader keep it from evicting. Unpin records, or raise the budget with \
+                espalier budget.
+                """
             ))
     }
 
@@ -111,10 +124,13 @@ struct Diagnosis {
                 .warning(
                     "pins",
                     """
-                    Pinned records take up to \(SizeArgument.formatted(history.pinnedBytes.bytes)) of the \
-                    \(SizeArgument.formatted(limit)) they may.
+                    Pinned records take up to \(SizeArgument.formatted(history.pinnedBytes.bytes)) \
+                    of the \(SizeArgument.formatted(limit)) allowed.
                     """,
-                    "Writes to them fail beyond that. Unpin something, or raise the budget: espalier budget."
+                    """
+                    Writes to them fail beyond that. Unpin records, or raise the budget with \
+                    espalier budget.
+                    """
                 ))
         }
         for (reason, count) in history.droppedWrites.sorted(by: { $0.key < $1.key }) {
@@ -128,22 +144,40 @@ struct Diagnosis {
             findings.append(
                 .warning(
                     "generations",
-                    "Replaced by an empty one \(count == 1 ? "once" : "\(count) times"): \(reason).",
-                    "What was stored before is fetched anew. If it goes on, look at the disk."))
+                    """
+                    Replaced by an empty one \(count == 1 ? "once" : "\(count) times"): \(reason).
+                    """,
+                    """
+                    Its records were lost and must be fetched again. If it happens again, check \
+                    the disk.
+                    """
+                ))
         }
     }
 
     private static func advice(onDropped reason: String) -> String {
         switch reason {
         case "full":
-            "They did not fit, even alone. Store less at once, or raise the budget: espalier budget."
+            """
+            Each was too large even alone. Store less at once, or raise the budget with espalier \
+            budget.
+            """
         case "treeTooLarge":
-            "A write takes an eighth of the budget at most. Store it in parts, or: espalier budget."
-        case "pagesHeld": "A reader kept pages from being used again. See to it that reads end."
+            """
+            A write may take an eighth of the budget. Store it in parts, or raise the budget with \
+            espalier budget.
+            """
+        case "pagesHeld": "A reader kept pages from being reused. Make sure that reads end."
         case "pinnedFull":
-            "What is pinned left too little room. Unpin something, or raise the budget: espalier budget."
+            """
+            Pinned records left too little space. Unpin some, or raise the budget with espalier \
+            budget.
+            """
         case "queueFull":
-            "Writes came faster than they could be committed. Write less often, or raise queueLimit."
+            """
+            Writes came faster than they could be committed. Write less often, or raise \
+            queueLimit.
+            """
         case "diskFull": "Free some space."
         default: "espalier verify looks for damage."
         }
@@ -156,14 +190,60 @@ struct Diagnosis {
                 .warning(
                     "readers",
                     "Process \(reader.processIdentifier) reads a snapshot \(lag) commits old.",
-                    "Pages that eviction frees can't be used again while it does. Let it finish, or end it."
+                    """
+                    It keeps the pages that eviction frees from being reused. Let it finish, or \
+                    end it.
+                    """
                 ))
         }
         guard Double(readers.count) > Self.nearlyFull * Double(slots) else { return }
         findings.append(
             .warning(
-                "readers", "\(readers.count) of \(slots) slots of the reader table are taken.",
-                "When all are, further reads miss. Close caches in processes that do not need them."
+                "readers", "\(readers.count) of \(slots) slots of the reader table are in use.",
+                "When all are in use, further reads miss. Close caches that processes do not need."
             ))
+    }
+}
+
+/// A problem or a warning, and what to do about it.
+struct Finding: Sendable, Equatable {
+    enum Severity: String, Sendable {
+        /// The cache works, but may fail later.
+        case warning
+        /// The cache does not work, or can lose records.
+        case problem
+    }
+
+    let severity: Severity
+    /// The subject, in a word or two.
+    let about: String
+    let detail: String
+    let advice: String
+
+    static func warning(_ about: String, _ detail: String, _ advice: String) -> Finding {
+        Finding(severity: .warning, about: about, detail: detail, advice: advice)
+    }
+
+    static func problem(_ about: String, _ detail: String, _ advice: String) -> Finding {
+        Finding(severity: .problem, about: about, detail: detail, advice: advice)
+    }
+}
+
+/// The facts about the past and the pins of a cache that a diagnosis needs.
+struct CacheHistory: Sendable {
+    var budget = ByteCount(0)
+    /// An upper bound of the bytes of pinned records.
+    var pinnedBytes = ByteCount(0)
+    var droppedWrites: [String: Int] = [:]
+    var generationsReplaced: [String: Int] = [:]
+
+    init() {}
+
+    init(of cache: NormalizedCache) throws {
+        let statistics = try cache.statistics()
+        budget = statistics.budget
+        droppedWrites = statistics.droppedWrites
+        generationsReplaced = statistics.generationsReplaced
+        pinnedBytes = try cache.inspect { try $0.pinnedBytes }
     }
 }

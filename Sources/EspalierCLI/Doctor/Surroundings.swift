@@ -1,4 +1,5 @@
 import EspalierCompression
+import EspalierFixtures
 import EspalierLMDB
 import Foundation
 
@@ -8,18 +9,18 @@ import Glibc
 import Darwin
 #endif
 
-/// What a cache stands on: libraries, system, disk.
+/// The libraries, the system and the disk that a cache uses.
 struct Surroundings: Sendable {
     var tool = Version.number
     var lmdb = LMDBLibrary.version
     var zstd = ZstdLibrary.version
     var system = ProcessInfo.processInfo.operatingSystemVersionString
     var machinePage = Int(sysconf(Int32(_SC_PAGESIZE)))
-    /// Of the cache's directory; nil without one, and where it can't be told.
+    /// The disk of the directory of the cache; nil without a cache.
     var disk: Disk?
 
     struct Disk: Sendable {
-        /// Nil where the system does not tell.
+        /// Nil if the system does not report it.
         var mount: MountTable.Mount?
         var freeBytes: Int?
         /// The directory's permission bits.
@@ -28,21 +29,23 @@ struct Surroundings: Sendable {
 
     init() {}
 
-    /// With the disk that the directory at `path` is on.
+    /// Describes the system with the disk of the directory at `path`.
     init(of path: String) {
         let folder = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         let files = FileManager.default
         let space = try? files.attributesOfFileSystem(forPath: folder)[.systemFreeSize] as? NSNumber
         let mode = try? files.attributesOfItem(atPath: folder)[.posixPermissions] as? NSNumber
-        disk = Disk(mount: Self.mount(of: folder), freeBytes: space?.intValue, mode: mode?.intValue)
+        disk = Disk(
+            mount: MountTable.ofThisSystem()?.mount(of: folder), freeBytes: space?.intValue,
+            mode: mode?.intValue)
     }
+}
 
-    private static func mount(of folder: String) -> MountTable.Mount? {
-        guard let file = FileHandle(forReadingAtPath: "/proc/self/mountinfo"),
-            let data = try? file.readToEnd()
-        else {
-            return nil
-        }
-        return MountTable(parsing: String(decoding: data, as: UTF8.self)).mount(of: folder)
+/// The versions of the tool and of its libraries.
+enum Version {
+    static let number = "0.1.0"
+
+    static var current: String {
+        "espalier \(number), LMDB \(LMDBLibrary.version), zstd \(ZstdLibrary.version)"
     }
 }

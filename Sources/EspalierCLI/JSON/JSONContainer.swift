@@ -1,8 +1,8 @@
-/// An array or an object of which the parser has seen the beginning.
+/// An array or an object that the parser has not read to its end.
 struct JSONContainer {
     let kind: Kind
 
-    /// Of the member whose value is next.
+    /// The name of the member whose value is next.
     var name = ""
 
     private var elements: [JSONValue] = []
@@ -49,11 +49,56 @@ extension JSONContainer.Kind {
         }
     }
 
-    /// What may follow a value in here.
+    /// The tokens that may follow a value, for an error message.
     var continuation: String {
         switch self {
         case .array: "',' or ']'"
         case .object: "',' or '}'"
         }
+    }
+}
+
+/// The members of an object during parsing. A repeated name replaces the value of the first member
+/// with that name.
+struct JSONMemberList {
+    /// Up to this count, a linear search is faster than hashing every name.
+    private static let linearSearchLimit = 12
+
+    private(set) var members: [JSONMember] = []
+    private var positions: [ByteName: Int] = [:]
+
+    mutating func insert(_ member: JSONMember) {
+        if let position = position(of: member.name) {
+            members[position].value = member.value
+            return
+        }
+        members.append(member)
+        if members.count == Self.linearSearchLimit + 1 {
+            for (position, member) in members.enumerated() {
+                positions[ByteName(name: member.name)] = position
+            }
+        } else if members.count > Self.linearSearchLimit {
+            positions[ByteName(name: member.name)] = members.count - 1
+        }
+    }
+
+    func contains(_ name: String) -> Bool { position(of: name) != nil }
+
+    private func position(of name: String) -> Int? {
+        if members.count <= Self.linearSearchLimit {
+            return members.firstIndex { $0.name.hasSameBytes(as: name) }
+        }
+        return positions[ByteName(name: name)]
+    }
+
+    private struct ByteName: Hashable {
+        var name: String
+
+        static func == (left: ByteName, right: ByteName) -> Bool {
+            left.name.hasSameBytes(as: right.name)
+        }
+
+        // Equivalent strings have the same hash, and so have strings with equal bytes.
+        func hash(into hasher: inout Hasher) { hasher.combine(name) }
     }
 }

@@ -1,24 +1,26 @@
 /// A strict parser for RFC 8259.
 ///
-/// Not Foundation's, because `JSONSerialization` loses what a round trip must keep: whether a
-/// number was written as 1 or 1.0, digits beyond a `Double`'s precision, and the order of members.
+/// The tool does not use Foundation's `JSONSerialization`, which loses what a round trip must keep:
+/// whether a number was written as 1 or 1.0, digits beyond the precision of a `Double`, and the
+/// order of members.
 ///
 ///     let value = try JSONParser.parse(Array(#"{"id": 7}"#.utf8))
 ///
-/// Works on bytes and copies runs of them; the cost is linear in the input. Nesting takes no stack
-/// here, but is bounded, because writing, comparing and freeing a value recurse as deep as it is
-/// nested.
+/// The cost is linear in the input. The parser does not recurse, but bounds the depth of nesting,
+/// because writing, comparing and freeing a value recurse.
 struct JSONParser {
     static let defaultMaximumDepth = 512
 
-    let bytes: [UInt8]
-    let start: Int
-    let maximumDepth: Int
-    let allowsDuplicateNames: Bool
-    var index: Int
+    private let bytes: [UInt8]
+    private let start: Int
+    private let maximumDepth: Int
+    private let allowsDuplicateNames: Bool
+    private var index: Int
 
-    /// The one value that `bytes` holds. A byte order mark in front of it is skipped. Of members
-    /// with one name the last counts, where they are allowed.
+    /// Parses the one value that `bytes` holds, after an optional byte order mark.
+    ///
+    /// - Parameter allowsDuplicateNames: Whether an object may have several members of one name, of
+    ///   which the last value counts. Otherwise they are an error.
     static func parse(
         _ bytes: [UInt8], maximumDepth: Int = defaultMaximumDepth, allowsDuplicateNames: Bool = true
     ) throws(JSONParseError) -> JSONValue {
@@ -39,9 +41,7 @@ struct JSONParser {
         start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         index = start
     }
-}
 
-extension JSONParser {
     private mutating func parseValue() throws(JSONParseError) -> JSONValue {
         var open: [JSONContainer] = []
         while true {
@@ -61,7 +61,7 @@ extension JSONParser {
                 value = try parseScalar()
             }
 
-            // The value may be the last of its container, which may be the last of its own.
+            // The value may end its container, which may end the one around it, and so on.
             while let last = open.indices.last {
                 open[last].append(value)
                 skipWhitespace()
@@ -78,7 +78,7 @@ extension JSONParser {
         }
     }
 
-    /// Reads the name in front of a member's value; elements have none.
+    /// Reads the name of a member. Does nothing in an array.
     private mutating func parseName(into container: inout JSONContainer) throws(JSONParseError) {
         guard container.kind == .object else { return }
         skipWhitespace()
@@ -111,5 +111,260 @@ extension JSONParser {
         guard bytes[index...].starts(with: text) else { throw missing("a value") }
         index += text.count
         return value
+    }
+
+    private func peek() -> UInt8? {
+        index < bytes.count ? bytes[index] : nil
+    }
+
+    /// Skips `byte` if it is next, and returns whether it was.
+    private mutating func skip(_ byte: UInt8) -> Bool {
+        guard peek() == byte else { return false }
+        index += 1
+        return true
+    }
+
+    private mutating func skipWhitespace() {
+        while index < bytes.count {
+            switch bytes[index] {
+            case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"):
+                index += 1
+            default: return
+            }
+        }
+    }
+
+    /// Returns the error for a missing `what` at the current position.
+    private func missing(_ what: String) -> JSONParseError {
+        error(index < bytes.count ? .expected(what) : .endsBefore(what))
+    }
+
+    private func error(_ problem: JSONParseError.Problem) -> JSONParseError {
+        error(problem, at: index)
+    }
+
+    private func error(_ problem: JSONParseError.Problem, at offset: Int) -> JSONParseError {
+        JSONParseError(problem, at: offset, of: bytes, startingAt: start)
+    }
+}
+
+extension UInt8 {
+    var isASCIIDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+}
+
+extension JSONParser {
+    private mutating func parseNumber() throws(JSONParseError) -> JSONNumber {
+        let first = index
+        let isNegative = skip(UInt8(ascii: "-"))
+        let whole = index
+        if !skip(UInt8(ascii: "0")) { try skipDigits() }
+        let wholeEnd = index
+        if skip(UInt8(ascii: ".")) { try skipDigits() }
+        if skip(UInt8(ascii: "e")) || skip(UInt8(ascii: "E")) {
+            if !skip(UInt8(ascii: "+")) { _ = skip(UInt8(ascii: "-")) }
+            try skipDigits()
+        }
+        let text = bytes[first..<index]
+        return index == wholeEnd
+            ? wholeNumber(text, digits: bytes[whole..<wholeEnd], isNegative: isNegative)
+            : fractionalNumber(text)
+    }
+
+    private mutating func skipDigits() throws(JSONParseError) {
+        let first = index
+        while let byte = peek(), byte.isASCIIDigit { index += 1 }
+        if index == first { throw missing("a digit") }
+    }
+
+    private func wholeNumber(
+        _ text: ArraySlice<UInt8>, digits: ArraySlice<UInt8>, isNegative: Bool
+    ) -> JSONNumber {
+        var magnitude: UInt64 = 0
+        for byte in digits {
+            let (product, overflows) = magnitude.multipliedReportingOverflow(by: 10)
+            let (sum, carries) = product.addingReportingOverflow(UInt64(byte - UInt8(ascii: "0")))
+            if overflows || carries { return .literal(String(decoding: text, as: UTF8.self)) }
+            magnitude = sum
+        }
+        if !isNegative {
+            return Int64(exactly: magnitude).map(JSONNumber.int) ?? .uint(magnitude)
+        }
+        // Integers have no negative zero.
+        if magnitude == 0 { return .double(-0.0) }
+        if magnitude <= Int64.min.magnitude {
+            return .int(Int64(truncatingIfNeeded: 0 &- magnitude))
+        }
+        return .literal(String(decoding: text, as: UTF8.self))
+    }
+
+    private func fractionalNumber(_ text: ArraySlice<UInt8>) -> JSONNumber {
+        let decimal = DecimalLiteral(text)
+        if let value = decimal.exactDouble { return .double(value) }
+        let literal = String(decoding: text, as: UTF8.self)
+        guard let value = Double(literal), value.isFinite,
+            DecimalLiteral(value.description.utf8) == decimal
+        else { return .literal(literal) }
+        return .double(value)
+    }
+
+    /// Parses a string, whose opening quote is next.
+    private mutating func parseString() throws(JSONParseError) -> String {
+        index += 1
+        let opening = index
+        skipPlainBytes()
+        if peek() == UInt8(ascii: "\"") {
+            let text = try validated(opening..<index)
+            index += 1
+            return text
+        }
+
+        var unescaped: [UInt8] = []
+        var runStart = opening
+        while true {
+            // Validates each run on its own, so that an error can name the position in the input.
+            unescaped.append(contentsOf: try validated(runStart..<index).utf8)
+            switch peek() {
+            case UInt8(ascii: "\""):
+                index += 1
+                return String(decoding: unescaped, as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                try parseEscape(into: &unescaped)
+            case nil:
+                throw missing("the closing quote of a string")
+            default:
+                throw error(.unescapedControlCharacter)
+            }
+            runStart = index
+            skipPlainBytes()
+        }
+    }
+
+    /// Skips to the next quote, backslash or control character.
+    private mutating func skipPlainBytes() {
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { return }
+            index += 1
+        }
+    }
+
+    private func validated(_ range: Range<Int>) throws(JSONParseError) -> String {
+        if let text = String(validating: bytes[range], as: UTF8.self) { return text }
+        var decoder = UTF8()
+        var iterator = bytes[range].makeIterator()
+        var offset = range.lowerBound
+        while case .scalarValue(let scalar) = decoder.decode(&iterator) {
+            offset += UTF8.width(scalar)
+        }
+        throw error(.invalidUTF8, at: offset)
+    }
+
+    private mutating func parseEscape(into unescaped: inout [UInt8]) throws(JSONParseError) {
+        let escape = index
+        index += 1
+        let character = peek()
+        index += 1
+        switch character {
+        case UInt8(ascii: "\""): unescaped.append(UInt8(ascii: "\""))
+        case UInt8(ascii: "\\"): unescaped.append(UInt8(ascii: "\\"))
+        case UInt8(ascii: "/"): unescaped.append(UInt8(ascii: "/"))
+        case UInt8(ascii: "b"): unescaped.append(0x08)
+        case UInt8(ascii: "f"): unescaped.append(0x0C)
+        case UInt8(ascii: "n"): unescaped.append(UInt8(ascii: "\n"))
+        case UInt8(ascii: "r"): unescaped.append(UInt8(ascii: "\r"))
+        case UInt8(ascii: "t"): unescaped.append(UInt8(ascii: "\t"))
+        case UInt8(ascii: "u"):
+            unescaped.append(contentsOf: String(Character(try parseScalar(escapedAt: escape))).utf8)
+        default:
+            index -= 1
+            throw missing("one of \" \\ / b f n r t u after a backslash")
+        }
+    }
+
+    /// Parses the scalar of the `\u` escape at `escape`, with both halves of a surrogate pair.
+    private mutating func parseScalar(escapedAt escape: Int) throws(JSONParseError)
+        -> Unicode.Scalar
+    {
+        let unit = try parseHexDigits()
+        if let scalar = Unicode.Scalar(unit) { return scalar }
+        guard UTF16.isLeadSurrogate(unit),
+            bytes[index...].starts(with: [UInt8(ascii: "\\"), UInt8(ascii: "u")])
+        else { throw error(.unpairedSurrogate, at: escape) }
+        index += 2
+        let second = try parseHexDigits()
+        guard UTF16.isTrailSurrogate(second) else {
+            throw error(.unpairedSurrogate, at: escape)
+        }
+        return UTF16.decode(UTF16.EncodedScalar([unit, second]))
+    }
+
+    private mutating func parseHexDigits() throws(JSONParseError) -> UInt16 {
+        var unit: UInt16 = 0
+        for _ in 0..<4 {
+            let digit: UInt8
+            switch peek() {
+            case let byte? where byte.isASCIIDigit:
+                digit = byte - UInt8(ascii: "0")
+            case let byte? where (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20):
+                digit = (byte | 0x20) - UInt8(ascii: "a") + 10
+            default:
+                throw missing("four hexadecimal digits after \\u")
+            }
+            unit = unit << 4 | UInt16(digit)
+            index += 1
+        }
+        return unit
+    }
+}
+
+/// The position of the first error in a JSON text, and what the parser expected there. Holds no
+/// part of the text.
+struct JSONParseError: Error, Equatable {
+    /// Counted from 1.
+    var line: Int
+
+    /// Counted from 1, in Unicode scalars.
+    var column: Int
+
+    var problem: Problem
+
+    enum Problem: Equatable {
+        case expected(String)
+        case endsBefore(String)
+        case tooDeep(limit: Int)
+        case invalidUTF8
+        case unpairedSurrogate
+        case unescapedControlCharacter
+        case duplicateName
+    }
+}
+
+extension JSONParseError {
+    init(_ problem: Problem, at offset: Int, of bytes: [UInt8], startingAt start: Int) {
+        let before = bytes[start..<offset]
+        let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? start
+        self.line = 1 + before.count { $0 == UInt8(ascii: "\n") }
+        self.column = 1 + bytes[lineStart..<offset].count { !UTF8.isContinuation($0) }
+        self.problem = problem
+    }
+}
+
+extension JSONParseError: CustomStringConvertible {
+    var description: String { "line \(line), column \(column): \(problem)" }
+}
+
+extension JSONParseError.Problem: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .expected(let what): "expected \(what)"
+        case .endsBefore(let what): "expected \(what), found the end of the input"
+        case .tooDeep(let limit): "arrays and objects are nested more than \(limit) levels deep"
+        case .invalidUTF8: "the text is not valid UTF-8"
+        case .unpairedSurrogate:
+            "a \\u escape holds half of a surrogate pair without its other half"
+        case .unescapedControlCharacter:
+            "a control character in a string must be written as an escape"
+        case .duplicateName: "an object has two members of this name"
+        }
     }
 }

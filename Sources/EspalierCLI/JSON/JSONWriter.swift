@@ -2,8 +2,7 @@
 ///
 ///     print(JSONWriter(style: .pretty).string(from: ["id": 7]))
 ///
-/// The text of a value is always valid JSON. Infinities and NaN, which no JSON text can have
-/// produced, become `null`.
+/// The text is always valid JSON. Infinities and NaN, which no JSON text contains, become `null`.
 struct JSONWriter {
     var style: Style = .compact
     var memberOrder: MemberOrder = .given
@@ -28,9 +27,7 @@ struct JSONWriter {
         write(value, level: 0, to: &output)
         return output
     }
-}
 
-extension JSONWriter {
     private func write(_ value: JSONValue, level: Int, to output: inout [UInt8]) {
         switch value {
         case .null: output.append(contentsOf: "null".utf8)
@@ -77,9 +74,7 @@ extension JSONWriter {
         case .sorted: members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         }
     }
-}
 
-extension JSONWriter {
     private func write(_ text: String, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
         if text.utf8.contains(where: Self.needsEscape) {

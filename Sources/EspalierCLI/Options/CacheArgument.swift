@@ -3,12 +3,14 @@ import EspalierRecords
 import EspalierStore
 import Foundation
 
-/// The cache that a verb is about.
+/// The argument that names the cache of a command, and the ways to open it.
 struct CacheArgument: ParsableArguments {
     @Argument(help: "The directory of the cache.", completion: .directory)
     var cache: String
 
-    /// Opens the cache. Throws when there is none, and leaves everything as it was.
+    /// Opens the cache.
+    ///
+    /// - Throws: `CommandFailure` if there is no cache, which is not created.
     func openExisting(compression: Compression? = nil) throws(CommandFailure) -> NormalizedCache {
         try Self.openExisting(at: cache, compression: compression)
     }
@@ -24,7 +26,7 @@ struct CacheArgument: ParsableArguments {
         }
     }
 
-    /// Opens the cache if there is one.
+    /// Opens the cache, or returns nil if there is none.
     func openIfThere() throws(CommandFailure) -> NormalizedCache? {
         do {
             return try NormalizedCache.existing(directory: cache, configuration: .commandLine())
@@ -35,7 +37,7 @@ struct CacheArgument: ParsableArguments {
         }
     }
 
-    /// Opens the cache, which is made, with `budget`, if it is not there.
+    /// Opens the cache, or creates it with `budget` if there is none.
     func openOrCreate(
         budget: SizeArgument?, compression: Compression?
     ) throws(CommandFailure) -> NormalizedCache {
@@ -47,7 +49,10 @@ struct CacheArgument: ParsableArguments {
             let stored = try cache.statistics().budget
             if let budget, stored.bytes != budget.bytes {
                 Console.note(
-                    "the cache keeps its budget of \(SizeArgument.formatted(stored.bytes)); espalier budget changes it."
+                    """
+                    the cache keeps its budget of \(SizeArgument.formatted(stored.bytes)); \
+                    espalier budget changes it.
+                    """
                 )
             }
             return cache
@@ -56,25 +61,44 @@ struct CacheArgument: ParsableArguments {
         }
     }
 
-    /// No cache is made among other files: its directory is its own, and a wrong path would be hard
-    /// to clean up.
+    /// Throws if the directory holds other files and no cache. A cache owns its directory, and the
+    /// files of a cache at a wrong path would be hard to tell from the others.
     private func requireOwnDirectory() throws(CommandFailure) {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: cache)) ?? []
         guard !files.isEmpty, !files.contains("guard"), !files.contains("current") else { return }
         throw CommandFailure(
-            "\(cache): The directory holds other files and no cache. Name one of its own.")
+            "\(cache): the directory holds other files and no cache. Name a new or empty directory."
+        )
     }
 
     func failure(_ error: CacheError) -> CommandFailure { Self.failure(error, at: cache) }
 
     static func failure(_ error: CacheError, at path: String) -> CommandFailure {
-        let advice = error.code == .noCache ? " Check the path; import makes a new one." : ""
+        let advice =
+            error.code == .noCache ? " Check the path; espalier import creates a cache." : ""
         return CommandFailure("\(path): \(error)\(advice)")
     }
 
-    /// A miss is exit code 2, a cache that can't be read exit code 1.
+    /// Returns the failure for a miss: exit code 1 if the cache cannot be read, 2 for any other
+    /// reason.
     func failure(_ what: String, _ reason: MissReason) -> CommandFailure {
         if case .unavailable(let detail) = reason { return CommandFailure("\(cache): \(detail)") }
         return CommandFailure("\(what): \(reason)", kind: .miss)
+    }
+
+    /// Opens the cache, calls `body` with one snapshot of its records, and closes the cache. The
+    /// result must not refer to the cache.
+    func inspect<R>(_ body: (Inspection) throws -> R) throws(CommandFailure) -> R {
+        let cache = try openExisting()
+        defer { cache.close() }
+        do {
+            return try cache.inspect(body)
+        } catch let error as CommandFailure {
+            throw error
+        } catch let error as CacheError {
+            throw failure(error)
+        } catch {
+            throw CommandFailure("\(self.cache): \(error)")
+        }
     }
 }

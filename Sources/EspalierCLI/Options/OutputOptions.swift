@@ -1,10 +1,32 @@
 import ArgumentParser
 
-/// How a verb prints its result.
+/// The options of a command whose result is a table unless the user asks for another format.
 struct OutputOptions: ParsableArguments, OutputChoice {
-    @Option(help: "How the result is printed.")
+    @Option(help: "The format of the result.")
     var format = Format.table
 
-    @Option(help: "When the result is coloured; auto is on a terminal, unless NO_COLOR is set.")
+    @Option(
+        help: "Whether the result is colored; auto colors on a terminal, unless NO_COLOR is set.")
     var color = ColorChoice.auto
+}
+
+/// The options of a command whose result is JSON unless the user asks for another format.
+struct JSONOutputOptions: ParsableArguments, OutputChoice {
+    @Option(name: .customLong("format"), help: "The format of the result (default: json).")
+    var givenFormat: Format?
+
+    @Option(help: "Whether a table is colored; auto colors on a terminal, unless NO_COLOR is set.")
+    var color = ColorChoice.auto
+
+    var format: Format { givenFormat ?? .json }
+}
+
+// The parser's conformances stand here, so that the types themselves do not import it.
+extension Format: ExpressibleByArgument {}
+extension ColorChoice: ExpressibleByArgument {}
+extension EntryKind: ExpressibleByArgument {}
+extension RankingOrder: ExpressibleByArgument {}
+
+extension SizeArgument: ExpressibleByArgument {
+    init?(argument: String) { try? self.init(parsing: argument) }
 }

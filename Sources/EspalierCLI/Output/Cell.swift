@@ -1,4 +1,4 @@
-/// One value of a report: what it is, not how it looks.
+/// One value of a report, independent of its format.
 enum Cell: Sendable, Equatable {
     case text(String, TextStyle = .plain)
     case texts([String])
@@ -9,17 +9,15 @@ enum Cell: Sendable, Equatable {
     case share(Double)
     case real(Double, decimals: Int)
     case flag(Bool)
-    /// A flag that is seldom set: a person sees it only where it is.
+    /// A flag that is seldom set. A table prints it only if it is set.
     case mark(Bool)
-    /// How long something took.
+    /// A duration.
     case nanoseconds(Int)
-    /// How long ago something was.
+    /// The time since an event.
     case seconds(Int)
     case nothing
-}
 
-extension Cell {
-    /// For a person.
+    /// The text for a person.
     var shown: String {
         switch self {
         case .text(let text, _): text
@@ -40,7 +38,7 @@ extension Cell {
         if case .text(_, let style) = self { style } else { .plain }
     }
 
-    /// For a program: bytes as plain numbers, shares as fractions.
+    /// The value for a program: bytes as plain numbers, shares as fractions.
     var json: JSONValue {
         switch self {
         case .text(let text, _): .string(text)
@@ -53,7 +51,7 @@ extension Cell {
         }
     }
 
-    /// For a program that reads lines: as `json`, without quotation marks.
+    /// The text for a program that reads CSV: as `json`, without quotation marks.
     var csv: String {
         switch self {
         case .text(let text, _): text
@@ -79,14 +77,14 @@ extension Cell {
         return formatted(Double(nanoseconds) / Double(unit), decimals: 1) + " " + name
     }
 
-    /// `42 s`, `3 min`, `5 h`, `12 d`: the largest unit of which there are two.
+    /// `42 s`, `3 min`, `5 h`, `12 d`: in the largest unit of which there are at least two.
     private static func shown(seconds: Int) -> String {
         let units = [(86_400, "d"), (3_600, "h"), (60, "min")]
         let (unit, name) = units.first { seconds >= 2 * $0.0 } ?? (1, "s")
         return "\(seconds / unit) \(name)"
     }
 
-    /// A point before the decimals, whatever the language of the system.
+    /// Formats with a point before the decimals in every locale.
     private static func formatted(_ value: Double, decimals: Int) -> String {
         guard value.isFinite else { return "\(value)" }
         let scale = (0..<decimals).reduce(1.0) { scale, _ in scale * 10 }
@@ -107,5 +105,30 @@ extension Double {
     fileprivate func quotientAndRemainder(_ divisor: Double) -> (Double, Double) {
         let quotient = (self / divisor).rounded(.down)
         return (quotient, self - quotient * divisor)
+    }
+}
+
+extension Cell {
+    /// Returns the raw size divided by the stored size, or nothing if one of them is unknown.
+    static func ratio(raw: Int?, stored: Int?) -> Cell {
+        guard let raw, let stored, stored > 0 else { return .nothing }
+        return .real(Double(raw) / Double(stored), decimals: 2)
+    }
+
+    /// Returns the duration, or nothing if it is unknown.
+    static func nanoseconds(_ duration: Duration?) -> Cell {
+        duration.map { .nanoseconds(Int(clamping: $0.wholeNanoseconds)) } ?? .nothing
+    }
+
+    /// Returns the duration, or nothing if it is unknown.
+    static func seconds(_ duration: Duration?) -> Cell {
+        duration.map { .seconds(Int(clamping: $0.components.seconds)) } ?? .nothing
+    }
+}
+
+extension Duration {
+    /// The duration in nanoseconds. 128 bits, because 64 hold three centuries only.
+    fileprivate var wholeNanoseconds: Int128 {
+        Int128(components.seconds) * 1_000_000_000 + Int128(components.attoseconds / 1_000_000_000)
     }
 }

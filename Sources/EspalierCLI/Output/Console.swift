@@ -1,10 +1,11 @@
-import ArgumentParser
 import Foundation
 
-/// Standard output for results, standard error for everything else.
+/// Prints results on standard output and everything else on standard error.
 enum Console {
-    /// Prints a result and a newline. Throws when it can't be written: a full disk must not look
-    /// like success.
+    /// Prints a result and a newline.
+    ///
+    /// - Throws: `CommandFailure` if it cannot be written, because a full disk must not look like
+    ///   success; `OutputClosed` if the reader of a pipe has gone.
     static func print(_ text: String) throws {
         try write(Array((text + "\n").utf8))
     }
@@ -13,7 +14,7 @@ enum Console {
         try write(JSONWriter(style: style).bytes(from: value) + [UInt8(ascii: "\n")])
     }
 
-    /// Prints a part of a line.
+    /// Prints a part of a line, without a newline.
     static func write(_ text: String) throws { try write(Array(text.utf8)) }
 
     static func write(_ bytes: [UInt8]) throws {
@@ -22,38 +23,57 @@ enum Console {
         } catch  where InputFile.systemError(error).code == EPIPE {
             throw OutputClosed()
         } catch {
-            throw CommandFailure("standard output can't be written: \(InputFile.reason(error))")
+            throw CommandFailure("standard output cannot be written: \(InputFile.reason(error))")
         }
     }
 
-    /// Something to know that is no error.
-    static func note(_ text: String) { line("note: \(text)") }
+    /// Prints a remark that is not an error on standard error.
+    static func note(_ text: String) { error("note: \(text)") }
 
-    /// Draws on the terminal that standard error is: no newline, no prefix.
+    /// Tells that the cache evicted records to make room for a command.
+    static func noteEvictions(_ count: Int) {
+        note("\(count) records were evicted to make room. espalier budget raises the limit.")
+    }
+
+    /// Writes to standard error without a newline and without a prefix, to draw on a terminal.
     static func draw(_ text: String) {
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 
-    /// One line on standard error.
-    private static func line(_ text: String) {
+    /// Prints an error as one line on standard error, with control characters made visible.
+    static func error(_ text: String) {
         let text =
             "espalier: "
             + text.split(whereSeparator: \.isNewline).joined(separator: " ").withVisibleControls
             + "\n"
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
+}
 
-    /// Says what went wrong, and ends the process with the code for it.
-    static func exit(with error: any Error) -> Never {
-        if let failure = error as? CommandFailure {
-            line(failure.message)
-            Foundation.exit(failure.kind.rawValue)
+/// The options that say how a result is printed. Commands differ in the default format.
+protocol OutputChoice: Sendable {
+    var format: Format { get }
+    var color: ColorChoice { get }
+}
+
+extension OutputChoice {
+    var palette: Palette { color.palette(isTerminal: Terminal.isOutput) }
+
+    func print(_ result: some Printable) throws { try print(result, as: format) }
+
+    func print(_ result: some Printable, as format: Format) throws {
+        switch format {
+        case .table:
+            try Console.print(result.report.table.text(width: Terminal.width, palette: palette))
+        case .json: try Console.print(result.json)
+        case .csv: try Console.print(result.report.csv)
         }
-        if error is OutputClosed { Foundation.exit(OutputClosed.code) }
-        let code = Espalier.exitCode(for: error)
-        // Help and the version arrive as errors too, and belong on standard output.
-        guard !code.isSuccess else { Espalier.exit(withError: error) }
-        line(Espalier.message(for: error))
-        Foundation.exit(code.rawValue)
     }
+}
+
+/// The format of a result: a table for a person, JSON or CSV for a program.
+enum Format: String, Sendable, CaseIterable {
+    case table
+    case json
+    case csv
 }

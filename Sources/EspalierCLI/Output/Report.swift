@@ -1,5 +1,5 @@
-/// A result as rows of values: the table for a person, the JSON and the CSV for a program are all
-/// made from it.
+/// A result as rows of values, from which the table for a person and the JSON and CSV for a program
+/// are made.
 ///
 ///     var report = Report(.list, columns: [.left("identifier"), .right("bytes", "size")])
 ///     report.append([.text("User:1", .name), .size(131)])
@@ -9,12 +9,12 @@ struct Report: Sendable {
         case list
         /// One row: an object in JSON.
         case single
-        /// One row, shown with a line for each column. A name with a dot in it is a member of an
-        /// object in JSON.
+        /// One row, printed with a line per column. A name with a dot makes a nested object in
+        /// JSON.
         case facts
     }
 
-    /// What programs call a column, and what people read above it.
+    /// The name of a column for programs, and its title for people.
     struct Column: Sendable {
         let name: String
         let title: String
@@ -34,7 +34,7 @@ struct Report: Sendable {
     let layout: Layout
     let columns: [Column]
     private(set) var rows: [[Cell]] = []
-    /// What stands above facts, by the index of the first one below it.
+    /// The headings of groups of facts, by the index of the first fact below.
     private var headings: [Int: String] = [:]
 
     init(_ layout: Layout, columns: [Column]) {
@@ -42,13 +42,13 @@ struct Report: Sendable {
         self.columns = columns
     }
 
-    /// What is said once of one thing.
+    /// Creates a report of one row.
     init(facts: [Fact]) {
         self.init(.facts, columns: facts.map { .right($0.name, $0.title) })
         append(facts.map(\.cell))
     }
 
-    /// The same in groups, each under its title. Titles are for people only.
+    /// Creates a report of one row, in groups with a title each. Titles are for people only.
     init(groups: [(title: String, facts: [Fact])]) {
         self.init(facts: groups.flatMap(\.facts))
         var start = 0
@@ -64,9 +64,7 @@ struct Report: Sendable {
         precondition(layout == .list || rows.isEmpty, "there is one row only")
         rows.append(cells)
     }
-}
 
-extension Report {
     var table: Table {
         guard layout != .facts else { return factTable }
         var table = Table(
@@ -100,7 +98,7 @@ extension Report {
         return layout == .list ? .array(objects) : objects.first ?? .object([])
     }
 
-    /// `a.b` and `a.c` are members `b` and `c` of `a`.
+    /// Returns members in which `a.b` and `a.c` are the members `b` and `c` of `a`.
     private static func nested(_ values: [(path: Substring, value: JSONValue)]) -> [JSONMember] {
         var members: [JSONMember] = []
         var groups: [String: [(path: Substring, value: JSONValue)]] = [:]
@@ -119,8 +117,38 @@ extension Report {
         }
     }
 
-    /// Rows of RFC 4180 under a row of names, with this system's newlines.
+    /// The rows as in RFC 4180 under a row of names, with the newlines of this system.
     var csv: String {
         ([columns.map(\.name)] + rows.map { $0.map(\.csv) }).map(CSV.line).joined(separator: "\n")
+    }
+}
+
+/// A result that can be printed as a table, JSON and CSV.
+protocol Printable {
+    var report: Report { get }
+    /// The JSON of the report, unless its rows of cells cannot express the result.
+    var json: JSONValue { get }
+}
+
+extension Printable {
+    var json: JSONValue { report.json }
+}
+
+extension Report: Printable {
+    var report: Report { self }
+}
+
+/// Comma-separated values as in RFC 4180.
+enum CSV {
+    static func line(_ fields: [String]) -> String { fields.map(quoted).joined(separator: ",") }
+
+    private static func quoted(_ field: String) -> String {
+        let special: Set<Unicode.Scalar> = [",", "\"", "\n", "\r"]
+        guard field.unicodeScalars.contains(where: special.contains) else { return field }
+        return "\""
+            + String(
+                String.UnicodeScalarView(
+                    field.unicodeScalars.flatMap { $0 == "\"" ? [$0, $0] : [$0] }))
+            + "\""
     }
 }

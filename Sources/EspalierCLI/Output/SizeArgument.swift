@@ -1,9 +1,7 @@
-import ArgumentParser
-
-/// A number of bytes as given on a command line: `1048576`, `50MiB`, `50 MB`.
+/// A number of bytes from the command line: `1048576`, `50MiB`, `50 MB`.
 ///
-/// `KiB`, `MiB`, `GiB`, `TiB` count in 1,024s and `KB`, `MB`, `GB`, `TB` in 1,000s, in any case.
-/// A bare `M` is refused, because programs disagree on what it means.
+/// `KiB`, `MiB`, `GiB`, `TiB` are powers of 1,024 and `KB`, `MB`, `GB`, `TB` of 1,000, in any case.
+/// A bare `M` is an error, because programs disagree on its meaning.
 struct SizeArgument: Sendable, Hashable {
     /// Above zero.
     let bytes: Int
@@ -12,7 +10,7 @@ struct SizeArgument: Sendable, Hashable {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard !digits.isEmpty else { throw .notANumber }
         let rest = text[digits.endIndex...]
-        // One space at most, and none without a unit behind it.
+        // Allows one space, if a unit follows it.
         let unit = rest.first == " " && rest.count > 1 ? rest.dropFirst() : rest
         guard let multiplier = Self.multiplier(ofUnit: unit.lowercased()) else {
             throw .unknownUnit
@@ -43,12 +41,12 @@ struct SizeArgument: Sendable, Hashable {
 extension SizeArgument: CustomStringConvertible {
     var description: String { Self.formatted(bytes) }
 
-    /// Bytes for a person to read: `512 B`, `50.0 MiB`.
+    /// Returns bytes as text for a person: `512 B`, `50.0 MiB`.
     static func formatted(_ bytes: Int) -> String {
         var unit = 1
         var name = "B"
         for larger in ["KiB", "MiB", "GiB", "TiB"] {
-            // The last twentieth below a unit would be printed as 1024.0 of the smaller one.
+            // The last twentieth below a unit would print as 1024.0 of the smaller unit.
             guard bytes >= unit * 1024 - unit / 20 else { break }
             unit *= 1024
             name = larger
@@ -60,8 +58,23 @@ extension SizeArgument: CustomStringConvertible {
     }
 }
 
-extension SizeArgument: ExpressibleByArgument {
-    init?(argument: String) {
-        try? self.init(parsing: argument)
+/// The reason why a text is not a size.
+enum SizeArgumentError: Error, Equatable {
+    case notANumber
+    case unknownUnit
+    case zero
+    case tooLarge
+}
+
+extension SizeArgumentError: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .notANumber:
+            "a size starts with a whole number of bytes or of a unit, as in 1048576 or 50MiB"
+        case .unknownUnit:
+            "the unit of a size is one of B, KB, MB, GB, TB, KiB, MiB, GiB, TiB, as in 50MiB"
+        case .zero: "a size is above zero, as in 50MiB"
+        case .tooLarge: "a size is less than 8 EiB, as in 50MiB"
+        }
     }
 }

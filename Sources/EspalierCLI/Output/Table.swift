@@ -4,9 +4,9 @@
 ///     table.append(["Status", "1204"])
 ///     print(table.text(width: 80))
 ///
-/// Where the terminal is narrower than the table, the widest columns of text give way, names last:
-/// their cells end in an ellipsis. Cells may hold text from a cache, so control characters are made
-/// visible: a terminal would obey them.
+/// If the terminal is narrower than the table, the table cuts the cells of the widest text columns
+/// with an ellipsis, those of names last. Cells may hold text from a cache, so the table makes
+/// control characters visible: a terminal would obey them.
 struct Table: Sendable {
     struct Cell: Sendable, Equatable, ExpressibleByStringLiteral {
         let text: String
@@ -24,7 +24,7 @@ struct Table: Sendable {
     private(set) var rows: [[Cell]] = []
 
     private static let gap = 2
-    /// Text is not cut shorter than this.
+    /// The least width to which a text column is cut.
     private static let leastWidth = 8
 
     init(columns: [TableColumn]) {
@@ -37,8 +37,9 @@ struct Table: Sendable {
         rows.append(cells)
     }
 
-    /// The lines of the table, none with trailing spaces, joined by newlines. Without a width
-    /// nothing is cut.
+    /// Returns the lines of the table, without trailing spaces, joined by newlines.
+    ///
+    /// - Parameter width: The width to which columns are cut; nil for no limit.
     func text(width: Int? = nil, palette: Palette = .plain) -> String {
         let lines = [columns.map { Cell($0.title, .title) }] + rows
         let widths = fitted(lines, to: width)
@@ -47,7 +48,7 @@ struct Table: Sendable {
 
     private func line(_ cells: [Cell], widths: [Int], _ palette: Palette) -> String {
         var line = ""
-        // Spaces are held back until something follows them.
+        // Spaces are written only when text follows them.
         var pending = 0
         for (column, cell) in cells.enumerated() {
             let text = cell.text.cut(to: widths[column])
@@ -63,7 +64,7 @@ struct Table: Sendable {
         return line
     }
 
-    /// The columns' widths, cut down to what is there.
+    /// Returns the widths of the columns, cut to fit into `limit`.
     private func fitted(_ lines: [[Cell]], to limit: Int?) -> [Int] {
         var widths = columns.indices.map { column in
             lines.map { $0[column].text.terminalColumns }.max() ?? 0
@@ -71,19 +72,19 @@ struct Table: Sendable {
         guard let limit else { return widths }
         var excess = widths.reduce(0, +) + Self.gap * max(0, widths.count - 1) - limit
         let flexible = columns.indices.filter { columns[$0].alignment == .left }
-        // Names last: cut off they can't be copied.
+        // Names come last, because a cut name cannot be copied.
         let named = flexible.filter { column in rows.contains { $0[column].style == .name } }
         shrink(flexible.filter { !named.contains($0) }, of: &widths, by: &excess)
         shrink(named, of: &widths, by: &excess)
         return widths
     }
 
-    /// Takes what is too much from the widest of some columns, down to a least width.
+    /// Shrinks the widest of the given columns until `excess` is 0 or all have the least width.
     private func shrink(_ shrinking: [Int], of widths: inout [Int], by excess: inout Int) {
         while excess > 0, let widest = shrinking.max(by: { widths[$0] < widths[$1] }),
             widths[widest] > Self.leastWidth
         {
-            // Down to the second widest at once; columns of one width take turns.
+            // Cuts to the second widest at once; columns of equal width take turns.
             let next = shrinking.filter { $0 != widest }.map { widths[$0] }.max() ?? 0
             let cut = min(excess, max(1, widths[widest] - max(next, Self.leastWidth)))
             widths[widest] -= cut
@@ -93,7 +94,7 @@ struct Table: Sendable {
 }
 
 extension String {
-    /// Its beginning and an ellipsis where it is wider than `columns`.
+    /// Returns the string, cut to `columns` terminal columns with an ellipsis.
     fileprivate func cut(to columns: Int) -> String {
         guard terminalColumns > columns else { return self }
         var left = columns - 1
@@ -104,8 +105,8 @@ extension String {
         return kept + "…"
     }
 
-    /// With control characters replaced by the pictures Unicode has for them, and with none that
-    /// break lines or turn the direction of what follows.
+    /// The string with control characters replaced by the pictures that Unicode has for them, and
+    /// without characters that break lines or change the direction of text.
     var withVisibleControls: String {
         guard unicodeScalars.contains(where: \.isDisruptive) else { return self }
         var visible = String.UnicodeScalarView()
@@ -128,4 +129,89 @@ extension Unicode.Scalar {
         default: false
         }
     }
+}
+
+/// The title and the alignment of a column: text left, numbers right.
+struct TableColumn: Sendable {
+    let title: String
+    let alignment: Alignment
+
+    enum Alignment: Sendable {
+        case left, right
+    }
+
+    static func left(_ title: String) -> TableColumn {
+        TableColumn(title: title, alignment: .left)
+    }
+
+    static func right(_ title: String) -> TableColumn {
+        TableColumn(title: title, alignment: .right)
+    }
+}
+
+extension TableColumn.Alignment {
+    /// Returns `cell` padded with spaces to `width` terminal columns.
+    func pad(_ cell: String, to width: Int) -> String {
+        let spaces = String(repeating: " ", count: max(0, width - cell.terminalColumns))
+        return switch self {
+        case .left: cell + spaces
+        case .right: spaces + cell
+        }
+    }
+}
+
+// Terminals give a character one column, two (East Asian wide, emoji) or none (combining marks,
+// joiners). The wide ranges are those of Unicode's EastAsianWidth property W and F that are not
+// emoji; the standard library knows the emoji, but not this property.
+
+extension String {
+    /// The width of the text in a terminal.
+    var terminalColumns: Int {
+        utf8.allSatisfy { (0x20..<0x7F).contains($0) }
+            ? utf8.count : reduce(0) { $0 + $1.terminalColumns }
+    }
+}
+
+extension Character {
+    /// The width of the character in a terminal, whatever number of scalars it has: 0, 1 or 2.
+    var terminalColumns: Int {
+        // The Unicode properties take a hundred times as long.
+        if utf8.count == 1, let byte = utf8.first { return (0x20..<0x7F).contains(byte) ? 1 : 0 }
+        if unicodeScalars.contains(where: \.showsAsEmoji)
+            || unicodeScalars.dropFirst().contains("\u{FE0F}")
+        {
+            return 2
+        }
+        return unicodeScalars.map(\.terminalColumns).max() ?? 0
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var showsAsEmoji: Bool { properties.isEmojiPresentation }
+
+    fileprivate var terminalColumns: Int {
+        switch properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format, .control: 0
+        default: Self.wideRanges.contains { $0.contains(value) } ? 2 : 1
+        }
+    }
+
+    private static let wideRanges: [ClosedRange<UInt32>] = [
+        0x1100...0x115F,  // Hangul initial consonants
+        0x2E80...0x303E,  // CJK radicals and punctuation
+        0x3041...0x33FF,  // kana, Bopomofo, Hangul compatibility, enclosed CJK
+        0x3400...0x4DBF,  // CJK extension A
+        0x4E00...0x9FFF,  // CJK unified ideographs
+        0xA000...0xA4CF,  // Yi
+        0xA960...0xA97F,  // Hangul extended A
+        0xAC00...0xD7A3,  // Hangul syllables
+        0xF900...0xFAFF,  // CJK compatibility ideographs
+        0xFE10...0xFE19,  // vertical forms
+        0xFE30...0xFE6F,  // CJK compatibility and small forms
+        0xFF00...0xFF60,  // full-width forms
+        0xFFE0...0xFFE6,  // full-width signs
+        0x16FE0...0x18DFF,  // Tangut, Khitan
+        0x1AFF0...0x1B2FF,  // kana supplements, Nushu
+        0x20000...0x3FFFD,  // CJK extensions B and later
+    ]
 }

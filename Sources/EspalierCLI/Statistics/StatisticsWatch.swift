@@ -1,13 +1,21 @@
+import Dispatch
 import EspalierStore
+import Foundation
 
-/// Prints what a cache does, a line for each interval, until it is told to end.
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Prints the activity of a cache, a line per interval, until the ticks end.
 struct StatisticsWatch {
     let cache: NormalizedCache
-    let output: OutputOptions
-    /// How many lines are enough; nil for no end.
+    let output: any OutputChoice
+    /// The number of lines to print; nil for no limit.
     let count: Int?
 
-    /// Lines below one header.
+    /// The number of lines below each header.
     private static let linesPerHeader = 20
 
     func run(_ ticks: Ticks) async throws {
@@ -48,5 +56,94 @@ struct StatisticsWatch {
     private func row(_ texts: [String]) -> String {
         zip(WatchLine.columns, texts).map { TableColumn.Alignment.right.pad($1, to: $0.width) }
             .joined(separator: " ")
+    }
+}
+
+/// The activity of a cache between two snapshots of its statistics.
+struct WatchLine {
+    let before: CacheStatistics
+    let after: CacheStatistics
+    let elapsed: Duration
+
+    /// The columns with their least width, in which the figures of a large cache fit, so that the
+    /// lines align.
+    static let columns: [(column: Report.Column, width: Int)] = [
+        (.right("records"), 10), (.right("roots"), 8), (.right("fill"), 7),
+        (.right("hitRate", "hit rate"), 8),
+        (.right("hitsPerSecond", "hits/s"), 9), (.right("missesPerSecond", "misses/s"), 8),
+        (.right("writesPerSecond", "writes/s"), 8), (.right("evictedPerSecond", "evicted/s"), 9),
+        (.right("commitP99Nanoseconds", "commit p99"), 10),
+        (.right("directoryBytes", "directory"), 10),
+    ]
+
+    /// The cells: rates of activity, and the current contents.
+    func cells() throws -> [Cell] {
+        let hits = grown { $0.hits }
+        let misses = grown { $0.misses.values.reduce(0, +) }
+        let rate = hits + misses == 0 ? Cell.nothing : .share(Double(hits) / Double(hits + misses))
+        return [
+            .count(after.records), .count(after.roots), .share(after.fill), rate, perSecond(hits),
+            perSecond(misses),
+            perSecond(grown { $0.writes }), perSecond(grown { $0.evictions.records }),
+            .nanoseconds(try after.commitLatencies.since(before.commitLatencies).quantile(0.99)),
+            .size(after.directoryBytes.bytes),
+        ]
+    }
+
+    /// Returns the growth of a count. Some counts restart at 0 when the cache is emptied.
+    private func grown(_ count: (CacheStatistics) -> Int) -> Int {
+        let (before, after) = (count(before), count(after))
+        return after < before ? after : after - before
+    }
+
+    private func perSecond(_ count: Int) -> Cell {
+        let seconds =
+            Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
+        return .count(seconds > 0 ? Int((Double(count) / seconds).rounded()) : 0)
+    }
+}
+
+/// A tick per interval, until SIGINT (Ctrl-C) or SIGTERM.
+final class Ticks {
+    let stream: AsyncStream<Void>
+    private let timer: any DispatchSourceTimer
+    private let signals: SignalWatch
+
+    init(every seconds: Double) {
+        // A consumer that is too slow skips ticks.
+        let (stream, continuation) = AsyncStream<Void>.makeStream(
+            bufferingPolicy: .bufferingNewest(1))
+        self.stream = stream
+        timer = DispatchSource.makeTimerSource(queue: .global())
+        timer.setEventHandler { continuation.yield() }
+        timer.schedule(deadline: .now() + seconds, repeating: seconds)
+        timer.resume()
+        signals = SignalWatch([SIGINT, SIGTERM]) { _ in continuation.finish() }
+    }
+
+    deinit { timer.cancel() }
+}
+
+extension LatencyHistogram {
+    /// The coded form of a histogram: the count of each bucket, by its shortest time.
+    private struct Form: Codable {
+        var maximum: UInt64
+        var buckets: [String: UInt64]
+    }
+
+    /// Returns the counts since an earlier state of the same histogram, or all counts if the
+    /// histogram was reset meanwhile.
+    func since(_ earlier: LatencyHistogram) throws -> LatencyHistogram {
+        let before = try JSONDecoder().decode(Form.self, from: JSONEncoder().encode(earlier))
+        var form = try JSONDecoder().decode(Form.self, from: JSONEncoder().encode(self))
+        guard before.buckets.allSatisfy({ form.buckets[$0.key, default: 0] >= $0.value }) else {
+            return self
+        }
+        form.buckets = form.buckets.merging(before.buckets) { $0 - $1 }.filter { $0.value > 0 }
+        // The maximum may be older than `earlier`. The last bucket bounds it: the width of a bucket
+        // is an eighth of its shortest time.
+        let last = form.buckets.keys.compactMap { UInt64($0) }.max() ?? 0
+        form.maximum = min(form.maximum, last + last / 8)
+        return try JSONDecoder().decode(LatencyHistogram.self, from: JSONEncoder().encode(form))
     }
 }

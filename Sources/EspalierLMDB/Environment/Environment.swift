@@ -5,99 +5,154 @@ import Synchronization
 /// ```swift
 /// let guardFile = try GuardFile(path: "/cache/guard", create: true)
 /// let environment = try Environment.open(
-///     directory: "/cache/1", guardedBy: guardFile, keyspaces: ["nodes"], options: .init(mapSize: 64 << 20))
+///     directory: "/cache/1", guardedBy: guardFile, keyspaces: ["nodes"],
+///     options: .init(mapSize: 64 << 20))
 /// let nodes = environment.keyspace("nodes")
 ///
-/// var writing = try environment.beginWrite()
-/// try writing.put(nodes, UInt64(1), [1, 2, 3])
-/// try writing.commit()
+/// var transaction = try environment.beginWrite()
+/// try transaction.put(nodes, UInt64(1), [1, 2, 3])
+/// try transaction.commit()
 ///
 /// let value = try environment.read { try $0.value(nodes, UInt64(1)) }
 /// ```
 ///
-/// Threading: safe from every thread. Reads run side by side and wait only while the map is being
-/// resized; writes wait for one another, in this and in other processes, without a limit. A process
-/// has a directory open once. A forked child must open it anew.
+/// All threads may use an environment. Reads run side by side and wait only while the map is being
+/// resized. Writes wait for one another, in this process and in others, without a limit. A process
+/// opens a directory once; a forked child must open it again. An environment that is dropped is
+/// closed.
 ///
-/// Cost: opening takes some 100 microseconds, and up to 0.6 milliseconds for each MiB of a file
-/// that was touched by others or not written to the end, which is checked; each environment maps
-/// `mapSize` bytes of address space.
-///
-/// Errors: `LMDBError`. After `.panic`, close it and open it again.
+/// All methods throw ``LMDBError``: `.closed` after ``close()``, `.usedAfterFork` in a forked
+/// child, and `.panic` after an error that LMDB cannot recover from. Close the environment and open
+/// it again then.
 public final class Environment: Sendable {
-    /// Longer keys cannot be stored, and so are never found.
+    /// The length of the longest key in bytes. Longer keys cannot be stored, and are never found.
     public static let maximumKeySize = 511
-
-    struct State {
-        /// Transactions kept for the next reads; they hold a reader slot but pin no pages.
-        var idleReaders: [OpenTransaction] = []
-        /// The threads of the transactions and calls under way, one entry each: the C environment
-        /// stays open for them.
-        var threads: [UInt] = []
-        var isClosing = false
-        /// Its map is lost: nothing may be begun.
-        var isBroken = false
-        /// Threads that have nothing under way wait at the turnstile.
-        var isTurnstileClosed = false
-    }
 
     // immutable
     let handle: EnvironmentHandle
-    let entry: EnvironmentRegistry.Entry
-    /// Keeps the number of the directory's inode from being given to another directory while this
-    /// one is registered.
-    let directory: OpenFile
-    /// Holds the mark of the file.
-    let guardFile: GuardFile
-    let idleLimit: Int
+    let gate: TransactionGate
+    private let marker: IntactMarker
+    /// Open, so that the system does not give the directory's inode number to another directory
+    /// while this one is registered.
+    private let directory: OpenFile
+    /// The options that the environment was opened with.
     public let options: Options
 
-    // protected by `state`
-    let state = Mutex(State())
+    /// The thread that writes, 0 for none. Shared by all threads.
+    private let writer = Atomic<UInt>(0)
 
-    /// Held while the map is being replaced, and by nobody for longer than that.
-    let turnstile = Mutex<Void>(())
-    /// Held from the end of a write until its mark is set.
-    let marking = Mutex<Void>(())
-
-    // atomic
-    /// The thread that is writing, 0 for none.
-    let writer = Atomic<UInt>(0)
-    /// Whether the file carried the mark when a write was last begun.
-    let isTrusted = Atomic<Bool>(true)
-
-    init(
-        handle: EnvironmentHandle, entry: EnvironmentRegistry.Entry, directory: consuming OpenFile,
-        guardFile: GuardFile, options: Options
+    private init(
+        _ handle: EnvironmentHandle, entry: EnvironmentRegistry.Entry,
+        directory: consuming OpenFile, guardFile: GuardFile, options: Options
     ) {
         self.handle = handle
-        self.entry = entry
+        gate = TransactionGate(handle, entry: entry, maximumReaders: options.maximumReaders)
+        marker = IntactMarker(guardFile, dataDescriptor: handle.dataDescriptor)
         self.directory = directory
-        self.guardFile = guardFile
         self.options = options
-        // Idle readers keep their slots from other processes, so they may take a part of the table
-        // only.
-        idleLimit = max(1, min(32, options.maximumReaders / 4))
-        state.withLock { state in
-            state.idleReaders.reserveCapacity(idleLimit)
-            state.threads.reserveCapacity(options.maximumReaders)
-        }
     }
 
     deinit {
         close()
     }
 
-    /// In bytes; that of the file, which need not be that of the machine.
+    // MARK: Opening and closing
+
+    /// Opens the file in a directory, and creates the file and its keyspaces if they are missing.
+    /// A read-only open creates nothing.
+    ///
+    /// Waits for the guard's lock without a limit.
+    ///
+    /// - Parameters: - directory: The path of the directory, which must exist. - guardFile: The
+    ///   guard file of the cache. All processes must use the same one. - keyspaces: All keyspaces
+    ///   of the file, or ``ReadableTransaction/pages()`` counts the pages
+    ///     of the others as free.
+    ///   - options: The size of the map, the durability and so on.
+    /// - Throws: ``LMDBError``: `.alreadyOpen`; `.corrupted`, `.invalidFile` or `.versionMismatch`
+    ///   if the file must be replaced; `.badPath` if it is a link; `.missingKeyspace` and
+    ///   `.notFound` if it is read-only; an error of the file system.
+    /// - Complexity: Some 100 microseconds. A file that another program has changed, or whose last
+    ///   commit may not have reached the disk, is checked first, at up to 0.6 milliseconds for each
+    ///   MiB. Each environment uses `mapSize` bytes of address space.
+    public static func open(
+        directory: String, guardedBy guardFile: GuardFile, keyspaces: [String], options: Options
+    ) throws(LMDBError) -> Environment {
+        let lock = try guardFile.lock()
+        return try open(directory: directory, under: lock, keyspaces: keyspaces, options: options)
+    }
+
+    /// Opens the file in a directory for a caller that holds the guard's lock.
+    ///
+    /// The lock is necessary: when two processes open the file at once, or one is killed while
+    /// another one waits, LMDB resets the number of the last transaction and overwrites commits.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the directory, which must exist.
+    ///   - lock: The lock of the cache's guard file.
+    ///   - keyspaces: All keyspaces of the file.
+    ///   - options: The size of the map, the durability and so on.
+    /// - Throws: ``LMDBError``, as ``open(directory:guardedBy:keyspaces:options:)`` does.
+    /// - Complexity: The same as ``open(directory:guardedBy:keyspaces:options:)``.
+    public static func open(
+        directory path: String, under lock: borrowing GuardLock, keyspaces: [String],
+        options: Options
+    ) throws(LMDBError) -> Environment {
+        precondition(
+            options.maximumReaders > 0 && options.mapSize > 0,
+            "reader slots and map size must be positive")
+        precondition(
+            Set(keyspaces).count == keyspaces.count && !keyspaces.contains(""),
+            "keyspace names must differ")
+        ForkCounter.start()
+        let directory = try OpenFile(directory: path, .open)
+        let entry = EnvironmentRegistry.Entry(
+            directory: try directory.status(.open).identity, fork: ForkCounter.current)
+        try EnvironmentRegistry.insert(entry)
+        do {
+            let isIntact = try EnvironmentFiles.prepare(
+                in: directory, of: lock.owner, options: options)
+            let handle = try EnvironmentHandle(
+                path: path, keyspaces: keyspaces, options: options, fork: entry.fork)
+            let environment = Environment(
+                handle, entry: entry, directory: directory, guardFile: lock.owner,
+                options: options)
+            if isIntact { environment.marker.markIntact() }
+            return environment
+        } catch {
+            EnvironmentRegistry.remove(entry)
+            throw error
+        }
+    }
+
+    /// Refuses new transactions from now on. The file is closed when the last open transaction has
+    /// ended. Further calls have no effect.
+    public func close() {
+        // A forked child leaves everything to its parent; it must not even use the mutex.
+        guard !handle.isInherited else { return }
+        gate.close()
+    }
+
+    /// Whether ``close()`` was called. Transactions may still be open.
+    public var isClosed: Bool { handle.isInherited || gate.isClosing }
+
+    // MARK: Properties
+
+    /// The page size of the file in bytes, which can differ from that of the machine.
     public var pageSize: Int { handle.pageSize }
-    /// The longest value that fits a page of its own, so that no write needs several free pages in
-    /// a row.
+
+    /// The length of the longest value in bytes. It fits one page, so that no write needs several
+    /// adjacent free pages.
     public var maximumValueSize: Int { handle.maximumValueSize }
-    /// The hard limit on the file in bytes; more than was asked for when the file was larger
-    /// already.
+
+    /// The size of the map in bytes, which is a hard limit on the file. It exceeds
+    /// ``Options/mapSize`` if the file was larger already.
     public var mapSize: Int { handle.mapSize }
 
-    /// A keyspace named at `open`; any other name is a programmer error and traps.
+    /// Returns a keyspace.
+    ///
+    /// - Parameter name: A name that was passed to `open`. Any other name is a programmer error and
+    ///   traps.
+    /// - Complexity: O(*n*) in the number of keyspaces.
     public func keyspace(_ name: String) -> Keyspace {
         guard let keyspace = handle.keyspaces.first(where: { $0.name == name }) else {
             preconditionFailure(
@@ -105,4 +160,214 @@ public final class Environment: Sendable {
         }
         return keyspace
     }
+
+    /// The number of the last commit of any process.
+    ///
+    /// - Throws: ``LMDBError``, see ``Environment``.
+    public var lastTransaction: UInt64 {
+        get throws(LMDBError) {
+            try gate.enter(.statistics)
+            defer { gate.leave() }
+            return try unsafe LMDBCalls.measure(handle.pointer, .statistics).lastTransaction
+        }
+    }
+
+    // MARK: Reading
+
+    /// Reads from a snapshot of the last commit.
+    ///
+    /// LMDB cannot reuse the pages that are freed while `body` runs. Keep it short.
+    ///
+    /// - Parameter body: Reads from the transaction, which is valid until it returns.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: ``LMDBError``: `.readersFull`, `.mapResized`, or see ``Environment``. Rethrows the
+    ///   errors of `body`.
+    /// - Complexity: Tens of nanoseconds. Allocates nothing if an idle reader is there.
+    @inlinable
+    public func read<R>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
+        let transaction = try beginRead()
+        return try body(transaction)
+    }
+
+    /// Begins a read transaction that ends when the value is dropped. Use it to read the last
+    /// commit beside a write transaction.
+    ///
+    /// - Returns: The transaction. It must end on this thread.
+    /// - Throws: ``LMDBError``, as ``read(_:)`` does.
+    /// - Complexity: The same as ``read(_:)``.
+    public func beginRead() throws(LMDBError) -> ReadTransaction {
+        let idle = try gate.enterForReading()
+        do {
+            if let idle {
+                try renew(idle)
+                return ReadTransaction(idle, in: self)
+            }
+            return ReadTransaction(try makeReader(), in: self)
+        } catch {
+            gate.leave()
+            throw error
+        }
+    }
+
+    private func renew(_ reader: OpenTransaction) throws(LMDBError) {
+        reader.transferToCurrentThread()
+        do {
+            try unsafe LMDBCalls.renew(reader.pointer)
+        } catch {
+            unsafe LMDBCalls.abort(reader.pointer)
+            throw error
+        }
+    }
+
+    private func makeReader() throws(LMDBError) -> OpenTransaction {
+        do {
+            return try unsafe OpenTransaction(
+                LMDBCalls.begin(handle.pointer, readOnly: true), of: handle, isWritable: false)
+        } catch {
+            // LMDB does not free the slots of dead processes by itself.
+            guard error.code == .readersFull else { throw error }
+            guard try unsafe LMDBCalls.clearStaleReaders(handle.pointer) > 0 else { throw error }
+        }
+        return try unsafe OpenTransaction(
+            LMDBCalls.begin(handle.pointer, readOnly: true), of: handle, isWritable: false)
+    }
+
+    func endRead(_ reader: OpenTransaction) {
+        reader.end()
+        guard !handle.isInherited else { return }
+        unsafe LMDBCalls.reset(reader.pointer)
+        gate.leave(keeping: reader)
+    }
+
+    // MARK: Writing
+
+    /// Begins the write transaction. Waits without a limit for a current one of this process or of
+    /// another one.
+    ///
+    /// A second call on the same thread would wait for itself, and traps. Asynchronous functions
+    /// cannot call this, because they can change threads at every `await`.
+    ///
+    /// - Returns: The transaction. It must end on this thread.
+    /// - Throws: ``LMDBError``: `.notWritable`, `.mapResized`, or see ``Environment``.
+    /// - Complexity: Tens of nanoseconds and one `fstat`. Allocates one object.
+    @available(
+        *, noasync,
+        message: "a write transaction is bound to its thread; use a synchronous function"
+    )
+    public func beginWrite() throws(LMDBError) -> WriteTransaction {
+        try gate.enter(.beginWrite)
+        do throws(LMDBError) {
+            guard !handle.isReadOnly else { throw LMDBError(.notWritable, .beginWrite) }
+            let thread = CallingThread.identifier
+            precondition(
+                writer.load(ordering: .relaxed) != thread,
+                "this thread is writing already; commit or abort first")
+            let pointer = try unsafe LMDBCalls.begin(handle.pointer, readOnly: false)
+            writer.store(thread, ordering: .relaxed)
+            marker.beginWrite()
+            return unsafe WriteTransaction(
+                OpenTransaction(pointer, of: handle, isWritable: true), in: self)
+        } catch {
+            gate.leave()
+            throw error
+        }
+    }
+
+    /// Writes and commits. Aborts if `body` throws.
+    ///
+    /// - Parameter body: Writes to the transaction.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: ``LMDBError``, as ``beginWrite()`` and ``WriteTransaction/commit()`` do. Rethrows
+    ///   the errors of `body`.
+    /// - Complexity: That of ``beginWrite()``, `body` and ``WriteTransaction/commit()``.
+    public func write<R>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
+        var transaction = try beginWrite()
+        let result = try body(&transaction)
+        try transaction.commit()
+        return result
+    }
+
+    func commitWrite(_ transaction: OpenTransaction) throws(LMDBError) {
+        // A forked child must not touch the transaction.
+        guard !handle.isInherited else { throw LMDBError(.usedAfterFork, .commit) }
+        endWriting(transaction)
+        // LMDB frees the transaction whether the commit succeeds or fails.
+        defer { gate.leave() }
+        try marker.endWrite(isDurable: options.durability != .noSync) { () throws(LMDBError) in
+            try unsafe LMDBCalls.commit(transaction.pointer)
+        }
+    }
+
+    func abortWrite(_ transaction: OpenTransaction) {
+        guard !handle.isInherited else { return }
+        endWriting(transaction)
+        // A large transaction has already written to free pages of the file.
+        try? marker.endWrite(isDurable: false) { () throws(LMDBError) in
+            unsafe LMDBCalls.abort(transaction.pointer)
+        }
+        gate.leave()
+    }
+
+    private func endWriting(_ transaction: OpenTransaction) {
+        precondition(
+            writer.load(ordering: .relaxed) == CallingThread.identifier,
+            "a write transaction must end on the thread that began it")
+        transaction.end()
+        writer.store(0, ordering: .relaxed)
+    }
+
+    /// Waits until all commits are on the disk, whatever the durability.
+    ///
+    /// - Throws: ``LMDBError``: `.diskFull`, or see ``Environment``.
+    /// - Complexity: One `fdatasync`.
+    public func sync() throws(LMDBError) {
+        try gate.enter(.sync)
+        defer { gate.leave() }
+        try marker.markDurable { () throws(LMDBError) in
+            try unsafe LMDBCalls.sync(handle.pointer)
+        }
+    }
+
+    // MARK: Resizing
+
+    /// Raises the size of the map, and with it the limit on the file. A size below the current one
+    /// has no effect.
+    ///
+    /// Transactions that begin meanwhile wait. The open ones have until `deadline` to end.
+    ///
+    /// - Parameters:
+    ///   - mapSize: The new size in bytes. It is rounded down to whole pages.
+    ///   - deadline: How long to wait for open transactions.
+    /// - Throws: ``LMDBError``: `.busy` if transactions did not end before the deadline or the
+    ///   calling thread has one open itself; `.outOfMemory` if there is no address space. Both
+    ///   leave the old size. After `.panic` there is no map.
+    /// - Complexity: A few system calls, besides the waiting.
+    public func resize(mapSize: Int, deadline: Duration) throws(LMDBError) {
+        precondition(mapSize > 0, "the map size must be positive")
+        let size = EnvironmentHandle.wholePages(mapSize)
+        guard size > self.mapSize else { return }
+        try gate.resize(deadline: deadline) { () throws(LMDBError) in
+            try handle.setMapSize(size)
+        }
+    }
+
+    /// Adopts the size of a map that another process has raised. Call it after `.mapResized`.
+    ///
+    /// - Parameter deadline: How long to wait for open transactions.
+    /// - Throws: ``LMDBError``, as ``resize(mapSize:deadline:)`` does.
+    /// - Complexity: The same as ``resize(mapSize:deadline:)``.
+    public func followMapSize(deadline: Duration) throws(LMDBError) {
+        try gate.resize(deadline: deadline) { () throws(LMDBError) in
+            let old = mapSize
+            // Zero stands for the size that the file names.
+            try handle.setMapSize(0)
+            if mapSize < old { try handle.setMapSize(old) }
+        }
+    }
+
+    /// Whether the calling thread has a transaction of this environment open. Such a thread must
+    /// not wait for the transactions of others.
+    ///
+    /// - Complexity: O(*n*) in the number of open transactions.
+    public var isInsideTransaction: Bool { !handle.isInherited && gate.isCallerInside }
 }

@@ -1,27 +1,201 @@
-/// The part of an open environment that its transactions share. All of it is immutable but the size
-/// of the map, which stays the same while a transaction is open.
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// LMDB's environment and its properties.
 ///
-/// Whoever holds one may call C only while a transaction counted by the environment is open: the
-/// last one closes it.
+/// It is separate from ``Environment``, because the pooled transactions that an environment owns
+/// refer to it. A reference to the environment itself would be a cycle, and an environment that is
+/// dropped would never be closed.
+///
+/// Call C functions with it only while the environment's `TransactionGate` counts the caller: the
+/// last caller that leaves closes it.
 @safe
-struct EnvironmentHandle: Sendable {
-    /// LMDB's environment is safe to use from every thread.
+final class EnvironmentHandle: Sendable {
+    private static let serials = Atomic<UInt64>(0)
+    private static let machinePage = sysconf(Int32(_SC_PAGESIZE))
+
+    /// Returns `size` rounded down to whole pages of the machine.
+    static func wholePages(_ size: Int) -> Int { size / machinePage * machinePage }
+
+    // immutable
+    /// All threads may use LMDB's environment.
     nonisolated(unsafe) let pointer: LMDBCalls.Pointer
-    /// Unique in the process, so that a keyspace of another environment is recognised.
+    /// Unique in the process, to recognise keyspaces of other environments.
     let serial: UInt64
-    let fork: UInt64
+    /// The number of forks when the environment was opened.
+    private let fork: UInt64
+    /// In bytes.
     let pageSize: Int
-    let map: MapSize
-    /// Of `data.mdb`; LMDB closes it.
+    /// The descriptor of `data.mdb`, which LMDB closes.
     let dataDescriptor: Int32
     let isReadOnly: Bool
     let keyspaces: [Keyspace]
 
-    var mapSize: Int { map.bytes }
+    /// Shared by all threads; changes only while no transaction is open.
+    private let mapBytes: Atomic<Int>
 
-    /// What fits an overflow page of its own, after its header.
+    /// Opens the files in the directory at `path`, and the keyspaces called `names`.
+    init(
+        path: String, keyspaces names: [String], options: Environment.Options, fork: UInt64
+    ) throws(LMDBError) {
+        let pointer = try unsafe LMDBCalls.createEnvironment()
+        let (dataDescriptor, pageSize, mapSize): (Int32, Int, Int)
+        let indices: [UInt32]
+        do throws(LMDBError) {
+            try unsafe LMDBCalls.configure(
+                pointer, mapSize: max(Self.wholePages(options.mapSize), Self.machinePage),
+                maximumReaders: options.maximumReaders,
+                keyspaces: max(names.count, 1))
+            try unsafe LMDBCalls.open(pointer, directory: path, options: options)
+            dataDescriptor = try unsafe LMDBCalls.dataDescriptor(pointer)
+            // LMDB sets this flag on its other descriptors only.
+            _ = fcntl(dataDescriptor, F_SETFD, FD_CLOEXEC)
+            _ = try unsafe LMDBCalls.clearStaleReaders(pointer)
+            indices = try unsafe Self.openKeyspaces(
+                names, of: pointer, isReadOnly: options.isReadOnly)
+            pageSize = try unsafe LMDBCalls.pageSize(pointer)
+            mapSize = try unsafe LMDBCalls.measure(pointer, .open).mapSize
+        } catch {
+            unsafe LMDBCalls.close(pointer)
+            throw error
+        }
+        unsafe self.pointer = unsafe pointer
+        let serial = Self.serials.add(1, ordering: .relaxed).newValue
+        self.serial = serial
+        self.fork = fork
+        self.pageSize = pageSize
+        self.dataDescriptor = dataDescriptor
+        isReadOnly = options.isReadOnly
+        keyspaces = zip(names, indices).map { Keyspace(name: $0, index: $1, environment: serial) }
+        mapBytes = Atomic(mapSize)
+    }
+
+    /// Opens existing keyspaces in a read transaction. A write transaction would wait for a writer
+    /// that is stopped in another process, while this process holds the guard's lock.
+    private static func openKeyspaces(
+        _ names: [String], of environment: LMDBCalls.Pointer, isReadOnly: Bool
+    ) throws(LMDBError) -> [UInt32] {
+        do {
+            return try unsafe openKeyspaces(names, of: environment, creating: false)
+        } catch {
+            guard !isReadOnly, error.code == .missingKeyspace || error.code == .readersFull else {
+                throw error
+            }
+            return try unsafe openKeyspaces(names, of: environment, creating: true)
+        }
+    }
+
+    private static func openKeyspaces(
+        _ names: [String], of environment: LMDBCalls.Pointer, creating: Bool
+    ) throws(LMDBError) -> [UInt32] {
+        let transaction = try unsafe LMDBCalls.begin(environment, readOnly: !creating)
+        var indices: [UInt32] = []
+        do {
+            for name in names {
+                indices.append(
+                    try unsafe LMDBCalls.openKeyspace(transaction, name, create: creating))
+            }
+        } catch {
+            unsafe LMDBCalls.abort(transaction)
+            throw error
+        }
+        // An abort, even of a read transaction, would close the keyspaces again.
+        try unsafe LMDBCalls.commit(transaction)
+        return indices
+    }
+
+    /// The size of the map in bytes.
+    var mapSize: Int { mapBytes.load(ordering: .acquiring) }
+
+    /// The longest value in bytes: it fits an overflow page of its own, after the page's header.
     var maximumValueSize: Int { pageSize - 16 }
 
-    /// Opened by an ancestor of this process.
-    var isForeign: Bool { fork != ForkMark.current }
+    /// Whether an ancestor of this process opened the environment.
+    var isInherited: Bool { fork != ForkCounter.current }
+
+    /// Replaces the map; zero stands for the size that the file names. No transaction may be open.
+    /// After `.panic` there is no map.
+    func setMapSize(_ size: Int) throws(LMDBError) {
+        try requireAddressSpace(max(size, mapSize))
+        do {
+            try unsafe LMDBCalls.resize(pointer, mapSize: size)
+            mapBytes.store(
+                try unsafe LMDBCalls.measure(pointer, .resize).mapSize, ordering: .releasing)
+        } catch {
+            throw LMDBError(.panic, .resize)
+        }
+    }
+
+    /// Tests whether a map of `size` bytes is possible: LMDB removes the old map before it asks for
+    /// the new one, and cannot go back.
+    private func requireAddressSpace(_ size: Int) throws(LMDBError) {
+        let address = unsafe mmap(
+            nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+        guard let address = unsafe address, unsafe address != MAP_FAILED else {
+            throw .system(.resize)
+        }
+        unsafe munmap(address, size)
+    }
+}
+
+/// The directories that are open in this process.
+///
+/// LMDB's file locks do not exclude a second open in the same process. It would empty the reader
+/// table that the first one uses, and closing any descriptor of `lock.mdb` would drop the locks of
+/// the first one.
+enum EnvironmentRegistry {
+    /// The number of forks is part of the key, because a child may open what its parent has open.
+    struct Entry: Hashable {
+        let directory: FileIdentity
+        let fork: UInt64
+    }
+
+    private static let entries = Mutex<Set<Entry>>([])
+
+    /// Throws `.alreadyOpen` if the entry is there.
+    static func insert(_ entry: Entry) throws(LMDBError) {
+        let isNew = entries.withLock { $0.insert(entry).inserted }
+        guard isNew else { throw LMDBError(.alreadyOpen, .open) }
+    }
+
+    static func remove(_ entry: Entry) {
+        let removed = entries.withLock { $0.remove(entry) }
+        precondition(removed != nil, "an environment was closed twice")
+    }
+}
+
+/// Counts the forks between the first open and now, in this process and its ancestors.
+///
+/// LMDB's locks and reader slots belong to the process that opened the environment. A child that
+/// used an inherited environment would appear to work and damage both. Comparing the counter costs
+/// one load.
+enum ForkCounter {
+    private static let forks = Atomic<UInt64>(0)
+    private static let isCounting: Bool = {
+        let result = pthread_atfork(nil, nil) { ForkCounter.forks.add(1, ordering: .relaxed) }
+        precondition(result == 0, "pthread_atfork failed: out of memory")
+        return true
+    }()
+
+    static var current: UInt64 { forks.load(ordering: .relaxed) }
+
+    /// Starts counting; later calls have no effect.
+    static func start() {
+        _ = isCounting
+    }
+}
+
+/// The LMDB library that the process has loaded.
+///
+/// ```swift
+/// LMDBLibrary.version  // "0.9.24"
+/// ```
+public enum LMDBLibrary {
+    /// Major, minor and patch version of the library.
+    public static var version: String { LMDBCalls.version }
 }

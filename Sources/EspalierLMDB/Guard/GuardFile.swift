@@ -6,8 +6,10 @@ import Glibc
 import Darwin
 #endif
 
-/// The file that outlives every generation of a cache: a lock around opening and switching, a
-/// counter of generations, and the mark by which an intact file is recognised.
+/// The file that outlives all generations of a cache.
+///
+/// It holds a lock for opening an environment and for switching the generation, the number of the
+/// generation, and a mark that identifies an intact data file.
 ///
 /// ```swift
 /// let guardFile = try GuardFile(path: "/cache/guard", create: true)
@@ -18,30 +20,36 @@ import Darwin
 /// }
 /// ```
 ///
-/// It must never be deleted or replaced while a cache is in use, and this type never does.
+/// Never delete or replace the file while a cache is in use.
 ///
-/// Threading: safe from every thread. The lock excludes threads of one process, too, and is not
-/// recursive: taking it twice on one thread waits for ever. Cost: `generation` is one load from a
-/// page shared by all processes; the lock takes a few system calls. Errors: `LMDBError`.
+/// All threads may use one object. The lock excludes the threads of one process from each other,
+/// too. It is not recursive: a thread that acquires it twice waits for ever.
 @safe
 public final class GuardFile: Sendable {
-    /// The counter and the mark, eight bytes each, little-endian, mapped for as long as this object
-    /// lives.
+    /// The file holds the generation and the mark: eight bytes each, little-endian.
     private static let size = 16
 
     // immutable
-    let directory: OpenFile
-    let name: String
-    let identity: FileIdentity
-    /// Shared with other processes; reached by atomic operations only.
+    private let directory: OpenFile
+    private let name: String
+    private let identity: FileIdentity
+    /// The mapped file, which other processes share. Only atomic operations access it, and the
+    /// mapping lives as long as this object.
     private nonisolated(unsafe) let words: UnsafeMutablePointer<Atomic<UInt64>>
 
-    /// Opens the guard at `path`; its directory must exist.
+    /// Opens a guard file.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file. Its directory must exist.
+    ///   - create: Whether to create the file if it is missing.
+    /// - Throws: ``LMDBError``: `.notFound` if the directory is missing, or the file is missing and
+    ///   should not be created; `.badPath` if the file is a link or a directory; `.diskFull`.
+    /// - Complexity: A few system calls.
     public init(path: String, create: Bool) throws(LMDBError) {
         let slash = path.lastIndex(of: "/")
         name = String(slash.map { path[path.index(after: $0)...] } ?? path[...])
-        // The directory is kept open, so that a change of the working directory does not lead
-        // elsewhere.
+        // `lock` opens the file again. The open directory makes that independent of the working
+        // directory.
         directory = try OpenFile(directory: slash.map { String(path[...$0]) } ?? ".", .openGuard)
         let file = try OpenFile(
             name, in: directory.descriptor, flags: O_RDWR | (create ? O_CREAT : 0), .openGuard)
@@ -49,7 +57,8 @@ public final class GuardFile: Sendable {
         guard status.isPlainFile else { throw LMDBError(.badPath, .openGuard) }
         identity = status.identity
         if status.size < Self.size {
-            // Under the lock, or the zeros of one opener would fall on the counter of another.
+            // Without the lock the zeros of one process could overwrite the generation that another
+            // process has written.
             try FileLock.acquire(file, deadline: nil, .openGuard)
             let size = try file.status(.openGuard).size
             try file.extend(from: size, to: Self.size, .openGuard)
@@ -72,21 +81,85 @@ public final class GuardFile: Sendable {
         return unsafe address.bindMemory(to: Atomic<UInt64>.self, capacity: 2)
     }
 
-    /// How often `advanceGeneration` was called, by any process.
+    /// How often any process has called ``GuardLock/advanceGeneration()``.
+    ///
+    /// - Complexity: One load from memory that all processes share.
     public var generation: UInt64 {
         unsafe UInt64(littleEndian: words[0].load(ordering: .acquiring))
     }
 
-    func setGeneration(_ value: UInt64) {
+    fileprivate func setGeneration(_ value: UInt64) {
         unsafe words[0].store(value.littleEndian, ordering: .releasing)
     }
 
-    /// What `IntactMark` made of the last file that was known to be intact.
+    /// The `IntactMark` of the last file that was known to be intact.
     var mark: UInt64 {
         unsafe UInt64(littleEndian: words[1].load(ordering: .acquiring))
     }
 
     func setMark(_ value: UInt64) {
         unsafe words[1].store(value.littleEndian, ordering: .releasing)
+    }
+
+    // MARK: Lock
+
+    /// Runs `body` while no other thread and no other process holds the lock.
+    ///
+    /// - Parameters:
+    ///   - deadline: How long to wait for the lock. `nil` waits without a limit; zero tries once.
+    ///   - body: What to run. The lock is released when it returns or throws.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: ``LMDBError``: `.busy` if the lock is not free within `deadline`, `.badPath` if
+    ///   the file was replaced. Rethrows the errors of `body`.
+    /// - Complexity: A few system calls. With a deadline the lock is tried every millisecond.
+    public func withExclusiveLock<R>(
+        deadline: Duration? = nil, _ body: (borrowing GuardLock) throws -> R
+    ) throws -> R {
+        let lock = try lock(deadline: deadline)
+        return try body(lock)
+    }
+
+    /// Acquires the lock. Each lock opens a descriptor of its own: `flock` excludes descriptors,
+    /// not threads.
+    func lock(deadline: Duration? = nil) throws(LMDBError) -> GuardLock {
+        let file = try OpenFile(name, in: directory.descriptor, flags: O_RDWR, .lockGuard)
+        guard try file.status(.lockGuard).identity == identity else {
+            throw LMDBError(.badPath, .lockGuard)
+        }
+        try FileLock.acquire(file, deadline: deadline, .lockGuard)
+        return GuardLock(file, of: self)
+    }
+}
+
+/// Proof that the caller holds the lock of a guard file. The lock is released when the value goes
+/// out of scope.
+///
+/// ```swift
+/// try guardFile.withExclusiveLock { lock in
+///     try Environment.open(directory: path, under: lock, keyspaces: names, options: options)
+/// }
+/// ```
+public struct GuardLock: ~Copyable {
+    private let file: OpenFile
+    let owner: GuardFile
+
+    fileprivate init(_ file: consuming OpenFile, of owner: GuardFile) {
+        self.file = file
+        self.owner = owner
+    }
+
+    deinit {
+        // Closing the descriptor would not be enough: a child that was forked meanwhile has a copy.
+        FileLock.release(file)
+    }
+
+    /// Tells all processes that the generation they use is no longer the current one.
+    ///
+    /// - Returns: The number of the new generation.
+    @discardableResult
+    public func advanceGeneration() -> UInt64 {
+        let next = owner.generation &+ 1
+        owner.setGeneration(next)
+        return next
     }
 }

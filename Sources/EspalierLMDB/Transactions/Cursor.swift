@@ -8,17 +8,19 @@
 /// }
 /// ```
 ///
-/// Threading: that of its transaction. Cost: one allocation by C when it is made, some ten
-/// nanoseconds a step. Errors: `.transactionEnded` when it was smuggled out of its transaction.
-/// Reading an entry while standing on none is a programmer error and traps.
+/// The thread of the transaction uses the cursor. All moves throw ``LMDBError`` with
+/// `.transactionEnded` if the cursor outlived its transaction. Reading an entry while the cursor
+/// points to none is a programmer error and traps.
+///
+/// - Complexity: One allocation by C for a cursor, some ten nanoseconds for a step.
 @safe
 public struct Cursor: ~Copyable {
-    let open: OpenTransaction
+    @usableFromInline let open: OpenTransaction
     private let epoch: UInt64
     private let pointer: LMDBCalls.Pointer
-    /// In a read transaction entries stay where they are; in a write transaction the position is
-    /// asked for each time.
-    private var entry: (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)?
+    /// The entry that the cursor points to. In a read transaction it stays in place; in a write
+    /// transaction LMDB is asked for it at each access.
+    private var entry: LMDBCalls.Entry?
 
     @usableFromInline
     init(_ open: OpenTransaction, _ keyspace: Keyspace) throws(LMDBError) {
@@ -33,25 +35,85 @@ public struct Cursor: ~Copyable {
     }
 
     deinit {
-        // A write transaction frees its cursors when it ends; freeing one again would corrupt the
+        // A write transaction frees its cursors when it ends. To free one again would corrupt the
         // heap.
-        guard !open.environment.isForeign, !open.isWritable || epoch == open.epoch else { return }
+        guard !open.environment.isInherited, !open.isWritable || epoch == open.epoch else { return }
         unsafe LMDBCalls.closeCursor(pointer)
     }
 
-    /// `false` when there is no entry there. The position is then none, except that stepping back
-    /// from behind the last entry, or forward from before the first, works.
-    mutating func move(_ move: LMDBCalls.Move, _ key: RawSpan = RawSpan()) throws(LMDBError) -> Bool
+    // MARK: Moving
+
+    /// Moves to the first entry.
+    ///
+    /// - Returns: `false` if the keyspace is empty.
+    /// - Throws: ``LMDBError``, see ``Cursor``.
+    public mutating func first() throws(LMDBError) -> Bool { try move(.first) }
+
+    /// Moves to the last entry.
+    ///
+    /// - Returns: `false` if the keyspace is empty.
+    /// - Throws: ``LMDBError``, see ``Cursor``.
+    public mutating func last() throws(LMDBError) -> Bool { try move(.last) }
+
+    /// Moves to the next entry. A cursor before the first entry moves to the first one. After a
+    /// deletion the next entry is the one that followed the deleted one.
+    ///
+    /// - Returns: `false` if there is no next entry. ``previous()`` then moves to the last one.
+    /// - Throws: ``LMDBError``, see ``Cursor``.
+    public mutating func next() throws(LMDBError) -> Bool { try move(.next) }
+
+    /// Moves to the previous entry. A new cursor moves to the last entry.
+    ///
+    /// - Returns: `false` if there is no previous entry. ``next()`` then moves to the first one.
+    /// - Throws: ``LMDBError``, see ``Cursor``.
+    public mutating func previous() throws(LMDBError) -> Bool { try move(.previous) }
+
+    /// Moves to the first entry whose key is equal to `key` or greater.
+    ///
+    /// - Parameter key: The key to search for. The empty key finds the first entry.
+    /// - Returns: `false` if there is no such entry.
+    /// - Throws: ``LMDBError``, see ``Cursor``.
+    /// - Complexity: O(log *n*) in the number of entries.
+    @inlinable
+    public mutating func seek<Key: KeyspaceKey & ~Copyable & ~Escapable>(
+        atOrAfter key: borrowing Key
+    ) throws(LMDBError) -> Bool {
+        try key.withBytes { (bytes) throws(LMDBError) -> Bool in try seek(bytes: bytes) }
+    }
+
+    @usableFromInline
+    mutating func seek(bytes: RawSpan) throws(LMDBError) -> Bool {
+        // LMDB refuses the empty key, which precedes all others.
+        bytes.isEmpty ? try move(.first) : try move(.atOrAfter, bytes)
+    }
+
+    private mutating func move(_ move: LMDBCalls.Move, _ key: RawSpan = RawSpan())
+        throws(LMDBError) -> Bool
     {
         guard epoch == open.epoch else { throw LMDBError(.transactionEnded, .cursor) }
         let pointer = unsafe self.pointer
-        unsafe entry = try key.withUnsafeBytes {
-            (bytes) throws(LMDBError) -> (
-                key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
-            )? in
+        unsafe entry = try key.withUnsafeBytes { (bytes) throws(LMDBError) -> LMDBCalls.Entry? in
             try unsafe LMDBCalls.move(pointer, move, bytes)
         }
         return unsafe entry != nil
+    }
+
+    // MARK: Entries
+
+    /// Calls `body` with key and value of the entry that the cursor points to.
+    ///
+    /// - Parameter body: Reads the entry. The bytes stand in the map, are valid until `body`
+    ///   returns and are not aligned.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: Rethrows the errors of `body`.
+    @inlinable
+    public func withEntry<R, E: Error>(
+        _ body: (_ key: RawSpan, _ value: RawSpan) throws(E) -> R
+    ) throws(E) -> R {
+        let entry = unsafe borrowEntry()
+        defer { open.endBorrow() }
+        return try body(
+            unsafe RawSpan(_unsafeBytes: entry.key), unsafe RawSpan(_unsafeBytes: entry.value))
     }
 
     @usableFromInline
@@ -67,17 +129,16 @@ public struct Cursor: ~Copyable {
             }
             unsafe entry = current
         }
-        open.borrow()
+        open.beginBorrow()
         return unsafe entry
     }
 
-    @usableFromInline
-    func giveBack() {
-        open.giveBack()
-    }
-
-    /// Removes the entry the cursor stands on; `next()` then goes to the one after it. The
-    /// transaction must be a write transaction, and is void when this fails.
+    /// Removes the entry that the cursor points to. ``next()`` then moves to the entry after it.
+    ///
+    /// - Throws: ``LMDBError``: `.notWritable` in a read transaction, `.transactionEnded`, or
+    ///   `.mapFull`. The transaction is void after any other error than the first two.
+    /// - Complexity: Copies the pages from the leaf to the root that the transaction has not copied
+    ///   yet.
     public mutating func deleteCurrent() throws(LMDBError) {
         guard open.isWritable else { throw LMDBError(.notWritable, .delete) }
         guard epoch == open.epoch else { throw LMDBError(.transactionEnded, .delete) }

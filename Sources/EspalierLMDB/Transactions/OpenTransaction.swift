@@ -1,16 +1,21 @@
+import EspalierConfinement
 import Synchronization
 
-/// One LMDB transaction, pooled when it reads.
+/// One transaction of LMDB. Environments pool those that read.
 ///
-/// Opaque outside this module: what a `ReadableTransaction` hands to the operations they all share.
+/// The type is opaque outside this module. It is public because ``ReadableTransaction`` hands it to
+/// the operations that all transactions share.
 ///
-/// The epoch moves on each time the transaction ends. Snapshots and cursors remember the epoch they
-/// were made in, and so find out that they are stale even when the slot already serves another read
-/// on another thread. `borrows` counts the values and entries lent out at the moment: a write would
-/// pull the page from under them.
+/// The epoch increases each time the transaction ends. Snapshots and cursors remember the epoch in
+/// which they were made, and so detect that they are stale, even when the object already serves
+/// another read on another thread. `borrows` counts the values and entries that callers use at the
+/// moment: a write would move the pages that they stand on.
 ///
-/// Threading: one thread at a time, which the `~Copyable` transactions ensure; only `epoch` may be
-/// looked at by others.
+/// One thread at a time uses the object, which the `~Copyable` transactions ensure. Other threads
+/// may read the epoch only.
+///
+/// Unchecked `Sendable`, because a pool hands the object from thread to thread. The environment
+/// calls `transferToCurrentThread` for the next one.
 @safe
 public final class OpenTransaction: @unchecked Sendable {
     // immutable
@@ -18,14 +23,18 @@ public final class OpenTransaction: @unchecked Sendable {
     let isWritable: Bool
     let pointer: LMDBCalls.Pointer
 
-    // atomic
+    // shared by all threads
     private let epochs = Atomic<UInt64>(0)
 
-    // confined to the thread the transaction runs on; atomic only because that spares the
-    // exclusivity checks of a `var`
-    private let borrows = Atomic<Int>(0)
-    private let failed = Atomic<Bool>(false)
-    private let known = unsafe Atomic<Unmanaged<RecordAddressCache>?>(nil)
+    private struct State {
+        var borrows = 0
+        var hasFailed = false
+        /// Made by the first reader that can use it.
+        var addressCache: RecordAddressCache?
+    }
+
+    // confined to the thread that the transaction runs on
+    private let state = Confined(State())
 
     init(_ pointer: LMDBCalls.Pointer, of environment: EnvironmentHandle, isWritable: Bool) {
         unsafe self.pointer = pointer
@@ -33,39 +42,45 @@ public final class OpenTransaction: @unchecked Sendable {
         self.isWritable = isWritable
     }
 
-    deinit { unsafe known.load(ordering: .acquiring)?.release() }
+    /// Makes the calling thread the owner of a transaction from the pool.
+    func transferToCurrentThread() {
+        state.transferToCurrentThread()
+        state.value.addressCache?.transferToCurrentThread()
+    }
 
     var epoch: UInt64 { epochs.load(ordering: .acquiring) }
     var number: UInt64 { unsafe LMDBCalls.number(pointer) }
-    var hasFailed: Bool { failed.load(ordering: .relaxed) }
+    var hasFailed: Bool { state.value.hasFailed }
 
+    /// Makes all snapshots and cursors of the transaction stale.
     func end() {
         precondition(
-            borrows.load(ordering: .relaxed) == 0,
-            "a transaction ended while one of its values was borrowed")
+            state.value.borrows == 0, "a transaction ended while one of its values was borrowed")
         epochs.store(epochs.load(ordering: .relaxed) &+ 1, ordering: .releasing)
     }
 
+    /// Makes the transaction void.
     func fail() {
-        failed.store(true, ordering: .relaxed)
+        state.value.hasFailed = true
     }
 
-    func borrow() {
-        borrows.store(borrows.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    /// Counts a value that the caller is about to use.
+    func beginBorrow() {
+        state.value.borrows &+= 1
     }
 
-    /// Public only for inlining; does nothing useful elsewhere.
+    /// Ends the use of a value. Only inlined code of this module calls it from other modules.
     @usableFromInline
-    func giveBack() {
-        borrows.store(borrows.load(ordering: .relaxed) &- 1, ordering: .relaxed)
+    func endBorrow() {
+        state.value.borrows &-= 1
     }
 
     func requireNothingBorrowed() {
         precondition(
-            borrows.load(ordering: .relaxed) == 0,
-            "a transaction wrote while one of its values was borrowed")
+            state.value.borrows == 0, "a transaction wrote while one of its values was borrowed")
     }
 
+    /// Returns the index of a keyspace. Traps if it belongs to another environment.
     func index(of keyspace: Keyspace) -> UInt32 {
         precondition(
             keyspace.environment == environment.serial,
@@ -73,20 +88,19 @@ public final class OpenTransaction: @unchecked Sendable {
         return keyspace.index
     }
 
-    /// Where the values of a keyspace were found by earlier reads of the same commit; nil where
-    /// that is not kept, as in a write, whose pages move.
-    func knownPlaces(_ keyspace: UInt32) -> RecordAddressCache? {
+    /// Returns the addresses that earlier reads of the same commit have found in a keyspace.
+    ///
+    /// Returns `nil` for a write transaction, whose pages move, for a keyspace other than the first
+    /// one asked for, and if there is no memory.
+    func addressCache(of keyspace: UInt32) -> RecordAddressCache? {
         guard !isWritable else { return nil }
-        if let known = unsafe known.load(ordering: .relaxed) {
-            let places = unsafe known.takeUnretainedValue()
-            return places.isOf(keyspace) ? places : nil
-        }
-        guard let places = RecordAddressCache(keyspace) else { return nil }
-        unsafe known.store(.passRetained(places), ordering: .releasing)
-        return places
+        if let cache = state.value.addressCache { return cache.keyspace == keyspace ? cache : nil }
+        let cache = RecordAddressCache(keyspace)
+        state.value.addressCache = cache
+        return cache
     }
 
-    /// Finds a value and counts it as borrowed; the caller gives it back.
+    /// Finds a value and calls `beginBorrow`. The caller calls `endBorrow`.
     @usableFromInline
     func borrowValue(_ keyspace: Keyspace, _ key: RawSpan) throws(LMDBError)
         -> UnsafeRawBufferPointer?
@@ -97,7 +111,7 @@ public final class OpenTransaction: @unchecked Sendable {
             (bytes) throws(LMDBError) -> UnsafeRawBufferPointer? in
             try unsafe LMDBCalls.get(pointer, index, bytes)
         }
-        if unsafe found != nil { borrow() }
+        if unsafe found != nil { beginBorrow() }
         return unsafe found
     }
 }

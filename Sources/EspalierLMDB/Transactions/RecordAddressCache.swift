@@ -1,4 +1,4 @@
-import Synchronization
+import EspalierConfinement
 
 #if canImport(Glibc)
 import Glibc
@@ -8,38 +8,39 @@ import Musl
 import Darwin
 #endif
 
-/// Where the values of a keyspace stand in one snapshot, by key, as far as reads have found them:
-/// the next read of the same commit goes there without looking for them.
+/// The addresses of values in one keyspace, by key, as earlier reads have found them. The next read
+/// of the same commit needs no search.
 ///
-/// A page of a commit stays as it is, and where it is, while that is the last one or somebody reads
-/// it; the map does not move while a pooled transaction lives, which this one belongs to. So what
-/// was found in a snapshot is there in every later one of the same number.
+/// The pages of a commit stay in place while it is the last one or a reader sees it. The map does
+/// not move while a pooled transaction lives, and the cache belongs to one. So an address that was
+/// found in a snapshot is valid in every later snapshot of the same number.
 ///
-/// Confined to the thread that the transaction runs on. Cost: 256 KiB, of which the system gives
-/// what is used.
+/// Confined to the thread that the transaction runs on. Cost: 256 KiB of address space, of which
+/// the system provides the pages that are used.
 @safe
-final class RecordAddressCache: @unchecked Sendable {
+final class RecordAddressCache {
     private struct Slot {
-        /// The number of the commit in the upper bits, the key in the lower ones.
+        /// The number of the commit in the upper 24 bits, the key in the lower 40.
         var tag: UInt64
-        /// The length in the upper bits, the address in the lower ones.
-        var place: UInt64
+        /// The length in the upper 16 bits, the address in the lower 48.
+        var location: UInt64
     }
 
     private static let count = 1 << 14
     private static let keyBits: UInt64 = 40
     private static let addressBits: UInt64 = 48
 
-    // Sound, because nobody else has the pointer: allocated and cleared by `init`, freed by
-    // `deinit`, all of it initialised.
+    // immutable
+    /// The keyspace of all values.
+    let keyspace: UInt32
+    /// `count` initialised slots. Only this object has the pointer, and `deinit` frees it.
     private let slots: UnsafeMutablePointer<Slot>
-    /// The only keyspace it is of: the first one that was asked for.
-    private let keyspace: UInt32
-    /// The bits of the commit's number that tags have no room for. An atomic only because that
-    /// spares the exclusivity checks of a `var`.
-    private let era = Atomic<UInt64>(0)
 
-    /// Nil where there is no memory for it.
+    // confined to the thread of the transaction
+    /// The upper bits of the commit's number, for which tags have no room.
+    private let numberPrefix = Confined<UInt64>(0)
+
+    /// Returns `nil` if there is no memory.
     init?(_ keyspace: UInt32) {
         self.keyspace = keyspace
         guard let memory = unsafe calloc(Self.count, MemoryLayout<Slot>.stride) else { return nil }
@@ -48,34 +49,39 @@ final class RecordAddressCache: @unchecked Sendable {
 
     deinit { unsafe free(slots) }
 
-    func isOf(_ keyspace: UInt32) -> Bool { self.keyspace == keyspace }
+    func transferToCurrentThread() { numberPrefix.transferToCurrentThread() }
 
-    /// What the tags of a commit begin with.
-    func mark(of number: UInt64) -> UInt64 {
-        let era = number >> (64 - Self.keyBits)
-        if self.era.exchange(era, ordering: .relaxed) != era {
-            unsafe slots.update(repeating: Slot(tag: 0, place: 0), count: Self.count)
+    /// Returns the part of the tags that stands for a commit. Clears the cache if the number of the
+    /// commit does not fit the tags of earlier ones.
+    func tagPrefix(of number: UInt64) -> UInt64 {
+        let prefix = number >> (64 - Self.keyBits)
+        if numberPrefix.value != prefix {
+            numberPrefix.value = prefix
+            unsafe slots.update(repeating: Slot(tag: 0, location: 0), count: Self.count)
         }
         return number << Self.keyBits
     }
 
     @inline(__always)
-    func value(of key: UInt64, _ mark: UInt64) -> UnsafeRawBufferPointer? {
+    func value(of key: UInt64, _ tagPrefix: UInt64) -> UnsafeRawBufferPointer? {
         let slot = unsafe slots[Self.index(of: key)]
-        guard slot.tag == mark | key, slot.tag != 0, key >> Self.keyBits == 0 else { return nil }
-        let address = UInt(truncatingIfNeeded: slot.place & (1 << Self.addressBits - 1))
+        guard slot.tag == tagPrefix | key, slot.tag != 0, key >> Self.keyBits == 0 else {
+            return nil
+        }
+        let address = UInt(truncatingIfNeeded: slot.location & (1 << Self.addressBits - 1))
         return unsafe UnsafeRawBufferPointer(
-            start: UnsafeRawPointer(bitPattern: address), count: Int(slot.place >> Self.addressBits)
-        )
+            start: UnsafeRawPointer(bitPattern: address),
+            count: Int(slot.location >> Self.addressBits))
     }
 
+    /// Stores the address of a value, unless key, address or length exceed the bits of a slot.
     @inline(__always)
-    func note(_ key: UInt64, _ mark: UInt64, _ value: UnsafeRawBufferPointer) {
+    func insert(_ key: UInt64, _ tagPrefix: UInt64, _ value: UnsafeRawBufferPointer) {
         let address = UInt64(UInt(bitPattern: value.baseAddress))
         guard key >> Self.keyBits == 0, address >> Self.addressBits == 0, value.count >> 16 == 0
         else { return }
         unsafe slots[Self.index(of: key)] = Slot(
-            tag: mark | key, place: UInt64(value.count) << Self.addressBits | address)
+            tag: tagPrefix | key, location: UInt64(value.count) << Self.addressBits | address)
     }
 
     @inline(__always)

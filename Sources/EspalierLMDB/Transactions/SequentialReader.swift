@@ -1,144 +1,148 @@
-/// Looks up keys of one keyspace that stand near each other: the key after one of the last ones is
-/// a step of a cursor away, and one on the same page is found without going down the tree. What an
-/// earlier read of the same commit found is not looked for at all.
+import EspalierConfinement
+
+/// Looks up keys of one keyspace that often follow each other, such as the records of a tree.
 ///
-/// Two cursors, so that what is read along a run of keys goes on after a look elsewhere: the
-/// records of a tree stand side by side, but for those that another tree had before.
+/// The key after the last one is one step of a cursor away. A key on the same page is found without
+/// a search from the root. A value that an earlier read of the same commit has found needs no
+/// search at all, see `RecordAddressCache`. There are two cursors: a lookup elsewhere does not
+/// interrupt a run of keys.
 ///
 /// ```swift
 /// let reader = try SequentialReader(transaction.snapshot, nodes)
 /// try reader.withValue(handle) { span in ... }
 /// ```
 ///
-/// Of use while the snapshot's transaction is open; afterwards every call throws
-/// `.transactionEnded`. Not `Sendable`. Cost: an allocation when it is made, and one for each
-/// cursor.
+/// Not `Sendable`: one thread uses a reader, while the transaction of the snapshot is open.
 @safe
 public final class SequentialReader {
+    // immutable
     @usableFromInline let open: OpenTransaction
     private let epoch: UInt64
     private let keyspace: UInt32
-    private let known: RecordAddressCache?
-    /// The commit, as the places that are known name it.
-    private let mark: UInt64
-    /// In memory of its own, which spares the exclusivity checks of a `var`.
-    private let cursors: UnsafeMutablePointer<Cursors>
+    private let addressCache: RecordAddressCache?
+    /// The part of the cache's tags that stands for the commit.
+    private let tagPrefix: UInt64
 
+    /// A cursor and the key that it points to, 0 for none.
     @safe
-    private struct Place {
+    private struct Position {
         var cursor: LMDBCalls.Pointer?
-        /// The key it was last found at; 0 where it was not.
         var key: UInt64 = 0
     }
 
     private struct Cursors {
-        /// The one that made the last step.
-        var run = Place()
-        var other = Place()
+        /// The cursor that was stepped last.
+        var run = Position()
+        var other = Position()
     }
 
+    // confined to the thread of the transaction
+    private let cursors = Confined(Cursors())
+
+    /// Makes a reader.
+    ///
+    /// - Parameters:
+    ///   - snapshot: A view of the transaction to read from.
+    ///   - keyspace: The keyspace to search. Its keys are of the type `UInt64`.
+    /// - Throws: ``LMDBError`` with `.transactionEnded`.
+    /// - Complexity: Two allocations, and one more by C for each cursor. The first reader of a
+    ///   pooled transaction allocates its cache.
     public init(_ snapshot: Snapshot, _ keyspace: Keyspace) throws(LMDBError) {
         open = try snapshot.openTransaction
         epoch = open.epoch
         self.keyspace = open.index(of: keyspace)
-        known = open.knownPlaces(self.keyspace)
-        mark = known?.mark(of: open.number) ?? 0
-        unsafe cursors = .allocate(capacity: 1)
-        unsafe cursors.initialize(to: Cursors())
+        addressCache = open.addressCache(of: self.keyspace)
+        tagPrefix = addressCache?.tagPrefix(of: open.number) ?? 0
     }
 
     deinit {
-        // A write transaction frees its cursors when it ends; freeing one again would corrupt the
+        // A write transaction frees its cursors when it ends. To free one again would corrupt the
         // heap.
-        if !open.environment.isForeign, !open.isWritable || epoch == open.epoch {
-            if let cursor = unsafe cursors.pointee.run.cursor {
-                unsafe LMDBCalls.closeCursor(cursor)
-            }
-            if let cursor = unsafe cursors.pointee.other.cursor {
-                unsafe LMDBCalls.closeCursor(cursor)
-            }
-        }
-        unsafe cursors.deallocate()
+        guard !open.environment.isInherited, !open.isWritable || epoch == open.epoch else { return }
+        // The last reference can be dropped on any thread.
+        cursors.transferToCurrentThread()
+        if let cursor = unsafe cursors.value.run.cursor { unsafe LMDBCalls.closeCursor(cursor) }
+        if let cursor = unsafe cursors.value.other.cursor { unsafe LMDBCalls.closeCursor(cursor) }
     }
 
-    /// Runs `body` with the value of `key`; nil, without it, when there is none.
+    /// Calls `body` with the value under a key.
+    ///
+    /// - Parameters:
+    ///   - key: The key to look up.
+    ///   - body: Reads the value, which stands in the map and is valid until `body` returns. It is
+    ///     not aligned.
+    /// - Returns: `false`, without calling `body`, if the key is not there.
+    /// - Throws: ``LMDBError``: `.transactionEnded` if the reader outlived its transaction,
+    ///   `.corrupted`. Rethrows the errors of `body`.
+    /// - Complexity: O(1) for the key after the last one and for a known address, otherwise
+    ///   O(log *n*) in the number of entries. Allocates nothing in Swift.
     @inlinable
     public func withValue(_ key: UInt64, _ body: (RawSpan) throws -> Void) throws -> Bool {
         guard let value = unsafe try borrowValue(key) else { return false }
-        defer { open.giveBack() }
+        defer { open.endBorrow() }
         try body(unsafe RawSpan(_unsafeBytes: value))
         return true
     }
 
-    /// Finds a value and counts it as borrowed; the caller gives it back.
+    /// Finds a value and calls `beginBorrow`. The caller calls `endBorrow`.
     @usableFromInline
     func borrowValue(_ key: UInt64) throws(LMDBError) -> UnsafeRawBufferPointer? {
         guard epoch == open.epoch else { throw LMDBError(.transactionEnded, .get) }
-        if let value = unsafe known?.value(of: key, mark) {
-            open.borrow()
+        if let value = unsafe addressCache?.value(of: key, tagPrefix) {
+            open.beginBorrow()
             return unsafe value
         }
         guard let value = unsafe try find(key) else { return nil }
-        unsafe known?.note(key, mark, value)
-        open.borrow()
+        unsafe addressCache?.insert(key, tagPrefix, value)
+        open.beginBorrow()
         return unsafe value
     }
 
     private func find(_ key: UInt64) throws(LMDBError) -> UnsafeRawBufferPointer? {
-        if unsafe cursors.pointee.run.key != 0, unsafe key == cursors.pointee.run.key &+ 1 {
-            if let value = unsafe try Self.step(&cursors.pointee.run, to: key) {
-                return unsafe value
-            }
-        } else if unsafe cursors.pointee.other.key != 0,
-            unsafe key == cursors.pointee.other.key &+ 1
-        {
-            unsafe swap(&cursors.pointee.run, &cursors.pointee.other)
-            if let value = unsafe try Self.step(&cursors.pointee.run, to: key) {
-                return unsafe value
-            }
+        if cursors.value.run.key != 0, key == cursors.value.run.key &+ 1 {
+            if let value = unsafe try Self.step(&cursors.value.run, to: key) { return unsafe value }
+        } else if cursors.value.other.key != 0, key == cursors.value.other.key &+ 1 {
+            swap(&cursors.value.run, &cursors.value.other)
+            if let value = unsafe try Self.step(&cursors.value.run, to: key) { return unsafe value }
         }
-        // Down the tree with the cursor that is not on a run; with the first one where that has not
-        // been anywhere.
-        if unsafe cursors.pointee.run.key == 0 {
-            return unsafe try search(&cursors.pointee.run, for: key)
+        // Search with the cursor that is not on a run, or with the first one if that has not been
+        // used yet.
+        if cursors.value.run.key == 0 {
+            return unsafe try search(&cursors.value.run, for: key)
         }
-        return unsafe try search(&cursors.pointee.other, for: key)
+        return unsafe try search(&cursors.value.other, for: key)
     }
 
-    private static func step(_ place: inout Place, to key: UInt64) throws(LMDBError)
+    /// Moves a cursor to the next entry. Returns its value if it has the key.
+    private static func step(_ position: inout Position, to key: UInt64) throws(LMDBError)
         -> UnsafeRawBufferPointer?
     {
-        place.key = 0
+        position.key = 0
         let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-        guard let cursor = unsafe place.cursor,
+        guard let cursor = unsafe position.cursor,
             let entry = unsafe try LMDBCalls.move(cursor, .next, nothing),
             unsafe isKey(entry.key, key)
         else { return nil }
-        place.key = key
+        position.key = key
         return unsafe entry.value
     }
 
-    private func search(_ place: inout Place, for key: UInt64) throws(LMDBError)
+    private func search(_ position: inout Position, for key: UInt64) throws(LMDBError)
         -> UnsafeRawBufferPointer?
     {
-        place.key = 0
-        if unsafe place.cursor == nil {
-            unsafe place.cursor = try LMDBCalls.openCursor(open.pointer, keyspace)
+        position.key = 0
+        if unsafe position.cursor == nil {
+            unsafe position.cursor = try LMDBCalls.openCursor(open.pointer, keyspace)
         }
-        guard let cursor = unsafe place.cursor else { return nil }
+        guard let cursor = unsafe position.cursor else { return nil }
         let entry = unsafe try key.withBytes {
-            (bytes: RawSpan) throws(LMDBError) -> (
-                key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
-            )? in
-            try unsafe bytes.withUnsafeBytes {
-                (bytes) throws(LMDBError) -> (
-                    key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
-                )? in
+            (bytes: RawSpan) throws(LMDBError) -> LMDBCalls.Entry? in
+            try unsafe bytes.withUnsafeBytes { (bytes) throws(LMDBError) -> LMDBCalls.Entry? in
                 try unsafe LMDBCalls.move(cursor, .exact, bytes)
             }
         }
         guard let entry = unsafe entry else { return nil }
-        place.key = key
+        position.key = key
         return unsafe entry.value
     }
 

@@ -6,10 +6,10 @@ import Musl
 import Darwin
 #endif
 
-/// Reads the byte forms of the format from memory it does not own, checking every length first.
+/// Reads the byte forms of the format from memory that it does not own. Checks every length first.
 ///
-/// A reader is valid only inside the closure that lent it the bytes. The types that carry one to
-/// users' code are `~Copyable` or check that the record they belong to is still open.
+/// A reader is valid only as long as the owner of the bytes keeps them in place. The types that
+/// carry a reader to users' code are `~Copyable`, or check that their value is still being decoded.
 @safe
 package struct ByteReader {
     private let base: UnsafeRawPointer
@@ -17,8 +17,7 @@ package struct ByteReader {
     package let end: Int
 
     package init(_ bytes: UnsafeRawBufferPointer) {
-        // An empty buffer may have no address; with `end == 0` no access ever reaches the
-        // placeholder.
+        // An empty buffer may have no address. With `end == 0` no access reaches the placeholder.
         unsafe base = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!
         position = 0
         end = bytes.count
@@ -30,7 +29,7 @@ package struct ByteReader {
     @inline(__always)
     package var isAtEnd: Bool { position >= end }
 
-    /// The same bytes, cut off at `end`.
+    /// Returns a reader of the same bytes up to `end`.
     package func limited(to end: Int) -> ByteReader {
         precondition(end <= self.end && end >= position)
         return unsafe ByteReader(base: base, position: position, end: end)
@@ -42,13 +41,13 @@ package struct ByteReader {
         self.end = end
     }
 
-    /// Reads bytes that whoever lends them keeps in place as long as the reader is used: a record
-    /// of an open snapshot.
+    /// Reads bytes that their owner keeps in place as long as the reader is used: a record of an
+    /// open snapshot.
     package init(lent span: RawSpan) {
         self = unsafe span.withUnsafeBytes { unsafe ByteReader($0) }
     }
 
-    /// Runs `body` with a reader over `span`; the reader must not leave it.
+    /// Runs `body` with a reader over `span`. The reader must not leave the closure.
     @inline(__always)
     package static func reading<R>(_ span: RawSpan, _ body: (inout ByteReader) throws -> R) rethrows
         -> R
@@ -85,11 +84,10 @@ package struct ByteReader {
         return byte
     }
 
-    /// A big-endian integer.
+    /// Reads a big-endian integer.
     @inline(__always)
     package mutating func integer<I: FixedWidthInteger & BitwiseCopyable>(_ type: I.Type = I.self)
-        throws(FormatError)
-        -> I
+        throws(FormatError) -> I
     {
         guard end - position >= MemoryLayout<I>.size else { throw .truncated }
         let value = unsafe base.loadUnaligned(fromByteOffset: position, as: I.self)
@@ -105,7 +103,7 @@ package struct ByteReader {
 
     // MARK: Variable width
 
-    /// An unsigned LEB128 integer of at most 64 bits, in its shortest form.
+    /// Reads an unsigned LEB128 integer of at most 64 bits, in its shortest form.
     @inline(__always)
     package mutating func varint() throws(FormatError) -> UInt64 {
         let first = try byte()
@@ -137,8 +135,8 @@ package struct ByteReader {
         return Int64(bitPattern: (raw >> 1) ^ (0 &- (raw & 1)))
     }
 
-    /// A variable-length count that fits in what is left when each counted thing takes at least
-    /// `width` bytes.
+    /// Reads a variable-length count. Throws if the bytes left have no room for so many things of
+    /// at least `width` bytes.
     @inline(__always)
     package mutating func count(ofAtLeast width: Int = 1) throws(FormatError) -> Int {
         let raw = try varint()
@@ -154,7 +152,7 @@ package struct ByteReader {
         let start = unsafe (base + position).assumingMemoryBound(to: UInt8.self)
         let bytes = unsafe UnsafeBufferPointer(start: start, count: count)
         // `String(validating:as:)` looks generic metadata up each time, which took 7 % of reading a
-        // feed. Repaired text has other bytes than its source.
+        // feed. `String(decoding:as:)` repairs invalid text, whose bytes then differ.
         let string = unsafe String(decoding: bytes, as: UTF8.self)
         guard unsafe isASCII(bytes) || string.utf8.elementsEqual(bytes) else {
             throw .malformed("text that is not UTF-8")
@@ -177,7 +175,7 @@ package struct ByteReader {
             union |= unsafe raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
             offset += 8
         }
-        // The rest, with some bytes for the second time.
+        // The last word, which overlaps the one before.
         union |= unsafe raw.loadUnaligned(fromByteOffset: raw.count - 8, as: UInt64.self)
         return union & 0x8080_8080_8080_8080 == 0
     }
@@ -198,7 +196,7 @@ package struct ByteReader {
                     start: base + range.lowerBound, count: range.count)))
     }
 
-    /// The bytes of `range`, copied to where they stand from `offset` on.
+    /// Copies the bytes of `range` to `offset` in `room`.
     func copy(_ range: Range<Int>, to room: UnsafeMutableRawBufferPointer, at offset: Int) {
         precondition(
             range.lowerBound >= 0 && range.upperBound <= end && offset + range.count <= room.count)
@@ -206,15 +204,15 @@ package struct ByteReader {
             from: UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count))
     }
 
-    /// The bytes of `range`, copied into `writer`.
+    /// Appends the bytes of `range` to `writer`.
     package func copy(_ range: Range<Int>, into writer: inout ByteWriter) {
         precondition(range.lowerBound >= 0 && range.upperBound <= end)
         unsafe writer.append(
             UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count))
     }
 
-    /// Whether the `count` bytes at the position are the UTF-8 of `string`; moves past them either
-    /// way.
+    /// Returns whether the `count` bytes at the position are the UTF-8 of `string`. Moves past them
+    /// either way.
     @inline(__always)
     package mutating func matches(_ string: String, count: Int) throws(FormatError) -> Bool {
         guard count >= 0, end - position >= count else { throw .truncated }
@@ -228,15 +226,14 @@ package struct ByteReader {
         return isSame ?? matches(scattered: string, count: count)
     }
 
-    /// The same for text that came from Objective-C. Apart, or every text would be retained for its
-    /// sake.
+    /// Compares text that came from Objective-C. Inlined, this would retain every text.
     @inline(never)
     private func matches(scattered string: String, count: Int) -> Bool {
         unsafe string.utf8.elementsEqual(
             UnsafeRawBufferPointer(start: base + position, count: count))
     }
 
-    /// Whether the bytes from the position to the end are just those of `range`; moves past them
+    /// Returns whether the bytes from the position to the end are those of `range`. Moves past them
     /// either way.
     mutating func matchesRest(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
         defer { position = end }
@@ -255,8 +252,8 @@ package struct ByteReader {
         unsafe memcmp(a, b, count) == 0
     }
 
-    /// Where the check stands that closes the bytes; throws unless it is that of all before it. A
-    /// narrower `Check` holds the low bytes.
+    /// Verifies the check at the end of the bytes and returns its position. Throws unless the check
+    /// is that of all bytes before it. A narrower `Check` holds the low bytes.
     @inline(__always)
     package func verifiedEnd<Check: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
         _ type: Check.Type = UInt64.self, seed: UInt64
@@ -272,7 +269,7 @@ package struct ByteReader {
         return start
     }
 
-    /// The check of `range` under `seed`.
+    /// Returns the check of `range` under `seed`.
     @inline(__always)
     package func check(of range: Range<Int>, seed: UInt64) -> UInt64 {
         precondition(range.lowerBound >= 0 && range.upperBound <= end)

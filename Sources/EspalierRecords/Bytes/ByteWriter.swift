@@ -1,12 +1,12 @@
-/// Builds the byte forms of the format.
+/// Writes the byte forms of the format into memory of its own.
 ///
-/// Not in an array: a few bytes appended to one cost a call, and a look who else holds it, which
-/// took half of what a text does.
+/// It is no array: appending a few bytes to an array costs a call and a check for other references,
+/// which took half of the cost of a text.
 @safe
 package struct ByteWriter: ~Copyable {
-    // Sound, because nobody else has the pointer beyond a call: allocated by `init` and `grow`,
-    // freed by `deinit`, once as the writer can't be copied. The first `count` bytes are
-    // initialised, and `makeRoom` stands before everything that adds some.
+    // Sound, because the pointer does not outlive a call: `init` and `grow` allocate the memory,
+    // and `deinit` frees it, once, because the writer can't be copied. The first `count` bytes are
+    // initialised, and `makeRoom` precedes everything that adds bytes.
     private var base: UnsafeMutableRawPointer
     private var capacity: Int
     package private(set) var count = 0
@@ -18,10 +18,10 @@ package struct ByteWriter: ~Copyable {
 
     deinit { unsafe base.deallocate() }
 
-    /// A copy of what has been written.
+    /// A copy of the bytes written.
     package var bytes: [UInt8] { unsafe Array(written) }
 
-    /// Of use until the next change.
+    /// Valid until the next change.
     private var written: UnsafeRawBufferPointer {
         unsafe UnsafeRawBufferPointer(start: base, count: count)
     }
@@ -41,7 +41,7 @@ package struct ByteWriter: ~Copyable {
         capacity = larger
     }
 
-    /// Takes no more room than there is: `makeRoom` comes first.
+    /// Stores a value in memory that `makeRoom` has reserved.
     @inline(__always)
     private mutating func store<T: BitwiseCopyable>(_ value: T) {
         unsafe base.storeBytes(of: value, toByteOffset: count, as: T.self)
@@ -72,14 +72,14 @@ package struct ByteWriter: ~Copyable {
 
     package mutating func append(_ other: borrowing ByteWriter) { unsafe append(other.written) }
 
-    /// A big-endian integer.
+    /// Appends a big-endian integer.
     @inline(__always)
     package mutating func append<I: FixedWidthInteger & BitwiseCopyable>(integer value: I) {
         makeRoom(for: MemoryLayout<I>.size)
         store(value.bigEndian)
     }
 
-    /// `head` and a big-endian integer.
+    /// Appends `head` and a big-endian integer.
     @inline(__always)
     package mutating func append<I: FixedWidthInteger & BitwiseCopyable>(
         head: UInt8, integer value: I
@@ -89,7 +89,7 @@ package struct ByteWriter: ~Copyable {
         store(value.bigEndian)
     }
 
-    // In one piece: byte by byte, through the view, is what takes most of a short text.
+    // In one piece: appending byte by byte, through the view, is most of the cost of a short text.
     @inline(__always)
     package mutating func append(utf8 string: String) {
         let isDone: Void? = unsafe string.utf8.withContiguousStorageIfAvailable {
@@ -98,7 +98,7 @@ package struct ByteWriter: ~Copyable {
         if isDone == nil { append(scattered: string) }
     }
 
-    /// Text that came from Objective-C. Apart, or every text would be retained for its sake.
+    /// Appends text that came from Objective-C. Inlined, this would retain every text.
     @inline(never)
     private mutating func append(scattered string: String) { append(Array(string.utf8)) }
 
@@ -118,16 +118,16 @@ package struct ByteWriter: ~Copyable {
         append(varint: UInt64(bitPattern: (value << 1) ^ (value >> 63)))
     }
 
-    /// A length-prefixed string.
+    /// Appends a string behind its length.
     package mutating func append(string: String) {
         append(varint: UInt64(string.utf8.count))
         append(utf8: string)
     }
 
-    /// Puts the bytes at the end of `array`.
+    /// Appends the bytes to `array`.
     func copy(to array: inout [UInt8]) { unsafe array.append(contentsOf: written) }
 
-    /// Reads the bytes, without copying them.
+    /// Runs `body` with a reader of the bytes, without copying them.
     func reading<R>(_ body: (inout ByteReader) throws -> R) rethrows -> R {
         var reader = unsafe ByteReader(written)
         return try body(&reader)
@@ -141,7 +141,7 @@ package struct ByteWriter: ~Copyable {
         self.count = count
     }
 
-    /// Puts `run` in place of `range`.
+    /// Replaces the bytes of `range` by those of `run`.
     package mutating func replace(_ range: Range<Int>, with run: borrowing ByteWriter) {
         precondition(range.lowerBound >= 0 && range.upperBound <= count)
         let rest = count - range.upperBound
@@ -157,6 +157,7 @@ package struct ByteWriter: ~Copyable {
         unsafe base.storeBytes(of: byte, toByteOffset: position, as: UInt8.self)
     }
 
+    /// Returns the check of the bytes from `start` on.
     package func check(from start: Int = 0, seed: UInt64) -> UInt64 {
         precondition(start >= 0 && start <= count)
         return unsafe XXHash64.hash(UnsafeRawBufferPointer(rebasing: written[start...]), seed: seed)

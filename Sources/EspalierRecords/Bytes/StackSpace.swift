@@ -6,57 +6,57 @@ import Musl
 import Darwin
 #endif
 
-/// How much of a thread's stack is left: that of the first call.
+/// The space left on a thread's stack: the thread of the first call.
 ///
-/// Recursion over models runs users' initialisers, so frames can't be counted in advance: a Codable
+/// Recursion over models runs users' initialisers, so frames can't be counted in advance. A Codable
 /// walk was measured at 735 to 1,183 bytes a level optimised, and several times that in a debug
 /// build, on threads with 512 KiB of stack.
 package struct StackSpace {
-    /// Looking every few levels keeps the cost off shallow trees, which are nearly all of them.
+    /// Checking every few levels keeps the cost off shallow trees, which are nearly all of them.
     private static let interval = 16
     private static let reserve: UInt = 160 << 10
     private static let largestStack: UInt = 1 << 30
-    private var floor: UInt?
+    private var lowest: UInt?
 
     package init() {}
 
-    /// Whether to look at `depth`.
+    /// Returns whether a check is due at `depth`.
     @inline(__always)
     package static func isDue(at depth: Int) -> Bool { depth % interval == interval - 1 }
 
-    /// Whether it is safe to go deeper.
+    /// Returns whether it is safe to go deeper.
     package mutating func hasSpace() -> Bool {
-        let floor = floor ?? Self.floorOfThread()
-        self.floor = floor
-        return Self.bytesLeft(above: floor).map { $0 > Self.reserve } ?? true
+        let lowest = lowest ?? Self.lowestOfThread()
+        self.lowest = lowest
+        return Self.bytesLeft(above: lowest).map { $0 > Self.reserve } ?? true
     }
 
-    /// Whether this thread is known to have at least `count` bytes left.
+    /// Returns whether the calling thread is known to have at least `count` bytes left.
     package static func isLeft(_ count: Int) -> Bool {
-        bytesLeft(above: floorOfThread()).map { $0 >= UInt(count) } ?? false
+        bytesLeft(above: lowestOfThread()).map { $0 >= UInt(count) } ?? false
     }
 
-    /// Nil where nothing is known: without a floor, or outside the stack altogether, as a sanitizer
-    /// keeps locals elsewhere.
-    private static func bytesLeft(above floor: UInt) -> UInt? {
+    /// Returns nil where nothing is known: the lowest address is 0, or locals are not on the stack
+    /// because a sanitizer keeps them elsewhere.
+    private static func bytesLeft(above lowest: UInt) -> UInt? {
         var here: UInt8 = 0
         let address = unsafe withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
-        guard floor != 0, address > floor, address - floor < largestStack else { return nil }
-        return address - floor
+        guard lowest != 0, address > lowest, address - lowest < largestStack else { return nil }
+        return address - lowest
     }
 
-    // Kept with the thread: for the main one Linux looks through all of the process's memory maps.
+    // Kept with the thread: for the main one Linux searches all of the process's memory maps.
     private static let key: pthread_key_t? = {
         var key = pthread_key_t()
         return unsafe pthread_key_create(&key, nil) == 0 ? key : nil
     }()
 
-    private static func floorOfThread() -> UInt {
+    private static func lowestOfThread() -> UInt {
         guard let key else { return lowestAddress() }
         if let known = unsafe pthread_getspecific(key) { return UInt(bitPattern: known) }
-        let floor = lowestAddress()
-        _ = unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: floor))
-        return floor
+        let lowest = lowestAddress()
+        _ = unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: lowest))
+        return lowest
     }
 
     private static func lowestAddress() -> UInt {
@@ -74,6 +74,7 @@ package struct StackSpace {
         return UInt(bitPattern: address)
         #endif
     }
+
     #if !canImport(Darwin)
     private typealias GetAttributes =
         @convention(c) (pthread_t, UnsafeMutablePointer<pthread_attr_t>) -> CInt

@@ -1,9 +1,9 @@
 /// XXH64 of Yann Collet's xxHash, written from its public specification (`xxhash_spec.md`, version
 /// 0.2.0).
 ///
-/// Chosen for the checks of stored bytes: it is specified and stable across processes and releases,
-/// which `Hasher` is not, and a record of 130 bytes takes some tens of nanoseconds. It finds
-/// damage; it is no defence against forgery.
+/// It serves the checks of stored bytes: it is specified and stable across processes and releases,
+/// which `Hasher` is not, and a record of 130 bytes costs some tens of nanoseconds. It finds damage
+/// but is no defence against forgery.
 package enum XXHash64 {
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -21,22 +21,23 @@ package enum XXHash64 {
         var offset = 0
         var hash: UInt64
         if count >= 32 {
-            var lane1 = seed &+ prime1 &+ prime2
-            var lane2 = seed &+ prime2
-            var lane3 = seed
-            var lane4 = seed &- prime1
+            var accumulator1 = seed &+ prime1 &+ prime2
+            var accumulator2 = seed &+ prime2
+            var accumulator3 = seed
+            var accumulator4 = seed &- prime1
             repeat {
-                lane1 = unsafe round(lane1, word(base, offset))
-                lane2 = unsafe round(lane2, word(base, offset + 8))
-                lane3 = unsafe round(lane3, word(base, offset + 16))
-                lane4 = unsafe round(lane4, word(base, offset + 24))
+                accumulator1 = unsafe round(accumulator1, word(base, offset))
+                accumulator2 = unsafe round(accumulator2, word(base, offset + 8))
+                accumulator3 = unsafe round(accumulator3, word(base, offset + 16))
+                accumulator4 = unsafe round(accumulator4, word(base, offset + 24))
                 offset += 32
             } while offset <= count - 32
-            hash = rotate(lane1, 1) &+ rotate(lane2, 7) &+ rotate(lane3, 12) &+ rotate(lane4, 18)
-            hash = merge(hash, lane1)
-            hash = merge(hash, lane2)
-            hash = merge(hash, lane3)
-            hash = merge(hash, lane4)
+            hash = rotate(accumulator1, 1) &+ rotate(accumulator2, 7)
+            hash = hash &+ rotate(accumulator3, 12) &+ rotate(accumulator4, 18)
+            hash = merge(hash, accumulator1)
+            hash = merge(hash, accumulator2)
+            hash = merge(hash, accumulator3)
+            hash = merge(hash, accumulator4)
         } else {
             hash = seed &+ prime5
         }
@@ -81,13 +82,13 @@ package enum XXHash64 {
     }
 
     @inline(__always)
-    private static func round(_ lane: UInt64, _ input: UInt64) -> UInt64 {
-        rotate(lane &+ input &* prime2, 31) &* prime1
+    private static func round(_ accumulator: UInt64, _ input: UInt64) -> UInt64 {
+        rotate(accumulator &+ input &* prime2, 31) &* prime1
     }
 
     @inline(__always)
-    private static func merge(_ hash: UInt64, _ lane: UInt64) -> UInt64 {
-        (hash ^ round(0, lane)) &* prime1 &+ prime4
+    private static func merge(_ hash: UInt64, _ accumulator: UInt64) -> UInt64 {
+        (hash ^ round(0, accumulator)) &* prime1 &+ prime4
     }
 
     @inline(__always)

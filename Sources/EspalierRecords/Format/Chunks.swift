@@ -1,13 +1,15 @@
-/// Long records as chunks, because LMDB keeps what does not fit a page on pages that have to be
-/// contiguous.
+/// Long records, cut into chunks: LMDB stores a value that does not fit a page on pages that have
+/// to be contiguous.
 ///
-///     first chunk = version, flags with bit 7 set, count of chunks (varint), slice, check     under handle
-///     chunk k     = slice, check                                                             under handle, k
+///     under handle       first chunk = version, flags with bit 7 set, count of chunks (varint),
+///                                      slice, check
+///     under handle, k    chunk k     = slice, check
 ///
-/// The slices joined are the record, with its own check; a chunk's check is seeded with handle and
-/// chunk number.
+/// The slices joined are the record, with its own check. The check of a chunk is seeded with handle
+/// and chunk number.
 package enum Chunks {
-    /// The values to store: one when `record` fits in `limit`, else the chunks in order.
+    /// Returns the values to store: the record itself if it fits in `limit`, else its chunks in
+    /// order.
     package static func split(_ record: [UInt8], handle: Handle, limit: Int) -> [[UInt8]] {
         precondition(
             limit > RecordLayout.checkSize + 12,
@@ -30,12 +32,24 @@ package enum Chunks {
         }
     }
 
-    /// The number of chunks when `first` is the first of several; nil when it is a whole record.
+    /// Returns how a record of `byteCount` bytes is stored: the number of values, and their bytes
+    /// together.
+    package static func layout(of byteCount: Int, limit: Int) -> (count: Int, storedBytes: Int) {
+        guard byteCount > limit else { return (1, byteCount) }
+        let slice = limit - RecordLayout.checkSize - 12
+        let count = (byteCount + slice - 1) / slice
+        var head = ByteWriter()
+        head.append(varint: UInt64(count))
+        return (count, byteCount + count * RecordLayout.checkSize + 2 + head.count)
+    }
+
+    /// Returns the number of chunks if `first` is the first of several; nil if it is a whole
+    /// record.
     package static func count(_ first: RawSpan) throws -> Int? {
         try ByteReader.reading(first) { try count(&$0) }
     }
 
-    /// Whether a value is the first of several chunks, as far as its flags tell.
+    /// Returns whether a value is the first of several chunks, by its flags alone.
     @inline(__always)
     package static func isFirst(_ value: ByteReader) throws(FormatError) -> Bool {
         var ahead = value
@@ -56,7 +70,7 @@ package enum Chunks {
         return Int(count)
     }
 
-    /// Appends the slice of chunk `number` to `record`, its check verified.
+    /// Verifies the check of chunk `number` and appends its slice to `record`.
     package static func join(
         _ chunk: inout ByteReader, number: Int, handle: Handle, into record: inout ByteWriter
     ) throws(FormatError) {
@@ -71,17 +85,5 @@ package enum Chunks {
 
     private static func seed(_ handle: Handle, _ number: Int) -> UInt64 {
         RecordLayout.seed(handle: handle, shape: UInt64(number) &+ 1)
-    }
-}
-
-extension Chunks {
-    /// How a record of `byteCount` bytes is stored: values, and their bytes together.
-    package static func layout(of byteCount: Int, limit: Int) -> (count: Int, storedBytes: Int) {
-        guard byteCount > limit else { return (1, byteCount) }
-        let slice = limit - RecordLayout.checkSize - 12
-        let count = (byteCount + slice - 1) / slice
-        var head = ByteWriter()
-        head.append(varint: UInt64(count))
-        return (count, byteCount + count * RecordLayout.checkSize + 2 + head.count)
     }
 }

@@ -1,7 +1,7 @@
-/// A record taken out of the store: everything it says, owned.
+/// A record that was read as a whole and owns its parts.
 ///
-/// For merging, verifying and showing; reading a tree goes over the stored bytes without making
-/// one.
+/// It serves merging, verifying and showing. A read of a tree goes over the stored bytes and makes
+/// no `Record`.
 package struct Record {
     package let handle: Handle
     package let nameSpace: NameSpace
@@ -12,14 +12,14 @@ package struct Record {
     package let identifier: String
     /// The values of the fields, one after the other.
     package let values: [UInt8]
-    /// Bytes of the record as stored, check included, before it is cut into chunks.
+    /// The bytes of the record as stored, check included, before it is cut into chunks.
     package let storedByteCount: Int
-    /// Bytes of the record before its payload was compressed.
+    /// The bytes of the record before its payload was compressed.
     package let rawByteCount: Int
     /// 0 for a raw payload.
     package let dictionaryNumber: UInt64
 
-    /// Checks and takes a record apart. `shapes` gives the shape of a number.
+    /// Parses and verifies a record. `shapes` returns the shape of a number.
     package init(
         reading record: DecompressedRecord, storedAs storedByteCount: Int, handle: Handle,
         shapes: (UInt64) throws -> Shape?
@@ -35,7 +35,7 @@ package struct Record {
         let shape = try Self.shape(of: layout, &body, shapes)
         try layout.verify(
             reader, handle: handle, shape: shape.fingerprint, dictionary: record.dictionary)
-        guard let identifier = try body.takeString() else {
+        guard let identifier = try body.readString() else {
             throw FormatError.malformed("a record without an identifier")
         }
         self.handle = handle
@@ -48,24 +48,24 @@ package struct Record {
         values = try body.bytes(count: body.remaining)
     }
 
-    /// The same for a record that stands there raw.
+    /// Parses and verifies a record whose payload is raw.
     package init(
         reading reader: inout ByteReader, handle: Handle, shapes: (UInt64) throws -> Shape?
     ) throws {
         try self.init(
             reading: DecompressedRecord(reader: reader, dictionary: 0), storedAs: reader.end,
-            handle: handle, shapes: shapes
-        )
+            handle: handle, shapes: shapes)
     }
 
-    /// What of the record is compressed: its own shape, where it carries one, identifier and
+    /// The part of the record that is compressed: its own shape, if it carries one, identifier and
     /// values.
     package var payload: [UInt8] {
         (hasOwnShape ? shape.description : [])
             + Self.payload(identifier: identifier, values: values)
     }
 
-    /// The shape of a record, standing behind its description afterwards where it carries its own.
+    /// Returns the shape of a record. Moves `body` past the description if the record carries its
+    /// own shape.
     @inline(__always)
     package static func shape(
         of layout: RecordLayout, _ body: inout ByteReader, _ shapes: (UInt64) throws -> Shape?
@@ -78,7 +78,7 @@ package struct Record {
         return shape
     }
 
-    /// The payload's first value and the rest, as `RecordLayout.build` wants it.
+    /// Returns identifier and values as the payload that `RecordLayout.build` takes.
     package static func payload(identifier: String, values: [UInt8]) -> [UInt8] {
         payload(identifier: identifier, values: values[...])
     }

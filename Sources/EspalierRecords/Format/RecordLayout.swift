@@ -1,16 +1,19 @@
-/// Where the parts of a record stand.
+/// The layout of a record.
 ///
 ///     record     = version, flags, [extensions], shape, dictionary, children, payload, check
 ///     version    = one byte, 1
-///     flags      = one byte: bits 0-2 name space, bit 3 extensions follow, bit 4 the payload starts with its own shape,
-///                  bit 7 the value is the first chunk of a long record
+///     flags      = one byte: bits 0-2 name space, bit 3 extensions follow, bit 4 the payload
+///                  starts with its own shape, bit 7 the value is the first chunk of a long record
 ///     extensions = length (varint), that many bytes; unknown ones are skipped
 ///     shape      = number (varint), 0 where there is none
-///     dictionary = number (varint), 0 where the payload is raw, 1 where it is compressed without a dictionary
-///     children   = count (varint), then a signed varint each: the child's handle less the record's own
-///     payload    = [shape description,] identifier (a string value), then a value per field; as a `Frame` where it is
-///                  compressed
-///     check      = XXH64, big-endian, of everything before it, the payload uncompressed, seeded with handle and fingerprints
+///     dictionary = number (varint), 0 where the payload is raw, 1 where it is compressed without
+///                  a dictionary
+///     children   = count (varint), then a signed varint each: the child's handle less the
+///                  record's own
+///     payload    = [shape description,] identifier (a string value), then a value per field; as a
+///                  `Frame` where it is compressed
+///     check      = XXH64, big-endian, of everything before it, the payload uncompressed, seeded
+///                  with handle and fingerprints
 package struct RecordLayout {
     package static let version: UInt8 = 1
     package static let checkSize = 8
@@ -28,7 +31,7 @@ package struct RecordLayout {
     package let dictionaryNumber: UInt64
     package let childCount: Int
 
-    /// Reads the header and leaves `reader` at the children. Nothing is verified yet.
+    /// Reads the header and leaves `reader` at the children. Does not verify the record.
     @inline(__always)
     package init(reading reader: inout ByteReader) throws(FormatError) {
         let version = try reader.byte()
@@ -57,7 +60,7 @@ package struct RecordLayout {
         }
     }
 
-    /// A reader of the payload, for one that stands at it.
+    /// Returns a reader of the payload. `reader` stands at it.
     @inline(__always)
     package func payload(_ reader: ByteReader) throws(FormatError) -> ByteReader {
         let end = reader.end - Self.checkSize
@@ -65,8 +68,8 @@ package struct RecordLayout {
         return reader.limited(to: end)
     }
 
-    /// Throws unless the check matches. `shape` and `dictionary` are the fingerprints of what the
-    /// record names by number; no dictionary has 0.
+    /// Throws unless the check matches. `shape` and `dictionary` are the fingerprints of the shape
+    /// and the dictionary that the record names by number; 0 stands for no dictionary.
     @inline(__always)
     package func verify(
         _ reader: ByteReader, handle: Handle, shape: UInt64, dictionary: UInt64
@@ -81,12 +84,14 @@ package struct RecordLayout {
     }
 }
 
+// MARK: - Writing
+
 extension RecordLayout {
-    /// The shape a record is written with.
+    /// The shape with which a record is written.
     package enum ShapeReference {
         case none
         case number(UInt64, Shape)
-        /// The record carries the shape itself, because the table of shapes is full.
+        /// The record carries the shape, because the table of shapes is full.
         case own(Shape)
 
         package var shape: Shape {
@@ -97,11 +102,11 @@ extension RecordLayout {
         }
     }
 
-    /// A payload as it is stored where compressing it pays.
+    /// A payload in its compressed form.
     package struct CompressedPayload {
         package let dictionary: (number: UInt64, fingerprint: UInt64)
         let frame: ArraySlice<UInt8>
-        /// Bytes fewer than the payload has.
+        /// The number of bytes by which the frame is shorter than the payload.
         package let savedBytes: Int
 
         package init(
@@ -114,18 +119,17 @@ extension RecordLayout {
         }
     }
 
-    /// What of a record is compressed, if it is. `content` holds identifier and values.
+    /// Returns the part of a record that is compressed. `content` holds identifier and values.
     package static func payload(_ content: [UInt8], shape: ShapeReference) -> [UInt8] {
         guard case .own(let shape) = shape else { return content }
         return shape.description + content
     }
 
-    /// The bytes of a record. `content` holds identifier and values; `compressed` is what the
-    /// payload is stored as, if not raw.
+    /// Returns the bytes of a record. `content` holds identifier and values; `compressed` is the
+    /// form in which the payload is stored if not raw.
     package static func build(
         handle: Handle, nameSpace: NameSpace, shape: ShapeReference, children: [Handle],
-        payload content: [UInt8],
-        compressed: CompressedPayload? = nil
+        payload content: [UInt8], compressed: CompressedPayload? = nil
     ) -> [UInt8] {
         var writer = ByteWriter(capacity: content.count + children.count * 3 + 24)
         append(
@@ -145,11 +149,10 @@ extension RecordLayout {
         return writer.bytes
     }
 
-    /// The same for a raw payload, which is not made first.
+    /// Returns the bytes of a record with a raw payload, without making the payload first.
     package static func build(
         handle: Handle, nameSpace: NameSpace, shape: ShapeReference, children: [Handle],
-        identifier: String,
-        values: ArraySlice<UInt8>
+        identifier: String, values: ArraySlice<UInt8>
     ) -> [UInt8] {
         var writer = ByteWriter(
             capacity: identifier.utf8.count + values.count + children.count * 3 + 24)
@@ -183,5 +186,78 @@ extension RecordLayout {
         for child in children {
             writer.append(signedVarint: Int64(bitPattern: child.rawValue &- handle.rawValue))
         }
+    }
+}
+
+// MARK: - Decompression
+
+/// Decompresses payloads. This module does not depend on a compression library, so a caller
+/// supplies the decompressor.
+package protocol PayloadDecompressor: AnyObject {
+    /// Loads a payload that was compressed with the dictionary of that number. Returns the length
+    /// that the payload claims, checked against the longest payload, and the dictionary's
+    /// fingerprint.
+    func load(_ payload: RawSpan, dictionary number: UInt64) throws -> (
+        byteCount: Int, fingerprint: UInt64
+    )
+
+    /// Decompresses the payload loaded last into as many bytes as it claimed.
+    func decompress(into output: inout MutableRawSpan) throws
+}
+
+/// A record with its payload as it was before it was compressed.
+package struct DecompressedRecord {
+    /// Valid as long as the arena that holds the bytes.
+    package internal(set) var reader: ByteReader
+    /// The fingerprint of the dictionary, which is part of the check's seed; 0 for no dictionary.
+    package let dictionary: UInt64
+
+    package init(reader: ByteReader, dictionary: UInt64) {
+        self.reader = reader
+        self.dictionary = dictionary
+    }
+}
+
+extension RecordLayout {
+    /// The number that stands for compression without a dictionary.
+    package static let noDictionary: UInt64 = 1
+
+    /// Returns a stored record with its payload decompressed; a raw record as it is.
+    package static func decompress(
+        _ stored: ByteReader, by decompressor: some PayloadDecompressor, in arena: RecordArena
+    ) throws -> DecompressedRecord {
+        try decompress(stored) { try $1.decompress($0, by: decompressor, in: arena) }
+    }
+
+    /// Returns a stored record with its payload decompressed by `decompress`, which is called only
+    /// for a compressed record.
+    static func decompress(
+        _ stored: ByteReader, by decompress: (ByteReader, RecordLayout) throws -> DecompressedRecord
+    ) throws -> DecompressedRecord {
+        var reader = stored
+        let layout = try RecordLayout(reading: &reader)
+        guard layout.dictionaryNumber != 0 else {
+            return DecompressedRecord(reader: stored, dictionary: 0)
+        }
+        for _ in 0..<layout.childCount { _ = try reader.varint() }
+        var decompressed = try decompress(reader, layout)
+        decompressed.reader.position = stored.position
+        return decompressed
+    }
+
+    /// Returns a compressed record with its payload decompressed. `reader` stands at the payload,
+    /// and so does the reader returned.
+    package func decompress(
+        _ reader: ByteReader, by decompressor: some PayloadDecompressor, in arena: RecordArena
+    ) throws -> DecompressedRecord {
+        let payload = reader.position..<(try self.payload(reader).end)
+        let claim = try reader.withBytes(payload) {
+            try decompressor.load($0, dictionary: dictionaryNumber)
+        }
+        var decompressed = try arena.copy(reader, with: claim.byteCount, inPlaceOf: payload) {
+            try decompressor.decompress(into: &$0)
+        }
+        decompressed.position = payload.lowerBound
+        return DecompressedRecord(reader: decompressed, dictionary: claim.fingerprint)
     }
 }

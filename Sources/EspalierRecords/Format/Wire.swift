@@ -1,4 +1,5 @@
-/// The first bytes of values: MessagePack's, and the one that MessagePack never uses for *absent*.
+/// The first bytes of values: those of MessagePack, and for *absent* the one byte that MessagePack
+/// never uses.
 package enum Wire {
     package static let null: UInt8 = 0xC0
     /// Never set, which is not the same as set to nil.
@@ -50,7 +51,57 @@ package enum Wire {
     }
 }
 
-/// What a stored value is, told by its first byte.
+/// The kind of a stored value, which its first byte tells.
 public enum ValueKind: Sendable, Equatable {
-    case absent, null, bool, integer, float, string, bytes, array, map, child, decimal, wideInteger
+    /// Declared by a type, but never set.
+    case absent
+    /// Nil.
+    case null
+    /// A truth value.
+    case bool
+    /// An integer of at most 64 bits.
+    case integer
+    /// A `Float` or a `Double`.
+    case float
+    /// Text.
+    case string
+    /// A run of bytes.
+    case bytes
+    /// An array.
+    case array
+    /// A map.
+    case map
+    /// A reference to another record.
+    case child
+    /// A number as its decimal digits.
+    case decimal
+    /// An integer of 128 bits.
+    case wideInteger
+}
+
+/// The reason why bytes can't be read as the format says. Further up it is a miss, never a trap.
+package enum FormatError: Error, Sendable, Equatable {
+    /// The bytes end before the value they announce.
+    case truncated
+    /// The bytes break a rule of the format.
+    case malformed(String)
+    /// The check does not match: damage, or a record in another's place.
+    case checkFailed
+    /// A record of a version this library does not know.
+    case unknownVersion(UInt8)
+    /// The record names a shape that is not in the table.
+    case unknownShape(UInt64)
+    /// The record names a dictionary that is not in the table.
+    case unknownDictionary(UInt64)
+    /// The payload can't be decompressed, or claims to be longer than it may.
+    case corruptFrame(String)
+
+    /// Whether the bytes are not damaged, but written by a later version of the library.
+    package var isNewer: Bool {
+        if case .unknownVersion(let version) = self {
+            version > RecordLayout.version
+        } else {
+            false
+        }
+    }
 }

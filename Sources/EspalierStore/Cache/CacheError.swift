@@ -1,68 +1,77 @@
 import EspalierLMDB
 public import EspalierRecords
 
-/// Why the cache could not do what was asked: opening it, or committing a write. A read never
-/// throws; it misses.
+/// The reason why a cache could not be opened or a write could not be committed.
+///
+/// ```swift
+/// do {
+///     try await cache.set(message).committed
+/// } catch let error where error.code == .pinnedFull {
+///     cache.unpin("Feed:old")
+/// }
+/// ```
+///
+/// Reads never throw: they miss, with a reason.
 public struct CacheError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure it is, to be acted on.
+    /// The kind of a failure, for programs to act on.
     public enum Code: Sendable, Hashable {
         /// The budget is outside 1 MiB ... 64 GiB.
         case badBudget
         /// The compression level is outside 1 ... 12.
         case badCompression
-        /// There is no cache in the directory, and it was not to be made.
+        /// The directory holds no cache, and the call does not create one.
         case noCache
-        /// The path is a file, a symbolic link, or a directory of somebody else.
+        /// The path is a file, a symbolic link, or a directory that belongs to another user.
         case badDirectory
-        /// The directory can't be written.
+        /// The directory can't be written. Check its owner and mode.
         case notWritable
-        /// The cache was written by a newer version of the library.
+        /// A newer version of the library wrote the cache. Update the library.
         case newerFormat
         /// The cache is open in this process with another configuration.
         case alreadyOpen
-        /// The cache was closed.
+        /// The cache was closed. Open it again.
         case closed
-        /// The write does not fit in what the budget leaves free.
+        /// The write does not fit in what the budget leaves free. Raise the budget.
         case full
-        /// The write does not fit because a reader, of this or another process, keeps what was
-        /// freed from being used again.
+        /// The write does not fit because a reader, of this or another process, keeps freed pages
+        /// from being used again. Repeat the write when that read has ended.
         case pagesHeld
-        /// What is pinned would take more than half the budget, or what it leaves does not suffice
-        /// for the write.
+        /// Pinned records would take more than half the budget, or leave too little of it for the
+        /// write. Unpin something, or raise the budget.
         case pinnedFull
-        /// What is to be evicted is pinned, or others refer to it.
+        /// The node to be evicted is pinned, or other records refer to it. Delete it instead.
         case referenced
-        /// Readers did not end in time for the budget to be changed.
+        /// Reads did not end in time for the budget to be changed. Try again.
         case busy
-        /// The cache's files are damaged; opened to be written, it would be replaced by an empty
-        /// one.
+        /// The cache's files are damaged. Opening the cache to write replaces it by an empty one.
         case damaged
         /// The disk is full.
         case diskFull
-        /// A single write over its share of the budget.
+        /// One write takes more than its share of the budget, or than the limits of a tree.
         case treeTooLarge
-        /// The model has no identifier, and no key was given; or the identifier or key is empty.
+        /// The model has no identifier and no key was given, or the identifier or key is empty.
         case noIdentifier
         /// The model could not be flattened.
         case notFlattened(FlattenError)
-        /// There is nothing under the identifier or key to change.
+        /// The cache holds nothing under the identifier or key of the write.
         case notFound
-        /// An index outside the collection.
+        /// An index lies outside the collection.
         case outOfRange
-        /// An edit of a collection whose sender expects another one than is stored.
+        /// The sender of an edit expects another collection than the stored one.
         case outOfDate
-        /// The queue of writes was full, and this was the oldest.
+        /// The queue of writes was full, and this write was the oldest that could be dropped.
         case dropped
-        /// A write was waited for inside a read, or by an observer of misses.
+        /// A read or an observer of misses waited for a write, which would wait for the read.
         case waitInsideRead
-        /// LMDB or the file system failed.
+        /// LMDB or the file system failed; ``CacheError/cause`` says how.
         case storage
     }
 
+    /// The kind of the failure.
     public let code: Code
-    /// What went wrong and what to do.
+    /// What went wrong and what to do. Contains no data of the caller's.
     public let message: String
-    /// What LMDB said, if it was LMDB.
+    /// The error of LMDB or of the format that caused this one, if there is one.
     public let cause: (any Error)?
 
     init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
@@ -74,16 +83,11 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public var description: String { cause.map { "\(message) (\($0))" } ?? message }
 }
 
+// MARK: - Statistics
+
 extension CacheError {
-    static let dropped = CacheError(
-        .dropped,
-        "The queue of writes was full and this was the oldest. Write less often or raise queueLimit."
-    )
-
-    static let closed = CacheError(.closed, "The cache is closed. Open it again.")
-
-    /// Under what a failed write is counted, if it was the cache that had to give it up, and not
-    /// the caller who got it wrong.
+    /// The reason under which statistics and events count a failed write; nil where the caller made
+    /// the mistake and the cache did not give up the write.
     var dropReason: String? {
         switch code {
         case .full: "full"
@@ -97,24 +101,24 @@ extension CacheError {
         default: nil
         }
     }
+}
 
-    /// Whatever was thrown below, as an error of the cache.
+// MARK: - Errors of lower layers
+
+extension CacheError {
+    /// Creates the error of the cache that stands for `error`, which a lower layer threw.
     init(_ error: any Error, budget: ByteCount? = nil) {
         switch error {
         case let error as CacheError: self = error
         case let error as FlattenError: self.init(flatten: error)
-        case is Committer.BudgetDeadlock, is NoRoom: self = .full(budget ?? ByteCount(0))
-        case is Committer.CorruptMetadata:
+        case is BudgetDeadlock, is NoRoom: self = .full(budget ?? ByteCount(0))
+        case is CorruptMetadata: self = .corruptMetadata()
+        case is StaleGeneration:
             self.init(
-                .damaged, "The cache's own books are damaged. Empty it, or delete the directory.")
-        case is Committer.StaleGeneration:
-            self.init(
-                .busy, "Other processes have changed the cache's file twice meanwhile. Try again.")
+                .busy,
+                "Other processes have replaced the cache's file twice during the write. Try again.")
         case let error as LMDBError: self.init(lmdb: error, budget: budget)
-        case let error as FormatError:
-            self.init(
-                .damaged, "The cache's own books are damaged. Empty it, or delete the directory.",
-                cause: error)
+        case let error as FormatError: self = .corruptMetadata(cause: error)
         default:
             self.init(.notFlattened(.modelFailed(type: "model", reason: "\(error)")), "\(error)")
         }
@@ -142,17 +146,60 @@ extension CacheError {
                 "The directory or a file in it can't be written. Check its owner and mode.",
                 cause: error)
         case .badPath:
-            self.init(
-                .badDirectory, "The path leads to something that is no directory of a cache.",
-                cause: error)
+            self.init(.badDirectory, "The path is not a directory of a cache.", cause: error)
         case .corrupted, .invalidFile, .versionMismatch, .missingKeyspace:
             self.init(
                 .damaged,
-                "The cache's files are damaged. Delete the directory, or open it to write, and store anew.",
+                """
+                The cache's files are damaged. Delete the directory, or open it to write, and \
+                store anew.
+                """,
                 cause: error)
         default: self.init(.storage, "LMDB failed.", cause: error)
         }
     }
+}
+
+// MARK: - Messages
+
+extension CacheError {
+    static let dropped = CacheError(
+        .dropped,
+        """
+        The queue of writes was full and this was the oldest. Write less often or raise queueLimit.
+        """
+    )
+
+    static let closed = CacheError(.closed, "The cache is closed. Open it again.")
+
+    static let noCache = CacheError(.noCache, "There is no cache at this path.")
+
+    static let noIdentifier = CacheError(
+        .noIdentifier,
+        """
+        An identifier or key is missing or empty. Give the model an identifier, or store it under \
+        a key.
+        """
+    )
+
+    /// Names the type, because the compiler accepts a property of another name or type than
+    /// `modelIdentifier: String?` without a warning and the model then has no identifier.
+    static func noIdentifier<Model>(of type: Model.Type) -> CacheError {
+        CacheError(
+            .noIdentifier,
+            """
+            A model of type \(type) has no identifier. Give it a modelIdentifier of type String? \
+            that is not empty, or store it under a key.
+            """)
+    }
+
+    static let referenced = CacheError(
+        .referenced,
+        """
+        Other records refer to it, or it is pinned: evicting it would break their trees. Delete it \
+        instead.
+        """
+    )
 
     static func badBudget(_ budget: ByteCount) -> CacheError {
         CacheError(.badBudget, "A budget of \(budget) is outside 1 MiB ... 64 GiB.")
@@ -165,30 +212,34 @@ extension CacheError {
             "\(compression) is outside the levels \(levels.lowerBound) ... \(levels.upperBound).")
     }
 
+    static func corruptMetadata(cause: (any Error)? = nil) -> CacheError {
+        CacheError(
+            .damaged, "The cache's metadata is damaged. Empty the cache, or delete the directory.",
+            cause: cause)
+    }
+
+    static func full(_ budget: ByteCount) -> CacheError {
+        CacheError(
+            .full,
+            """
+            The write does not fit in the budget of \(budget), even alone. Raise it with setBudget.
+            """
+        )
+    }
+
+    /// - Parameter process: The process whose read keeps the pages, if it is known.
     static func pagesHeld(_ process: Int32?) -> CacheError {
         CacheError(
             .pagesHeld,
             """
-            The write does not fit while \(process.map { "process \($0)" } ?? "a reader") reads an old state of the cache. \
-            It was dropped; writes succeed again when that read ends.
+            The write does not fit while \(process.map { "process \($0)" } ?? "a reader") reads an \
+            old state of the cache. It was dropped; writes succeed again when that read ends.
             """)
     }
 
     static func pinnedFull(_ budget: ByteCount) -> CacheError {
         CacheError(
             .pinnedFull,
-            "What is pinned leaves too little of the budget of \(budget). Unpin something.")
-    }
-
-    static let referenced = CacheError(
-        .referenced,
-        "Others refer to it, or it is pinned: without it their trees would be broken. Delete it instead."
-    )
-
-    static func full(_ budget: ByteCount) -> CacheError {
-        CacheError(
-            .full,
-            "The write does not fit in the budget of \(budget), even alone. Raise it with setBudget."
-        )
+            "Pinned records leave too little of the budget of \(budget). Unpin something.")
     }
 }

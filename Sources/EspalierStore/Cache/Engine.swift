@@ -4,8 +4,8 @@ import EspalierRecords
 import Foundation
 import Synchronization
 
-/// What is behind a `NormalizedCache`: one per directory in a process, shared by everyone who opens
-/// it.
+/// The part of a cache that all `NormalizedCache` objects of a process over one directory share:
+/// its files, its queue, its threads and its statistics.
 final class Engine: Sendable {
     // immutable
     let configuration: Configuration
@@ -14,14 +14,14 @@ final class Engine: Sendable {
     let generations: GenerationHolder
     let queue: WriteQueue
     let statistics = StatisticsRecorder()
+    let changeSets = Broadcast<ChangeSet>(buffering: .unbounded)
+    let events = Broadcast<CacheEvent>(buffering: .bufferingNewest(4_096))
+    let missObservers = MissObservers()
     private let committer: Committer
-    private let writer: Writer
+    private let writer: WriterThread
     private let flatteners = WorkerThreads(name: "espalier-flatten", limit: 1)
     private let readers = WorkerThreads(name: "espalier-read", limit: 2)
     private let interner = ShapeInterner()
-    private let subscribers: ChangeSetBroadcast
-    let events: EventBroadcast
-    let missObservers = MissObservers()
 
     // protected by `users`
     private let users = Mutex(0)
@@ -33,36 +33,28 @@ final class Engine: Sendable {
         self.directory = directory
         self.identity = identity
         self.configuration = configuration
-        let subscribers = ChangeSetBroadcast()
-        let events = EventBroadcast()
         generations = try GenerationHolder(directory, configuration, create: create) {
-            [statistics] reason in
+            [statistics, events] reason in
             statistics.countReplaced(reason: reason.rawValue)
             events.send(.generationReplaced(reason: reason.rawValue))
         }
-        self.subscribers = subscribers
-        self.events = events
-        let onFailure: @Sendable (CacheError) -> Void = { [statistics] error in
-            guard let reason = error.dropReason else { return }
-            statistics.countDropped(reason: reason)
-            events.send(.writeDropped(reason: reason))
-        }
-        queue = WriteQueue(limit: configuration.queueLimit) { onFailure(.dropped) }
+        queue = WriteQueue(
+            limit: configuration.queueLimit, WriteFailures(statistics, events))
         committer = Committer(
             generations, statistics, configuration.compression,
             wakeWriter: { [queue] in queue.wakeWriter() }
-        ) { changes, timeline in
-            if !changes.isEmpty { subscribers.send(changes) }
+        ) { [changeSets, events] changes, timeline in
+            changeSets.send(changes)
             events.send(changes.victims, timeline)
         }
-        // Last, because a thread that runs can't be taken back.
-        writer = Writer(queue: queue, committer: committer, onFailure: onFailure)
+        // Last, because nothing stops the thread if a later step throws.
+        writer = WriterThread(queue, committer)
     }
 
-    // MARK: Writing
+    // MARK: - Writing
 
-    /// The largest single write is an eighth of the budget: it and what it replaces have to fit
-    /// side by side.
+    /// The limits of a single write: at most an eighth of the budget, because it and the records
+    /// that it replaces must fit side by side.
     var writeLimits: TreeLimits {
         var limits = configuration.limits
         let budget = (try? generations.current().budget) ?? configuration.budget
@@ -70,7 +62,7 @@ final class Engine: Sendable {
         return limits
     }
 
-    /// Takes in a write whose operation `flatten` makes; it runs on another thread.
+    /// Submits the write that `flatten` returns; `flatten` runs on another thread.
     func submit(
         coalescingKey: CoalescingKey? = nil, isDroppable: Bool = true,
         _ flatten: @escaping @Sendable (Flattener) throws -> WriteOperation
@@ -81,18 +73,16 @@ final class Engine: Sendable {
             try flatten(Flattener(limits: limits, shapes: interner))
         }
         guard let write else { return WriteTicket(failed: .closed) }
-        write.ticket.beforeWaiting { [writer] in writer.commit(awaited: write) }
-        if !write.isForWriter {
-            flatteners.run { [queue] in
-                if let bytes = write.flatten() { queue.measure(write, bytes: bytes) }
-            }
+        write.ticket.beforeWaiting { [writer] in writer.commitAwaited(write) }
+        if !write.isFlattenedByWriter {
+            flatteners.run { [queue] in queue.flatten(write) }
         }
         return write.ticket
     }
 
-    // MARK: Reading
+    // MARK: - Reading
 
-    /// Runs a read on the calling thread, after pending writes if `consistency` asks for them.
+    /// Reads on the calling thread, after pending writes if `consistency` asks for them.
     func read<Value>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         _ body: (SnapshotReader) throws -> ReadOutcome<Value>
@@ -105,7 +95,7 @@ final class Engine: Sendable {
         return readNow(target, access, body)
     }
 
-    /// The same on a thread of its own: calls `completion` there.
+    /// Reads on a thread of the cache's own, and calls `completion` there.
     func read<Value>(
         _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>,
@@ -126,7 +116,7 @@ final class Engine: Sendable {
         let start = ContinuousClock.now
         let outcome: ReadOutcome<Value>
         do {
-            outcome = try snapshot(access, body)
+            outcome = try withSnapshot(access, body)
         } catch let reason as MissReason {
             outcome = .miss(reason)
         } catch {
@@ -135,17 +125,19 @@ final class Engine: Sendable {
         return count(outcome, of: target, took: ContinuousClock.now - start)
     }
 
-    private func snapshot<R>(_ access: Access, _ body: (SnapshotReader) throws -> R) throws -> R {
+    /// Runs `body` with a reader, and hands on what the reader found: accesses, cycles and damage.
+    private func withSnapshot<R>(_ access: Access, _ body: (SnapshotReader) throws -> R) throws -> R
+    {
         try inspect { transaction, generation in
             let reader = SnapshotReader(
                 generation: generation, snapshot: transaction.snapshot, limits: configuration.limits
             )
             let result = try ReadScope.run { try body(reader) }
-            committer.flag(reader.onCycle, in: generation)
-            // What only looks at a cache changes nothing in it.
+            committer.logs.cycleCollector.flag(reader.onCycle, in: generation)
+            // A read with `.peek` changes nothing in the cache.
             if access == .touch {
                 touch(reader.touched, in: generation)
-                if committer.noteUnreadable(reader.unreadable, in: generation) {
+                if committer.logs.damage.add(reader.unreadable, in: generation.name) {
                     queue.wakeWriter()
                 }
             }
@@ -154,13 +146,15 @@ final class Engine: Sendable {
     }
 
     private func touch(_ handles: [Handle], in generation: Generation) {
-        for handle in handles where committer.touches.touch(handle, in: generation.name) != .nothing
+        for handle in handles where committer.logs.accesses.touch(handle, in: generation.name) != .nothing
         {
             queue.wakeWriter()
         }
     }
 
-    /// - Parameter took: nil for a read that did not begin.
+    /// Counts a read, tells the observers of a miss, and returns `outcome`.
+    ///
+    /// - Parameter took: Nil for a read that did not begin.
     private func count<Value>(
         _ outcome: ReadOutcome<Value>, of target: ReadTarget, took: Duration?
     ) -> ReadOutcome<Value> {
@@ -170,7 +164,7 @@ final class Engine: Sendable {
         }
         let type = TypeName.of(target.type)
         statistics.countMiss(reason, of: type, took: took)
-        missObservers.tell(
+        missObservers.notify(
             Miss(
                 type: type, nameSpace: target.nameSpace, identifier: target.identifier,
                 reason: reason))
@@ -183,38 +177,32 @@ final class Engine: Sendable {
             do {
                 return try generation.environment.read { try body($0, generation) }
             } catch let error as LMDBError where error.isDamage {
-                committer.noteDamage(in: generation)
+                committer.addDamage(in: generation)
                 queue.wakeWriter()
                 throw error
             }
         }
     }
 
-    // MARK: Telling
-
-    /// Runs `body`, code of a caller's that may wait for the cache, where that stops nobody: not on
-    /// this thread, which may be the writer's, or hold a lock that `body` takes.
-    func tell(_ body: @escaping @Sendable () -> Void) {
+    /// Runs `body`, a caller's code that may wait for the cache, on another thread: this one may be
+    /// the writer's, or hold a lock that `body` takes.
+    func runOnAnotherThread(_ body: @escaping @Sendable () -> Void) {
         if !readers.run(body) { Thread.detachNewThread(body) }
     }
 
-    // MARK: Changes
-
-    func changeSets() -> AsyncStream<ChangeSet> { subscribers.subscribe() }
-
-    // MARK: Users
+    // MARK: - Users
 
     func retain() { users.withLock { $0 += 1 } }
 
-    /// One user fewer; the last one closes the engine, with everything submitted committed.
+    /// Removes a user. The last one shuts the engine down, with all submitted writes committed.
     func release() {
-        if letGo() { shutDown() }
+        if releaseUser() { shutDown() }
     }
 
-    /// One user fewer. Whether it was the last one, who has to shut down; from here on others wait
-    /// for that and open anew.
-    func letGo() -> Bool {
-        EngineRegistry.shared.isLast(self) {
+    /// Removes a user and returns whether it was the last one, which must shut the engine down.
+    /// From then on, callers that open the directory wait for that, and open it anew.
+    func releaseUser() -> Bool {
+        EngineRegistry.shared.markAsClosing(self) {
             users.withLock { users in
                 users -= 1
                 return users == 0
@@ -227,12 +215,100 @@ final class Engine: Sendable {
         writer.join()
         flatteners.close()
         readers.close()
-        committer.cycleCollector.close()
-        committer.trainer.close()
+        committer.close()
         generations.close()
-        subscribers.finish()
+        changeSets.finish()
         events.finish()
         missObservers.finish()
-        EngineRegistry.shared.closed(self)
+        EngineRegistry.shared.remove(self)
     }
+}
+
+/// The engines of this process, by directory. A second open of a cache returns the same engine.
+final class EngineRegistry: Sendable {
+    static let shared = EngineRegistry()
+
+    private enum Slot {
+        case open(Engine)
+        case closing(Engine)
+    }
+
+    // protected by itself
+    private let slots = Mutex<[CacheDirectory.Identity: Slot]>([:])
+
+    /// Held while an engine is created, so that two threads do not create two.
+    private let opening = NSLock()
+
+    func open(path: String, configuration: Configuration, create: Bool) throws(CacheError) -> Engine
+    {
+        while true {
+            if let engine = try openNow(path: path, configuration: configuration, create: create) {
+                return engine
+            }
+            Thread.sleep(forTimeInterval: 0.001)
+        }
+    }
+
+    /// Returns the engine of the directory; nil while its last engine is closing, for which callers
+    /// that open other directories must not wait.
+    private func openNow(path: String, configuration: Configuration, create: Bool)
+        throws(CacheError) -> Engine?
+    {
+        opening.lock()
+        defer { opening.unlock() }
+        guard !path.isEmpty else {
+            throw CacheError(.badDirectory, "The path is empty. Name a directory.")
+        }
+        let directory = CacheDirectory(path)
+        let identity = try directory.prepare(create: create)
+        switch slots.withLock({ $0[identity] }) {
+        case .open(let engine):
+            guard engine.configuration == configuration else {
+                throw CacheError(
+                    .alreadyOpen,
+                    """
+                    The cache is open in this process with another configuration. Open it once, or \
+                    with the same configuration.
+                    """)
+            }
+            engine.retain()
+            return engine
+        case .closing: return nil
+        case nil: break
+        }
+        guard create || directory.holdsCache else { throw .noCache }
+        do {
+            let engine = try Engine(directory, identity, configuration, create: create)
+            engine.retain()
+            slots.withLock { $0[identity] = .open(engine) }
+            return engine
+        } catch {
+            throw CacheError(error)
+        }
+    }
+
+    /// Marks `engine` as closing if `isUnused` returns true, and returns that.
+    func markAsClosing(_ engine: Engine, _ isUnused: () -> Bool) -> Bool {
+        opening.lock()
+        defer { opening.unlock() }
+        guard isUnused() else { return false }
+        slots.withLock { $0[engine.identity] = .closing(engine) }
+        return true
+    }
+
+    /// Forgets `engine`, which is closed.
+    func remove(_ engine: Engine) {
+        slots.withLock { $0[engine.identity] = nil }
+    }
+}
+
+/// A flag that tells the first of several calls.
+final class CloseOnce: Sendable {
+    private let done = Atomic<Bool>(false)
+
+    /// Returns whether this is the first call.
+    func isFirstCall() -> Bool { !done.exchange(true, ordering: .acquiringAndReleasing) }
+
+    /// Whether there was a call.
+    var isDone: Bool { done.load(ordering: .acquiring) }
 }

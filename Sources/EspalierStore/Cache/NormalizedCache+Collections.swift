@@ -1,108 +1,158 @@
 import EspalierModels
 public import EspalierRecords
 
-// Collections keep their elements in order, the same one twice if it is there twice. They are
-// stored in segments, so that an edit costs the edit and not the length. Indexes count the elements
-// that are there: those whose own node was deleted are not. An element that a read leaves out
-// because something it can't be without was deleted still counts: which types an element is read as
-// is the reader's business.
+// A collection keeps its elements in order, the same element twice if it was added twice. It is
+// stored in segments, so that the cost of an edit does not grow with the length of the collection.
+//
+// Indexes count the elements that exist. Elements whose own node was deleted do not count. An
+// element that a read leaves out because something that it can't exist without was deleted does
+// count, because that depends on the type as which the reader reads it.
 extension NormalizedCache {
-    /// Sets the collection under `key`: elements with identifiers become nodes that it refers to,
-    /// others stand in it.
+    /// Sets the collection under `key`.
+    ///
+    /// Elements with identifiers become nodes to which the collection refers; the collection
+    /// contains the others.
+    ///
+    /// - Parameters:
+    ///   - models: The elements, in order.
+    ///   - key: The collection's key; not empty.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    /// - Returns: A ticket. It fails with `noIdentifier` when `key` is empty, and otherwise for the
+    ///   same reasons as that of ``set(_:policy:)``.
     @discardableResult
     public func setCollection<Model: IdentifiedModel>(
         _ models: [Model], forKey key: String, policy: WritePolicy = .replace
     ) -> WriteTicket {
-        edit(key, models, policy, isDroppable: true) { .replace($0) }
+        setCollection(models.map(ModelStorage.encoding), forKey: key, policy)
     }
 
-    /// Inserts before the element at `index`; `count` of the collection appends. Fails with
-    /// `.notFound` when there is no collection and with `.outOfRange` for an index outside it.
+    /// Inserts elements before the element at `index`.
+    ///
+    /// - Parameters:
+    ///   - models: The elements, in order.
+    ///   - index: An index of the collection, or its number of elements, which appends.
+    ///   - key: The collection's key; not empty.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    /// - Returns: A ticket. It fails with `notFound` when there is no collection, and with
+    ///   `outOfRange` when `index` is outside of it.
     @discardableResult
     public func insert<Model: IdentifiedModel>(
         _ models: [Model], at index: Int, inCollection key: String, policy: WritePolicy = .replace
     ) -> WriteTicket {
-        edit(key, models, policy) { .insert($0, at: index) }
+        edit(key, .insert(models.map(ModelStorage.encoding), at: index), policy)
     }
 
-    /// Appends; makes the collection if there is none.
+    /// Appends elements; creates the collection if there is none.
+    ///
+    /// - Parameters:
+    ///   - models: The elements, in order.
+    ///   - key: The collection's key; not empty.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    /// - Returns: A ticket that fails for the same reasons as that of ``set(_:policy:)``.
     @discardableResult
     public func append<Model: IdentifiedModel>(
         _ models: [Model], toCollection key: String, policy: WritePolicy = .replace
     ) -> WriteTicket {
-        edit(key, models, policy) { .append($0) }
+        edit(key, .append(models.map(ModelStorage.encoding)), policy)
     }
 
-    /// Puts `model` in place of the element at `index`.
+    /// Replaces the element at `index` by `model`.
+    ///
+    /// - Parameters:
+    ///   - model: The new element.
+    ///   - index: The index of the element to replace.
+    ///   - key: The collection's key; not empty.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    /// - Returns: A ticket. It fails with `notFound` when there is no collection, and with
+    ///   `outOfRange` when `index` is outside of it.
     @discardableResult
     public func update<Model: IdentifiedModel>(
         _ model: Model, at index: Int, inCollection key: String, policy: WritePolicy = .replace
     ) -> WriteTicket {
-        edit(key, [model], policy) { .update($0[0], at: index) }
+        edit(key, .update(ModelStorage.encoding(model), at: index), policy)
     }
 
-    /// Takes elements out of the collection; their nodes stay.
+    /// Removes elements from the collection; their nodes stay.
+    ///
+    /// - Parameters:
+    ///   - range: The indexes of the elements.
+    ///   - key: The collection's key; not empty.
+    /// - Returns: A ticket. It fails with `notFound` when there is no collection, and with
+    ///   `outOfRange` when `range` is not inside of it.
     @discardableResult
     public func remove(_ range: Range<Int>, fromCollection key: String) -> WriteTicket {
-        edit(key) { .remove(range) }
+        edit(key, .remove(range), .replace)
     }
 
-    /// Takes the element at `index` out of the collection; its node stays.
+    /// Removes the element at `index` from the collection; its node stays.
+    ///
+    /// - Parameters:
+    ///   - index: The index of the element.
+    ///   - key: The collection's key; not empty.
+    /// - Returns: A ticket. It fails with `notFound` when there is no collection, and with
+    ///   `outOfRange` when `index` is outside of it.
     @discardableResult
     public func remove(at index: Int, fromCollection key: String) -> WriteTicket {
-        guard index >= 0, index < Int.max else {
-            return WriteTicket(
-                failed: CacheError(.outOfRange, "The index is outside the collection."))
-        }
-        return remove(index..<index + 1, fromCollection: key)
+        edit(key, .remove(at: index), .replace)
     }
 
-    /// Moves an element: `destination` is its index afterwards.
+    /// Moves an element.
+    ///
+    /// - Parameters:
+    ///   - source: The element's index before the move.
+    ///   - destination: The element's index after the move.
+    ///   - key: The collection's key; not empty.
+    /// - Returns: A ticket. It fails with `notFound` when there is no collection, and with
+    ///   `outOfRange` when an index is outside of it.
     @discardableResult
     public func move(from source: Int, to destination: Int, inCollection key: String) -> WriteTicket
     {
-        edit(key) { .move(from: source, to: destination) }
+        guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
+        return submit(isDroppable: false) { flattener in
+            .collection(
+                key, .move(from: source, to: destination), flattener.finish(), policy: .replace)
+        }
     }
 
     /// Deletes the collection; the nodes of its elements stay.
+    ///
+    /// - Parameter key: The collection's key; not empty.
+    /// - Returns: A ticket. It succeeds when there is no such collection.
     @discardableResult
     public func deleteCollection(forKey key: String) -> WriteTicket {
         delete([(.collection, key)])
     }
 
-    private func edit(_ key: String, _ make: @escaping @Sendable () -> FlattenedEdit) -> WriteTicket
-    {
-        guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
-        return submit(isDroppable: false) {
-            .collection(key, make(), $0.finish(), policy: .replace)
-        }
-    }
-
-    private func edit<Model: IdentifiedModel>(
-        _ key: String, _ models: [Model], _ policy: WritePolicy, isDroppable: Bool = false,
-        _ make: @escaping @Sendable ([ValueDraft]) -> FlattenedEdit
-    ) -> WriteTicket {
-        let elements = models.map { model in
-            { @Sendable (encoder: ValueEncoder) throws in
-                try ModelStorage.encode(model, into: encoder)
-            }
-        }
-        return edit(key, elements, policy, isDroppable: isDroppable, make)
-    }
-
-    /// `elements` write one model each.
-    @discardableResult
-    func edit(
-        _ key: String, _ elements: [@Sendable (ValueEncoder) throws -> Void], _ policy: WritePolicy,
-        isDroppable: Bool,
-        expecting neighbours: CollectionNeighbours? = nil,
-        _ make: @escaping @Sendable ([ValueDraft]) -> FlattenedEdit
+    /// Submits the elements of a whole collection.
+    func setCollection(
+        _ elements: [ModelEncoding], forKey key: String, _ policy: WritePolicy
     ) -> WriteTicket {
         guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
-        return submit(isDroppable: isDroppable) { flattener in
+        return submit { flattener in
             let drafts = try elements.map { try flattener.value($0) }
-            return .collection(
-                key, make(drafts), flattener.finish(), policy: policy, expecting: neighbours)
+            return .collection(key, .replaceAll(drafts), flattener.finish(), policy: policy)
         }
+    }
+
+    /// Submits an edit. A full queue never drops it: the edits after it would be out of date.
+    func edit(
+        _ key: String, _ edit: CollectionEdit<ModelEncoding>, _ policy: WritePolicy,
+        expecting neighbours: CollectionNeighbours? = nil
+    ) -> WriteTicket {
+        guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
+        return submit(isDroppable: false) { flattener in
+            let drafts = try edit.map { try flattener.value($0) }
+            return .collection(
+                key, .edit(drafts), flattener.finish(), policy: policy, expecting: neighbours)
+        }
+    }
+}
+
+/// Encodes one model, on the thread that flattens it.
+typealias ModelEncoding = @Sendable (ValueEncoder) throws -> Void
+
+extension ModelStorage {
+    static func encoding(_ model: some IdentifiedModel) -> ModelEncoding {
+        { try encode(model, into: $0) }
     }
 }

@@ -1,93 +1,232 @@
 public import EspalierRecords
 
-// Each read comes in two forms: one that suspends, and one that blocks the calling thread. A read
-// costs one transaction and one look-up and decoding per node; nothing is locked while models are
-// made.
+// Each read comes in two forms: one that suspends, and one that blocks the calling thread.
+//
+// A read costs one transaction, and one look-up and one decoding per node. No lock is held while
+// models are made.
 extension NormalizedCache {
-    /// The tree of the node `identifier`; nil for a miss.
+    // MARK: - Nodes
+
+    /// Reads the tree of the node `identifier`. Blocks the calling thread.
+    ///
+    /// ```swift
+    /// let message = cache.read(Message.self, "Message:34")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the node is read.
+    ///   - identifier: The node's identifier.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the node the last to be evicted.
+    /// - Returns: The model with everything below it; nil for a miss.
+    /// - Complexity: O(*n*) in the records of the tree.
     public func read<Model: IdentifiedModel>(
-        _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest
+        _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
+        access: Access = .touch
     ) -> Model? {
-        readOutcome(type, identifier, consistency: consistency).value
+        readOutcome(type, identifier, consistency: consistency, access: access).value
     }
 
-    /// The tree of the node `identifier`; nil for a miss.
+    /// Reads the tree of the node `identifier` on another thread.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the node is read.
+    ///   - identifier: The node's identifier.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the node the last to be evicted.
+    /// - Returns: The model with everything below it; nil for a miss.
     public func read<Model: IdentifiedModel>(
-        _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest
+        _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
+        access: Access = .touch
     ) async -> Model? {
-        await readOutcome(type, identifier, consistency: consistency).value
+        await readOutcome(type, identifier, consistency: consistency, access: access).value
     }
 
-    /// The same with the reason of a miss.
+    /// Reads the tree of the node `identifier` and says why, if it misses. Blocks the calling
+    /// thread.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the node is read.
+    ///   - identifier: The node's identifier.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the node the last to be evicted.
+    /// - Returns: The model with everything below it, or the reason of the miss.
     public func readOutcome<Model: IdentifiedModel>(
-        _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest
+        _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
+        access: Access = .touch
     ) -> ReadOutcome<Model> {
-        outcome(.node(type, identifier), consistency) { try $0.node(type, identifier) }
+        outcome(.node(type, identifier), consistency, access) { try $0.node(type, identifier) }
     }
 
-    /// The same with the reason of a miss.
+    /// Reads the tree of the node `identifier` on another thread and says why, if it misses.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the node is read.
+    ///   - identifier: The node's identifier.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the node the last to be evicted.
+    /// - Returns: The model with everything below it, or the reason of the miss.
     public func readOutcome<Model: IdentifiedModel>(
-        _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest
+        _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
+        access: Access = .touch
     ) async -> ReadOutcome<Model> {
-        await outcome(.node(type, identifier), consistency) { try $0.node(type, identifier) }
+        await outcome(.node(type, identifier), consistency, access) {
+            try $0.node(type, identifier)
+        }
     }
 
-    /// What was set under `key` with `setModel(_:forKey:)`; else the node whose identifier `key`
-    /// is.
+    // MARK: - Keys
+
+    /// Reads the model that was set under `key` with ``setModel(_:forKey:policy:)``, or else the
+    /// node whose identifier `key` is. Blocks the calling thread.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the model is read.
+    ///   - key: The key, or the identifier of a node.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the entry the last to be evicted.
+    /// - Returns: The model with everything below it, or the reason of the miss.
     public func modelOutcome<Model: IdentifiedModel>(
-        _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
+        _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
+        access: Access = .touch
     ) -> ReadOutcome<Model> {
-        outcome(.key(type, key), consistency) { try $0.model(type, forKey: key) }
+        outcome(.key(type, key), consistency, access) { try $0.model(type, forKey: key) }
     }
 
-    /// What was set under `key` with `setModel(_:forKey:)`; else the node whose identifier `key`
-    /// is.
+    /// Reads the model under `key` on another thread, or else the node whose identifier `key` is.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the model is read.
+    ///   - key: The key, or the identifier of a node.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the entry the last to be evicted.
+    /// - Returns: The model with everything below it, or the reason of the miss.
     public func modelOutcome<Model: IdentifiedModel>(
-        _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
+        _ type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
+        access: Access = .touch
     ) async -> ReadOutcome<Model> {
-        await outcome(.key(type, key), consistency) { try $0.model(type, forKey: key) }
+        await outcome(.key(type, key), consistency, access) { try $0.model(type, forKey: key) }
     }
 
-    /// The collection under `key`. Elements whose record was deleted are left out; any other gap is
-    /// a miss of the whole.
+    // MARK: - Collections
+
+    /// Reads the collection under `key`. Blocks the calling thread.
+    ///
+    /// The result leaves out elements whose node was deleted. Any other gap makes the whole
+    /// collection a miss.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - key: The collection's key.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    /// - Returns: The elements in order, or the reason of the miss.
     public func collectionOutcome<Model: IdentifiedModel>(
-        of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
+        of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
+        access: Access = .touch
     ) -> ReadOutcome<[Model]> {
-        outcome(.collection(type, key), consistency) { try $0.collection(type, forKey: key) }
+        outcome(.collection(type, key), consistency, access) {
+            try $0.collection(type, forKey: key)
+        }
     }
 
-    /// The collection under `key`. Elements whose record was deleted are left out; any other gap is
-    /// a miss of the whole.
+    /// Reads the collection under `key` on another thread.
+    ///
+    /// The result leaves out elements whose node was deleted. Any other gap makes the whole
+    /// collection a miss.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - key: The collection's key.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    /// - Returns: The elements in order, or the reason of the miss.
     public func collectionOutcome<Model: IdentifiedModel>(
-        of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
+        of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
+        access: Access = .touch
     ) async -> ReadOutcome<[Model]> {
-        await outcome(.collection(type, key), consistency) { try $0.collection(type, forKey: key) }
+        await outcome(.collection(type, key), consistency, access) {
+            try $0.collection(type, forKey: key)
+        }
     }
 
-    /// The collection under `key`; nil for a miss.
+    /// Reads the collection under `key`. Blocks the calling thread.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - key: The collection's key.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    /// - Returns: The elements in order, without those whose node was deleted; nil for a miss.
     public func collection<Model: IdentifiedModel>(
-        of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
+        of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
+        access: Access = .touch
     ) -> [Model]? {
-        collectionOutcome(of: type, forKey: key, consistency: consistency).value
+        collectionOutcome(of: type, forKey: key, consistency: consistency, access: access).value
     }
 
-    /// The collection under `key`; nil for a miss.
+    /// Reads the collection under `key` on another thread.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - key: The collection's key.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the collection the last to be evicted.
+    /// - Returns: The elements in order, without those whose node was deleted; nil for a miss.
     public func collection<Model: IdentifiedModel>(
-        of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest
+        of type: Model.Type = Model.self, forKey key: String, consistency: Consistency = .latest,
+        access: Access = .touch
     ) async -> [Model]? {
-        await collectionOutcome(of: type, forKey: key, consistency: consistency).value
+        await collectionOutcome(of: type, forKey: key, consistency: consistency, access: access)
+            .value
     }
 
-    func outcome<Value>(
-        _ target: ReadTarget, _ consistency: Consistency, _ access: Access = .touch,
+    // MARK: - Misses
+
+    /// Calls `observer` for every miss from now on: of all reads of this cache in this process,
+    /// through every `NormalizedCache` object over it.
+    ///
+    /// ```swift
+    /// cache.observeMisses { miss in
+    ///     if case .notFound = miss.reason { return }
+    ///     log("\(miss.type) \(miss.identifier): \(miss.reason)")
+    /// }
+    /// ```
+    ///
+    /// The observer stays until the observation is cancelled or the last object over the cache is
+    /// closed. Let it refer to the cache weakly; otherwise the cache stays open after its last
+    /// other reference is gone. Reads of a closed cache do not call it.
+    ///
+    /// The cache calls the observer on the thread of the read, after the read and before the read
+    /// returns; several threads may call it at once. The cache holds no lock and, except for reads
+    /// that a model's initialiser makes, no snapshot during the call. So the observer may read and
+    /// submit writes. It can't wait for a write, which would fail with `waitInsideRead`; so its
+    /// reads should use ``Consistency/snapshot``. Misses of its own reads are counted, but do not
+    /// call it.
+    ///
+    /// - Parameter observer: The function to call.
+    /// - Returns: The observation, with which the observer can be removed.
+    /// - Complexity: O(1). Hits cost nothing more; a miss takes as much longer as the observer
+    ///   takes.
+    @discardableResult
+    public func observeMisses(_ observer: @escaping @Sendable (Miss) -> Void) -> MissObservation {
+        let observers = engine.missObservers
+        // No observer has the key 0.
+        return MissObservation(isClosed ? 0 : observers.add(observer), of: observers)
+    }
+
+    // MARK: - Implementation
+
+    private func outcome<Value>(
+        _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         _ body: (SnapshotReader) throws -> ReadOutcome<Value>
     ) -> ReadOutcome<Value> {
         guard !isClosed else { return .miss(.unavailable(detail: CacheError.closed.message)) }
         return engine.read(target, consistency, access, body)
     }
 
-    func outcome<Value>(
-        _ target: ReadTarget, _ consistency: Consistency, _ access: Access = .touch,
+    private func outcome<Value>(
+        _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>
     ) async -> ReadOutcome<Value> {
         await withCheckedContinuation { continuation in
@@ -95,8 +234,9 @@ extension NormalizedCache {
         }
     }
 
+    /// Reads on a thread of the cache's own, and calls `completion` there.
     func outcome<Value>(
-        _ target: ReadTarget, _ consistency: Consistency, _ access: Access = .touch,
+        _ target: ReadTarget, _ consistency: Consistency, _ access: Access,
         _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>,
         completion: @escaping @Sendable (ReadOutcome<Value>) -> Void
     ) {

@@ -1,14 +1,27 @@
 import EspalierModels
 public import EspalierRecords
 
-// Writes return at once. The model is flattened on another thread and committed by the writer's, in
-// the order of the calls. A ticket fails with a `CacheError`; the writes around it are not
-// affected.
+// Writes return at once. A thread of the cache's flattens the model and the writer's thread commits
+// it. Writes take effect in the order of the calls. A ticket succeeds only if everything that the
+// write was given is stored, or was overwritten by a write submitted later. A full queue fails the
+// oldest tickets, and counts and reports each of them. A write that fails does not affect others.
 extension NormalizedCache {
-    /// Stores a tree: one record per node, from the model down.
+    /// Stores a tree: one record per node, from `model` down.
     ///
-    /// The model must have an identifier, or the ticket fails with `.noIdentifier`; models below it
-    /// without one are stored inline. A write that changes nothing writes no record.
+    /// ```swift
+    /// try await cache.set(message).committed
+    /// ```
+    ///
+    /// Models below `model` that have no identifier are stored inside of the record that contains
+    /// them. A write that changes nothing writes no record.
+    ///
+    /// - Parameters:
+    ///   - model: The root of the tree. It must have an identifier.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    /// - Returns: A ticket. It fails with `noIdentifier` when the model has no identifier, with
+    ///   `notFlattened` or `treeTooLarge` when the tree can't be stored, with `full`, `pagesHeld`
+    ///   or `pinnedFull` when it does not fit, and with `dropped` when the queue was full.
+    /// - Complexity: O(1) for the caller; O(*n*) in the records of the tree on other threads.
     @discardableResult
     public func set<Model: IdentifiedModel>(_ model: Model, policy: WritePolicy = .replace)
         -> WriteTicket
@@ -17,18 +30,19 @@ extension NormalizedCache {
             return WriteTicket(failed: .noIdentifier(of: Model.self))
         }
         return submit(coalescingKey: coalescingKey(.node, identifier, model, policy)) { flattener in
-            let value = try flattener.value { try ModelStorage.encode(model, into: $0) }
-            guard let entry = value.children.first else {
-                throw CacheError.noIdentifier(of: Model.self)
-            }
+            let entry = try flattener.entry(of: model)
             return .nodes(flattener.finish(), entries: [entry], policy: policy)
         }
     }
 
-    /// Stores several trees in one write: all of them or none. A node that stands in more than one
-    /// of them gets what the first says.
+    /// Stores several trees in one write: all of them or none.
     ///
-    /// Every model must have an identifier, or the ticket fails with `.noIdentifier`.
+    /// When several trees contain the same node, the first of them determines its record.
+    ///
+    /// - Parameters:
+    ///   - models: The roots of the trees. Each must have an identifier.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    /// - Returns: A ticket that fails for the same reasons as that of ``set(_:policy:)``.
     @discardableResult
     public func set<Model: IdentifiedModel>(_ models: [Model], policy: WritePolicy = .replace)
         -> WriteTicket
@@ -37,20 +51,22 @@ extension NormalizedCache {
             return WriteTicket(failed: .noIdentifier(of: Model.self))
         }
         return submit { flattener in
-            let entries = try models.map { model in
-                let value = try flattener.value { try ModelStorage.encode(model, into: $0) }
-                guard let entry = value.children.first else {
-                    throw CacheError.noIdentifier(of: Model.self)
-                }
-                return entry
-            }
+            let entries = try models.map { try flattener.entry(of: $0) }
             return .nodes(flattener.finish(), entries: entries, policy: policy)
         }
     }
 
-    /// Stores a tree under a key of the caller's choice. If the key is the model's identifier this
-    /// is `set`; otherwise the key refers to the model's node, or holds the model itself when it
-    /// has no identifier.
+    /// Stores a tree under a key of the caller's choice.
+    ///
+    /// If `key` is the model's identifier, this is ``set(_:policy:)``. Otherwise the key's entry
+    /// refers to the model's node, or contains the model when the model has no identifier.
+    ///
+    /// - Parameters:
+    ///   - model: The root of the tree.
+    ///   - key: The key; not empty.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    /// - Returns: A ticket. It fails with `noIdentifier` when `key` is empty, and otherwise for the
+    ///   same reasons as that of ``set(_:policy:)``.
     @discardableResult
     public func setModel<Model: IdentifiedModel>(
         _ model: Model, forKey key: String, policy: WritePolicy = .replace
@@ -65,15 +81,24 @@ extension NormalizedCache {
         }
     }
 
-    /// Deletes the node `identifier`. References to it read as nil, are left out, or make what
-    /// can't be without it count as deleted too. Deleting nothing succeeds.
+    /// Deletes the node `identifier`.
+    ///
+    /// References to it read as nil, or are left out of arrays. A model that can't exist without
+    /// the node counts as deleted, too.
+    ///
+    /// - Parameter identifier: The node's identifier.
+    /// - Returns: A ticket. It succeeds when there is no such node.
     @discardableResult
     public func delete(_ identifier: String) -> WriteTicket {
         delete([(.node, identifier)])
     }
 
-    /// Deletes what `key` names: its entry, not the node it refers to. A key that is the model's
-    /// own identifier has no entry: `delete` is what deletes the node.
+    /// Deletes the entry of `key`, not the node to which it refers.
+    ///
+    /// A key that is the model's own identifier has no entry: use ``delete(_:)`` for the node.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: A ticket. It succeeds when there is no such key.
     @discardableResult
     public func deleteModel(forKey key: String) -> WriteTicket {
         delete([(.key, key)])
@@ -87,30 +112,24 @@ extension NormalizedCache {
         return submit(isDroppable: false) { _ in .delete(entries) }
     }
 
+    /// Returns the key of writes that make this one superfluous when they follow it; nil for
+    /// merges, which add up.
     private func coalescingKey(
         _ nameSpace: NameSpace, _ name: String, _ model: some IdentifiedModel, _ policy: WritePolicy
     ) -> CoalescingKey? {
-        // Merges add up: an earlier one is not superfluous because a later one follows.
         guard policy == .replace else { return nil }
         return CoalescingKey(
             nameSpace: nameSpace, name: name, projection: model.projectionIdentifier)
     }
 }
 
-extension CacheError {
-    static let noIdentifier = CacheError(
-        .noIdentifier,
-        "An identifier or key is missing or empty. Give the model an identifier, or store it under a key."
-    )
-
-    /// Names the type, because a property of another name or type than `modelIdentifier: String?`
-    /// is none, in silence.
-    static func noIdentifier<Model>(of type: Model.Type) -> CacheError {
-        CacheError(
-            .noIdentifier,
-            """
-            A model of type \(type) has no identifier. Give it a modelIdentifier of type String? that is not empty, or \
-            store it under a key.
-            """)
+extension Flattener {
+    /// Flattens `model`, which must have an identifier, and returns the number of its record.
+    fileprivate func entry<Model: IdentifiedModel>(of model: Model) throws -> Int {
+        let value = try self.value { try ModelStorage.encode(model, into: $0) }
+        guard let entry = value.children.first else {
+            throw CacheError.noIdentifier(of: Model.self)
+        }
+        return entry
     }
 }

@@ -1,39 +1,57 @@
 import EspalierRecords
 import Foundation
 
-/// A normalized cache on disk: model trees in, one record per node, whole trees out.
+/// A normalized cache on disk: it flattens trees of models into one record per node, and
+/// reassembles them when they are read.
 ///
 /// ```swift
-/// let cache = try NormalizedCache(directory: path, configuration: Configuration(budget: .mebibytes(50)))
+/// let cache = try NormalizedCache(
+///     directory: path, configuration: Configuration(budget: .mebibytes(50)))
 /// cache.set(message)
 /// let message = await cache.read(Message.self, "Message:34")
 /// ```
 ///
-/// A node stored anywhere is updated everywhere: every tree that shows it is assembled from the
-/// same record. Writes return a ticket at once and are committed by a thread of their own; reads
-/// come from one snapshot and either give a whole tree or miss, with a reason. A read never throws:
-/// a damaged record is a miss, too.
+/// A write of a node updates every tree that contains it, because all of them are reassembled from
+/// the same record. Writes return a ``WriteTicket`` at once and are committed by a thread of the
+/// cache's own. Each read sees one snapshot and returns either the whole tree or a miss with a
+/// reason; it never throws, and a damaged record is a miss, too.
 ///
-/// `Sendable`: call it from anywhere. Opening the directory again in this process gives the same
-/// engine; it closes when the last `NormalizedCache` over it is closed or gone. Call `close()` or
-/// await `flush()` before the process ends, or what was submitted last may not be committed.
+/// All methods may be called from every thread. A process that opens the same directory twice
+/// shares one engine, which closes when the last `NormalizedCache` over it is closed or
+/// deallocated. Call ``close()`` or await ``flush()`` before the process ends; otherwise the last
+/// submitted writes may not be committed.
 public final class NormalizedCache: Sendable {
     let engine: Engine
     private let closing = CloseOnce()
 
-    /// Opens the cache in `directory`, which is made, with mode 0700, if it is not there.
+    // MARK: - Opening
+
+    /// Opens the cache in `directory`, and creates directory and cache if there is none.
     ///
-    /// Costs about a millisecond. Throws a `CacheError` when there can be no cache here: a path
-    /// that is a file or a symbolic link, no permission, a newer format, a configuration other than
-    /// the one it is open with.
+    /// A directory that it creates has the mode 0700; the directory around it must exist. Takes
+    /// about a millisecond.
+    ///
+    /// - Parameters:
+    ///   - directory: The path of the cache's directory.
+    ///   - configuration: The options. Its budget applies to a new cache only.
+    /// - Throws: A ``CacheError`` with one of the codes `badBudget`, `badCompression`,
+    ///   `badDirectory`, `notWritable`, `newerFormat`, `alreadyOpen`, `diskFull` or `storage`.
+    ///   Damaged files are no error: an empty cache replaces them.
     public convenience init(directory: String, configuration: Configuration = Configuration())
         throws(CacheError)
     {
         try self.init(directory: directory, configuration: configuration, create: true)
     }
 
-    /// Opens the cache in `directory` if there is one; throws `.noCache` otherwise and leaves
-    /// everything as it was.
+    /// Opens the cache in `directory` if there is one.
+    ///
+    /// - Parameters:
+    ///   - directory: The path of the cache's directory.
+    ///   - configuration: The options. Its budget is not used.
+    /// - Returns: The open cache.
+    /// - Throws: A ``CacheError``: `noCache` when the directory holds none, `damaged` when its
+    ///   files can't be opened, and otherwise those of ``init(directory:configuration:)``. Files
+    ///   stay as they were.
     public static func existing(
         directory: String, configuration: Configuration = Configuration()
     ) throws(CacheError) -> NormalizedCache {
@@ -41,64 +59,83 @@ public final class NormalizedCache: Sendable {
     }
 
     private init(directory: String, configuration: Configuration, create: Bool) throws(CacheError) {
-        guard Configuration.isSound(configuration.budget) else {
+        guard Configuration.isValid(configuration.budget) else {
             throw .badBudget(configuration.budget)
         }
-        guard configuration.compression.isSound else {
+        guard configuration.compression.isValid else {
             throw .badCompression(configuration.compression)
         }
         engine = try EngineRegistry.shared.open(
             path: directory, configuration: configuration, create: create)
     }
 
-    // Not on this thread: it may be the writer's, which closing waits for, or one that must not be
-    // blocked.
-    deinit {
-        if closing.first() { Self.closeElsewhere(engine) }
-    }
-
-    /// The configuration it was opened with.
+    /// The configuration with which this object was opened. ``budget`` has the current budget.
     public var configuration: Configuration { engine.configuration }
 
-    /// Commits what was submitted and closes. Blocks until that is done. Reads miss and writes fail
-    /// afterwards; closing twice is closing once.
+    // MARK: - Closing
+
+    // Closes on another thread: this one may be the writer's, which closing waits for, or one that
+    // must not be blocked.
+    deinit {
+        if closing.isFirstCall() { Self.closeOnAnotherThread(engine) }
+    }
+
+    /// Commits all submitted writes and closes the cache.
     ///
-    /// From a model's encoder or initialiser, which the writer may be waiting for, it returns at
-    /// once and closes afterwards.
+    /// Blocks until that is done. Afterwards reads miss and writes fail with `closed`. Further
+    /// calls do nothing.
+    ///
+    /// A call from a model's encoder or initialiser, which the writer may be waiting for, returns
+    /// at once; the cache closes afterwards.
     public func close() {
-        guard closing.first() else { return }
+        guard closing.isFirstCall() else { return }
         guard ReadScope.isInside else { return engine.release() }
-        Self.closeElsewhere(engine)
+        Self.closeOnAnotherThread(engine)
     }
 
-    private static func closeElsewhere(_ engine: Engine) {
-        if engine.letGo() { Thread.detachNewThread { engine.shutDown() } }
+    private static func closeOnAnotherThread(_ engine: Engine) {
+        if engine.releaseUser() { Thread.detachNewThread { engine.shutDown() } }
     }
 
-    /// Whether this object was closed.
+    /// Whether ``close()`` was called on this object.
     public var isClosed: Bool { closing.isDone }
 
-    /// Returns when everything submitted before is committed and synchronised with the disk. Throws
-    /// what synchronising did.
+    // MARK: - The whole cache
+
+    /// Waits until all writes submitted before are committed and synchronised with the disk.
+    ///
+    /// - Throws: A ``CacheError`` when synchronising fails or the cache is closed.
     public func flush() async throws {
         try await submit(isDroppable: false) { _ in .barrier }.committed
     }
 
     /// Empties the cache by starting a new generation, after the writes submitted before.
+    ///
+    /// - Returns: A ticket that succeeds when the cache is empty.
     @discardableResult
     public func removeAll() -> WriteTicket {
         submit(isDroppable: false) { _ in .reset }
     }
 
-    /// What each commit from now on changes, in the order of commits. Each call makes a sequence of
-    /// its own, unbounded: consume it, or drop it.
-    public func changeSets() -> AsyncStream<ChangeSet> { engine.changeSets() }
+    // MARK: - Changes and events
 
-    /// What the cache does of its own accord from now on: evictions, writes it gave up, a new
-    /// generation after damage. Each call makes a sequence of its own, which keeps the latest 4,096
-    /// for a reader who does not keep up; the writer never waits.
+    /// Returns the changes of each commit from now on, in the order of commits.
+    ///
+    /// ```swift
+    /// for await changes in cache.changeSets() { update(changes.written) }
+    /// ```
+    ///
+    /// Each call returns a sequence of its own. It buffers without bounds: consume it, or drop it.
+    public func changeSets() -> AsyncStream<ChangeSet> { engine.changeSets.subscribe() }
+
+    /// Returns what the cache does of its own accord from now on: evictions, writes that it gave
+    /// up, and new generations after damage.
+    ///
+    /// Each call returns a sequence of its own. It buffers the latest 4,096 events; a subscriber
+    /// that does not keep up loses the oldest, and the writer never waits.
     public func events() -> AsyncStream<CacheEvent> { engine.events.subscribe() }
 
+    /// Submits the write that `flatten` returns; `flatten` runs on another thread.
     func submit(
         coalescingKey: CoalescingKey? = nil, isDroppable: Bool = true,
         _ flatten: @escaping @Sendable (Flattener) throws -> WriteOperation

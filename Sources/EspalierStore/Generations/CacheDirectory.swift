@@ -7,35 +7,38 @@ import Glibc
 import Darwin
 #endif
 
-/// The directory of a cache and the files beside its generations.
+/// The directory of a cache, and the files beside its generations.
 ///
-///     guard            never deleted; the lock around every open and switch, and the counter of generations
-///     current          the name of the live generation, replaced by rename
-///     <generation>/    data.mdb, lock.mdb
+///     guard       never deleted; holds the lock around every open and switch, and the counter of
+///                 generations
+///     current     the name of the live generation; replaced by rename
+///     g-<hex>/    a generation: data.mdb, lock.mdb
+///     new-<hex>/  a generation that is being filled
 struct CacheDirectory: Sendable {
     let path: String
 
     private static let current = "current"
 
     init(_ path: String) {
-        // Absolute, so that a change of the working directory does not lead elsewhere.
+        // Absolute, so that a change of the working directory changes nothing.
         let absolute =
             path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
         self.path =
             absolute.count > 1 && absolute.hasSuffix("/") ? String(absolute.dropLast()) : absolute
     }
 
-    /// Device and file number: the same directory under whatever path.
+    /// Device and file number, which identify a directory whatever its path.
     struct Identity: Hashable, Sendable {
         let device: UInt64
         let number: UInt64
     }
 
-    /// Makes sure that the directory is there and is ours to use.
+    /// Creates the directory if it is missing and `create` allows it, and checks that this user
+    /// owns it and can write it.
     func prepare(create: Bool) throws(CacheError) -> Identity {
         var attributes = Self.attributes(path)
         if attributes == nil {
-            guard create else { throw CacheError(.noCache, "There is no cache at this path.") }
+            guard create else { throw .noCache }
             try makeDirectory(path)
             attributes = Self.attributes(path)
         }
@@ -59,7 +62,8 @@ struct CacheDirectory: Sendable {
         return Identity(device: device.uint64Value, number: number.uint64Value)
     }
 
-    /// What the file system says of the path itself, a symbolic link included.
+    /// Returns the attributes of the path itself, even if it is a symbolic link; nil if there is
+    /// nothing.
     private static func attributes(_ path: String) -> [FileAttributeKey: Any]? {
         try? FileManager.default.attributesOfItem(atPath: path)
     }
@@ -70,27 +74,28 @@ struct CacheDirectory: Sendable {
                 atPath: path, withIntermediateDirectories: false,
                 attributes: [.posixPermissions: 0o700])
         } catch {
-            // Another process may have made it meanwhile.
+            // Another process may have created it meanwhile.
             guard Self.attributes(path) == nil else { return }
-            throw Self.failed("The directory can't be made", error)
+            throw Self.error("The directory can't be created", error)
         }
     }
 
     var guardPath: String { "\(path)/guard" }
 
-    /// Whether there is a cache in the directory.
+    /// Whether the directory contains a cache.
     var holdsCache: Bool {
         Self.attributes("\(path)/\(Self.current)") != nil || !generations().isEmpty
     }
 
     func generationPath(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// The name of the live generation; nil where there is none. What `current` says, if it names a
-    /// generation that is there; else, because a process may have been killed in between, the only
-    /// generation there is.
+    /// Returns the name of the live generation; nil if there is none.
     ///
-    /// Throws where `current` is there and can't be read: what can't be seen must not be taken for
-    /// gone.
+    /// That is the generation that `current` names, if it exists. Otherwise it is the only
+    /// generation, because a process may have been killed before it wrote `current`.
+    ///
+    /// - Throws: If `current` exists and can't be read: the live generation must not be taken for
+    ///   missing.
     func currentGeneration() throws(CacheError) -> String? {
         let file = "\(path)/\(Self.current)"
         if Self.attributes(file) != nil {
@@ -98,7 +103,7 @@ struct CacheDirectory: Sendable {
             do {
                 data = try Data(contentsOf: URL(fileURLWithPath: file))
             } catch {
-                throw Self.failed("The name of the generation can't be read", error)
+                throw Self.error("The name of the generation can't be read", error)
             }
             let name = String(decoding: data.prefix(64), as: UTF8.self).trimmingCharacters(
                 in: .whitespacesAndNewlines)
@@ -114,8 +119,7 @@ struct CacheDirectory: Sendable {
         }
     }
 
-    /// Whether `name` is a directory of this library's making: nothing else is ever opened or
-    /// removed.
+    /// Returns whether the library has made the directory `name`. It opens and removes no others.
     private func isGeneration(_ name: String, prefix: String = "g-") -> Bool {
         let digits = name.dropFirst(prefix.count)
         guard name.hasPrefix(prefix), (1...16).contains(digits.count),
@@ -126,19 +130,21 @@ struct CacheDirectory: Sendable {
         return files.allSatisfy { $0 == "data.mdb" || $0 == "lock.mdb" }
     }
 
-    /// Whether the generation has a file with something in it.
+    /// Returns whether the generation has a data file that is not empty.
     func hasData(_ name: String) -> Bool {
         let size = Self.attributes(generationPath(name) + "/data.mdb")?[.size] as? NSNumber
         return (size?.intValue ?? 0) > 0
     }
 
+    /// Creates an empty generation and returns its name.
     func makeGeneration() throws(CacheError) -> String {
         let name = "g-" + String(UInt64.random(in: .min ... .max), radix: 16)
         try makeDirectory(generationPath(name))
         return name
     }
 
-    /// A place for a generation that is still being filled: nobody takes it for one.
+    /// Creates the directory of a generation that is being filled and that no process opens, and
+    /// returns its name.
     func makeUnfinished() throws(CacheError) -> String {
         let name = Self.unfinished + String(UInt64.random(in: .min ... .max), radix: 16)
         try makeDirectory(generationPath(name))
@@ -147,43 +153,44 @@ struct CacheDirectory: Sendable {
 
     private static let unfinished = "new-"
 
-    /// It is complete. Returns its name as a generation.
+    /// Turns a generation that was filled into a complete one, and returns its new name.
     func finish(_ unfinished: String) throws(CacheError) -> String {
         let name = "g-" + unfinished.dropFirst(Self.unfinished.count)
         do {
             try FileManager.default.moveItem(
                 atPath: generationPath(unfinished), toPath: generationPath(name))
         } catch {
-            throw Self.failed("The generation can't be named", error)
+            throw Self.error("The generation can't be renamed", error)
         }
         return name
     }
 
-    /// Makes `name` the live generation. The rename is the switch.
+    /// Makes `name` the live generation, by an atomic rename.
     func setCurrent(_ name: String) throws(CacheError) {
         let file = "\(path)/\(Self.current)"
         do {
             try Data((name + "\n").utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
         } catch {
-            throw Self.failed("The generation can't be switched", error)
+            throw Self.error("The generation can't be switched", error)
         }
     }
 
-    /// Removes all generations but `kept`; what can't be removed now goes at the next open.
+    /// Removes all generations except `kept`. The next open removes those that can't be removed
+    /// now.
     func removeGenerations(except kept: String?) {
         for name in generations() where name != kept { removeGeneration(name) }
-        // What a process left that was killed while it filled one.
+        // Generations that a process was filling when it was killed.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         for name in names
         where name.hasPrefix(Self.unfinished) && isGeneration(name, prefix: Self.unfinished) {
             removeGeneration(name)
         }
-        // What Foundation left that was killed while it wrote `current`.
+        // Files that Foundation was writing in place of `current` when the process was killed.
         for name in names where name.hasPrefix(".dat.nosync") { removeGeneration(name) }
     }
 
-    /// Makes `current` name the live generation, if it was found without.
+    /// Writes the name of the live generation to `current` if it is not there.
     func nameCurrent(_ name: String) throws(CacheError) {
         let data = try? Data(contentsOf: URL(fileURLWithPath: "\(path)/\(Self.current)"))
         if data != Data((name + "\n").utf8) { try setCurrent(name) }
@@ -193,7 +200,7 @@ struct CacheDirectory: Sendable {
         try? FileManager.default.removeItem(atPath: generationPath(name))
     }
 
-    /// Bytes of all files.
+    /// Returns the bytes of all files.
     func byteCount() -> Int {
         let paths = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
         return paths.reduce(0) { sum, name in
@@ -203,7 +210,8 @@ struct CacheDirectory: Sendable {
         }
     }
 
-    private static func failed(_ what: String, _ error: any Error) -> CacheError {
+    /// Returns the error that says that `what` failed because of `error`.
+    private static func error(_ what: String, _ error: any Error) -> CacheError {
         switch (error as? CocoaError)?.code {
         case .fileWriteNoPermission, .fileWriteVolumeReadOnly, .fileReadNoPermission:
             CacheError(
@@ -211,7 +219,7 @@ struct CacheDirectory: Sendable {
         case .fileWriteOutOfSpace:
             CacheError(.diskFull, "\(what): the disk is full. Free some space.")
         case .fileNoSuchFile, .fileReadNoSuchFile:
-            CacheError(.badDirectory, "\(what): the directory around it is missing. Make it first.")
+            CacheError(.badDirectory, "\(what): its parent directory is missing. Create it first.")
         default:
             CacheError(.badDirectory, "\(what): \(error.localizedDescription)")
         }

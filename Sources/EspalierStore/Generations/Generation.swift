@@ -1,23 +1,24 @@
 import EspalierLMDB
 import EspalierRecords
 import Foundation
+import Synchronization
 
-/// One generation of a cache, open: its environment, its keyspaces, its shapes and dictionaries in
-/// memory.
+/// One open generation of a cache: its environment, its keyspaces, and its shapes and dictionaries
+/// in memory.
 ///
-/// Everything numbered, handles, shapes, stamps, belongs to one generation. A switch makes a new
-/// object; reads that run keep the old one alive until they end.
+/// Handles, stamps and the numbers of shapes and dictionaries belong to one generation. A switch
+/// creates a new object; running reads retain the old one until they end.
 final class Generation: Sendable {
     static let formatVersion: UInt32 = 1
 
     // immutable
     let name: String
-    /// What the guard's counter said when it was opened.
+    /// The value of the guard's counter when the generation was opened.
     let number: UInt64
     let environment: Environment
     let keyspaces: Keyspaces
     let budget: ByteCount
-    /// Of its file, which may be older than what this library writes.
+    /// The format of the file, which may be older than the one that this library writes.
     let format: UInt32
     let shapes: NumberedTable<Shape>
     let dictionaries: NumberedTable<RecordDictionary>
@@ -35,7 +36,7 @@ final class Generation: Sendable {
         dictionaries = NumberedTable(capacity: 1 << 12)
     }
 
-    /// The same generation, still open, under a new number and with another budget.
+    /// Creates an object for the same open generation with a new number and another budget.
     init(_ other: Generation, number: UInt64, budget: ByteCount) {
         name = other.name
         self.number = number
@@ -47,16 +48,19 @@ final class Generation: Sendable {
         dictionaries = other.dictionaries
     }
 
-    /// Bytes of everything beside `data.mdb`: lock.mdb with 126 readers, `guard`, `current`, and
-    /// its double while switching, and the two directories themselves.
-    static let sideFiles = 8_192 + 16 + 2 * 64 + 2 * 4_096
+    /// The bytes of everything beside `data.mdb`: lock.mdb with 126 readers, `guard`, `current` and
+    /// its copy during a switch, and the two directories themselves.
+    package static let sideFiles = 8_192 + 16 + 2 * 64 + 2 * 4_096
 
+    /// Returns the size of the map that leaves room for the side files.
     static func mapSize(for budget: ByteCount) -> Int {
         let page = 4_096
         return max((budget.bytes - sideFiles) / page, 64) * page
     }
 
-    /// Opens the generation `name`. The budget stored in it counts; `budget` is for a new one.
+    /// Opens the generation `name`.
+    ///
+    /// - Parameter budget: The budget of a new generation. An existing one has its own.
     static func open(
         _ name: String, in directory: CacheDirectory, budget: ByteCount,
         durability: Durability, under lock: borrowing GuardLock, number: UInt64
@@ -66,7 +70,7 @@ final class Generation: Sendable {
         while true {
             let options = Environment.Options(
                 mapSize: mapSize(for: budget), durability: durability.environment)
-            let environment = try openPatiently(path, under: lock, options: options)
+            let environment = try openWithRetries(path, under: lock, options: options)
             let (stored, format) = try openInfo(environment, ifNew: budget)
             if stored == budget {
                 return Generation(
@@ -78,8 +82,9 @@ final class Generation: Sendable {
         }
     }
 
-    /// Reads that outlive the closing of their cache keep the files open for a moment.
-    private static func openPatiently(
+    /// Opens the environment, and waits for up to five seconds for reads that outlive the closing
+    /// of their cache: they keep the files open.
+    private static func openWithRetries(
         _ path: String, under lock: borrowing GuardLock, options: Environment.Options
     ) throws -> Environment {
         for _ in 0..<5_000 {
@@ -98,8 +103,8 @@ final class Generation: Sendable {
     private static let formatKey = [UInt8]("format".utf8)
     private static let budgetKey = [UInt8]("budget".utf8)
 
-    /// The budget and format of a generation; a new one is given `budget` and the version this
-    /// library writes.
+    /// Returns the budget and the format of a generation. Gives a new one `budget` and the format
+    /// that this library writes.
     private static func openInfo(
         _ environment: Environment, ifNew budget: ByteCount
     ) throws -> (budget: ByteCount, format: UInt32) {
@@ -113,9 +118,11 @@ final class Generation: Sendable {
                 return (try storedBudget(environment) ?? budget, format)
             }
             try environment.write { transaction in
-                // Written with the format: counting from 1 again would give records the handles of
-                // others.
-                guard try !transaction.contains(info, Counters.key) else { throw damagedBooks }
+                // One commit writes the counters and the format. Counters without a format are
+                // damage: counting from 1 again would give new records the handles of old ones.
+                guard try !transaction.contains(info, Counters.key) else {
+                    throw CacheError.corruptMetadata()
+                }
                 try transaction.put(info, formatKey, bytes(of: formatVersion))
                 try transaction.put(info, budgetKey, bytes(of: UInt64(budget.bytes)))
                 try transaction.put(info, Counters.key, Counters().bytes)
@@ -130,7 +137,10 @@ final class Generation: Sendable {
     private static func newerFormat(_ format: UInt32) -> CacheError {
         CacheError(
             .newerFormat,
-            "The cache has format \(format); this library knows formats up to \(formatVersion). Update the library."
+            """
+            The cache has format \(format); this library knows formats up to \(formatVersion). \
+            Update the library.
+            """
         )
     }
 
@@ -141,18 +151,14 @@ final class Generation: Sendable {
         }
         guard let bytes else { return nil }
         let budget = ByteCount(Int(clamping: bytes))
-        guard Configuration.isSound(budget) else { throw damagedBooks }
+        guard Configuration.isValid(budget) else { throw CacheError.corruptMetadata() }
         return budget
     }
 
-    private static var damagedBooks: CacheError {
-        CacheError(
-            .damaged, "The cache's own books are damaged. Delete the directory and store anew.")
-    }
-
-    /// What is stored now, which another process may have changed.
+    /// Returns the stored budget, which another process may have changed.
     func storedBudget() throws -> ByteCount { try Self.storedBudget(environment) ?? budget }
 
+    /// Stores a new budget.
     func store(_ budget: ByteCount) throws { try Self.store(budget, in: environment) }
 
     static func store(_ budget: ByteCount, in environment: Environment) throws {
@@ -170,5 +176,37 @@ final class Generation: Sendable {
         var writer = ByteWriter()
         writer.append(integer: value)
         return writer.bytes
+    }
+}
+
+/// The shapes or dictionaries of one generation, by the number under which records refer to them.
+///
+/// A number never changes its meaning, so an entry never becomes invalid. Entries are added after
+/// their commit. A reader finds missing ones, which another process or a recent commit has written,
+/// in its own snapshot.
+final class NumberedTable<Element: Sendable>: Sendable {
+    /// Elements with higher numbers are not kept: readers read them from their snapshots.
+    private let capacity: Int
+    // protected by itself
+    private let elements = Mutex<[Element?]>([])
+
+    init(capacity: Int) { self.capacity = capacity }
+
+    /// The elements by number. A read copies them once, and then needs no lock for each record.
+    var all: [Element?] { elements.withLock { $0 } }
+
+    func add(_ element: Element, number: UInt64) {
+        guard number < capacity else { return }
+        elements.withLock { elements in
+            let missing = Int(number) + 1 - elements.count
+            if missing > 0 { elements.append(contentsOf: repeatElement(nil, count: missing)) }
+            elements[Int(number)] = element
+        }
+    }
+
+    func remove(_ number: UInt64) {
+        elements.withLock { elements in
+            if number < elements.count { elements[Int(number)] = nil }
+        }
     }
 }

@@ -2,41 +2,47 @@ import EspalierLMDB
 import EspalierRecords
 import Synchronization
 
-/// The live generation of a cache, followed through switches, this process's own and other
-/// processes'.
+/// Holds the live generation of a cache, and follows switches to a new one by this process and by
+/// others.
+///
+/// The guard file counts switches in shared memory. A generation is live while its number is that
+/// count:
+///
+///     number == guard's count    live: reads and writes use it
+///     number <  guard's count    another process has switched: `reopen` opens the generation that
+///                                `current` names, or follows a changed budget
 final class GenerationHolder: Sendable {
     // immutable
     let directory: CacheDirectory
     private let guardFile: GuardFile
     private let configuration: Configuration
-    /// Whether a generation may be made where there is none, or none that can be opened.
+    /// Whether a new generation may replace a missing or damaged one.
     private let create: Bool
-    /// Told when the cache goes on with an empty generation, and why.
+    /// Called when an empty generation has replaced the live one.
     private let onReplace: @Sendable (Replacement) -> Void
 
-    /// Why a generation was replaced by an empty one.
+    /// Why an empty generation replaced the live one.
     enum Replacement: String {
-        /// The caller has emptied the cache.
+        /// The caller emptied the cache.
         case emptied
-        /// It could not be opened, read or written.
+        /// The generation could not be opened, read or written.
         case damaged
         /// Nothing more could be evicted, and a write that fits the budget did not fit.
-        case stuck
+        case budgetDeadlock
     }
 
     // protected by `state`
     private struct State {
         var live: Generation?
-        /// When to try again to follow a budget that could not be followed while reads were under
-        /// way.
+        /// When to try again to follow a changed budget, after running reads prevented it.
         var retry: ContinuousClock.Instant?
-        /// The budget of the last generation: the next one's, too, even if the last one is gone.
+        /// The budget of the last generation, which the next one gets, too.
         var budget: ByteCount?
         var isClosed = false
     }
     private let state = Mutex(State())
 
-    /// Opens the cache's live generation, or makes the first one.
+    /// Opens the live generation, or creates the first one.
     init(
         _ directory: CacheDirectory, _ configuration: Configuration, create: Bool,
         onReplace: @escaping @Sendable (Replacement) -> Void = { _ in }
@@ -49,51 +55,60 @@ final class GenerationHolder: Sendable {
         _ = try current()
     }
 
-    /// The live generation. Costs a load from shared memory, unless another process has switched
-    /// meanwhile.
+    /// Returns the live generation. Costs a load from shared memory, unless another process has
+    /// switched.
     func current() throws -> Generation {
-        let (live, isUpToDate) = try known()
+        let (live, isUpToDate) = try lastKnown()
         if let live {
             if isUpToDate { return live }
-            // Inside of a read nothing can be switched: others would wait for the read, and it for
-            // them.
+            // A read must not switch: other threads would wait for the read, and it for them.
             if live.environment.isInsideTransaction { return live }
         }
         return try guardFile.withExclusiveLock { lock in try reopen(under: lock) }
     }
 
-    /// Whether nobody has switched since `generation` was opened.
+    /// Returns whether no process has switched since `generation` was opened.
     func isLive(_ generation: Generation) -> Bool { generation.number == guardFile.generation }
 
-    /// What the guard counts.
+    /// The guard's count of switches.
     var number: UInt64 { guardFile.generation }
 
     func withExclusiveLock<R>(_ body: (borrowing GuardLock) throws -> R) throws -> R {
         try guardFile.withExclusiveLock(body)
     }
 
-    private func known() throws -> (live: Generation?, isUpToDate: Bool) {
+    /// Returns the generation that this process opened last, and whether it is live.
+    private func lastKnown() throws -> (live: Generation?, isUpToDate: Bool) {
         let (live, retry, isClosed) = state.withLock { ($0.live, $0.retry, $0.isClosed) }
         guard !isClosed else { throw CacheError.closed }
         guard let live, live.number == guardFile.generation else { return (live, false) }
         return (live, retry.map { ContinuousClock.now < $0 } ?? true)
     }
 
-    /// Runs `body` with the live generation; once more when another thread has switched between
-    /// finding and using it.
+    /// Runs `body` with the live generation, and once more if another thread has switched before
+    /// `body` used it.
     func withCurrent<R>(_ body: (Generation) throws -> R) throws -> R {
         let generation = try current()
         do {
             return try body(generation)
         } catch let error as LMDBError where [.closed, .panic, .mapResized].contains(error.code) {
-            if error.code == .panic { abandon(generation) }
-            if error.code == .mapResized { try followMap(of: generation) }
+            try recover(generation, from: error)
             return try body(try current())
         }
     }
 
-    /// After a failure that LMDB does not recover from, a fresh environment over the same files
-    /// does.
+    /// Prepares a generation for another try after LMDB's failure `error`: an environment that can't
+    /// go on is closed, and a map that another process has enlarged is followed.
+    func recover(_ generation: Generation, from error: any Error) throws {
+        switch (error as? LMDBError)?.code {
+        case .panic?: abandon(generation)
+        case .mapResized?: try followMap(of: generation)
+        default: break
+        }
+    }
+
+    /// Closes a generation after a failure from which its environment does not recover. The next
+    /// access opens a new environment over the same files.
     func abandon(_ generation: Generation) {
         state.withLock { state in
             if state.live === generation { state.live = nil }
@@ -101,22 +116,25 @@ final class GenerationHolder: Sendable {
         generation.environment.close()
     }
 
+    /// Returns the live generation, and opens it if this process has not. Replaces a damaged or
+    /// missing one by an empty one, if the holder may create generations.
     func reopen(under lock: borrowing GuardLock) throws -> Generation {
-        // Another thread may have been here first.
-        let (live, isUpToDate) = try known()
+        // Another thread may have opened it meanwhile.
+        let (live, isUpToDate) = try lastKnown()
         if let live, isUpToDate { return live }
         var isDamaged = false
         if let name = try directory.currentGeneration() {
             do {
-                // What a process left that was killed while it switched: it counts, and nobody uses
-                // it.
+                // Removes the generations of processes that were killed during a switch: they take
+                // room in the budget.
                 if create {
                     directory.removeGenerations(except: name)
                     try directory.nameCurrent(name)
                 }
                 guard create || directory.hasData(name) else {
                     throw CacheError(
-                        .damaged, "The cache's files are gone. Delete the directory and store anew."
+                        .damaged,
+                        "The cache's files are missing. Delete the directory and store anew."
                     )
                 }
                 if let live, live.name == name, !live.environment.isClosed {
@@ -133,21 +151,21 @@ final class GenerationHolder: Sendable {
             throw CacheError(
                 .damaged, "The cache's files are damaged. Delete the directory and store anew.")
         }
-        // Where there was none there is nothing to tell.
+        // The first generation of a cache replaces none.
         return try makeGeneration(
             under: lock, after: live, because: isDamaged || live != nil ? .damaged : nil)
     }
 
-    /// A new generation in place of whatever there was.
+    /// Replaces all generations by an empty one with the lifetime counters and the budget of `old`.
     private func makeGeneration(
         under lock: borrowing GuardLock, after old: Generation?, because reason: Replacement?
     ) throws -> Generation {
         let lifetime = try? old?.environment.read { [keyspaces = old?.keyspaces] transaction in
             try keyspaces.map { try transaction.lifetimeCounters($0) }
         }
-        // First, so that a death on the way leaves no process on a generation that is gone: whoever
-        // looks next finds another number, and then what `current` names, or nothing, and makes a
-        // new one.
+        // First, so that no process stays on a removed generation if this one is killed here: the
+        // next access finds another count, and then the generation that `current` names, or none,
+        // and creates one.
         lock.advanceGeneration()
         directory.removeGenerations(except: nil)
         let name = try directory.makeGeneration()
@@ -174,6 +192,7 @@ final class GenerationHolder: Sendable {
         }
     }
 
+    /// Opens the generation `name`.
     func open(_ name: String, under lock: borrowing GuardLock, budget: ByteCount? = nil) throws
         -> Generation
     {
@@ -183,6 +202,7 @@ final class GenerationHolder: Sendable {
             under: lock, number: guardFile.generation)
     }
 
+    /// Makes `generation` the one that this process uses, and closes the previous environment.
     func install(_ generation: Generation, retry: ContinuousClock.Instant? = nil) {
         let old = state.withLock { state in
             let old = state.live
@@ -195,11 +215,10 @@ final class GenerationHolder: Sendable {
         old.environment.close()
     }
 
-    /// Replaces the live generation by an empty one. The old one's files go first in the budget's
-    /// name: two never count.
+    /// Replaces the live generation by an empty one. Deletes the old one first: the budget has no
+    /// room for two.
     ///
-    /// `blamed` is the one that is to go: where somebody else has replaced it by now, that is all
-    /// there is to do.
+    /// - Parameter blamed: The generation to replace. If it is no longer live, nothing is replaced.
     func replace(_ blamed: Generation? = nil, because reason: Replacement) throws -> Generation {
         try guardFile.withExclusiveLock { lock in
             let (live, isClosed) = state.withLock { ($0.live, $0.isClosed) }
@@ -209,6 +228,7 @@ final class GenerationHolder: Sendable {
         }
     }
 
+    /// Closes the live generation; later accesses throw `closed`.
     func close() {
         let live = state.withLock { state in
             state.isClosed = true
@@ -219,8 +239,83 @@ final class GenerationHolder: Sendable {
     }
 }
 
+// MARK: - Raising the budget
+
+/// The budget is raised in place: the generation stays, its map grows, and it gets a new number,
+/// which tells the other processes.
+extension GenerationHolder {
+    /// How long the first attempt to resize the map waits for running reads, and the further ones,
+    /// and the pause between attempts.
+    private static let firstDeadline = Duration.seconds(5)
+    private static let laterDeadline = Duration.milliseconds(50)
+    private static let pause = Duration.seconds(1)
+
+    /// Raises the budget for every process. Must not be called inside a read, for which it would
+    /// wait. Does nothing if `budget` is not larger than the current one.
+    ///
+    /// - Throws: LMDB's `busy`, with nothing changed, when running reads do not end in time.
+    func setBudget(larger budget: ByteCount) throws {
+        try withExclusiveLock { lock in
+            let live = try reopen(under: lock)
+            guard budget > live.budget else { return }
+            try live.environment.resize(
+                mapSize: Generation.mapSize(for: budget), deadline: Self.firstDeadline)
+            try live.store(budget)
+            install(Generation(live, number: lock.advanceGeneration(), budget: budget))
+        }
+    }
+
+    /// Applies the budget that another process has changed, and returns the same generation with
+    /// the new number. If running reads prevent it, keeps the old budget and tries again later.
+    private func follow(_ live: Generation) throws -> Generation {
+        // All threads wait meanwhile, so only the first attempt waits long.
+        let deadline = live.number == number ? Self.laterDeadline : Self.firstDeadline
+        do {
+            let budget = try storedBudget(of: live, deadline: deadline)
+            // A lower budget leaves the map as it is.
+            try live.environment.resize(
+                mapSize: Generation.mapSize(for: budget), deadline: deadline)
+            let generation = Generation(live, number: number, budget: budget)
+            install(generation)
+            return generation
+        } catch let error as LMDBError where error.code == .busy || error.code == .outOfMemory {
+            let generation = Generation(live, number: number, budget: live.budget)
+            install(generation, retry: .now + Self.pause)
+            return generation
+        } catch let error as LMDBError where error.code == .panic {
+            abandon(live)
+            throw error
+        }
+    }
+
+    private func storedBudget(of live: Generation, deadline: Duration) throws -> ByteCount {
+        do {
+            return try live.storedBudget()
+        } catch let error as LMDBError where error.code == .mapResized {
+            try live.environment.followMapSize(deadline: deadline)
+            return try live.storedBudget()
+        }
+    }
+
+    /// Enlarges the map after another process has written beyond it: nothing can be read before.
+    private func followMap(of generation: Generation) throws {
+        do {
+            try generation.environment.followMapSize(deadline: Self.firstDeadline)
+        } catch {
+            guard error.code == .busy else { throw error }
+            throw CacheError(
+                .storage,
+                """
+                Another process has raised the budget, and running reads keep this one from \
+                enlarging its map. End reads sooner.
+                """,
+                cause: error)
+        }
+    }
+}
+
 extension LMDBError {
-    /// Whether the files are to blame, and not this time's circumstances.
+    /// Whether the error shows that the files are damaged.
     var isDamage: Bool {
         [.corrupted, .invalidFile, .versionMismatch, .missingKeyspace, .pageFull].contains(code)
     }

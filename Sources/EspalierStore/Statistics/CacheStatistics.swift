@@ -1,89 +1,159 @@
-/// What a cache holds and has done, from one snapshot.
+/// What a cache holds and has done, read from one snapshot.
 ///
 /// ```swift
 /// let statistics = try cache.statistics()
-/// print("\(statistics.records) records, \(statistics.fill) of the budget, hit rate \(statistics.hitRate ?? 0)")
+/// print("\(statistics.records) records, \(statistics.fill) of the budget")
+/// print("hit rate \(statistics.hitRate ?? 0)")
 /// ```
 ///
-/// What was done counts for the whole life of the cache and all processes, unless said otherwise;
-/// what other processes have not committed yet is missing.
-///
-/// Threading: a value. Cost: some hundred words and an entry for each type. Errors: none.
+/// The counters of what was done cover the whole life of the cache and all processes, unless their
+/// comment says otherwise. What other processes have not committed yet is missing.
 public struct CacheStatistics: Sendable, Hashable, Codable {
-    // What there is.
+    // MARK: - Contents
+
+    /// The number of nodes.
     public var nodes = 0
+    /// The number of records to which no other record refers.
     public var roots = 0
+    /// The number of keys that have an entry of their own.
     public var keys = 0
+    /// The number of collections.
     public var collections = 0
-    /// Runs of a collection's references, each a record of its own.
+    /// The number of segments: records that contain a part of a collection's references.
     public var segments = 0
-    /// Deleted records that living ones still refer to.
+    /// The number of deleted records to which others still refer.
     public var tombstones = 0
-    /// Entries that are never evicted.
+    /// The number of pinned nodes and collections.
     public var pins = 0
+    /// The number of shapes: sets of field names that records share.
     public var shapes = 0
-    /// The types of nodes, most records first. Without records that carry their field names
-    /// themselves.
+    /// The types of nodes, those with most records first. Records that contain their field names
+    /// themselves are missing.
     public var types: [TypeStatistics] = []
 
-    // Where it stands.
-    /// Bytes of all records before they were compressed.
+    // MARK: - Space
+
+    /// The bytes of all records before compression.
     public var rawBytes = ByteCount(0)
-    /// Bytes of all records as stored.
+    /// The bytes of all records as stored.
     public var recordBytes = ByteCount(0)
+    /// The size of a page of the file.
     public var pageSize = ByteCount(0)
+    /// The number of pages in use.
     public var pagesUsed = 0
+    /// The number of pages that the budget allows.
     public var pageCapacity = 0
-    /// Of the file that holds the records, free pages included.
+    /// The bytes of the file that holds the records, free pages included.
     public var fileBytes = ByteCount(0)
-    /// Of all files: what the budget limits.
+    /// The bytes of all files in the directory, which the budget limits.
     public var directoryBytes = ByteCount(0)
+    /// The current budget.
     public var budget = ByteCount(0)
-    /// Who keeps freed pages from being used again; nil when every read under way sees the last
+    /// The read that keeps freed pages from being used again; nil when every read sees the last
     /// commit.
     public var oldestReader: OldestReader?
 
-    // What was written since the cache was made or emptied.
+    // MARK: - Writes, since the cache was created or emptied
+
+    /// The number of committed writes of nodes, keys and collections.
     public var writes = 0
+    /// The number of nodes, keys and collections that callers deleted.
     public var deletes = 0
+    /// The number of records written.
     public var recordsWritten = 0
-    /// Records that a write found to say the same already.
+    /// The number of records that a write found unchanged.
     public var recordsUnchanged = 0
 
-    // What was done over its life.
+    // MARK: - Activity, over the life of the cache
+
+    /// The number of commits.
     public var commits = 0
-    /// Writes given up, by reason.
+    /// The number of writes that the cache gave up, by reason. Writes that fail because of the
+    /// caller, such as those with `closed`, `notFlattened` or `noIdentifier`, do not count.
     public var droppedWrites: [String: Int] = [:]
+    /// What the cache has evicted.
     public var evictions = EvictionStatistics()
-    /// How often the cache went on with a new generation, by reason.
+    /// How often an empty generation replaced the cache's contents, by reason.
     public var generationsReplaced: [String: Int] = [:]
-    /// Commits that ran out of pages and succeeded after eviction.
+    /// The number of commits that ran out of pages and succeeded after eviction.
     public var mapFullRecoveries = 0
+    /// The number of reads that were hits.
     public var hits = 0
-    /// By the name of the reason.
+    /// The number of reads that missed, by the name of the reason.
     public var misses: [String: Int] = [:]
-    /// By the type that was asked for, then by the name of the reason. As many types as there is
-    /// room for, those that missed most; the rest is under `other`.
+    /// The number of reads that missed, by the type that they asked for, then by the name of the
+    /// reason. There is room for a bounded number of types; those with most misses stay, and
+    /// `other` counts the rest.
     public var missesByType: [String: [String: Int]] = [:]
-    /// Of reads, hits and misses; without waiting for writes submitted before.
+    /// How long reads took, hits and misses, without the wait for earlier writes.
     public var readLatency = LatencySummary()
-    /// Of commits, from the beginning of their transaction.
+    /// How long commits took, from the beginning of their transaction.
     public var commitLatency = LatencySummary()
+    /// The histogram behind ``readLatency``.
     public var readLatencies = LatencyHistogram()
+    /// The histogram behind ``commitLatency``.
     public var commitLatencies = LatencyHistogram()
 
+    /// Creates the statistics of a cache that is empty and has done nothing.
     public init() {}
 
+    // MARK: - Derived figures
+
+    /// The number of all records.
     public var records: Int { nodes + keys + collections + segments }
 
-    /// The share of the pages in use, 0 to 1.
+    /// The share of the pages in use, from 0 to 1.
     public var fill: Double { pageCapacity == 0 ? 0 : Double(pagesUsed) / Double(pageCapacity) }
 
+    /// The bytes of the pages in use.
     public var pageBytes: ByteCount { ByteCount(pagesUsed * pageSize.bytes) }
 
-    /// The share of reads that were hits, 0 to 1; nil when nothing was read.
+    /// The share of reads that were hits, from 0 to 1; nil when there were no reads.
     public var hitRate: Double? {
         let reads = misses.values.reduce(hits, +)
         return reads == 0 ? nil : Double(hits) / Double(reads)
+    }
+}
+
+/// The number of records of one type.
+///
+/// ```swift
+/// for type in try cache.statistics().types { print(type.name, type.records) }
+/// ```
+///
+/// A node that several types have written, as projections, counts for each of them.
+public struct TypeStatistics: Sendable, Hashable, Codable {
+    /// The name of the type.
+    public var name: String
+    /// The number of nodes that the type has written.
+    public var records: Int
+
+    /// Creates the count of a type's records.
+    public init(name: String, records: Int) {
+        self.name = name
+        self.records = records
+    }
+}
+
+/// The read with the oldest snapshot. Until it ends, the cache can't use any page again that was
+/// freed since.
+///
+/// ```swift
+/// if let reader = try cache.statistics().oldestReader, reader.commitsBehind > 1_000 {
+///     report(reader.processIdentifier)
+/// }
+/// ```
+///
+/// The read may have ended when the value is returned.
+public struct OldestReader: Sendable, Hashable, Codable {
+    /// The process of the read.
+    public var processIdentifier: Int
+    /// The number of commits since the read's snapshot.
+    public var commitsBehind: Int
+
+    /// Creates the description of a read.
+    public init(processIdentifier: Int, commitsBehind: Int) {
+        self.processIdentifier = processIdentifier
+        self.commitsBehind = commitsBehind
     }
 }

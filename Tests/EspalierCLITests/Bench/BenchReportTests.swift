@@ -1,9 +1,12 @@
+#if CommandLine
 import EspalierCharts
 import Testing
 
+@testable import EspalierBench
 @testable import EspalierCLI
+@testable import EspalierFixtures
 
-@Suite("What a suite came to, as a table, as JSON and as CSV")
+@Suite("Reports of suites")
 struct BenchReportTests {
     private let result: SuiteResult
 
@@ -16,12 +19,12 @@ struct BenchReportTests {
         }
         result = SuiteResult(
             suite: .writing, timings: [base, other, Timing(name: "never done")], baseline: "base",
-            figures: [("recordBytes.raw", "bytes", .count(7))],
+            figures: [.init("recordBytes.raw", "bytes", .count(7))],
             chart: .medians(
                 "t", "s", sections: [(nil, [base, other])], baseline: base, emphasised: "base"))
     }
 
-    @Test("what was not done has no percentiles and no ratio")
+    @Test("A timing without times has no percentiles and no ratio in a suite's table")
     func table() {
         #expect(
             SuiteReport(result: result).report.table.text()
@@ -33,7 +36,8 @@ struct BenchReportTests {
                 """)
     }
 
-    @Test("for programs all is one document, and one table of rows with the suite's name")
+    @Test(
+        "The results of suites are one JSON document, and one CSV table with the suite in each row")
     func documents() throws {
         let document = BenchDocument(
             environment: BenchEnvironment(of: "/"), seconds: 3,
@@ -53,7 +57,7 @@ struct BenchReportTests {
         #expect(lines[4] == "writing,recordBytes.raw,,,,,,,,,7")
     }
 
-    @Test("the chart has the medians, their ratios, and what was measured on")
+    @Test("The chart of a suite has the medians, their ratios and the machine")
     func chart() {
         let svg = result.chart.svg(note: "on a machine")
         for text in ["5 µs", "10 µs", ">2×<", "on a machine"] {
@@ -61,3 +65,4 @@ struct BenchReportTests {
         }
     }
 }
+#endif

@@ -1,3 +1,5 @@
+#if CommandLine
+import EspalierBench
 import Foundation
 import Testing
 
@@ -22,7 +24,7 @@ struct BenchVerbTests {
         return values
     }
 
-    @Test("all suites have a result, each with percentiles, and a chart")
+    @Test("`espalier bench --suite all` prints percentiles and writes a chart for every suite")
     func everything() throws {
         let charts = tool.folder.url.appendingPathComponent("charts/new").path
         let document = try bench("--suite", "all", "--json", "--svg", charts).json()
@@ -56,7 +58,7 @@ struct BenchVerbTests {
         #expect(eviction?["isClean"] == true && eviction?["brokenReads"] == 0)
     }
 
-    @Test("without options it is a table of reading, and the note that a debug build means nothing")
+    @Test("`espalier bench` prints a table of reading, and a note that a debug build means nothing")
     func table() throws {
         let outcome = try bench()
         let lines = outcome.text.split(separator: "\n").map(String.init)
@@ -65,14 +67,14 @@ struct BenchVerbTests {
         #expect(
             lines[2].split(separator: " ").joined(separator: " ")
                 == "name unit count p50 p90 p99 p99.9 max ratio")
-        #expect(lines.contains("ratio: of medians, to 'floor: by hand over LMDB'"))
+        #expect(lines.contains("ratio: of medians, to 'hand-written baseline over LMDB'"))
         #if DEBUG
         #expect(
             outcome.errors == "espalier: note: this is a debug build: the figures mean nothing\n")
         #endif
     }
 
-    @Test("wrong arguments are said before anything is measured")
+    @Test("`espalier bench` refuses wrong arguments before it measures anything")
     func arguments() throws {
         for seconds in ["0", "-1", "nan", "3601", "x"] {
             try tool.fail(64, "bench", "--seconds", seconds)
@@ -84,7 +86,7 @@ struct BenchVerbTests {
     }
 
     @Test(
-        "a directory for charts that can't be one is an error of one line, and nothing is measured")
+        "`espalier bench` fails at once if it cannot write to the directory for charts")
     func badDirectory() throws {
         let file = try tool.folder.write("", to: "file").path
         for path in [file, file + "/inside"] {
@@ -96,7 +98,7 @@ struct BenchVerbTests {
         }
     }
 
-    @Test("each suite runs once, in one order; reading where none is named")
+    @Test("Each suite runs once, in one order; only reading runs if none is named")
     func suites() throws {
         func suites(_ names: String...) throws -> [BenchSuite] {
             SuiteArgument.suites(named: try names.map { try #require(SuiteArgument(argument: $0)) })
@@ -107,7 +109,8 @@ struct BenchVerbTests {
         #expect(SuiteArgument(argument: "Reading") == nil)
     }
 
-    @Test("a scratch directory is gone when it ends, and one that can't be made says where")
+    @Test(
+        "A scratch directory is removed at its end, and an error names one that cannot be created")
     func scratch() throws {
         let ignored = [SIGINT, SIGTERM, SIGHUP].map(Terminal.isIgnored)
         let scratch = try ScratchDirectory(for: "test")
@@ -120,3 +123,4 @@ struct BenchVerbTests {
         #expect([SIGINT, SIGTERM, SIGHUP].map(Terminal.isIgnored) == ignored)
     }
 }
+#endif

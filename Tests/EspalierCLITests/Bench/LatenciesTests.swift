@@ -1,11 +1,10 @@
-import EspalierCharts
+#if CommandLine
+import EspalierFixtures
 import Testing
 
-@testable import EspalierCLI
-
-@Suite("Times are counted in a histogram of three digits")
+@Suite("Latencies")
 struct LatenciesTests {
-    @Test("percentiles are within a thousandth of what was recorded, the largest exact")
+    @Test("Percentiles are within a thousandth of the recorded times, and the largest is exact")
     func percentiles() throws {
         var latencies = Latencies()
         for number in 1...10_000 { latencies.record(.microseconds(number)) }
@@ -17,7 +16,7 @@ struct LatenciesTests {
         #expect(latencies.microseconds(at: 100) == 10_000)
     }
 
-    @Test("of nothing there is no percentile; of one time all are the same")
+    @Test("Latencies without times have no percentiles, and of one time all are equal")
     func few() {
         var latencies = Latencies()
         #expect(latencies.microseconds(at: 50) == nil && latencies.microseconds(at: 100) == nil)
@@ -27,7 +26,7 @@ struct LatenciesTests {
         #expect(latencies.curve.map(\.percentile) == [100])
     }
 
-    @Test("no time is too short or too long to be counted")
+    @Test("Latencies count times of any length")
     func extremes() {
         var latencies = Latencies()
         for time in [Duration.zero, .nanoseconds(-1), .seconds(86_400 * 365), .seconds(Int64.max)] {
@@ -36,7 +35,7 @@ struct LatenciesTests {
         #expect(latencies.count == 4)
     }
 
-    @Test("histograms add up, and a curve ends where the count does not tell more")
+    @Test("Latencies add up, and a curve ends where the count supports no further percentile")
     func adding() {
         var first = Latencies()
         var second = Latencies()
@@ -49,3 +48,4 @@ struct LatenciesTests {
         #expect(first.curve.map(\.percentile) == [50, 75, 90, 95, 99, 99.5, 99.9, 100])
     }
 }
+#endif

@@ -1,10 +1,12 @@
+#if CommandLine
+import EspalierFixtures
 import Testing
 
-@testable import EspalierCLI
+@testable import EspalierBench
 
-@Suite("Ways are measured turn by turn")
+@Suite("Rounds of a suite")
 struct RoundsTests {
-    @Test("each way takes its turn, prepared before and not timed for it; warm-ups are not counted")
+    @Test("Rounds prepare each way before its turn, and count no warm-ups")
     func turns() throws {
         var order = ""
         let timings = try Rounds(seconds: 0, least: 2, warmUps: 1).run([
@@ -19,7 +21,7 @@ struct RoundsTests {
             timings.map(\.name) == ["a", "b"] && timings.allSatisfy { $0.latencies.count == 2 })
     }
 
-    @Test("it goes on until the time is over")
+    @Test("Rounds go on until the time is over")
     func time() throws {
         let clock = ContinuousClock()
         let start = clock.now
@@ -28,14 +30,14 @@ struct RoundsTests {
         #expect(timings[0].latencies.count > 5)
     }
 
-    @Test("a way that fails ends it")
+    @Test("Rounds end when a way throws")
     func failure() {
         #expect(throws: BenchError.self) {
-            try Rounds(seconds: 1).run([Rounds.Way("a") { throw BenchError.floorLacksRecord }])
+            try Rounds(seconds: 1).run([Rounds.Way("a") { throw BenchError.miss("") }])
         }
     }
 
-    @Test("a slow call is felt by those that were due meanwhile")
+    @Test("Paced calls that are due during a slow call count their wait")
     func omission() throws {
         var latencies = Latencies()
         var calls = 0
@@ -52,7 +54,7 @@ struct RoundsTests {
         #expect(try #require(latencies.microseconds(at: 100)) >= 20_000)
     }
 
-    @Test("the ratio is of medians, and there is none without a baseline")
+    @Test("The ratio of timings is that of medians, and nil without a baseline")
     func ratio() {
         var (slow, fast) = (Timing(name: "slow"), Timing(name: "fast"))
         slow.latencies.record(.microseconds(30))
@@ -61,3 +63,4 @@ struct RoundsTests {
         #expect(slow.ratio(to: nil) == nil && slow.ratio(to: Timing(name: "none")) == nil)
     }
 }
+#endif

@@ -1,47 +1,50 @@
+#if CommandLine
+import EspalierFixtures
 import Testing
 
-@testable import EspalierCLI
+@testable import EspalierBench
 
-@Suite("Caches that are simulated to compare with")
+@Suite("Simulated caches")
 struct SimulationTests {
     private func trace(_ accesses: [Int]) -> FeedTrace { FeedTrace(accesses: accesses) }
 
-    @Test("LRU evicts what was not asked for for longest")
+    @Test("An exact LRU evicts the entry that was not asked for for longest")
     func lru() {
         let trace = trace([1, 2, 3, 1, 4, 2, 1])
         #expect(
-            ExactLRU(capacity: 3).hits(of: trace) == [
+            ExactLRU(capacity: 3).hits(of: trace.accesses) == [
                 false, false, false, true, false, false, true,
             ])
         #expect(
-            ExactLRU(capacity: 1).hits(of: self.trace([1, 1, 2, 1])) == [false, true, false, false])
+            ExactLRU(capacity: 1).hits(of: [1, 1, 2, 1]) == [false, true, false, false])
     }
 
-    @Test("the optimum evicts what is asked for last, or does not take it in at all")
+    @Test("The offline optimum evicts the entry that is asked for last, or never admits it")
     func optimum() {
         #expect(
-            OfflineOptimum(capacity: 2).hits(of: trace([1, 2, 3, 1, 2])) == [
+            OfflineOptimum(capacity: 2).hits(of: [1, 2, 3, 1, 2]) == [
                 false, false, false, true, true,
             ])
         #expect(
-            OfflineOptimum(capacity: 1).hits(of: trace([1, 2, 1, 2, 1])) == [
+            OfflineOptimum(capacity: 1).hits(of: [1, 2, 1, 2, 1]) == [
                 false, false, true, false, true,
             ])
     }
 
     @Test(
-        "a cache with room for everything hits whatever was asked for before; one with none nothing"
+        "A simulated cache with room for everything hits all repeats, and one without room none"
     )
     func capacities() {
         let trace = trace([1, 2, 1, 3, 2, 1])
         for hits in [
-            ExactLRU(capacity: 3).hits(of: trace), OfflineOptimum(capacity: 3).hits(of: trace),
+            ExactLRU(capacity: 3).hits(of: trace.accesses),
+            OfflineOptimum(capacity: 3).hits(of: trace.accesses),
         ] {
             #expect(hits == [false, false, true, false, true, true])
             #expect(trace.hitRate(hits) == 1)
         }
-        #expect(!ExactLRU(capacity: 0).hits(of: trace).contains(true))
-        #expect(!OfflineOptimum(capacity: 0).hits(of: trace).contains(true))
+        #expect(!ExactLRU(capacity: 0).hits(of: trace.accesses).contains(true))
+        #expect(!OfflineOptimum(capacity: 0).hits(of: trace.accesses).contains(true))
     }
 
     /// The most hits that any choice of what to keep can have.
@@ -54,24 +57,24 @@ struct SimulationTests {
             + (choices.map { mostHits(accesses.dropFirst(), $0, capacity: capacity) }.max() ?? 0)
     }
 
-    @Test("no choice of what to keep hits more than the optimum, and LRU never does")
+    @Test("No choice of entries hits more often than the offline optimum")
     func exhaustive() {
         var random = SplitMix64(state: 5)
         for _ in 0..<200 {
             let accesses = (0..<9).map { _ in Int(random.next() % 5) }
             let capacity = 1 + Int(random.next() % 3)
-            let optimum = OfflineOptimum(capacity: capacity).hits(of: trace(accesses)).count(
+            let optimum = OfflineOptimum(capacity: capacity).hits(of: accesses).count(
                 where: \.self)
             #expect(
                 optimum == mostHits(accesses[...], [], capacity: capacity),
                 "\(accesses), \(capacity)")
             #expect(
-                ExactLRU(capacity: capacity).hits(of: trace(accesses)).count(where: \.self)
+                ExactLRU(capacity: capacity).hits(of: accesses).count(where: \.self)
                     <= optimum)
         }
     }
 
-    @Test("LRU agrees with the plain rule on long traces")
+    @Test("An exact LRU agrees with the plain rule on long traces")
     func plainRule() {
         var random = SplitMix64(state: 6)
         let accesses = (0..<3_000).map { _ in Int(random.next() % 40) }
@@ -83,10 +86,10 @@ struct SimulationTests {
             if order.count > 13 { order.removeFirst() }
             return isHit
         }
-        #expect(ExactLRU(capacity: 13).hits(of: trace(accesses)) == expected)
+        #expect(ExactLRU(capacity: 13).hits(of: accesses) == expected)
     }
 
-    @Test("the rate counts what was asked for before, from where counting starts")
+    @Test("The hit rate counts repeated accesses, from the first access that counts")
     func rate() {
         var trace = trace([1, 2, 1, 3, 2, 1])
         let hits = [false, false, true, false, false, true]
@@ -96,3 +99,4 @@ struct SimulationTests {
         #expect(FeedTrace().hitRate([]) == 0)
     }
 }
+#endif

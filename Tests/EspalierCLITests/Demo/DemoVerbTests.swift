@@ -3,7 +3,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("The demo")
+@Suite("espalier demo")
 struct DemoVerbTests {
     private let tool: CommandLineTool
 
@@ -13,7 +13,7 @@ struct DemoVerbTests {
         try tool.run(["demo", "--messages", "500"] + arguments)
     }
 
-    @Test("in a pipe it is plain text of at most 80 columns")
+    @Test("`espalier demo` prints plain text of at most 80 columns into a pipe")
     func plain() throws {
         let outcome = try demo()
         #expect(outcome.code == 0)
@@ -26,7 +26,7 @@ struct DemoVerbTests {
         #expect(outcome.text.split(separator: "\n").count { $0.contains("of 500 messages") } == 1)
     }
 
-    @Test("it says what it has found to hold")
+    @Test("`espalier demo` prints its claims with check marks")
     func claims() throws {
         let text = try demo().text
         let claims = text.split(separator: "\n").filter { $0.hasPrefix("   ✓ ") }
@@ -47,7 +47,7 @@ struct DemoVerbTests {
         #expect(!text.contains("✗"))
     }
 
-    @Test("twice the same, times apart; another seed is another feed")
+    @Test("`espalier demo` prints the same twice except for times; another seed is another feed")
     func reproducible() throws {
         let texts = try [demo(), demo(), demo("--seed", "2")].map { outcome in
             outcome.text.replacing(/\s+[0-9.,]+ ms/, with: " ms").replacing(
@@ -59,7 +59,7 @@ struct DemoVerbTests {
         #expect(texts[0] != texts[2])
     }
 
-    @Test("colour when asked for; NO_COLOR is for terminals")
+    @Test("`espalier demo` prints colours if asked for; NO_COLOR is for terminals")
     func color() throws {
         let colored = try demo("--color", "always").text
         #expect(colored.contains("\u{1B}[32m✓ \u{1B}[0m"))
@@ -68,7 +68,7 @@ struct DemoVerbTests {
         #expect(painted.allSatisfy { String($0).terminalColumns <= 80 })
     }
 
-    @Test("a kept cache is whole, and the commands that the demo names work on it")
+    @Test("A cache that the demo keeps is whole, and the commands that the demo names work on it")
     func kept() throws {
         let outcome = try demo("--keep", "my cache")
         #expect(outcome.code == 0)
@@ -89,7 +89,7 @@ struct DemoVerbTests {
         #expect(message["sender"]?["name"] == "Ada Lovelace")
     }
 
-    @Test("what is the user's is left alone")
+    @Test("`espalier demo` replaces no file of the user")
     func occupied() throws {
         try tool.folder.write("mine", to: "file")
         try tool.fail(1, "demo", "--keep", "file")
@@ -108,7 +108,7 @@ struct DemoVerbTests {
     }
 
     @Test(
-        "nothing is left in the temporary directory: not at the end, not without a reader, not after a signal"
+        "`espalier demo` leaves no temporary files, even without a reader or after a signal"
     )
     func temporary() throws {
         let path = try #require(CommandLineTool.path)

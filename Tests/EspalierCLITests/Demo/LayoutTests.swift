@@ -1,10 +1,11 @@
+import EspalierCharts
 import Testing
 
 @testable import EspalierCLI
 
-@Suite("What the demo draws")
+@Suite("Drawings of the demo")
 struct LayoutTests {
-    @Test("a tree has its values in one column, whatever the depth")
+    @Test("A drawn tree has its values in one column at any depth")
     func outline() {
         let tree = Outline(
             line: StyledLine("Message:1"),
@@ -32,7 +33,7 @@ struct LayoutTests {
     private let wide = ["日本語日本語日本語日本語", "abc", "", "ليلى حداد", "🦊🦊🦊🦊🦊🦊🦊🦊🦊🦊"].map { StyledLine($0) }
 
     @Test(
-        "the separator stands in one column beside text of any width, and nothing is wider than asked for"
+        "Two texts side by side have their separator in one column and keep to the width"
     )
     func sideBySide() throws {
         for width in [24, 25, 40, 77] {
@@ -52,7 +53,7 @@ struct LayoutTests {
         }
     }
 
-    @Test("a line that is too wide ends in an ellipsis, its styles kept")
+    @Test("A line that is too wide ends in an ellipsis and keeps its styles")
     func cut() {
         let line = StyledLine("├ ", .faint) + StyledLine("日本語", .name)
         #expect(line.columns == 8)
@@ -67,13 +68,13 @@ struct LayoutTests {
         #expect(line.painted(.plain) == "├ 日本語")
     }
 
-    @Test("control characters from a cache never reach the terminal")
+    @Test("Control characters from a cache never reach the terminal")
     func controls() {
         #expect(StyledLine("a\u{1B}[2J\r").text == "a␛[2J␍")
     }
 
     @Test(
-        "a progress bar keeps its width, is full only when all is done, and gives way to its figures"
+        "A progress bar keeps its width and is full only when everything is done"
     )
     func progress() {
         let bar = ProgressBar(total: 1_200, unit: "messages")
@@ -90,20 +91,23 @@ struct LayoutTests {
         #expect(ProgressBar(total: 0, unit: "messages").text(done: 0).contains("100 %"))
     }
 
-    @Test(arguments: [
-        (0, "0"), (999, "999"), (1_000, "1,000"), (-12_345, "-12,345"), (1_234_567, "1,234,567"),
-    ])
+    @Test(
+        "Numbers have commas between thousands",
+        arguments: [
+            (0, "0"), (999, "999"), (1_000, "1,000"), (-12_345, "-12,345"),
+            (1_234_567, "1,234,567"),
+        ])
     func grouped(number: Int, text: String) {
         #expect(number.grouped == text)
     }
 
-    @Test func milliseconds() {
+    @Test("The demo writes durations in milliseconds") func milliseconds() {
         #expect(Duration.microseconds(300).milliseconds == "0.3 ms")
         #expect(Duration.microseconds(84_499).milliseconds == "84 ms")
         #expect(Duration.milliseconds(1_250).milliseconds == "1,250 ms")
     }
 
-    @Test("commands to copy are words for a shell, and told apart from what they are for")
+    @Test("Commands to copy are words for a shell, with their purposes if these fit")
     func nextSteps() {
         #expect("/tmp/a-b_c.1".shellWord == "/tmp/a-b_c.1")
         #expect("it's here".shellWord == #"'it'\''s here'"#)

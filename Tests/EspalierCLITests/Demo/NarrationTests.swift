@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("What the demo says")
+@Suite("Narration of the demo")
 struct NarrationTests {
     /// Keeps what was written.
     private final class Page: Sendable {
@@ -23,7 +23,7 @@ struct NarrationTests {
         }
     }
 
-    @Test("a claim that does not hold ends the demo, and says which it is")
+    @Test("The demo ends at a claim that does not hold, and names it")
     func claims() throws {
         try narration().claim("two and two are four", true)
         #expect(page.text == "   ✓ two and two are four\n")
@@ -34,7 +34,7 @@ struct NarrationTests {
     }
 
     @MainActor
-    @Test("the demo finds out when the cache gives something else than it has to")
+    @Test("The demo fails if the cache returns something other than it must")
     func different() async throws {
         let folder = try ScratchFolder()
         let data = SocialFeed(seed: 1, messages: 200)
@@ -46,13 +46,14 @@ struct NarrationTests {
         #expect(!page.text.contains("2  One tree"))
     }
 
-    @Test("sentences are broken at spaces, and stand under their heading")
+    @Test("The demo breaks sentences at spaces, under their heading")
     func wrapping() throws {
         try narration(width: 20).step(1, "Store", "one two three four five")
         #expect(page.text == "\n1  Store\n   one two three\n   four five\n\n")
     }
 
-    @Test("on a terminal a bar is drawn over itself; elsewhere it is one line when all is done")
+    @Test(
+        "A progress bar is drawn over itself on a terminal, and elsewhere printed once at the end")
     func progress() throws {
         let bar = ProgressBar(total: 10, unit: "messages")
         for done in [4, 8, 10] { try narration(isLive: true, width: 60).progress(bar, done: done) }

@@ -7,7 +7,7 @@ import Testing
 struct SocialFeedTests {
     private let feed = SocialFeed(seed: 1, messages: 2_000)
 
-    @Test("the same seed makes the same feed, another one another")
+    @Test("The demo's feed is the same for the same seed, and another for another one")
     func seeded() {
         #expect(feed == SocialFeed(seed: 1, messages: 2_000))
         #expect(feed != SocialFeed(seed: 2, messages: 2_000))
@@ -16,7 +16,7 @@ struct SocialFeedTests {
                 == feed.messages.prefix(3).map(\.text))
     }
 
-    @Test("an identifier means one thing wherever it stands")
+    @Test("An identifier in the demo's feed means one model wherever it stands")
     func consistent() {
         var people: [String: Person] = [:]
         var attachments: [String: EspalierCLI.Attachment] = [:]
@@ -36,7 +36,7 @@ struct SocialFeedTests {
         #expect(feed.modelCount > 2 * feed.nodeCount)
     }
 
-    @Test("names in several scripts, wide ones and emoji among them")
+    @Test("The demo's feed has names in several scripts, with wide characters and emoji")
     func scripts() {
         let names = feed.messages.map(\.sender.name)
         #expect(names.contains { $0.unicodeScalars.contains { ("a"..."z").contains($0) } })
@@ -48,7 +48,8 @@ struct SocialFeedTests {
             names.contains { $0.unicodeScalars.contains(where: \.properties.isEmojiPresentation) })
     }
 
-    @Test("the smallest feed has what every step needs, whatever the seed", arguments: 0..<50)
+    @Test(
+        "The smallest feed of the demo has what every step needs, for any seed", arguments: 0..<50)
     func smallest(seed: UInt64) {
         let messages = SocialFeed(seed: seed, messages: SocialFeed.leastMessages).messages
         #expect(messages.count == SocialFeed.leastMessages)
@@ -62,14 +63,14 @@ struct SocialFeedTests {
             })
     }
 
-    @Test("pages are the messages in order, the last one with the rest")
+    @Test("Pages of the demo's feed are its messages in order, the last page with the rest")
     func pages() {
         let pages = feed.pages(of: 300)
         #expect(pages.map(\.count) == [300, 300, 300, 300, 300, 300, 200])
         #expect(pages.flatMap { $0 } == feed.messages)
     }
 
-    @Test("what plain Swift does to a message")
+    @Test("Messages of the demo change in plain Swift as the cache changes them")
     func changes() {
         let message = feed.messages[0]
         let renamed = message.updating(SocialFeed.heroRenamed)
@@ -84,12 +85,12 @@ struct SocialFeedTests {
         #expect(message.removing(person: "2")?.likes.map(\.id) == ["3"])
     }
 
-    @Test("the declaration that the demo prints is the one it uses")
+    @Test("The demo prints the declaration that it uses")
     func declaration() throws {
         let file = URL(filePath: #filePath).resolvingSymlinksInPath()
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-            .appending(path: "Sources/EspalierCLI/Demo/SocialModels.swift")
+            .appending(path: "Sources/EspalierCLI/Demo/SocialFeed.swift")
         let source = try String(contentsOf: file, encoding: .utf8).replacing(
             ", Equatable", with: "")
         #expect(source.contains(Message.declaration))

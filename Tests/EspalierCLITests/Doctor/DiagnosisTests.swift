@@ -1,6 +1,7 @@
 import EspalierLMDB
 import EspalierStore
 import Foundation
+import EspalierFixtures
 import Testing
 
 @testable import EspalierCLI
@@ -37,12 +38,12 @@ struct DiagnosisTests {
             mode: 0o700)
     }
 
-    @Test func nothing() {
+    @Test("A healthy cache has no findings") func nothing() {
         #expect(findings() == [])
         #expect(findings(disk: disk("ext4")) == [])
     }
 
-    @Test("file systems that do not share locks are a problem, those in memory a warning")
+    @Test("A file system that does not share locks is a problem, and one in memory a warning")
     func fileSystems() {
         #expect(findings(disk: disk("nfs4")) == ["problem file system"])
         #expect(findings(disk: disk("fuse.sshfs")) == ["problem file system"])
@@ -50,7 +51,7 @@ struct DiagnosisTests {
         #expect(findings(disk: disk("ext4", isReadOnly: true)) == ["problem file system"])
     }
 
-    @Test("a directory that others may open, and a disk that is smaller than the budget")
+    @Test("A directory open to others, and a disk smaller than the budget, are warnings")
     func room() {
         #expect(findings(disk: .init(freeBytes: 1 << 40, mode: 0o750)) == ["warning permissions"])
         #expect(findings(disk: .init(freeBytes: 1 << 20, mode: 0o700)) == ["warning disk"])
@@ -58,7 +59,7 @@ struct DiagnosisTests {
     }
 
     @Test(
-        "a full cache is sound; one that does not come down, a reader that stays behind, a full reader table are not"
+        "A full cache is healthy; a cache that cannot evict and an old reader are not"
     )
     func cache() {
         let full = PageUsage(used: 700, lastPage: 960, mapSize: 1_000 * 4_096, pageSize: 4_096)
@@ -89,7 +90,7 @@ struct DiagnosisTests {
         }
     }
 
-    @Test("pins near half the budget, writes that were dropped, a cache that was replaced")
+    @Test("Pins near half the budget, dropped writes and a replaced cache are warnings")
     func history() {
         #expect(findings { $0.pinnedBytes = .kibibytes(800) } == [])
         #expect(findings { $0.pinnedBytes = .kibibytes(900) }.map(\.about) == ["pins"])
@@ -101,7 +102,7 @@ struct DiagnosisTests {
         #expect(findings { $0.generationsReplaced = ["damage": 1] }.map(\.about) == ["generations"])
     }
 
-    @Test("sentences are broken at spaces, by what a terminal shows of them")
+    @Test("Sentences are broken at spaces, by their width in a terminal")
     func wrapping() {
         #expect("one two three".wrapped(to: 8, indentedBy: 2) == "one two\n  three")
         #expect("日本 日本 日本".wrapped(to: 9, indentedBy: 1) == "日本 日本\n 日本")

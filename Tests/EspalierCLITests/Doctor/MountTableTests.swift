@@ -1,6 +1,5 @@
+import EspalierFixtures
 import Testing
-
-@testable import EspalierCLI
 
 @Suite("The file system under a path is told from the mount table")
 struct MountTableTests {
@@ -16,7 +15,7 @@ struct MountTableTests {
             """)
 
     @Test(
-        "the longest mount point that contains the path counts, and of equal ones the last",
+        "The longest mount point that contains the path counts, and of equal ones the last",
         arguments: [
             ("/", "overlay"), ("/home/me", "overlay"), ("/mnt", "ext4"), ("/mnt/a", "ext4"),
             ("/mnt/my disk\\/c", "nfs4"),
@@ -26,12 +25,12 @@ struct MountTableTests {
         #expect(table.mount(of: path)?.type == type)
     }
 
-    @Test("read-only is an option of the mount or of the file system")
+    @Test("Read-only is an option of the mount or of the file system")
     func readOnly() {
         #expect(table.mounts.map(\.isReadOnly) == [false, false, true, true, false])
     }
 
-    @Test("without a table nothing is known")
+    @Test("An empty mount table has no file system for any path")
     func empty() {
         #expect(MountTable(parsing: "").mount(of: "/") == nil)
     }

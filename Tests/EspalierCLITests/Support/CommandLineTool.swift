@@ -3,13 +3,13 @@ import Testing
 
 @testable import EspalierCLI
 
-/// The built `espalier`, run as a process of its own in a folder that goes away with the test.
+/// Runs the built `espalier` as a process in a folder that is removed with the test.
 struct CommandLineTool {
     let folder: ScratchFolder
 
     init() throws { folder = try ScratchFolder() }
 
-    /// What a run came to.
+    /// The result of a run.
     struct Outcome {
         let code: Int32
         let output: [UInt8]
@@ -38,7 +38,7 @@ struct CommandLineTool {
             fileURLWithPath: try #require(Self.path, "the tool is not built"))
         process.arguments = arguments
         process.currentDirectoryURL = folder.url
-        // Files, because a pipe that nobody reads stops the process when it is full.
+        // Files, because a full pipe would block the process.
         let output = try folder.write("", to: "\(name).out")
         let errors = try folder.write("", to: "\(name).err")
         process.standardOutput = try FileHandle(forWritingTo: output)
@@ -53,7 +53,7 @@ struct CommandLineTool {
             errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
     }
 
-    /// Runs a verb that has to work and say nothing on standard error.
+    /// Runs a command that must succeed and print nothing on standard error.
     @discardableResult
     func succeed(
         _ arguments: String..., input: String? = nil,
@@ -65,7 +65,7 @@ struct CommandLineTool {
         return outcome
     }
 
-    /// Runs a verb that has to end with `code`, one line on standard error and nothing on standard
+    /// Runs a command that must end with `code`, one line on standard error and nothing on standard
     /// output.
     @discardableResult
     func fail(
@@ -85,7 +85,7 @@ struct CommandLineTool {
         return outcome
     }
 
-    /// Beside the test bundle, which is where SwiftPM puts executables.
+    /// The tool beside the test bundle, where SwiftPM puts executables.
     static let path: String? = {
         #if os(Linux)
         let executable = "/proc/self/exe"

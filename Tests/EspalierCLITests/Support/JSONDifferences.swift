@@ -1,6 +1,6 @@
 @testable import EspalierCLI
 
-/// The paths at which two values differ, member order aside.
+/// The paths at which two values differ, regardless of the order of members.
 enum JSONDifferences {
     static func paths(_ a: JSONValue, _ b: JSONValue, at path: String = "") -> [String] {
         switch (a, b) {
@@ -18,6 +18,6 @@ enum JSONDifferences {
 }
 
 extension JSONValue {
-    /// With members in the order of their names, for comparing.
+    /// The value with members in the order of their names, for comparing.
     var sorted: String { JSONWriter(memberOrder: .sorted).string(from: self) }
 }

@@ -1,6 +1,8 @@
 import Foundation
 
-/// Ways a file may be damaged.
+@testable import EspalierLMDB
+
+/// The ways in which the tests damage a file.
 enum Damage: CaseIterable, Sendable {
     case bitAnywhere, bitInHeader, bitInMeta, bitInPointers, zeroedPage, randomPage, halfRandomPage,
         swappedPages,
@@ -56,7 +58,7 @@ enum Damage: CaseIterable, Sendable {
         case .zeros: image = Data(count: image.count)
         case .random: scramble(0..<image.count)
         case .wrongRoot, .wrongCount:
-            // The numbers of both trees that both metas name: roots, or what they count.
+            // The roots or the counts of both trees, in both meta pages.
             let fields =
                 self == .wrongRoot
                 ? [80, 128] : [46, 48, 56, 64, 72, 94, 96, 104, 112, 120, 136, 144]
@@ -69,5 +71,80 @@ enum Damage: CaseIterable, Sendable {
             scramble(start..<start + 2)
         }
         return image
+    }
+}
+
+/// The programs of `StructureTests`. Each runs in a process of its own.
+enum DamagedFiles {
+    struct Unexpected: Error {}
+
+    static let shapes = [Shape.churned, .manySmall, .longKeys, .largeFreeList, .shrunkValues]
+
+    /// Opens and uses files that are damaged in a different way for each seed.
+    static func run(seeds: Range<Int>) throws {
+        disableCoreFiles()
+        var refused = 0
+        for shape in shapes {
+            let scratch = try Scratch()
+            try shape.build(in: scratch).close()
+            let image = try scratch.image()
+            for seed in seeds where seed % shapes.count == shapes.firstIndex(of: shape) {
+                var random = PageTests.Sequence(state: UInt64(seed))
+                let damage = Damage.allCases[seed / shapes.count % Damage.allCases.count]
+                try scratch.replace(by: damage.apply(to: image, &random))
+                if try !use(scratch) { refused += 1 }
+            }
+        }
+        // The check may accept damage in values and free pages only.
+        guard refused > seeds.count / 2 else { throw Unexpected() }
+    }
+
+    /// Reads all entries and writes many. Returns `false` if the file is refused.
+    private static func use(_ scratch: Scratch) throws -> Bool {
+        let environment: Environment
+        do {
+            environment = try scratch.open(mapSize: 8 << 20)
+        } catch {
+            guard [.corrupted, .invalidFile, .versionMismatch].contains(error.code) else {
+                throw error
+            }
+            return false
+        }
+        defer { environment.close() }
+        for keyspace in [environment.nodes, environment.index] {
+            try environment.read { transaction in
+                try transaction.withCursor(keyspace) { cursor in
+                    while try cursor.next() { cursor.withEntry(touch) }
+                }
+                _ = try transaction.listedFreePages()
+            }
+        }
+        var random = PageTests.Sequence(state: 1)
+        try Shape.churn(environment, rounds: 40, &random)
+        return true
+    }
+
+    /// Reads the ends of an entry. No value is longer than a page, so the rest can be read, too.
+    private static func touch(_ key: RawSpan, _ value: RawSpan) {
+        for span in [copy(key), copy(value)] { _ = (span.first, span.last) }
+    }
+
+    /// Opens and uses damaged files that are marked as intact, so that they are not checked.
+    static func runUnchecked() throws {
+        disableCoreFiles()
+        let scratch = try Scratch()
+        try Shape.churned.build(in: scratch).close()
+        let image = try scratch.image()
+        for seed in UInt64(0)..<100 {
+            var random = PageTests.Sequence(state: seed)
+            let damage = [Damage.cutAtPage, .zeroedPage, .wrongRoot, .bitInHeader][Int(seed % 4)]
+            try scratch.replace(by: damage.apply(to: image, &random))
+            let folder = try OpenFile(directory: scratch.directory, .open)
+            guard let status = try folder.status(of: EnvironmentFiles.data, .open) else {
+                throw Unexpected()
+            }
+            scratch.guardFile.setMark(IntactMark(status).durable)
+            do { _ = try use(scratch) } catch is LMDBError {}
+        }
     }
 }

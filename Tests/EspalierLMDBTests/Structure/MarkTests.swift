@@ -4,13 +4,13 @@ import Testing
 
 @testable import EspalierLMDB
 
-@Suite("intact mark")
+@Suite("Mark of intact files")
 struct MarkTests {
     let scratch: Scratch
     init() throws { scratch = try Scratch() }
 
     private func tamper() throws {
-        // Beyond a tick of the coarsest clock of a file system.
+        // Longer than a tick of the coarsest clock of a file system.
         Thread.sleep(forTimeInterval: 0.02)
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: scratch.data))
         try file.seekToEnd()
@@ -19,7 +19,7 @@ struct MarkTests {
     }
 
     @Test(
-        "opening, committing, aborting, failing, syncing and closing leave a file marked",
+        "A file stays marked after each operation on its environment",
         arguments: Environment.Durability.allCases)
     func marked(durability: Environment.Durability) throws {
         let environment = try scratch.open(mapSize: 256 << 10, durability: durability)
@@ -50,12 +50,12 @@ struct MarkTests {
         try #expect(scratch.isMarked)
     }
 
-    @Test("a killed process leaves the file marked")
+    @Test("A killed process leaves its file marked")
     func killed() async throws {
         try scratch.open().close()
         let root = scratch.root
         await #expect(processExitsWith: .signal(SIGKILL)) { [root = root as String] in
-            quiet()
+            disableCoreFiles()
             let guardFile = try GuardFile(path: root + "/guard", create: false)
             let environment = try Environment.open(
                 directory: root + "/g", guardedBy: guardFile, keyspaces: ["nodes", "index"],
@@ -68,7 +68,7 @@ struct MarkTests {
         try #expect(scratch.isMarked)
     }
 
-    @Test("only what has reached the disk is trusted after a restart")
+    @Test("Only a file that has reached the disk keeps its mark after a restart")
     func restart() throws {
         func marks() throws -> IntactMark {
             let folder = try OpenFile(directory: scratch.directory, .open)
@@ -90,7 +90,7 @@ struct MarkTests {
     }
 
     @Test(
-        "a file touched by somebody else is not marked again, whatever is committed, until it was checked"
+        "A file that another program has changed stays unmarked until it is checked"
     )
     func touched() throws {
         var environment = try scratch.open()
@@ -110,7 +110,7 @@ struct MarkTests {
         environment.close()
     }
 
-    @Test("threads that write in turn keep the mark")
+    @Test("A file stays marked while several threads write")
     func threads() throws {
         let environment = try scratch.open()
         DispatchQueue.concurrentPerform(iterations: 4) { worker in

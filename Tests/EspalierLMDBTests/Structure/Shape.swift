@@ -1,7 +1,7 @@
 import EspalierLMDB
 import Foundation
 
-/// Ways a file that nobody damaged may look.
+/// Kinds of intact files.
 enum Shape: CaseIterable, Sendable {
     case new, oneEntry, emptied, manySmall, longKeys, overflow, appended, churned, largeFreeList,
         aborted, fullMap,

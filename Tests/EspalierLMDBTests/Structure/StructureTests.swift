@@ -3,9 +3,9 @@ import Testing
 
 @testable import EspalierLMDB
 
-@Suite("structure check")
+@Suite("Structure check")
 struct StructureTests {
-    @Test("a file that nobody damaged passes, whatever it looks like", arguments: Shape.allCases)
+    @Test("The check accepts each kind of intact file", arguments: Shape.allCases)
     func intact(shape: Shape) throws {
         for seed in UInt64(1)...3 {
             let scratch = try Scratch()
@@ -14,7 +14,7 @@ struct StructureTests {
         }
     }
 
-    @Test("a file passes after every commit of a long life")
+    @Test("The check accepts a file after each of many commits")
     func everyCommit() throws {
         let scratch = try Scratch()
         var random = PageTests.Sequence(state: 7)
@@ -23,7 +23,7 @@ struct StructureTests {
             try Shape.churn(environment, rounds: 1, &random)
             try scratch.check()
         }
-        // A reader pins what is freed meanwhile.
+        // The reader pins the pages that are freed meanwhile.
         try environment.read { _ in
             for _ in 0..<50 {
                 try Shape.churn(environment, rounds: 1, &random)
@@ -32,7 +32,7 @@ struct StructureTests {
         }
     }
 
-    @Test("each page of a file is needed: zeroed, moved or cut off, it is missed")
+    @Test("The check refuses a file if any used page is zeroed, moved or cut off")
     func everyPage() throws {
         let scratch = try Scratch()
         let environment = try scratch.open(mapSize: 8 << 20)
@@ -58,7 +58,7 @@ struct StructureTests {
         }
     }
 
-    /// Those whose content does not matter.
+    /// Returns the pages on the free list, whose content has no meaning.
     private func freePages(_ scratch: Scratch) throws -> Set<Int> {
         let environment = try scratch.open(mapSize: 8 << 20)
         defer { environment.close() }
@@ -78,7 +78,7 @@ struct StructureTests {
         }
     }
 
-    @Test("the check says that the file is damaged, and the environment is not opened")
+    @Test("A damaged file cannot be opened and throws .corrupted")
     func refused() throws {
         let scratch = try Scratch()
         try Shape.churned.build(in: scratch).close()
@@ -92,14 +92,14 @@ struct StructureTests {
         } catch { #expect(error == LMDBError(.corrupted, .prepareFiles)) }
     }
 
-    @Test("damaged in whatever way, a file is refused or does no harm", arguments: 0..<6)
+    @Test("A damaged file is refused or does no harm", arguments: 0..<6)
     func damaged(batch: Int) async {
         await #expect(processExitsWith: .success) { [batch = batch as Int] in
             try DamagedFiles.run(seeds: batch * 100..<(batch + 1) * 100)
         }
     }
 
-    @Test("what the check refuses would kill the process, so it is of use")
+    @Test("Without the check a damaged file would kill the process")
     func unchecked() async {
         await #expect(processExitsWith: .failure) { try DamagedFiles.runUnchecked() }
     }

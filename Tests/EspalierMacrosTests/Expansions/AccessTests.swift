@@ -1,10 +1,10 @@
 #if Macros
 import Testing
 
-@Suite("who sees what is generated")
+@Suite("Access levels of generated members")
 struct AccessTests {
     @Test(
-        "as much as the type is seen",
+        "Generated members have the access level of the type",
         arguments: [
             ("public ", "public "), ("", ""), ("internal ", ""), ("package ", "package "),
             ("fileprivate ", "fileprivate "),
@@ -18,7 +18,7 @@ struct AccessTests {
             "\n    \(generated)nonisolated struct Builder")
     }
 
-    @Test("a type in a public extension is public, unless it says something else")
+    @Test("A model in a public extension is public unless it has its own modifier")
     func extensions() {
         expectExpansion(
             of: "public extension Feed { @Normalized struct Message { let id: Int } }",
@@ -28,7 +28,7 @@ struct AccessTests {
             has: "nonisolated func map(", without: ["public nonisolated"])
     }
 
-    @Test("no more than the types around it are seen")
+    @Test("Generated members have at most the access level of the outer types")
     func outerTypes() {
         expectExpansion(
             of: "enum Feed { @Normalized public struct Message { let id: Int } }",
@@ -43,7 +43,7 @@ struct AccessTests {
             without: ["public nonisolated init(_ b"])
     }
 
-    @Test("the builder's variables: as much as the member, and no more than the type")
+    @Test("A variable of the builder has the access level of its property, up to the type's")
     func members() {
         expectExpansion(
             of: """
@@ -60,7 +60,7 @@ struct AccessTests {
             "package var f")
     }
 
-    @Test("a class's memberwise initialiser: as much as its least member")
+    @Test("A memberwise initializer has the access level of the most restricted property")
     func memberwise() {
         expectExpansion(
             of: "@Normalized public final class Message { public let id: Int; let text: String }",

@@ -1,9 +1,9 @@
 #if Macros
 import Testing
 
-@Suite("stored names, defaults, and what is not stored")
+@Suite("Stored names and default values in expansions")
 struct AttributeTests {
-    @Test("@Stored names a member")
+    @Test("@Stored changes the name of a property in the record")
     func name() {
         expectExpansion(
             of: #"@Normalized struct Person { @Stored("display_name") let name: String }"#,
@@ -13,14 +13,14 @@ struct AttributeTests {
             #"take(&builder.name, named: "display_name", from: other)"#, "var name: String")
     }
 
-    @Test("a name may hold quotes and backslashes")
+    @Test("A stored name may contain quotes and backslashes")
     func escapes() {
         expectExpansion(
             of: #"@Normalized struct Person { @Stored("a\"b\\") let name: String }"#,
             has: ##"forKey: #"a"b\"#)"##)
     }
 
-    @Test("CodingKeys name members and leave them out; @Stored goes before them")
+    @Test("CodingKeys rename and omit properties, and @Stored overrides them")
     func codingKeys() {
         expectExpansion(
             of: """
@@ -29,14 +29,16 @@ struct AttributeTests {
                     @Stored("a") let age: Int
                     let `class`: String
                     var open = false
-                    private enum CodingKeys: String, CodingKey { case name = "display_name", age = "years", `class` }
+                    private enum CodingKeys: String, CodingKey {
+                        case name = "display_name", age = "years", `class`
+                    }
                 }
                 """, has: #"fields: ["display_name", "a", "class"]"#, #"forKey: "display_name")"#,
             "builder.open", #"encode(self.`class`, forKey: "class")"#, without: ["encode(self.open"]
         )
     }
 
-    @Test("a default for records without the field")
+    @Test("@Stored with a default decodes with that default")
     func literal() {
         expectExpansion(
             of: """
@@ -51,13 +53,15 @@ struct AttributeTests {
             #"decode(forKey: "counts", default: [:])"#)
     }
 
-    @Test("a struct's members are read by the builder, which sees the names the struct sees")
+    @Test("The builder decodes the members of a struct, so that type names resolve")
     func expression() {
         let source = "{ @Stored(default: Tone.plain) let tone: Tone }"
         expectExpansion(
             of: "@Normalized struct Message " + source,
-            has:
-                "fileprivate static func read_tone(from decoder: inout EspalierRecords.RecordDecoder) throws -> Tone {",
+            has: """
+                fileprivate static func read_tone(\
+                from decoder: inout EspalierRecords.RecordDecoder) throws -> Tone {
+                """,
             #"return try decoder.decode(forKey: "tone", default: Tone.plain)"#,
             "let value0 = try Builder.read_tone(from: &decoder)")
         expectExpansion(
@@ -66,17 +70,22 @@ struct AttributeTests {
             without: ["read_tone"])
     }
 
-    @Test("@NotStored: compared, copied and visited, but neither written nor read")
+    @Test("A @NotStored property is compared, copied and visited, but not encoded or decoded")
     func notStored() {
         expectExpansion(
-            of:
-                "@Normalized struct Message { let id: Int; @NotStored var open = false; @NotStored var draft: Person? }",
+            of: """
+                @Normalized struct Message {
+                    let id: Int
+                    @NotStored var open = false
+                    @NotStored var draft: Person?
+                }
+                """,
             has: "a.open == b.open", "builder.draft = mapped0", "self.open = builder.open",
             "forEach(self.draft, visit)",
             #"fields: ["id"]"#, without: ["encode(self.open", "encode(self.draft", "\"open\""])
     }
 
-    @Test("constants, computed and static properties are no members")
+    @Test("Constants, computed properties and static properties are not members")
     func noMembers() {
         expectExpansion(
             of: """
@@ -91,7 +100,7 @@ struct AttributeTests {
             without: ["builder.version", "builder.length", "builder.title", "builder.shared"])
     }
 
-    @Test("several members in one declaration, observers, and literals instead of types")
+    @Test("One declaration may declare several members, with observers or literals")
     func declarations() {
         expectExpansion(
             of: """
@@ -106,7 +115,7 @@ struct AttributeTests {
             "var z: String", "var f: Bool")
     }
 
-    @Test("a case may be named, and payloads by CodingKeys")
+    @Test("@Stored renames a case, and CodingKeys rename its associated values")
     func cases() {
         expectExpansion(
             of: """
@@ -121,7 +130,7 @@ struct AttributeTests {
     }
 
     @Test(
-        "Self in a default is the type, which it is not in the builder",
+        "Self in a default value means the model",
         arguments: ["struct", "final class"])
     func ownDefault(kind: String) {
         expectExpansion(
@@ -132,7 +141,7 @@ struct AttributeTests {
             has: "ErasedModel<any P<Person>>((Person.plain as any P<Person>))")
     }
 
-    @Test("an existential that may be nil and is used as if it were not")
+    @Test("An implicitly unwrapped optional is decoded as an optional")
     func forcedExistential() {
         expectExpansion(
             of: "@Normalized struct Person { @Stored(default: a) var one: (any P)! }",

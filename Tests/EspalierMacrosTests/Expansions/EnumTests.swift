@@ -1,7 +1,7 @@
 #if Macros
 import Testing
 
-@Suite("what an enum becomes")
+@Suite("The expansion of an enum")
 struct EnumTests {
     private let source = """
         @Normalized public enum Attachment {
@@ -25,7 +25,8 @@ struct EnumTests {
                 "Attachment"
             }
 
-            public nonisolated func map(_ transform: (any EspalierModels.Model) -> (any EspalierModels.Model)?) -> Attachment? {
+            public nonisolated func map(_ transform: (any EspalierModels.Model) -> (any \
+        EspalierModels.Model)?) -> Attachment? {
                 switch self {
                 case .card(let _0, let _1, let _2):
                     guard let mapped1 = EspalierModels.ModelMembers.map(_1, transform)
@@ -115,7 +116,8 @@ struct EnumTests {
                     }
                 case "card":
                     self = try decoder.decodeCase("card") { fields in
-                        try Self.card(title: fields.decode(forKey: "title"), fields.decode(forKey: "_1"), width: fields.decode(forKey: "width", default: 100))
+                        try Self.card(title: fields.decode(forKey: "title"), \
+        fields.decode(forKey: "_1"), width: fields.decode(forKey: "width", default: 100))
                     }
                 case "none":
                     self = try decoder.decodeCase("none") { _ in
@@ -127,12 +129,13 @@ struct EnumTests {
             }
         }
 
-        nonisolated extension Attachment: EspalierModels.NormalizedModel, EspalierModels.Model, Swift.Hashable {
+        nonisolated extension Attachment: EspalierModels.NormalizedModel, EspalierModels.Model, \
+        Swift.Hashable {
 
         }
         """
 
-    @Test("an enum: cases with and without payloads, labels, and payloads that are no models")
+    @Test("An enum gets switches over cases with and without associated values")
     func enumeration() { expectExpansion(of: source, is: expansion) }
 }
 #endif

@@ -1,7 +1,7 @@
 #if Macros
 import Testing
 
-@Suite("what existential members become")
+@Suite("The expansion of existential properties")
 struct ExistentialTests {
     private let source = """
         enum Feed {
@@ -26,12 +26,15 @@ struct ExistentialTests {
                     "Entry"
                 }
 
-                nonisolated func map(_ transform: (any EspalierModels.Model) -> (any EspalierModels.Model)?) -> Entry? {
-                    guard let mapped0 = EspalierModels.ModelMembers.map(self.all.mapValues { $0.map { $0.map { EspalierModels.ErasedModel<any Local>($0)
+                nonisolated func map(_ transform: (any EspalierModels.Model) -> (any \
+        EspalierModels.Model)?) -> Entry? {
+                    guard let mapped0 = EspalierModels.ModelMembers.map(self.all.mapValues { \
+        $0.map { $0.map { EspalierModels.ErasedModel<any Local>($0)
                                 }
                             }
                         }, transform),
-                        let mapped1 = EspalierModels.ModelMembers.map(self.one.map { EspalierModels.ErasedModel<any Local>($0)
+                        let mapped1 = EspalierModels.ModelMembers.map(self.one.map { \
+        EspalierModels.ErasedModel<any Local>($0)
                         }, transform)
                     else {
                         return nil
@@ -65,16 +68,19 @@ struct ExistentialTests {
 
                 @_implements(Swift.Equatable, ==(_:_:))
                 nonisolated static func isSame(_ a: Entry, _ b: Entry) -> Swift.Bool {
-                    guard EspalierModels.ModelMembers.areEqual(a.all.mapValues { $0.map { $0.map { EspalierModels.ErasedModel<any Local>($0)
+                    guard EspalierModels.ModelMembers.areEqual(a.all.mapValues { $0.map { $0.map \
+        { EspalierModels.ErasedModel<any Local>($0)
                                 }
                             }
-                        }, b.all.mapValues { $0.map { $0.map { EspalierModels.ErasedModel<any Local>($0)
+                        }, b.all.mapValues { $0.map { $0.map { EspalierModels.ErasedModel<any \
+        Local>($0)
                                 }
                             }
                         }) else {
                         return false
                     }
-                    guard EspalierModels.ModelMembers.areEqual(a.one.map { EspalierModels.ErasedModel<any Local>($0)
+                    guard EspalierModels.ModelMembers.areEqual(a.one.map { \
+        EspalierModels.ErasedModel<any Local>($0)
                         }, b.one.map { EspalierModels.ErasedModel<any Local>($0)
                         }) else {
                         return false
@@ -95,7 +101,8 @@ struct ExistentialTests {
                         }, into: &hasher)
                 }
 
-                nonisolated func merge(_ model: any EspalierModels.Model) -> any EspalierModels.Model {
+                nonisolated func merge(_ model: any EspalierModels.Model) -> any \
+        EspalierModels.Model {
                     if model is Entry {
                         return model
                     }
@@ -146,8 +153,10 @@ struct ExistentialTests {
                         return Entry(self)
                     }
 
-                    fileprivate static func read_all(from decoder: inout EspalierRecords.RecordDecoder) throws -> [String: [any Local]?] {
-                        return (try decoder.decode([String: [EspalierModels.ErasedModel<any Local>]?].self, forKey: "all")).mapValues {
+                    fileprivate static func read_all(from decoder: inout \
+        EspalierRecords.RecordDecoder) throws -> [String: [any Local]?] {
+                        return (try decoder.decode([String: [EspalierModels.ErasedModel<any \
+        Local>]?].self, forKey: "all")).mapValues {
                             $0.map {
                                 $0.map {
                                     $0.model
@@ -156,14 +165,17 @@ struct ExistentialTests {
                         }
                     }
 
-                    fileprivate static func read_one(from decoder: inout EspalierRecords.RecordDecoder) throws -> (any Local)? {
-                        return (try decoder.decode(EspalierModels.ErasedModel<any Local>?.self, forKey: "one")).map {
+                    fileprivate static func read_one(from decoder: inout \
+        EspalierRecords.RecordDecoder) throws -> (any Local)? {
+                        return (try decoder.decode(EspalierModels.ErasedModel<any Local>?.self, \
+        forKey: "one")).map {
                             $0.model
                         }
                     }
                 }
 
-                nonisolated func copy(_ change: (inout Builder) throws -> Swift.Void) rethrows -> Entry {
+                nonisolated func copy(_ change: (inout Builder) throws -> Swift.Void) rethrows -> \
+        Entry {
                     var builder = Builder(self)
                     try change(&builder)
                     return Entry(builder)
@@ -171,7 +183,8 @@ struct ExistentialTests {
             }
         }
 
-        nonisolated extension Feed.Entry: EspalierModels.NormalizedModel, EspalierModels.Model, EspalierModels.ProjectedModel, Swift.Hashable {
+        nonisolated extension Feed.Entry: EspalierModels.NormalizedModel, EspalierModels.Model, \
+        EspalierModels.ProjectedModel, Swift.Hashable {
             nonisolated init(from decoder: inout EspalierRecords.RecordDecoder) throws {
                 decoder.expect(Self.self, fields: ["all", "one"])
                 let value0 = try Builder.read_all(from: &decoder)
@@ -188,7 +201,7 @@ struct ExistentialTests {
         """
 
     @Test(
-        "existentials at any depth, read by the builder, which stands where the names mean the same"
+        "Existentials at any depth are wrapped in ErasedModel and decoded by the builder"
     )
     func existentials() { expectExpansion(of: source, is: expansion) }
 }

@@ -1,7 +1,7 @@
 #if Macros
 import Testing
 
-@Suite("what a final class becomes")
+@Suite("The expansion of a final class")
 struct FinalClassTests {
     private let source = """
         @Normalized final class Node {
@@ -23,7 +23,8 @@ struct FinalClassTests {
                 "Node"
             }
 
-            nonisolated func map(_ transform: (any EspalierModels.Model) -> (any EspalierModels.Model)?) -> Node? {
+            nonisolated func map(_ transform: (any EspalierModels.Model) -> (any \
+        EspalierModels.Model)?) -> Node? {
                 guard let mapped0 = EspalierModels.ModelMembers.map(self.parent, transform)
                 else {
                     return nil
@@ -123,12 +124,13 @@ struct FinalClassTests {
             }
         }
 
-        nonisolated extension Node: EspalierModels.NormalizedModel, EspalierModels.Model, EspalierModels.ProjectedModel, Swift.Hashable {
+        nonisolated extension Node: EspalierModels.NormalizedModel, EspalierModels.Model, \
+        EspalierModels.ProjectedModel, Swift.Hashable {
 
         }
         """
 
-    @Test("a final class: its initialisers stand in it, and there is a memberwise one")
+    @Test("A final class gets all its initializers in its body, with a memberwise one")
     func finalClass() { expectExpansion(of: source, is: expansion) }
 }
 #endif

@@ -1,7 +1,7 @@
 #if Macros
 import Testing
 
-@Suite("what a generic struct becomes")
+@Suite("The expansion of a generic struct")
 struct GenericTests {
     private let source = """
         @Normalized struct Page<Item: Model & FieldValue> {
@@ -16,11 +16,14 @@ struct GenericTests {
             let items: [Item]
 
             nonisolated var modelIdentifier: Swift.String? {
-                EspalierModels.ModelMembers.typeName(of: Self.self) + ":" + EspalierModels.ModelMembers.identifier(of: self.id)
+                EspalierModels.ModelMembers.typeName(of: Self.self) + ":" + \
+        EspalierModels.ModelMembers.identifier(of: self.id)
             }
 
-            nonisolated func map(_ transform: (any EspalierModels.Model) -> (any EspalierModels.Model)?) -> Page? {
-                guard let mapped0 = EspalierModels.ModelMembers.mapDynamically(self.items, transform)
+            nonisolated func map(_ transform: (any EspalierModels.Model) -> (any \
+        EspalierModels.Model)?) -> Page? {
+                guard let mapped0 = EspalierModels.ModelMembers.mapDynamically(self.items, \
+        transform)
                 else {
                     return nil
                 }
@@ -92,11 +95,13 @@ struct GenericTests {
                     return Page(self)
                 }
 
-                fileprivate static func read_id(from decoder: inout EspalierRecords.RecordDecoder) throws -> String {
+                fileprivate static func read_id(from decoder: inout \
+        EspalierRecords.RecordDecoder) throws -> String {
                     return try decoder.decode(forKey: "id")
                 }
 
-                fileprivate static func read_items(from decoder: inout EspalierRecords.RecordDecoder) throws -> [Item] {
+                fileprivate static func read_items(from decoder: inout \
+        EspalierRecords.RecordDecoder) throws -> [Item] {
                     return try decoder.decode(forKey: "items")
                 }
             }
@@ -108,7 +113,8 @@ struct GenericTests {
             }
         }
 
-        nonisolated extension Page: EspalierModels.NormalizedModel, EspalierModels.Model, EspalierModels.ProjectedModel, Swift.Hashable {
+        nonisolated extension Page: EspalierModels.NormalizedModel, EspalierModels.Model, \
+        EspalierModels.ProjectedModel, Swift.Hashable {
             nonisolated init(from decoder: inout EspalierRecords.RecordDecoder) throws {
                 decoder.expect(Self.self, fields: ["id", "items"])
                 let value0 = try Builder.read_id(from: &decoder)
@@ -124,11 +130,11 @@ struct GenericTests {
         }
         """
 
-    @Test("a generic struct of models")
+    @Test("A generic struct looks for children at run time")
     func generic() { expectExpansion(of: source, is: expansion) }
 
     @Test(
-        "children are found at run time, if need be, wherever a parameter may be meant",
+        "Children are looked for at run time wherever a generic parameter may be involved",
         arguments: [
             "@Normalized struct Page<Item: Model> { let item: Item }",
             "@Normalized struct Page<S: Section> { let item: [S.Item] }",
@@ -145,7 +151,7 @@ struct GenericTests {
             without: ["ModelMembers.map(", "ModelMembers.forEach("])
     }
 
-    @Test("payloads, too; a number is none in any case")
+    @Test("Associated values are looked at at run time too, except for scalars")
     func dynamicPayloads() {
         expectExpansion(
             of: "extension Feed { @Normalized enum Entry { case item(Item, Int) } }",

@@ -1,18 +1,18 @@
 #if Macros
 import Testing
 
-@Suite("identifiers")
+@Suite("Identifiers in expansions")
 struct IdentifierTests {
     private let ofID = "EspalierModels.ModelMembers.identifier(of: self.id)"
 
     @Test(
-        "the type's name and its id, stored or computed",
+        "The identifier is the name of the type and the id, stored or computed",
         arguments: ["let id: Int", "var id: String { text }", "let a: Int, id: Int"])
     func named(id: String) {
         expectExpansion(of: "@Normalized struct Person { \(id) }", has: "\"Person:\" + \(ofID)")
     }
 
-    @Test("a name that is chosen, with any characters")
+    @Test("The prefix of the identifier may be chosen, with any characters")
     func chosen() {
         expectExpansion(
             of: #"@Normalized(type: "person") struct Person { let id: Int }"#,
@@ -21,7 +21,7 @@ struct IdentifierTests {
             of: #"@Normalized(type: "a\"b\\c") struct Person { let id: Int }"#, has: #"self.id"#)
     }
 
-    @Test("a chosen name stands for a generic type too; else the type's arguments are in it")
+    @Test("The identifier of a generic type has its arguments unless a prefix is chosen")
     func generic() {
         expectExpansion(
             of: "@Normalized struct Page<Item: Model> { let id: Int }",
@@ -31,27 +31,33 @@ struct IdentifierTests {
             has: "\"page:\" + \(ofID)")
     }
 
-    @Test("a property that is the whole identifier, at any depth")
+    @Test("A property at any depth may be the whole identifier")
     func whole() {
         expectExpansion(
             of: #"@Normalized(identifier: \.urn) struct Person { let urn: String? }"#,
-            has:
-                "var modelIdentifier: Swift.String? {\n        EspalierModels.ModelMembers.identifier(of: self.urn)"
+            has: """
+                var modelIdentifier: Swift.String? {
+                        EspalierModels.ModelMembers.identifier(of: self.urn)
+                """
         )
         expectExpansion(
-            of:
-                #"@Normalized(identifier: \Person.header.urn) struct Person { let header: Header; let id: Int }"#,
+            of: #"""
+                @Normalized(identifier: \Person.header.urn) struct Person {
+                    let header: Header
+                    let id: Int
+                }
+                """#,
             has: "identifier(of: self.header.urn)")
     }
 
-    @Test("no id, or one of the type: an inline node")
+    @Test("A type without an id, or with a static one, has no identifier")
     func inline() {
         expectExpansion(
             of: "@Normalized struct Size { static let id = 1; let width: Int }",
             has: "var modelIdentifier: Swift.String? {\n        nil")
     }
 
-    @Test("a nested type has its innermost name; backticks are not a part of it")
+    @Test("The identifier of a nested type has its innermost name without backticks")
     func nested() {
         expectExpansion(
             of: "enum Feed { @Normalized struct Message { let id: Int } }",

@@ -1,10 +1,10 @@
 #if Macros
 import Testing
 
-@Suite("what the type defines is not generated")
+@Suite("Members that the type defines itself")
 struct OwnDeclarationsTests {
     @Test(
-        "each by itself",
+        "A member that the type defines is not generated",
         arguments: [
             ("var modelIdentifier: String? { nil }", "nonisolated var modelIdentifier"),
             ("var projectionIdentifier: String { \"P\" }", "nonisolated var projectionIdentifier"),
@@ -35,7 +35,7 @@ struct OwnDeclarationsTests {
             without: [generated])
     }
 
-    @Test("functions of the same names for something else are no reason")
+    @Test("Overloads with the names of generated functions do not replace them")
     func otherFunctions() {
         expectExpansion(
             of: """
@@ -53,7 +53,7 @@ struct OwnDeclarationsTests {
             "nonisolated init(from decoder: inout EspalierRecords.RecordDecoder)")
     }
 
-    @Test("a class with an initialiser gets no memberwise one")
+    @Test("A class with an initializer gets no memberwise one")
     func initializer() {
         let source = "@Normalized final class Message { let id: Int\n}"
         expectExpansion(of: source, has: "init(id: Int)")
@@ -63,7 +63,7 @@ struct OwnDeclarationsTests {
             without: ["nonisolated init(id: Int)"])
     }
 
-    @Test("a type with a Builder of its own, or a member of such a type, is built by another")
+    @Test("The builder has another name if Builder is taken")
     func ownBuilder() {
         expectExpansion(
             of: "@Normalized struct Message { let id: Int; struct Builder {} }",
@@ -77,7 +77,7 @@ struct OwnDeclarationsTests {
             of: "@Normalized struct Builder { let id: Int }", has: "struct NormalizedBuilder")
     }
 
-    @Test("its own == is what Equatable uses")
+    @Test("The conformance to Equatable uses a == that the type defines")
     func equality() {
         let source = "@Normalized struct Message { let id: Int\n}"
         expectExpansion(of: source, has: "a.id == b.id", "@_implements(Swift.Equatable, ==(_:_:))")
@@ -89,7 +89,7 @@ struct OwnDeclarationsTests {
     }
 
     @Test(
-        "a == of the type, however it is written",
+        "A == of the type is found however the type is written",
         arguments: [
             "Page", "Self", "Page<Item>", "Feed.Page", "Feed.Page<Item>", "borrowing Page",
             "(Page)",
@@ -102,7 +102,7 @@ struct OwnDeclarationsTests {
     }
 
     @Test(
-        "a == of something else, which would call itself, is an overload",
+        "A == of other types does not replace the generated one",
         arguments: [
             "static func == (a: Page, b: Int) -> Bool { true }",
             "static func == (a: Int, b: Page) -> Bool { true }",
@@ -121,27 +121,33 @@ struct OwnDeclarationsTests {
     }
 
     @Test(
-        "with its own == nothing is hashed: what == doesn't look at would tell equal values apart")
+        "With a == of its own, a type hashes nothing, because equal values must hash alike")
     func ownEquality() {
         expectExpansion(
-            of:
-                "@Normalized struct Message { let id: Int; static func == (a: Self, b: Self) -> Bool { true } }",
+            of: """
+                @Normalized struct Message {
+                    let id: Int
+                    static func == (a: Self, b: Self) -> Bool { true }
+                }
+                """,
             has: "nonisolated func hash(into hasher: inout Swift.Hasher)",
             without: ["hasher.combine"])
     }
 
-    @Test("only the conformances that the compiler asks for are stated")
+    @Test("The extension declares only the conformances that the compiler asks for")
     func conformances() {
         expectExpansion(
             of: "@Normalized struct Message { let id: Int }",
             has: """
-                nonisolated extension Message: EspalierModels.NormalizedModel, EspalierModels.Model, \
-                EspalierModels.ProjectedModel, Swift.Hashable {
+                nonisolated extension Message: EspalierModels.NormalizedModel, \
+                EspalierModels.Model, EspalierModels.ProjectedModel, Swift.Hashable {
                 """)
         expectExpansion(
             of: "@Normalized enum Entry { case a }",
-            has:
-                "extension Entry: EspalierModels.NormalizedModel, EspalierModels.Model, Swift.Hashable",
+            has: """
+                extension Entry: EspalierModels.NormalizedModel, EspalierModels.Model, \
+                Swift.Hashable
+                """,
             without: ["ProjectedModel"])
     }
 }

@@ -1,7 +1,7 @@
 #if Macros
 import Testing
 
-@Suite("what a struct becomes")
+@Suite("The expansion of a struct")
 struct StructTests {
     private let source = """
         @Normalized public struct Message {
@@ -25,7 +25,8 @@ struct StructTests {
                 "Message"
             }
 
-            public nonisolated func map(_ transform: (any EspalierModels.Model) -> (any EspalierModels.Model)?) -> Message? {
+            public nonisolated func map(_ transform: (any EspalierModels.Model) -> (any \
+        EspalierModels.Model)?) -> Message? {
                 guard let mapped0 = EspalierModels.ModelMembers.map(self.sender, transform)
                 else {
                     return nil
@@ -59,7 +60,8 @@ struct StructTests {
                 hasher.combine(self.likes)
             }
 
-            public nonisolated func merge(_ model: any EspalierModels.Model) -> any EspalierModels.Model {
+            public nonisolated func merge(_ model: any EspalierModels.Model) -> any \
+        EspalierModels.Model {
                 if model is Message {
                     return model
                 }
@@ -108,27 +110,32 @@ struct StructTests {
                     return Message(self)
                 }
 
-                fileprivate static func read_id(from decoder: inout EspalierRecords.RecordDecoder) throws -> String {
+                fileprivate static func read_id(from decoder: inout \
+        EspalierRecords.RecordDecoder) throws -> String {
                     return try decoder.decode(forKey: "id")
                 }
 
-                fileprivate static func read_sender(from decoder: inout EspalierRecords.RecordDecoder) throws -> Person {
+                fileprivate static func read_sender(from decoder: inout \
+        EspalierRecords.RecordDecoder) throws -> Person {
                     return try decoder.decode(forKey: "sender")
                 }
 
-                fileprivate static func read_likes(from decoder: inout EspalierRecords.RecordDecoder) throws -> Int? {
+                fileprivate static func read_likes(from decoder: inout \
+        EspalierRecords.RecordDecoder) throws -> Int? {
                     return try decoder.decode(forKey: "likes")
                 }
             }
 
-            public nonisolated func copy(_ change: (inout Builder) throws -> Swift.Void) rethrows -> Message {
+            public nonisolated func copy(_ change: (inout Builder) throws -> Swift.Void) rethrows \
+        -> Message {
                 var builder = Builder(self)
                 try change(&builder)
                 return Message(builder)
             }
         }
 
-        nonisolated extension Message: EspalierModels.NormalizedModel, EspalierModels.Model, EspalierModels.ProjectedModel, Swift.Hashable {
+        nonisolated extension Message: EspalierModels.NormalizedModel, EspalierModels.Model, \
+        EspalierModels.ProjectedModel, Swift.Hashable {
             public nonisolated init(from decoder: inout EspalierRecords.RecordDecoder) throws {
                 decoder.expect(Self.self, fields: ["id", "sender", "likes"])
                 let value0 = try Builder.read_id(from: &decoder)
@@ -147,7 +154,7 @@ struct StructTests {
         }
         """
 
-    @Test("a public struct with members of every access")
+    @Test("A public struct with properties of every access level is expanded")
     func structure() { expectExpansion(of: source, is: expansion) }
 }
 #endif

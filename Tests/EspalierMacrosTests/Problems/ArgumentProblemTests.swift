@@ -1,9 +1,9 @@
 #if Macros
 import Testing
 
-@Suite("what is said about the arguments of @Normalized, and about id")
+@Suite("Diagnostics about the arguments of @Normalized and about id")
 struct ArgumentProblemTests {
-    @Test("an empty type")
+    @Test("@Normalized with an empty type: is an error")
     func emptyType() {
         expectProblem(
             """
@@ -11,10 +11,10 @@ struct ArgumentProblemTests {
                 let id: String
             }
             """,
-            "an empty 'type:' would mix identifiers of different types; leave it out for 'Person'",
-            line: 1,
-            column: 19,
-            fixIt: "replace by \"Person\"",
+            """
+            'type:' must not be empty, because identifiers of different types would collide: \
+            remove it to use 'Person'
+            """, line: 1, column: 19, fixIt: "replace with \"Person\"",
             fixed: """
                 @Normalized(type: "Person") struct Person {
                     let id: String
@@ -22,9 +22,9 @@ struct ArgumentProblemTests {
                 """)
     }
 
-    @Test("a type that is no literal")
+    @Test("@Normalized with a type: that is not a plain literal is an error")
     func typeLiteral() {
-        let message = "'type:' takes a string literal without interpolations"
+        let message = "'type:' must be a string literal without interpolations"
         expectProblem(
             "@Normalized(type: name) struct Person { let id: String }", message, line: 1, column: 19
         )
@@ -33,16 +33,17 @@ struct ArgumentProblemTests {
             column: 19)
     }
 
-    @Test("a type together with an identifier")
+    @Test("@Normalized with both type: and identifier: is an error")
     func both() {
         expectProblem(
             #"@Normalized(type: "person", identifier: \.urn) struct Person { let urn: String }"#,
             """
-            'type:' and 'identifier:' exclude each other: 'identifier:' takes the text of the property as the whole identifier
+            'type:' and 'identifier:' exclude each other, because 'identifier:' gives the whole \
+            identifier: remove one of them
             """, line: 1, column: 19)
     }
 
-    @Test("an argument beside a modelIdentifier of the type's own; the fix-it removes it")
+    @Test("An argument of @Normalized in a type with a modelIdentifier gets a fix-it to remove it")
     func unusedArgument() {
         for (argument, fixIt) in [
             ("type: \"person\"", "remove the argument"),
@@ -55,8 +56,10 @@ struct ArgumentProblemTests {
                     var modelIdentifier: String? { id }
                 }
                 """,
-                "'Person' has a 'modelIdentifier' of its own, which this would not change: remove one of them",
-                line: 1, column: argument.hasPrefix("type") ? 19 : 25, fixIt: fixIt,
+                """
+                this argument has no effect, because 'Person' defines 'modelIdentifier': remove \
+                one of them
+                """, line: 1, column: argument.hasPrefix("type") ? 19 : 25, fixIt: fixIt,
                 fixed: """
                     @Normalized struct Person {
                         let id: String
@@ -67,7 +70,7 @@ struct ArgumentProblemTests {
     }
 
     @Test(
-        "a modelIdentifier of another type; the fix-it makes it a String?",
+        "A modelIdentifier of another type gets a fix-it to make it a String?",
         arguments: ["String", "Int", "Name?"])
     func identifierType(type: String) {
         func person(_ type: String) -> String {
@@ -75,19 +78,19 @@ struct ArgumentProblemTests {
         }
         expectProblem(
             person(type),
-            "a 'modelIdentifier' is a String?: one of another type is not what the cache asks for",
-            line: 2,
-            column: 26, fixIt: "replace by 'String?'", fixed: person("String?"))
+            "'modelIdentifier' must be a String?: the cache ignores a property of another type",
+            line: 2, column: 26, fixIt: "replace with 'String?'", fixed: person("String?"))
         for right in ["String?", "Swift.String?", "Optional<String>"] {
             expectExpansion(of: person(right), has: "nonisolated func map")
         }
     }
 
-    @Test("an id in a generic type, or in an extension that can be of no other")
+    @Test("An id in a generic type, or in an extension that requires one, is an error")
     func genericContext() {
         let message = """
-            'Row' stands in a generic type and has the same identifiers for whatever that is generic over: move it out, write \
-            a 'modelIdentifier', or say with @Normalized(type: "...") that its records are the same, too
+            'Row' is nested in a generic type, whose arguments are not in its identifiers: move it \
+            out, define 'modelIdentifier', or use @Normalized(type: "...") to share the records \
+            between all arguments
             """
         expectProblem(
             "struct Page<T> { @Normalized struct Row { let id: Int } }", message, line: 1,
@@ -101,7 +104,7 @@ struct ArgumentProblemTests {
             line: 1, column: 29)
     }
 
-    @Test("in a generic type a chosen identifier is right, and none at all")
+    @Test("A model in a generic type may choose its identifier, or have none")
     func genericContextElsewhere() {
         for row in [
             "@Normalized struct Row { let text: String }",
@@ -116,19 +119,19 @@ struct ArgumentProblemTests {
             has: "\"Row:\"")
     }
 
-    @Test("a type without an id")
+    @Test("@Normalized with type: on a type without an id is an error")
     func typeWithoutIdentifier() {
         expectProblem(
             #"@Normalized(type: "person") struct Person { let name: String }"#,
             """
-            'type:' stands before an identifier, and 'Person' has no 'id': give it one, or name another property with \
-            @Normalized(identifier:)
+            'type:' is the prefix of an identifier, and 'Person' has no 'id': add one, or name \
+            another property with @Normalized(identifier:)
             """, line: 1, column: 19)
     }
 
-    @Test("an identifier that is no path of properties")
+    @Test("@Normalized with an identifier: that is no key path of properties is an error")
     func identifierPath() {
-        let message = "'identifier:' takes a key path of properties, such as \\.urn"
+        let message = "'identifier:' must be a key path of properties, such as \\.urn"
         expectProblem(
             #"@Normalized(identifier: \.names[0]) struct Person { let names: [String] }"#, message,
             line: 1, column: 25)
@@ -138,7 +141,7 @@ struct ArgumentProblemTests {
     }
 
     @Test(
-        "an optional id; the fix-it removes the question mark",
+        "An optional id gets a fix-it to remove the question mark",
         arguments: ["let id: String?", "var id: String? { nil }"])
     func optionalIdentifier(id: String) {
         expectProblem(
@@ -148,8 +151,9 @@ struct ArgumentProblemTests {
             }
             """,
             """
-            an 'id' that may be nil names no record; remove the '?', or write @Normalized(identifier: \\.id), which takes the \
-            text of 'id' as the whole identifier and makes values without one parts of their parents
+            an 'id' that is nil identifies no record: remove the '?', or use \
+            @Normalized(identifier: \\.id), which makes the text of 'id' the whole identifier and \
+            stores a value without one in its parent
             """, line: 2, column: 13, fixIt: "remove '?'",
             fixed: """
                 @Normalized struct Person {
@@ -158,14 +162,18 @@ struct ArgumentProblemTests {
                 """)
     }
 
-    @Test("an optional id is right where it is the identifier, or where the type has its own")
+    @Test("An optional id is allowed if it is the whole identifier or the type defines its own")
     func optionalIdentifierElsewhere() {
         expectExpansion(
             of: #"@Normalized(identifier: \.id) struct Person { let id: String? }"#,
             has: "identifier(of: self.id)")
         expectExpansion(
-            of:
-                "@Normalized struct Person { let id: String?; var modelIdentifier: String? { id } }",
+            of: """
+                @Normalized struct Person {
+                    let id: String?
+                    var modelIdentifier: String? { id }
+                }
+                """,
             has: "encode(self.id")
     }
 }

@@ -1,7 +1,7 @@
 #if Macros
 import Testing
 
-@Suite("what is said about cases")
+@Suite("Diagnostics about enum cases")
 struct CaseProblemTests {
     private func expect(
         _ text: String, _ message: String, column: Int, fixIt: String? = nil, fixed: String? = nil,
@@ -13,57 +13,59 @@ struct CaseProblemTests {
             at: line)
     }
 
-    @Test("a case that is to be left out")
+    @Test("@NotStored on a case is an error")
     func notStored() {
         expect(
             "@NotStored case link(String)",
-            "a case can't be left out: a value that has it has to be stored", column: 5)
+            "every case of an enum is stored: remove @NotStored", column: 5)
     }
 
-    @Test("a default value for a case")
+    @Test("@Stored with a default value on a case is an error")
     func caseDefault() {
         expect(
             "@Stored(\"l\", default: 0) case link(String)",
-            "a case has no default value: write it at the payload",
-            column: 5)
+            "a case has no default value: give one to its associated value instead", column: 5)
     }
 
-    @Test("an empty name, and one that is no literal")
+    @Test("A stored name of a case that is empty or not a plain literal is an error")
     func names() {
         expect(
-            "@Stored(\"\") case link(String)", "a case needs a name; without @Stored it is 'link'",
-            column: 13,
-            fixIt: "replace by \"link\"", fixed: "@Stored(\"link\") case link(String)")
+            "@Stored(\"\") case link(String)",
+            "a stored name must not be empty: without @Stored it is 'link'", column: 13,
+            fixIt: "replace with \"link\"", fixed: "@Stored(\"link\") case link(String)")
         expect(
             "@Stored(name) case link(String)",
-            "@Stored takes a string literal without interpolations", column: 13)
+            "the name in @Stored must be a string literal without interpolations", column: 13)
     }
 
-    @Test("two cases of one stored name")
+    @Test("Two cases with one stored name are an error")
     func sameName() {
         expect(
             "case link(String); @Stored(\"link\") case page(Int)",
-            "'link' and 'page' are both stored as \"link\": give one another name", column: 32)
+            "'link' and 'page' are both stored as \"link\": give one of them another name",
+            column: 32)
     }
 
-    @Test("a payload that nothing can store")
+    @Test("An associated value that can't be stored is an error")
     func unstorable() {
         expect(
             "case run(() -> Void)",
             """
-            this value of 'run' can't be stored: a function is neither a FieldValue nor Codable. Use a type that is, or write \
-            @NotStored
+            this value of 'run' can't be stored, because a function is neither a FieldValue nor \
+            Codable: use another type
             """, column: 14)
     }
 
-    @Test("cases and payloads that CodingKeys leave out")
+    @Test("A case or required associated value that CodingKeys omits is an error")
     func leftOut() {
         expect(
             "case a(Int), b(Int); enum CodingKeys: String, CodingKey { case a }",
-            "CodingKeys leave the case 'b' out, so it can't be stored: add it to them", column: 18)
+            "the case 'b' can't be stored, because CodingKeys omits it: add it there", column: 18)
         expect(
             "case a(x: Int, y: Int); enum ACodingKeys: String, CodingKey { case x }",
-            "CodingKeys leave this value of 'a' out, so it needs a default value", column: 23)
+            """
+            this value of 'a' needs a default value, because the CodingKeys of the case omit it
+            """, column: 23)
     }
 }
 #endif

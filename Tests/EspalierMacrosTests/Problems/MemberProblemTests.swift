@@ -1,8 +1,13 @@
 #if Macros
 import Testing
 
-@Suite("what is said about members")
+@Suite("Diagnostics about properties")
 struct MemberProblemTests {
+    private static let noDefault = """
+        'count' needs a default value for models that are read from the cache, because it is \
+        @NotStored
+        """
+
     private func expect(
         _ member: String, _ message: String, column: Int = 5, fixIt: String? = nil,
         fixed: String? = nil,
@@ -14,35 +19,35 @@ struct MemberProblemTests {
             at: line)
     }
 
-    @Test("@NotStored without a default value; the fix-it gives it a place for one")
+    @Test("@NotStored without a default value gets a fix-it that inserts one")
     func noDefault() {
         expect(
             "@NotStored var count: Int",
-            "@NotStored, so a model read from the cache needs a default value for it",
+            Self.noDefault,
             column: 20,
             fixIt: "insert ' = <#default#>'", fixed: "@NotStored var count: Int = <#default#>")
         expect(
             "@NotStored let count: Int?",
-            "@NotStored, so a model read from the cache needs a default value for it",
-            column: 20, fixIt: "replace 'let' by 'var'", fixed: "@NotStored var count: Int?")
+            Self.noDefault,
+            column: 20, fixIt: "replace 'let' with 'var'", fixed: "@NotStored var count: Int?")
         expect(
             "@NotStored let count: Int",
-            "@NotStored, so a model read from the cache needs a default value for it",
-            column: 20, fixIt: "replace 'let' by 'var' and insert ' = <#default#>'",
+            Self.noDefault,
+            column: 20, fixIt: "replace 'let' with 'var' and insert ' = <#default#>'",
             fixed: "@NotStored var count: Int = <#default#>")
         expect(
             "@NotStored var count: Int // of it",
-            "@NotStored, so a model read from the cache needs a default value for it",
+            Self.noDefault,
             column: 20, fixIt: "insert ' = <#default#>'",
             fixed: "@NotStored var count: Int = <#default#> // of it")
         expect(
             "@NotStored var count: Int { didSet {} }",
-            "@NotStored, so a model read from the cache needs a default value for it", column: 20,
+            Self.noDefault, column: 20,
             fixIt: "insert ' = <#default#>'",
             fixed: "@NotStored var count: Int = <#default#> { didSet {} }")
     }
 
-    @Test("a member that CodingKeys leave out, without a default value")
+    @Test("A property that CodingKeys omits needs a default value")
     func leftOut() {
         expectProblem(
             """
@@ -52,9 +57,10 @@ struct MemberProblemTests {
                 enum CodingKeys: String, CodingKey { case text }
             }
             """,
-            "CodingKeys leave 'count' out, so a model read from the cache needs a default value for it",
-            line: 3,
-            column: 9, fixIt: "insert ' = <#default#>'",
+            """
+            'count' needs a default value for models that are read from the cache, because \
+            CodingKeys omits it
+            """, line: 3, column: 9, fixIt: "insert ' = <#default#>'",
             fixed: """
                 @Normalized struct Message {
                     let text: String
@@ -64,103 +70,115 @@ struct MemberProblemTests {
                 """)
     }
 
-    @Test("@Stored and @NotStored on one member")
+    @Test("@Stored and @NotStored on one property are an error")
     func both() {
         expect(
             "@NotStored @Stored(\"n\") var count = 0",
-            "@Stored and @NotStored exclude each other: 'count' is either stored or not", column: 16
+            "'count' can't have both @Stored and @NotStored: remove one of them", column: 16
         )
     }
 
-    @Test("an empty name; the fix-it writes the member's own")
+    @Test("An empty stored name gets a fix-it with the name of the property")
     func emptyName() {
         expect(
-            "@Stored(\"\") let text: String", "a field needs a name; without @Stored it is 'text'",
-            column: 13,
-            fixIt: "replace by \"text\"", fixed: "@Stored(\"text\") let text: String")
+            "@Stored(\"\") let text: String",
+            "a stored name must not be empty: without @Stored it is 'text'", column: 13,
+            fixIt: "replace with \"text\"", fixed: "@Stored(\"text\") let text: String")
     }
 
-    @Test("a name that is no literal")
+    @Test("A stored name that is not a plain literal is an error")
     func nameLiteral() {
         expect(
             "@Stored(name) let text: String",
-            "@Stored takes a string literal without interpolations", column: 13)
+            "the name in @Stored must be a string literal without interpolations", column: 13)
     }
 
-    @Test("@Stored on what is not stored anyway")
+    @Test("@Stored on a computed, static or constant property is an error")
     func notAMember() {
         expect(
             "@Stored(\"n\") var count: Int { 1 }",
-            "'count' is computed and is not stored anyway: remove @Stored")
+            "'count' is computed and is never stored: remove @Stored")
         expect(
             "@Stored(\"n\") static let count = 1",
-            "'count' belongs to the type and is not stored anyway: remove @Stored")
+            "'count' belongs to the type and is never stored: remove @Stored")
         expect(
             "@Stored(\"n\") let count = 1",
-            "'count' is a constant, the same in every value and is not stored anyway: remove @Stored"
+            """
+            'count' is a constant with the same value everywhere and is never stored: remove \
+            @Stored
+            """
         )
         expect(
             "@NotStored static let count = 1",
-            "'count' belongs to the type and is not stored anyway: remove @NotStored"
+            "'count' belongs to the type and is never stored: remove @NotStored"
         )
     }
 
-    @Test("a member whose type is not written")
+    @Test("A property whose type is neither written nor a literal's is an error")
     func noType() {
         expect(
             "var made = Date()",
-            "write the type of 'made': @Normalized sees the text of its value, not its type",
+            "write the type of 'made': @Normalized can't infer it from the value",
             column: 9)
     }
 
-    @Test("several names at once")
+    @Test("A pattern of several names is an error")
     func pattern() {
         expect(
             "let (a, b): (Int, Int)",
-            "@Normalized takes one name at a time: declare each property by itself", column: 5
+            "@Normalized can't read a pattern: declare each property by itself", column: 5
         )
     }
 
-    @Test("a property wrapper, unless it is not stored")
+    @Test("A property wrapper is an error without @NotStored")
     func wrapper() {
         expect(
             "@Clamped var count: Int",
             """
-            @Normalized can't make a property with a wrapper: store a plain 'count', or write @NotStored and give it a \
-            default value
+            @Normalized can't set a property with a wrapper: remove the wrapper of 'count', or add \
+            @NotStored and a default value
             """)
         expectExpansion(
-            of:
-                "@Normalized struct Message { let text: String; @NotStored @Clamped var count: Int = 0 }",
+            of: """
+                @Normalized struct Message {
+                    let text: String
+                    @NotStored @Clamped var count: Int = 0
+                }
+                """,
             has: "builder.text", without: ["builder.count", "a.count"])
     }
 
-    @Test("lazy, weak and unowned, unless not stored")
+    @Test("lazy, weak and unowned properties are errors without @NotStored")
     func modifiers() {
         expect(
             "lazy var count = 0",
             """
-            a lazy property changes when it is read, and models don't change: compute 'count', or write @NotStored before it
+            a lazy property changes when it is read, but models are immutable: make 'count' a \
+            computed property, or add @NotStored
             """)
         expect(
             "weak var parent: Message?",
             """
-            a model holds its children itself, and weak references nothing that can be stored: compute 'parent', or write \
-            @NotStored before it
+            a model owns its children, but weak references don't own anything: make 'parent' a \
+            computed property, or add @NotStored
             """)
         expect(
             "unowned let parent: Message",
             """
-            a model holds its children itself, and unowned references nothing that can be stored: compute 'parent', or write \
-            @NotStored before it
+            a model owns its children, but unowned references don't own anything: make 'parent' a \
+            computed property, or add @NotStored
             """)
         expectExpansion(
-            of:
-                "@Normalized struct Message { @NotStored lazy var count = 0; @NotStored weak var parent: Other? }",
+            of: """
+                @Normalized struct Message {
+                    @NotStored lazy var count = 0
+                    @NotStored weak var parent: Other?
+                }
+                """,
             has: "encode(to", without: ["self.count", "self.parent"])
     }
 
-    @Test("members in #if, but not what is computed there")
+    @Test("Stored properties in #if are errors, computed and static ones are not")
     func conditional() {
         expectProblem(
             """
@@ -171,8 +189,8 @@ struct MemberProblemTests {
             }
             """,
             """
-            @Normalized doesn't know which of these members there are; declare them outside of #if, or the whole type in each \
-            branch
+            @Normalized can't tell which of these members are compiled: declare them outside of \
+            #if, or the whole type in each branch
             """, line: 2, column: 5)
         expectExpansion(
             of: """
@@ -187,29 +205,32 @@ struct MemberProblemTests {
     }
 
     @Test(
-        "a type that nothing can store",
+        "A property of a type that can't be stored is an error",
         arguments: [
             ("@Sendable (Int) -> Void", "a function"), ("[(Int, Int)]", "a tuple"),
-            ("Int.Type?", "a type"),
+            ("Int.Type?", "a metatype"),
             ("Any", "'Any'"), ("[String: AnyObject]", "'AnyObject'"),
         ])
     func unstorable(type: String, what: String) {
         expect(
             "let it: \(type)",
-            "'it' can't be stored: \(what) is neither a FieldValue nor Codable. Use a type that is, or write @NotStored",
-            column: 13)
+            """
+            'it' can't be stored, because \(what) is neither a FieldValue nor Codable: use another \
+            type, or add @NotStored
+            """, column: 13)
     }
 
-    @Test("two members of one stored name, said at the name that was chosen")
+    @Test("Two properties with one stored name are an error at the name that was chosen")
     func sameName() {
-        let message = "'text' and 'body' are both stored as \"text\": give one another name"
+        let message = "'text' and 'body' are both stored as \"text\": give one of them another name"
         expect("let text: String; @Stored(\"text\") let body: String", message, column: 31)
         expect(
             "@Stored(\"n\") let text: String; @Stored(\"n\") let body: String",
-            "'text' and 'body' are both stored as \"n\": give one another name", column: 44)
+            "'text' and 'body' are both stored as \"n\": give one of them another name", column: 44)
         expect(
             "@Stored(\"body\") let text: String; let body: String",
-            "'text' and 'body' are both stored as \"body\": give one another name", column: 13)
+            "'text' and 'body' are both stored as \"body\": give one of them another name",
+            column: 13)
     }
 }
 #endif

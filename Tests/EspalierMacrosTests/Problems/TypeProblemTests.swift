@@ -1,9 +1,9 @@
 #if Macros
 import Testing
 
-@Suite("what is said about a type that can't be a model")
+@Suite("Diagnostics about the type")
 struct TypeProblemTests {
-    @Test("a class that is not final; the fix-it makes it final")
+    @Test("A class that is not final gets a fix-it to make it final")
     func notFinal() {
         expectProblem(
             """
@@ -11,10 +11,8 @@ struct TypeProblemTests {
                 let id: String
             }
             """,
-            "a class with @Normalized has to be final: a subclass would be stored as this class",
-            line: 1,
-            column: 20,
-            fixIt: "insert 'final'",
+            "a class with @Normalized must be final: a subclass would be stored as this class",
+            line: 1, column: 20, fixIt: "insert 'final'",
             fixed: """
                 @Normalized public final class Person {
                     let id: String
@@ -22,19 +20,15 @@ struct TypeProblemTests {
                 """)
     }
 
-    @Test("an actor, a protocol, an extension")
+    @Test("@Normalized on an actor or a protocol is an error")
     func otherKinds() {
-        let message = "@Normalized is for structs, final classes and enums; "
+        let message = " can't be stored: apply @Normalized to a struct, a final class or an enum"
+        expectProblem("@Normalized actor Person {}", "an actor" + message, line: 1, column: 13)
         expectProblem(
-            "@Normalized actor Person {}", message + "an actor is no value that can be stored",
-            line: 1, column: 13)
-        expectProblem(
-            "@Normalized protocol Person {}", message + "a protocol is no value that can be stored",
-            line: 1, column: 13
-        )
+            "@Normalized protocol Person {}", "a protocol" + message, line: 1, column: 13)
     }
 
-    @Test("an enum that has raw values is told to be a FieldValue; one with payloads is not")
+    @Test("An enum with raw values gets a fix-it to make it a FieldValue, other enums do not")
     func rawValues() {
         expectProblem(
             """
@@ -43,8 +37,10 @@ struct TypeProblemTests {
             }
             """,
             """
-            an enum with raw values is stored as its raw value and needs no @Normalized: enum Mood: String, FieldValue
-            """, line: 1, column: 18, fixIt: "insert 'FieldValue', and remove '@Normalized'",
+            an enum with raw values is stored as its raw value: remove @Normalized and declare \
+            'enum Mood: String, FieldValue'
+            """, line: 1, column: 18,
+            fixIt: "insert 'FieldValue', which makes '@Normalized' unnecessary",
             fixed: """
                 @Normalized enum Mood: String, FieldValue, Sendable {
                     case good, bad
@@ -54,14 +50,15 @@ struct TypeProblemTests {
             of: "@Normalized enum Mood: Sendable { case good, bad }", has: "encodeCase(\"good\")")
     }
 
-    @Test("an enum without cases")
+    @Test("An enum without cases is an error")
     func noCases() {
         expectProblem(
-            "@Normalized enum Nothing {}", "an enum without cases has no value that can be stored",
-            line: 1, column: 18)
+            "@Normalized enum Nothing {}",
+            "an enum without cases has no values: add a case or remove @Normalized", line: 1,
+            column: 18)
     }
 
-    @Test("a private type in another type, which its extension can't see")
+    @Test("A private nested model gets a fix-it to make it fileprivate")
     func privateType() {
         expectProblem(
             """
@@ -71,9 +68,8 @@ struct TypeProblemTests {
                 }
             }
             """,
-            "the extension that makes 'Message' a model can't see a private type: make it fileprivate",
-            line: 2,
-            column: 17, fixIt: "replace 'private' by 'fileprivate'",
+            "the generated extension can't see the private 'Message': make it fileprivate",
+            line: 2, column: 17, fixIt: "replace 'private' with 'fileprivate'",
             fixed: """
                 enum Feed {
                     @Normalized fileprivate struct Message {
@@ -86,7 +82,7 @@ struct TypeProblemTests {
             has: "fileprivate nonisolated func map")
     }
 
-    @Test("a private type that a member has, which the builder can't see")
+    @Test("A private nested type of a property gets a fix-it to make it fileprivate")
     func privateMemberType() {
         expectProblem(
             """
@@ -96,9 +92,10 @@ struct TypeProblemTests {
                 private struct Other {}
             }
             """,
-            "'tone' is a part of the builder, which can't see the private 'Tone': make it fileprivate",
-            line: 3,
-            column: 5, fixIt: "replace 'private' by 'fileprivate'",
+            """
+            the generated builder can't see the private 'Tone', the type of 'tone': make it \
+            fileprivate
+            """, line: 3, column: 5, fixIt: "replace 'private' with 'fileprivate'",
             fixed: """
                 @Normalized struct Message {
                     private let tone: [Tone]?
@@ -108,7 +105,7 @@ struct TypeProblemTests {
                 """)
     }
 
-    @Test("a generic parameter of which nothing is known; the fix-it makes it a model")
+    @Test("A generic parameter without a constraint gets a fix-it to make it a model")
     func unconstrained() {
         expectProblem(
             """
@@ -118,8 +115,9 @@ struct TypeProblemTests {
             }
             """,
             """
-            'items' has a type with 'Item', of which nothing is known: a model in it would be stored as a part of its parent. \
-            Constrain 'Item' to NormalizedModel & Model; to FieldValue or Codable if it is never a model
+            'Item' in the type of 'items' has no constraint, so a model in it would be stored \
+            inside its parent: constrain 'Item' to NormalizedModel & Model, or to FieldValue or \
+            Codable if it is never a model
             """, line: 3, column: 16, fixIt: "insert ': NormalizedModel & Model'",
             fixed: """
                 @Normalized struct Page<Item: NormalizedModel & Model, Kind> {
@@ -129,7 +127,7 @@ struct TypeProblemTests {
                 """)
     }
 
-    @Test("the same for a parameter of a type around it, and for a payload")
+    @Test("An unconstrained parameter of an outer type is an error in an associated value")
     func unconstrainedAround() {
         expectProblem(
             """
@@ -140,12 +138,13 @@ struct TypeProblemTests {
             }
             """,
             """
-            this value of 'item' has a type with 'Item', of which nothing is known: a model in it would be stored as a part of \
-            its parent. Constrain 'Item' to NormalizedModel & Model; to FieldValue or Codable if it is never a model
+            'Item' in the type of this value of 'item' has no constraint, so a model in it would \
+            be stored inside its parent: constrain 'Item' to NormalizedModel & Model, or to \
+            FieldValue or Codable if it is never a model
             """, line: 3, column: 19)
     }
 
-    @Test("a parameter that a where clause constrains is known")
+    @Test("A constraint in a where clause is enough for a generic parameter")
     func whereClause() {
         expectExpansion(
             of: "@Normalized struct Page<Item> where Item: Codable { let items: [Item] }",

@@ -7,7 +7,7 @@ struct ComparingTests {
     struct Plain { let number: Int }
     final class Object {}
 
-    /// What the compiler knows nothing of.
+    /// Compares without any constraint that the compiler could use.
     func areEqualAtRunTime<Value>(_ a: Value, _ b: Value) -> Bool { ModelMembers.areEqual(a, b) }
 
     func hash(_ body: (inout Hasher) -> Void) -> Int {
@@ -16,7 +16,7 @@ struct ComparingTests {
         return hasher.finalize()
     }
 
-    @Test("what is Equatable is compared by ==, models too")
+    @Test("Members that are Equatable, also models, are compared by ==")
     func equatable() {
         #expect(ModelMembers.areEqual(1, 1))
         #expect(!ModelMembers.areEqual("a", "b"))
@@ -28,7 +28,7 @@ struct ComparingTests {
         #expect(!ModelMembers.areEqual(Set([Pin(1)]), Set([Pin(2)])))
     }
 
-    @Test("models that are not Equatable are compared by isEqual, in every nesting")
+    @Test("Models that are not Equatable are compared by isEqual at every depth")
     func models() {
         let (a, same, b) = (Opaque(1), Opaque(1), Opaque(2))
         #expect(ModelMembers.areEqual(a, same))
@@ -46,7 +46,7 @@ struct ComparingTests {
         #expect(ModelMembers.areEqual([a, nil], [same, nil]))
     }
 
-    @Test("where the compiler can't tell, run time can")
+    @Test("Members of types that the compiler does not know are compared at run time")
     func atRunTime() {
         #expect(areEqualAtRunTime(1, 1))
         #expect(!areEqualAtRunTime(1, 2))
@@ -65,9 +65,7 @@ struct ComparingTests {
                 [Pin(1), Opaque(1)] as [any Model], [Pin(1), Opaque(1)] as [any Model]))
     }
 
-    @Test(
-        "what can't be compared counts as different, objects by identity; nil and empty are the same all the same"
-    )
+    @Test("Incomparable values differ, and objects are compared by identity")
     func incomparable() {
         let object = Object()
         #expect(ModelMembers.areEqual(object, object))
@@ -80,7 +78,7 @@ struct ComparingTests {
         #expect(!ModelMembers.areEqual({ 1 }, { 1 }))
     }
 
-    @Test("what is Hashable is hashed; anything else adds nothing")
+    @Test("Members that are Hashable are hashed, and others add nothing")
     func hashing() {
         #expect(hash { ModelMembers.hash(Pin(1), into: &$0) } == hash { $0.combine(Pin(1)) })
         #expect(hash { ModelMembers.hash([1: "a"], into: &$0) } == hash { $0.combine([1: "a"]) })
@@ -89,7 +87,7 @@ struct ComparingTests {
         #expect(hash { ModelMembers.hash([Opaque(1)], into: &$0) } == hash { _ in })
     }
 
-    @Test("an erased model is compared with its type, and hashed")
+    @Test("An erased model is compared and hashed with its type")
     func erased() {
         let pin = ErasedModel<any Model>(Pin(1))
         #expect(ModelMembers.areEqual(pin, ErasedModel(Pin(1))))

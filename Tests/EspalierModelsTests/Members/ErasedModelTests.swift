@@ -36,7 +36,7 @@ struct Board: Pinnable, NormalizedModel {
     func forEach(_ visit: (any Model) -> Void) {}
 }
 
-/// One erased model, of whatever existential.
+/// One erased model of any existential.
 struct Erased<Existential: Sendable>: NormalizedModel {
     let held: ErasedModel<Existential>
     var modelIdentifier: String? { "Erased" }
@@ -45,7 +45,7 @@ struct Erased<Existential: Sendable>: NormalizedModel {
     func encode(to encoder: inout RecordEncoder) throws { try encoder.encode(held, forKey: "held") }
 }
 
-/// A field of any value in place of an erased model.
+/// A field of any value in the place of an erased model.
 struct Forged<Value: FieldValue & Sendable>: NormalizedModel {
     let held: Value
     var modelIdentifier: String? { "Erased" }
@@ -80,7 +80,7 @@ struct ErasedModelTests {
         models.mapValues { ErasedModel($0) }
     }
 
-    @Test("models of several types come back from every position")
+    @Test("Erased models of several types are read back from every position")
     func roundTrip() throws {
         var board = Board()
         board.optional = Framed(Pin(2, "b"))
@@ -95,7 +95,7 @@ struct ErasedModelTests {
         #expect(source.index.count == 8, "each model with an identifier has a record of its own")
     }
 
-    @Test("any existential of models will do")
+    @Test("Any existential of models can be erased")
     func existentials() throws {
         try source.store(Erased<any Model>(Pin(1)))
         #expect(
@@ -113,8 +113,7 @@ struct ErasedModelTests {
         #expect(try source.read("Erased", as: Erased<Pin>.self).get().held.model == Pin(1))
     }
 
-    @Test(
-        "a model's record is the one it has anywhere else, and what is written there is read here")
+    @Test("An erased model shares its record with other uses of the model")
     func shared() throws {
         try source.store(Erased<any Model>(Pin(1, "a")))
         try source.store(Pin(1, "b"))
@@ -124,9 +123,7 @@ struct ErasedModelTests {
                 == Pin(1, "b"))
     }
 
-    @Test(
-        "a deleted child leaves an optional nil, a list without the element, a table without the entry"
-    )
+    @Test("A deleted erased child becomes nil, or leaves its list or dictionary")
     func deleted() throws {
         var board = Board()
         board.optional = Pin(2)
@@ -141,9 +138,7 @@ struct ErasedModelTests {
         #expect(read.required as? Pin == Pin(1), "what stands behind it is read where it stands")
     }
 
-    @Test(
-        "a deleted required child deletes what holds it, up to the nearest place that can do without"
-    )
+    @Test("A deleted required child deletes its parents, up to the nearest optional place")
     func deletionClimbs() throws {
         var board = Board(1)
         board.required = Pin(7)
@@ -158,7 +153,7 @@ struct ErasedModelTests {
         #expect(erased(read.list) == erased([Pin(8)]))
     }
 
-    @Test("a reference back is cut where it can be, and a miss where it is required")
+    @Test("A cycle is cut at an optional place, and is a miss if it is required")
     func cycles() throws {
         var inner = Board(2)
         inner.list = [Board(1), Pin(1)]
@@ -173,7 +168,7 @@ struct ErasedModelTests {
         #expect(self.read(3).miss == .cyclic(path: "Board:3.required"))
     }
 
-    @Test("a name that is no type's is a miss that names it and its place")
+    @Test("A name that is not the name of a type is a miss that reports the name and the path")
     func unknownName() throws {
         for name in [
             "5MyApp6PersonV", "", "Pin", "Si", "\u{1}\u{2}\u{3}\u{4}\u{5}",
@@ -186,7 +181,7 @@ struct ErasedModelTests {
         }
     }
 
-    @Test("a type that is not of the existential is a miss that names it")
+    @Test("A type that does not match the existential is a miss that reports the type")
     func otherExistential() throws {
         try source.store(Erased<any NormalizedModel>(CodablePlace(id: 1, name: "Rome")))
         let miss = MissReason.undecodable(
@@ -194,7 +189,7 @@ struct ErasedModelTests {
         #expect(source.read("Erased", as: Erased<any Pinnable>.self).miss == miss)
     }
 
-    @Test("a value that is not an array of a name and a model is a miss")
+    @Test("A value that is not an array of a name and a model is a miss")
     func malformed() throws {
         func path<Value: FieldValue & Sendable>(_ value: Value) throws -> String? {
             try source.store(Forged(value))
@@ -214,7 +209,7 @@ struct ErasedModelTests {
         #expect(try path([name, "b"]) == "Erased.held")
     }
 
-    @Test("a mismatch inside of the model has its path")
+    @Test("A mismatch inside an erased model is reported with its path")
     func mismatch() throws {
         let source = DictionaryRecordSource()
         var board = Board()
@@ -225,7 +220,7 @@ struct ErasedModelTests {
             source.read("Board:1", as: Board.self).miss == .lost(path: "Framed<Pin>:Pin:3.content"))
     }
 
-    @Test("a private or local type fails the write, as does one that can't be stored")
+    @Test("A private or local type fails the write, and so does one that cannot be stored")
     func unstorable() throws {
         struct Local: Pinnable, NormalizedModel, Codable, Equatable {
             func map(_ transform: (any Model) -> (any Model)?) -> Local? { self }
@@ -255,7 +250,7 @@ struct ErasedModelTests {
         }
     }
 
-    @Test("the child is what is mapped and visited, and anything of the existential replaces it")
+    @Test("The erased model is the child, which any model of the existential can replace")
     func mapping() {
         let erased = ErasedModel<any Pinnable>(Pin(1))
         #expect(

@@ -38,7 +38,7 @@ struct IdentifyingTests {
     static let uuid = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0xFF))
     static let uuidText = "01020304-0506-0708-090A-0B0C0D0E0FFF"
 
-    @Test("an id gives a text")
+    @Test("Every supported id type gives a text")
     func plain() {
         let texts: [String] = [
             ModelMembers.identifier(of: 7), ModelMembers.identifier(of: UInt8(7)),
@@ -65,7 +65,7 @@ struct IdentifyingTests {
             ])
     }
 
-    @Test("in a text it is the same, and no optional")
+    @Test("An id inside a string interpolation has the same text, without Optional")
     func interpolated() {
         #expect("Message:\(ModelMembers.identifier(of: 7))" == "Message:7")
         #expect("Message:\(ModelMembers.identifier(of: Raw(rawValue: 7)))" == "Message:7")
@@ -73,7 +73,7 @@ struct IdentifyingTests {
         #expect("Message:\(ModelMembers.identifier(of: Self.uuid))" == "Message:\(Self.uuidText)")
     }
 
-    @Test("an id as an optional identifier is what it is")
+    @Test("An id that becomes an optional identifier keeps its text")
     func whole() {
         let texts: [String?] = [
             ModelMembers.identifier(of: 7), ModelMembers.identifier(of: "a"),
@@ -87,7 +87,7 @@ struct IdentifyingTests {
         #expect(texts == ["7", "a", Self.uuidText, "7", "both-1", Self.uuidText, "both", "7"])
     }
 
-    @Test("an optional id gives a text or nil")
+    @Test("An optional id gives a text or nil")
     func optional() {
         let texts: [String?] = [
             ModelMembers.identifier(of: Optional(7)), ModelMembers.identifier(of: Int?.none),
@@ -102,7 +102,7 @@ struct IdentifyingTests {
         #expect(texts == ["7", nil, "a", Self.uuidText, nil, "7", "both-1", Self.uuidText, "both"])
     }
 
-    @Test("a type's name is the innermost one, with what it is generic over")
+    @Test("The name of a type is the innermost name with its generic arguments")
     func names() {
         #expect(ModelMembers.typeName(of: Pin.self) == "Pin")
         #expect(ModelMembers.typeName(of: Framed<Pin>.self) == "Framed<Pin>")

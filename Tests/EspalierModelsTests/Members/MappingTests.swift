@@ -1,13 +1,14 @@
 import EspalierModels
 import Testing
 
-@Suite("Children are mapped and visited in every nesting")
+@Suite("Children are mapped and visited at every depth")
 struct MappingTests {
     let a = Pin(1)
     let b = Pin(2)
     let c = Pin(3)
 
-    /// Pin 1 gets a text, pin 2 is deleted, pin 3 becomes a model of another type, all others stay.
+    /// Pin 1 gets a text, pin 2 is deleted, pin 3 becomes a model of another type, and all others
+    /// stay.
     func transform(_ model: any Model) -> (any Model)? {
         switch (model as? Pin)?.id {
         case 1: Pin(1, "new")
@@ -25,9 +26,7 @@ struct MappingTests {
         return identifiers
     }
 
-    @Test(
-        "a child is replaced; one that is deleted, or replaced by something of another type, is nil"
-    )
+    @Test("A child is replaced, or nil if it is deleted or replaced by another type")
     func child() {
         #expect(ModelMembers.map(a, transform) == new)
         #expect(ModelMembers.map(b, transform) == nil)
@@ -35,7 +34,7 @@ struct MappingTests {
         #expect(visited { ModelMembers.forEach(a, $0) } == ["Pin:1"])
     }
 
-    @Test("an optional child becomes nil; the optional stays")
+    @Test("A deleted optional child becomes nil, and the optional stays")
     func optional() {
         #expect(ModelMembers.map(Optional(a), transform) == .some(.some(new)))
         #expect(ModelMembers.map(Optional(b), transform) == .some(.none))
@@ -46,7 +45,7 @@ struct MappingTests {
         #expect(visited { ModelMembers.forEach(Pin?.none, $0) } == [])
     }
 
-    @Test("an element goes; the array stays, empty if need be")
+    @Test("A deleted element leaves its array, which stays even if it is empty")
     func array() {
         #expect(ModelMembers.map([a, b, c, a], transform) == [new, new])
         #expect(ModelMembers.map([b], transform) == [])
@@ -55,7 +54,7 @@ struct MappingTests {
         #expect(visited { ModelMembers.forEach([a, b, a], $0) } == ["Pin:1", "Pin:2", "Pin:1"])
     }
 
-    @Test("inner arrays stay")
+    @Test("Inner arrays stay when their elements are deleted")
     func arrays() {
         #expect(ModelMembers.map([[a, b], [b], []], transform) == [[new], [], []])
         #expect(ModelMembers.map([[[b]], [[a]]], transform) == [[[]], [[new]]])
@@ -63,7 +62,7 @@ struct MappingTests {
             visited { ModelMembers.forEach([[a], [b, a]], $0) } == ["Pin:1", "Pin:2", "Pin:1"])
     }
 
-    @Test("an entry of a dictionary goes; keys stay")
+    @Test("A deleted value leaves its dictionary, and the other keys stay")
     func dictionary() {
         #expect(ModelMembers.map(["a": a, "b": b, "c": c], transform) == ["a": new])
         #expect(ModelMembers.map([1: [a, b], 2: [b]], transform) == [1: [new], 2: []])
@@ -72,7 +71,7 @@ struct MappingTests {
         #expect(visited { ModelMembers.forEach(["a": a], $0) } == ["Pin:1"])
     }
 
-    @Test("an element of a set goes; elements that become equal are one")
+    @Test("A deleted element leaves its set, and elements that become equal collapse")
     func set() {
         #expect(ModelMembers.map(Set([a, b, c]), transform) == [new])
         #expect(ModelMembers.map(Set([a, new, b]), transform) == [new])
@@ -80,7 +79,7 @@ struct MappingTests {
         #expect(visited { ModelMembers.forEach(Set([a, b]), $0) }.sorted() == ["Pin:1", "Pin:2"])
     }
 
-    @Test("leaves stay as they are, and are not visited")
+    @Test("Leaves stay unchanged, and are not visited")
     func leaves() {
         #expect(ModelMembers.map(1, transform) == 1)
         #expect(ModelMembers.map(Int?.none, transform) == .some(.none))
@@ -89,9 +88,7 @@ struct MappingTests {
         #expect(visited { ModelMembers.forEach([1], $0) } == [])
     }
 
-    @Test(
-        "an existential by itself is a child, of the type that it has; in a container it is wrapped"
-    )
+    @Test("An existential is a child of its dynamic type, and is wrapped inside containers")
     func existentials() {
         let child: any Model = a
         #expect(ModelMembers.map(child, transform) as? Pin == new)
@@ -104,9 +101,7 @@ struct MappingTests {
             ])
     }
 
-    @Test(
-        "an enum is a child itself, whose payloads are its children; without a required one it is deleted"
-    )
+    @Test("An enum is a child with its payloads as children, and requires some of them")
     func payloads() {
         #expect(visited { ModelMembers.forEach(Badge.pin(a), $0) } == ["inline"])
         #expect(Badge.pair(a, or: b).map { transform($0) } as Badge? == .pair(new, or: nil))
@@ -120,7 +115,7 @@ struct MappingTests {
     }
 }
 
-@Suite("Children are found at run time where the compiler can't tell")
+@Suite("Children are found at run time if the compiler does not know their types")
 struct DynamicMappingTests {
     struct Box<Value> {
         let value: Value
@@ -142,7 +137,7 @@ struct DynamicMappingTests {
     var new: Pin { Pin(1, "new") }
     func transform(_ model: any Model) -> (any Model)? { (model as? Pin)?.id == 1 ? new : nil }
 
-    @Test("what is deleted goes just as where the compiler can tell")
+    @Test("Children of unknown types are deleted as those of known types")
     func mapping() {
         #expect(Box(value: a).map(transform) == new)
         #expect(Box(value: b).map(transform) == nil)
@@ -166,7 +161,7 @@ struct DynamicMappingTests {
         #expect(Box(value: a as any Model).map(transform) as? Pin == new)
     }
 
-    @Test("they are visited just as often")
+    @Test("Children of unknown types are visited as often as those of known types")
     func visiting() {
         #expect(Box(value: a).children == 1)
         #expect(Box(value: Optional(a)).children == 1)
@@ -176,9 +171,7 @@ struct DynamicMappingTests {
         #expect(Box(value: "a").children == 0)
     }
 
-    @Test(
-        "a call that leaves the choice to the compiler takes such a member for a leaf: hence the other one"
-    )
+    @Test("Without the dynamic variant, a member of a generic type counts as a leaf")
     func statically() {
         #expect(Box(value: b).mapStatically(transform) == b)
     }

@@ -3,11 +3,12 @@ import Testing
 
 @Suite("A projection takes over what another one has stored under the same name")
 struct MergingTests {
-    /// Another projection: whatever a test has it say.
+    /// Another projection, whose values a test sets.
     struct Other: ProjectedModel {
         let modelIdentifier: String? = nil
         let name: String
-        // Closures can be sent where the values in them can't be told to be.
+        // A closure, because closures are `Sendable` where the values in them cannot be proved to
+        // be.
         let value: @Sendable () -> Any?
         init(_ name: String = "x", _ value: @escaping @Sendable () -> Any?) {
             (self.name, self.value) = (name, value)
@@ -32,7 +33,7 @@ struct MergingTests {
     static let shortBob = ShortPerson(id: 2, name: "B")
     static let shortCid = ShortPerson(id: 3, name: "C")
 
-    @Test("a value of the member's type is taken; from a T to a T? and back, too")
+    @Test("A projection takes a value of the member's type, also between T and T?")
     func values() {
         #expect(taken(1) { 2 } == 2)
         #expect(taken(Optional(1)) { 2 } == 2)
@@ -41,9 +42,7 @@ struct MergingTests {
         #expect(taken(["a"]) { [String]() } == [])
     }
 
-    @Test(
-        "a nil, a value of another type and a name that the other one does not have leave the member as it is"
-    )
+    @Test("A foreign nil, another type or an unknown name leaves the member unchanged")
     func otherValues() {
         #expect(taken(1) { .some(Int?.none as Any) } == 1)
         #expect(taken(1) { "a" } == 1)
@@ -60,13 +59,13 @@ struct MergingTests {
         #expect(value == 1)
     }
 
-    @Test("a child of the same type is taken, whoever it is")
+    @Test("A projection takes a child of the same type, whatever its identifier")
     func sameType() {
         #expect(taken(Self.ada) { Self.bob } == Self.bob)
         #expect(taken(Optional(Self.ada)) { .some(FullPerson?.none as Any) } == nil)
     }
 
-    @Test("a child of another type is merged if it has the same identifier")
+    @Test("A child of another type is merged if it has the same identifier")
     func children() {
         #expect(taken(Self.ada) { Self.shortAda } == Self.newAda)
         #expect(taken(Self.ada) { Self.shortBob } == Self.ada)
@@ -77,7 +76,7 @@ struct MergingTests {
         #expect(taken(Optional(Self.ada)) { .some(ShortPerson?.none as Any) } == nil)
     }
 
-    @Test("a list is merged in the other one's order if it has nobody new")
+    @Test("A list is merged in the other one's order if it has no unknown elements")
     func lists() {
         let mine = [Self.ada, Self.bob]
         #expect(taken(mine) { [Self.shortAda, Self.shortBob] } == [Self.newAda, Self.newBob])
@@ -92,7 +91,7 @@ struct MergingTests {
         #expect(taken(optionals) { [nil, Self.shortAda] as [ShortPerson?] } == [nil, Self.newAda])
     }
 
-    @Test("likewise the values of a dictionary and the elements of a set")
+    @Test("Dictionaries and sets are merged if they have no unknown elements")
     func tables() {
         let mine = ["a": Self.ada, "b": Self.bob]
         #expect(
@@ -107,14 +106,14 @@ struct MergingTests {
         #expect(taken(pins) { Set([Framed(Pin(1))]) } == pins)
     }
 
-    @Test("inline models of two types stay apart")
+    @Test("Inline models of two types are not merged")
     func inline() {
         #expect(taken(Badge.none) { CodablePin() } == .none)
         #expect(taken(Badge.none) { Badge.pin(Pin(1)) } == .pin(Pin(1)))
         #expect(taken([CodablePin()]) { [Badge.none] } == [CodablePin()])
     }
 
-    @Test("a member that is an existential takes any model that is one")
+    @Test("A member that is an existential takes any model that conforms")
     func existentials() {
         #expect(taken(Pin(1) as any Model) { Pin(2) } as? Pin == Pin(2))
         #expect(taken(Pin(1) as any Pinnable) { Opaque(2) } as? Pin == Pin(1))

@@ -10,7 +10,7 @@ struct ChildrenTests {
     let thread: any ConsistencyManagerModel = ThreadModel(
         id: 1, owner: ann, latest: second, messages: [first, second, first])
 
-    /// What the consistency manager does: replaces a node wherever it stands.
+    /// Does what the consistency manager does: replaces a node in all its places.
     func replacing(
         _ identifier: String, in model: any ConsistencyManagerModel,
         by new: (any ConsistencyManagerModel)?
@@ -23,9 +23,7 @@ struct ChildrenTests {
         replacing(identifier, in: thread, by: new) as? ThreadModel
     }
 
-    @Test(
-        "forEach visits the children in order, one level deep, repeated ones as often as they stand there"
-    )
+    @Test("forEach visits the direct children in order, repeated ones each time")
     func visiting() {
         var visited: [String?] = []
         thread.forEach { visited.append($0.modelIdentifier) }
@@ -48,14 +46,14 @@ struct ChildrenTests {
                     messages: [message, Self.second, message]))
     }
 
-    @Test("map with the children as they are gives an equal model")
+    @Test("map with unchanged children returns an equal model")
     func identity() throws {
         let mapped = try #require(thread.map { $0 })
         #expect(thread.isEqualToModel(mapped))
         #expect(mapped is ThreadModel)
     }
 
-    @Test("a deleted optional child becomes nil, a deleted element goes")
+    @Test("A deleted optional child becomes nil, and a deleted element is removed")
     func deletingMessage() throws {
         let changed = try #require(replacing("MessageModel:2", by: nil))
         #expect(
@@ -64,8 +62,7 @@ struct ChildrenTests {
                     id: 1, owner: Self.ann, latest: nil, messages: [Self.first, Self.first]))
     }
 
-    @Test(
-        "a deleted required child deletes its parent, up to the nearest place that can do without")
+    @Test("A deleted required child deletes its parent, up to the nearest optional place")
     func cascade() throws {
         let changed = try #require(replacing("UserModel:2", by: nil))
         #expect(
@@ -74,12 +71,12 @@ struct ChildrenTests {
                     id: 1, owner: Self.ann, latest: nil, messages: [Self.first, Self.first]))
     }
 
-    @Test("a deletion that nothing can do without deletes the whole model")
+    @Test("A deletion of a child that the root requires deletes the whole model")
     func cascadeToTheTop() {
         #expect(replacing("UserModel:1", by: nil) == nil)
     }
 
-    @Test("a child replaced by a model of another type counts as deleted")
+    @Test("A child that is replaced by a model of another type counts as deleted")
     func wrongType() throws {
         let changed = try #require(replacing("MessageModel:2", by: Self.bob))
         #expect(changed.latest == nil)
@@ -89,7 +86,7 @@ struct ChildrenTests {
                 == nil)
     }
 
-    @Test("a model that conforms to the consistency manager's protocol alone works the same")
+    @Test("A model that conforms only to ConsistencyManagerModel is mapped too")
     func consistencyManagerModelAlone() {
         let leaf = SmallestConsistencyManagerModel(number: 2, children: [])
         let root = SmallestConsistencyManagerModel(number: 1, children: [leaf, leaf])

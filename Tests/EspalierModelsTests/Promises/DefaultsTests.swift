@@ -1,11 +1,11 @@
 import EspalierModels
 import Testing
 
-@Suite("What the protocols give by themselves")
+@Suite("The protocols have useful defaults")
 struct DefaultsTests {
     let user = UserModel(id: 1, name: "Ann", online: true)
 
-    @Test("an Equatable model compares by ==, through every protocol")
+    @Test("An Equatable model compares by == through every protocol")
     func equatable() {
         let same = UserModel(id: 1, name: "Ann", online: true)
         let other = UserModel(id: 1, name: "Ann", online: false)
@@ -20,7 +20,7 @@ struct DefaultsTests {
         #expect(!asConsistent.isEqualToModel(other))
     }
 
-    @Test("models of different types are never equal")
+    @Test("Models of different types are never equal")
     func differentTypes() {
         let message = MessageModel(id: 1, text: "", sender: user)
         let badge = SmallestEquatableSimpleModel(number: 1)
@@ -34,7 +34,7 @@ struct DefaultsTests {
                 SmallestConsistencyManagerModel(number: 1, children: [])))
     }
 
-    @Test("the model's own isEqual(to:) decides where it is not Equatable")
+    @Test("A model that is not Equatable compares by its own isEqual(to:)")
     func ownEquality() {
         let simple: any ConsistencyManagerModel = SmallestSimpleModel()
         #expect(simple.isEqualToModel(SmallestSimpleModel()))
@@ -46,14 +46,14 @@ struct DefaultsTests {
             (SmallestModel() as any SimpleModel).isEqual(to: SmallestModel() as any SimpleModel))
     }
 
-    @Test("an Equatable simple model compares by == through the consistency manager's protocol")
+    @Test("An Equatable simple model compares by == through ConsistencyManagerModel")
     func equatableSimple() {
         let one: any ConsistencyManagerModel = SmallestEquatableSimpleModel(number: 1)
         #expect(one.isEqualToModel(SmallestEquatableSimpleModel(number: 1)))
         #expect(!one.isEqualToModel(SmallestEquatableSimpleModel(number: 2)))
     }
 
-    @Test("a simple model shows no children and maps to itself")
+    @Test("A simple model shows no children and maps to itself")
     func simpleModel() throws {
         let model: any ConsistencyManagerModel = SmallestEquatableSimpleModel(number: 7)
         model.forEach { _ in Issue.record("a simple model has no children to visit") }
@@ -64,7 +64,7 @@ struct DefaultsTests {
         #expect(mapped as? SmallestEquatableSimpleModel == SmallestEquatableSimpleModel(number: 7))
     }
 
-    @Test("the projection is the type's name unless the model says otherwise")
+    @Test("The projection identifier is the type's name unless the model defines another")
     func projectionIdentifier() {
         #expect(user.projectionIdentifier == "UserModel")
         #expect((user as any ConsistencyManagerModel).projectionIdentifier == "UserModel")
@@ -83,7 +83,7 @@ struct DefaultsTests {
         var modelIdentifier: String? { "PrivatePlace" }
     }
 
-    @Test("a private type's name is its name, in optimised builds too")
+    @Test("The projection identifier of a private type is its name, also in optimised builds")
     func privateProjectionIdentifier() {
         #expect(PrivatePlace().projectionIdentifier == "PrivatePlace")
     }

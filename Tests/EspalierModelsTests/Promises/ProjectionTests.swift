@@ -1,12 +1,12 @@
 import EspalierModels
 import Testing
 
-@Suite("Projections are merged, other models are replaced")
+@Suite("Projections are merged, and other models are replaced")
 struct ProjectionTests {
     let full = FullPerson(id: 1, name: "Ann", city: "Rome")
     let short = ShortPerson(id: 1, name: "Anna")
 
-    @Test("each projection takes what the other says and stays of its own type")
+    @Test("Each projection takes the other's fields and keeps its own type")
     func merging() {
         let merged = (full as any ConsistencyManagerModel).mergeModel(short)
         #expect(merged as? FullPerson == FullPerson(id: 1, name: "Anna", city: "Rome"))
@@ -14,7 +14,7 @@ struct ProjectionTests {
         #expect(other as? ShortPerson == ShortPerson(id: 1, name: "Ann"))
     }
 
-    @Test("a model of the same type replaces the old one")
+    @Test("A model of the same type replaces the old one")
     func sameType() {
         let user = UserModel(id: 1, name: "Ann", online: true)
         let newer = UserModel(id: 1, name: "Ann", online: false)
@@ -22,7 +22,7 @@ struct ProjectionTests {
         #expect(user.merge(newer) as? UserModel === newer)
     }
 
-    @Test("mergeModel of a model that is not a Model gives the other one")
+    @Test("mergeModel of a model that is not a Model returns the other one")
     func consistencyManagerModel() {
         let old = SmallestConsistencyManagerModel(number: 1, children: [])
         let new = SmallestConsistencyManagerModel(number: 1, children: [old])
@@ -33,7 +33,7 @@ struct ProjectionTests {
                 as? SmallestEquatableSimpleModel == badge)
     }
 
-    @Test("a model of another type that nothing is said about leaves the model as it is")
+    @Test("A model of an unrelated type leaves the model unchanged")
     func unrelated() {
         let user = UserModel(id: 1, name: "Ann", online: true)
         #expect(user.merge(full) as? UserModel === user)

@@ -1,14 +1,14 @@
 import EspalierModels
 import Testing
 
-@Suite("Models written for RocketData compile and work as they are")
+@Suite("Models written for RocketData compile and work unchanged")
 struct SampleAppTests {
     let data: [AnyHashable: Any] = [
         "id": 3, "text": "hello",
         "sender": ["id": 1, "name": "Ann", "online": true] as [AnyHashable: Any],
     ]
 
-    @Test("a model is found through the app's own protocol")
+    @Test("A model is found through the app's own protocol")
     func appProtocol() throws {
         let type: any SimpleModel.Type = MessageModel.self
         let appType = try #require(type as? any SampleAppModel.Type)
@@ -20,7 +20,7 @@ struct SampleAppTests {
         #expect(model.modelIdentifier == "MessageModel:3")
     }
 
-    @Test("a cache delegate in the sample app's style keeps models and collections")
+    @Test("A cache delegate in the sample app's style stores models and collections")
     func cacheDelegate() async throws {
         let cache = SampleCache()
         let message = try #require(MessageModel(data: data))

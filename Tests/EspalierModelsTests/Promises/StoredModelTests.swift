@@ -8,7 +8,7 @@ struct StoredModelTests {
     let start = CodablePlace(id: 1, name: "Rome")
     let end = CodablePlace(id: 2, name: "Oslo")
 
-    @Test("a Codable Model is written as records and read back, each child from its own")
+    @Test("A Codable Model is stored as records, and each child is read from its own")
     func codable() throws {
         let source = DictionaryRecordSource()
         let trip = CodableTrip(id: 1, start: start, stops: [end, start, end])
@@ -22,7 +22,7 @@ struct StoredModelTests {
                 == CodableTrip(id: 1, start: renamed, stops: [end, renamed, end]))
     }
 
-    @Test("a Codable class, a simple model and an inline model are stored too")
+    @Test("A Codable class, a simple model and an inline model can be stored")
     func otherCodables() throws {
         let source = DictionaryRecordSource()
         try source.store(CodableClass(id: 5))
@@ -33,7 +33,7 @@ struct StoredModelTests {
         #expect(CodableInline(text: "a").modelIdentifier == nil)
     }
 
-    @Test("a model that is not Codable is stored by its own functions")
+    @Test("A model that is not Codable is stored by its own functions")
     func byHand() throws {
         let source = DictionaryRecordSource()
         let model = WrittenByHand(id: 1, place: WrittenByHandPlace(name: "Rome"))
@@ -46,7 +46,7 @@ struct StoredModelTests {
         #expect(try source.read("WrittenByHand:1", as: WrittenByHand.self).get().place == nil)
     }
 
-    @Test("storing and consistency agree on the name of a projection and on the identifier")
+    @Test("Storing and consistency agree on the projection and on the identifier")
     func agreement() {
         let trip = CodableTrip(id: 1, start: start, stops: [])
         #expect(
@@ -57,7 +57,7 @@ struct StoredModelTests {
         #expect((trip as any IdentifiedModel).modelIdentifier == "Trip:1")
     }
 
-    @Test("a stored model still has its children replaced")
+    @Test("The children of a stored model can be replaced")
     func children() throws {
         let trip: any ConsistencyManagerModel = CodableTrip(id: 1, start: start, stops: [end])
         let mapped = trip.map { $0.modelIdentifier == "Place:2" ? nil : $0 }

@@ -1,9 +1,9 @@
 import EspalierModels
 import EspalierRecords
 
-// Models for members: as children in every position, of every kind that overloads tell apart.
+// Models for members: as children in every position, of every kind that the overloads distinguish.
 
-/// A protocol of an app's own.
+/// A protocol of an app.
 protocol Pinnable: Model {}
 
 struct Pin: Pinnable, NormalizedModel, Hashable {
@@ -40,7 +40,7 @@ final class Opaque: Model {
     func forEach(_ visit: (any Model) -> Void) {}
 }
 
-/// Through `Codable` alone, inline.
+/// Stored through `Codable` only, inline.
 struct CodablePin: Pinnable, Codable, Equatable {
     var note = "n"
     var modelIdentifier: String? { nil }
@@ -48,7 +48,7 @@ struct CodablePin: Pinnable, Codable, Equatable {
     func forEach(_ visit: (any Model) -> Void) {}
 }
 
-/// Generic, with a child whose type only the caller knows.
+/// A generic model with a child whose type only the caller knows.
 struct Framed<Content: Model & NormalizedModel & Hashable>: Pinnable, NormalizedModel, Hashable {
     let content: Content
     var modelIdentifier: String? {
@@ -70,7 +70,7 @@ struct Framed<Content: Model & NormalizedModel & Hashable>: Pinnable, Normalized
     func forEach(_ visit: (any Model) -> Void) { ModelMembers.forEach(content, visit) }
 }
 
-/// An inline enum with payloads, by hand as a macro would write it.
+/// An inline enum with payloads, written as the macro would write it.
 indirect enum Badge: Model, NormalizedModel, Hashable {
     case none
     case pin(Pin)

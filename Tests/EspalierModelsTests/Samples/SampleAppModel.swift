@@ -1,8 +1,8 @@
 import EspalierModels
 
-// The models of RocketData's sample app in shape: a protocol of the app's own over `Model`, final
-// classes, `==` as a free function, `map` returning the class by name. Only `any` is added, which
-// this package's settings demand.
+// Models in the style of RocketData's sample app: a protocol of the app that refines `Model`, final
+// classes, `==` as a free function, and `map` that returns the class by name. Only `any` is added,
+// which the settings of this package require.
 
 protocol SampleAppModel: Model {
     init?(data: [AnyHashable: Any])

@@ -1,8 +1,7 @@
 import EspalierModels
 import Synchronization
 
-/// A cache delegate written as RocketData's clients write theirs, with witnesses that don't say
-/// `@Sendable`.
+/// A cache delegate in the style of RocketData's clients: the witnesses do not say `@Sendable`.
 final class SampleCache: CacheDelegate {
     private let models = Mutex<[String: any SimpleModel]>([:])
     private let collections = Mutex<[String: [any SimpleModel]]>([:])

@@ -1,6 +1,6 @@
 import EspalierModels
 
-// The least that each protocol asks for.
+// The minimal implementation of each protocol.
 
 struct SmallestSimpleModel: SimpleModel {
     var modelIdentifier: String? { nil }

@@ -1,7 +1,7 @@
 import EspalierModels
 import EspalierRecords
 
-// Models that are kept consistent and stored at once: through Codable, and by hand without it.
+// Models that are both kept consistent and stored: through `Codable`, and by hand without it.
 
 struct CodablePlace: Model, NormalizedModel, Codable, Hashable {
     let id: Int
@@ -38,7 +38,7 @@ final class CodableClass: Model, NormalizedModel, Codable, Equatable {
     func forEach(_ visit: (any Model) -> Void) {}
 }
 
-/// Without an identifier of its own: nil comes from `NormalizedModel`.
+/// Has no identifier of its own: `NormalizedModel` provides nil.
 struct CodableInline: Model, NormalizedModel, Codable, Equatable {
     let text: String
     func map(_ transform: (any Model) -> (any Model)?) -> CodableInline? { self }

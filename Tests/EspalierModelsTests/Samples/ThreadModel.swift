@@ -1,6 +1,6 @@
 import EspalierModels
 
-/// A struct with children in every position: required, optional, in an array.
+/// A struct with children in every position: required, optional, and in an array.
 struct ThreadModel: Model, Equatable {
     let id: Int
     let owner: UserModel

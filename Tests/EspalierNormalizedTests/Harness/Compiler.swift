@@ -1,12 +1,12 @@
 #if Macros
 import Foundation
 
-/// The compiler, with the modules and the plugin as they were built for these tests.
+/// The compiler, with the modules and the plugin that were built for these tests.
 struct Compiler {
     private let compiler: String
     private let products: URL
 
-    /// Nil where there is none, or the products are somewhere else.
+    /// Returns nil if there is no compiler, or if the products are not around the test executable.
     init?() {
         let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         guard
@@ -32,7 +32,7 @@ struct Compiler {
         return nil
     }
 
-    /// What the compiler says about a file that is `source` behind an import.
+    /// Returns the status and output of compiling `source` after `import EspalierNormalized`.
     func output(of source: String) throws -> (status: Int32, text: String) {
         let folder = NSTemporaryDirectory() + "/espalier-snippet-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

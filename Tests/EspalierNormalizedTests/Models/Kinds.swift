@@ -18,14 +18,14 @@ import Foundation
     case failure(code: Int)
 }
 
-/// Models with a `==` of their own, which says that a difference in `count` is none.
+/// Models that define `==`, which ignores `count`.
 @Normalized struct Loosely {
     let id: Int
     var count: Int
     static func == (a: Loosely, b: Loosely) -> Bool { a.id == b.id }
 }
 
-/// Equal ones have different identifiers.
+/// Equal values may have different identifiers.
 @Normalized struct LooselyNamed {
     let id: Int
     let name: String
@@ -50,7 +50,7 @@ import Foundation
     }
 }
 
-/// Compares with a number, too, which is no `==` of models.
+/// Defines a `==` with a number, which is not the requirement of `Equatable`.
 @Normalized struct Money {
     let amount: Int
     static func == (a: Money, b: Int) -> Bool { a.amount == b }
@@ -80,14 +80,14 @@ import Foundation
     }
 }
 
-/// Gets its memberwise initialiser.
+/// A class without an initializer, which gets a memberwise one.
 @Normalized public final class Place: Sendable {
     let id: Int
     let name: String
     let label = "place"
 }
 
-/// Everything around what is stored.
+/// Every kind of property that is no model.
 @Normalized struct Scalars {
     enum Mood: String, FieldValue { case good, bad }
     enum Size: Int, Codable { case small, large }
@@ -127,7 +127,7 @@ import Foundation
     @Stored(default: Scalars.Point(x: 1)) let point: Scalars.Point
 }
 
-/// Defaults that speak of the type itself.
+/// Default values that use `Self`.
 @Normalized(type: "settled") struct Settled {
     static let fallback = 5
     static let person: any Attachable = Person(id: 5, name: "fallback")
@@ -146,7 +146,7 @@ import Foundation
 
 @Normalized(type: "settled") struct Unsettled { let id: Int }
 
-/// Optionals that are used as if they were none.
+/// Implicitly unwrapped optionals.
 @Normalized struct Forced {
     let id: Int
     var one: (any Attachable)!
@@ -176,7 +176,7 @@ enum Feed {
     }
 }
 
-/// Members whose names the generated code uses itself.
+/// Properties with names that the generated code uses.
 @Normalized struct Awkward {
     let id: Int
     let encoder, decoder, transform, visit, hasher, other, builder, model, name, change, a, b,

@@ -26,7 +26,7 @@ extension Caption: Attachable {}
     case none
 }
 
-/// A child in every nesting there is.
+/// Children in every nesting.
 @Normalized struct Nestings {
     let id: String
     var required: Person
@@ -45,7 +45,7 @@ extension Caption: Attachable {}
     let kind = "nestings"
 }
 
-// Models whose children the macro can't see.
+// Models whose children the macro can't see in the syntax.
 
 struct Shelf<Item: FieldValue & Hashable & Sendable> {
     typealias Items = [Item]
@@ -77,7 +77,7 @@ protocol Section: Model {
 }
 
 enum Other {
-    /// Not the package's.
+    /// A protocol with the name of the package's `Model`.
     protocol Model: FieldValue, Hashable, Sendable {}
     @Normalized struct Page<Item: Model> { let items: [Item] }
 }

@@ -3,12 +3,12 @@ import EspalierModels
 import EspalierProviders
 import Testing
 
-@MainActor @Suite("a collection, edited while nobody shows it")
+@MainActor @Suite("A collection is edited while no provider shows it")
 struct ClosedScreenTests {
     typealias Provider = CollectionDataProvider<ParentModel>
     let rig = Rig()
 
-    /// What the completion says of each of the four edits, `at` a place.
+    /// Returns the results of the completions of the four edits at a place.
     private func edit(_ way: Int, at index: Int) async -> (any Error)? {
         let new = ParentModel.named(9, "new")
         return await withCheckedContinuation { continuation in
@@ -34,7 +34,8 @@ struct ClosedScreenTests {
 
     private var stored: [Int]? { rig.cache.collection("key", ParentModel.self)?.ids }
 
-    @Test("is loaded, edited and saved", arguments: 0..<4) func fromCache(_ way: Int) async {
+    @Test("A static edit loads, edits and saves the collection", arguments: 0..<4)
+    func fromCache(_ way: Int) async {
         rig.cache.put([ParentModel.named(1, "a"), .named(2, "b")], "key")
         #expect(await edit(way, at: 1) == nil)
         await rig.flush()
@@ -42,7 +43,7 @@ struct ClosedScreenTests {
     }
 
     @Test(
-        "which is not there: an error and nothing saved, but an append makes it", arguments: 0..<4)
+        "A static edit of a missing collection fails, but an append creates it", arguments: 0..<4)
     func missing(_ way: Int) async {
         let error = await edit(way, at: 0)
         await rig.flush()
@@ -50,7 +51,9 @@ struct ClosedScreenTests {
         #expect(stored == (way == 3 ? [9] : nil))
     }
 
-    @Test("which the cache fails to read: its error, and nothing saved", arguments: 0..<4)
+    @Test(
+        "A static edit of an unreadable collection reports the cache's error and saves nothing",
+        arguments: 0..<4)
     func failing(_ way: Int) async {
         rig.cache.fail("key", CacheFailure())
         let error = await edit(way, at: 0)
@@ -58,28 +61,24 @@ struct ClosedScreenTests {
         #expect(error is CacheFailure && stored == nil && rig.cache.count("set") == 0)
     }
 
-    @Test("at an index outside: an error and nothing saved", arguments: 0..<3, [-1, 3])
-    func outside(
-        _ way: Int, _ index: Int
-    )
-        async
-    {
+    @Test("A static edit at an index outside fails and saves nothing", arguments: 0..<3, [-1, 3])
+    func outside(_ way: Int, _ index: Int) async {
         rig.cache.put([ParentModel.named(1, "a"), .named(2, "b")], "key")
         #expect(await edit(way, at: index) as? DataProviderError == .outOfRange)
         await rig.flush()
         #expect(stored == [1, 2] && rig.cache.count("set") == 0)
     }
 
-    @Test("inserting at the end is inside") func end() async {
+    @Test("A static insertion at the end succeeds")
+    func end() async {
         rig.cache.put([ParentModel.named(1, "a")], "key")
         #expect(await edit(0, at: 1) == nil)
         await rig.flush()
         #expect(stored == [1, 9])
     }
 
-    @Test("twice without waiting: both edits survive", arguments: [false, true]) func twice(
-        isThere: Bool
-    ) async {
+    @Test("Two static edits without waiting are both applied", arguments: [false, true])
+    func twice(isThere: Bool) async {
         if isThere { rig.cache.put([ParentModel.named(1, "a")], "key") }
         for id in 2...4 {
             Provider.append([.named(id, "")], cacheKey: "key", dataModelManager: rig.manager)
@@ -88,7 +87,8 @@ struct ClosedScreenTests {
         #expect(stored == (isThere ? [1, 2, 3, 4] : [2, 3, 4]))
     }
 
-    @Test("a flush waits for all edits, however many find nothing") func manyMisses() async {
+    @Test("A flush waits for all static edits, even if many find nothing")
+    func manyMisses() async {
         var errors = 0
         for _ in 0..<50 {
             Provider.removeAtIndex({ _ in 0 }, cacheKey: "key", dataModelManager: rig.manager) {
@@ -99,14 +99,15 @@ struct ClosedScreenTests {
         #expect(errors == 50)
     }
 
-    @Test("a missing collection is told by its completion once, also without one")
+    @Test("A static edit of a missing collection reads it once, also without a completion")
     func withoutCompletion() async {
         Provider.removeAtIndex({ _ in 0 }, cacheKey: "key", dataModelManager: rig.manager)
         await rig.flush()
         #expect(rig.cache.calls == ["get all key"])
     }
 
-    @Test("with a living provider: at once, completion too") func living() async {
+    @Test("A static edit of a collection that a provider shows completes at once")
+    func living() async {
         let provider = await rig.collection()
         provider.setData([.named(1, "a")], cacheKey: "key")
         var done = 0
@@ -121,11 +122,8 @@ struct ClosedScreenTests {
         #expect(stored == [2])
     }
 
-    @Test(
-        "the index is asked for with what is there, also with what a paused provider does not show")
-    func paused()
-        async
-    {
+    @Test("The index closure gets the current elements, also those a paused provider hides")
+    func paused() async {
         let (shown, paused) = (await rig.collection("key"), await rig.collection("key"))
         shown.setData([.named(1, "a")], cacheKey: "key")
         paused.isPaused = true

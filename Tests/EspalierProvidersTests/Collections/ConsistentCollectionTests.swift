@@ -3,7 +3,7 @@ import EspalierModels
 import EspalierProviders
 import Testing
 
-@MainActor @Suite("a collection, kept consistent")
+@MainActor @Suite("A collection is kept consistent")
 struct ConsistentCollectionTests {
     let rig = Rig()
     let delegate = Delegate()
@@ -23,7 +23,7 @@ struct ConsistentCollectionTests {
     }
 
     @Test(
-        "an element set, inserted, appended or updated elsewhere is updated here, and only here",
+        "An element that is changed elsewhere is updated here, and only here",
         arguments: 0..<4)
     func elsewhere(_ way: Int) async {
         let (a, b) = await providers()
@@ -42,7 +42,8 @@ struct ConsistentCollectionTests {
         #expect(delegate.changes == [.changes([.update(index: 0)])] && otherDelegate.calls == 0)
     }
 
-    @Test("what was put in is listened to", arguments: 0..<3) func newElements(_ way: Int) async {
+    @Test("New elements of a collection are kept consistent", arguments: 0..<3)
+    func newElements(_ way: Int) async {
         let (a, b) = await providers()
         a.setData([.named(2, "")], cacheKey: nil)
         let initial = ParentModel.named(1, "initial")
@@ -57,7 +58,7 @@ struct ConsistentCollectionTests {
         #expect(a[index].name == "new" && delegate.changes == [.changes([.update(index: index)])])
     }
 
-    @Test("a subtree that elements share is updated in all of them, last index first")
+    @Test("A subtree that elements share is updated in all of them, last index first")
     func subtree() async {
         let (a, b) = await providers()
         a.setData([family(1, 3, "old"), family(2, 4, "old"), family(5, 3, "old")], cacheKey: nil)
@@ -67,10 +68,8 @@ struct ConsistentCollectionTests {
         #expect(delegate.changes == [.changes([.update(index: 2), .update(index: 0)])])
     }
 
-    @Test("an element put in updates other rows: a second call says so", arguments: 0..<3)
-    func otherRows(_ way: Int)
-        async
-    {
+    @Test("An edit that changes other rows notifies siblings in a second call", arguments: 0..<3)
+    func otherRows(_ way: Int) async {
         let (a, b) = await providers()
         let initial = [family(1, 2, "old"), family(3, nil, "")]
         a.setData(initial, cacheKey: "key")
@@ -89,9 +88,8 @@ struct ConsistentCollectionTests {
         #expect(delegate.contexts == ["context", "context"])
     }
 
-    @Test("updating a row by another identifier leaves the old model alone") func otherIdentifier()
-        async
-    {
+    @Test("Updating a row with another identifier leaves the old model unchanged elsewhere")
+    func otherIdentifier() async {
         let (a, b) = await providers()
         a.setData([.named(1, "a"), .named(2, "b")], cacheKey: nil)
         b.setData([.named(1, "a")], cacheKey: nil)
@@ -101,7 +99,8 @@ struct ConsistentCollectionTests {
         #expect(a.data.ids == [3, 2] && delegate.calls == 0 && b.data.names == ["new"])
     }
 
-    @Test("two models updated in one call are one call, last index first") func twoUpdates() async {
+    @Test("Two models updated together make one call, last index first")
+    func twoUpdates() async {
         let (a, _) = await providers()
         a.setData([.named(1, "a"), .named(2, "b"), .named(3, "c")], cacheKey: nil)
         rig.manager.updateModels(
@@ -112,7 +111,8 @@ struct ConsistentCollectionTests {
         #expect(rig.cache.calls == ["set ParentModel:1", "set ParentModel:3"])
     }
 
-    @Test("a deleted element leaves, wherever it stands, last index first") func deleted() async {
+    @Test("A deleted element leaves all its places, last index first")
+    func deleted() async {
         let (a, b) = await providers()
         a.setData([.named(1, "a"), .named(2, "b"), .named(1, "a")], cacheKey: nil)
         b.setData([.named(1, "a")], cacheKey: nil)
@@ -125,7 +125,8 @@ struct ConsistentCollectionTests {
                 && delegate.contexts == ["context"])
     }
 
-    @Test("two deletions are two calls") func twoDeletions() async {
+    @Test("Two deletions make two calls")
+    func twoDeletions() async {
         let (a, _) = await providers()
         a.setData([.named(1, "a"), .named(2, "b"), .named(3, "c")], cacheKey: nil)
         rig.manager.deleteModel(ParentModel(id: 1))
@@ -135,7 +136,7 @@ struct ConsistentCollectionTests {
         #expect(delegate.changes == [.changes([.delete(index: 0)]), .changes([.delete(index: 0)])])
     }
 
-    @Test("a deleted child: required, it takes its rows along; not required, it leaves them")
+    @Test("A deleted child removes the rows that require it, and only those")
     func children() async {
         let (a, _) = await providers()
         let third = ParentModel(
@@ -150,9 +151,8 @@ struct ConsistentCollectionTests {
             ])
     }
 
-    @Test("an update older than the collection is ignored, as it was set later") func olderUpdate()
-        async
-    {
+    @Test("An update older than the collection is ignored")
+    func olderUpdate() async {
         let (a, b) = await providers()
         a.setData([.named(1, "a")], cacheKey: nil)
         rig.manager.updateModel(ParentModel.named(1, "old"))
@@ -162,7 +162,8 @@ struct ConsistentCollectionTests {
         #expect(a.data.names == ["newest"] && delegate.calls == 0)
     }
 
-    @Test("a changed order of elements is a reset for the others") func reordered() async {
+    @Test("A reordered collection is a reset for the others")
+    func reordered() async {
         let (a, b) = await providers()
         a.setData([.named(1, "a"), .named(2, "b")], cacheKey: "key")
         b.setData([.named(2, "b"), .named(1, "a")], cacheKey: "key")

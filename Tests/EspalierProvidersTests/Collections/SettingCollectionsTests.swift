@@ -3,11 +3,12 @@ import EspalierModels
 import EspalierProviders
 import Testing
 
-@MainActor @Suite("a collection, set and fetched")
+@MainActor @Suite("A collection is set and fetched")
 struct SettingCollectionsTests {
     let rig = Rig()
 
-    @Test("elements are shown at once") func set() async {
+    @Test("Elements are shown at once")
+    func set() async {
         let provider = await rig.collection()
         #expect(provider.data == [] && provider.count == 0 && provider.cacheKey == nil)
         provider.setData([.named(1, "a"), .named(2, "b")], cacheKey: nil)
@@ -18,7 +19,7 @@ struct SettingCollectionsTests {
         #expect(rig.cache.calls == [])
     }
 
-    @Test("elements are cached under the key, with the context, unless the caller says no")
+    @Test("Elements are saved under the key with the context, unless the caller declines")
     func caching() async {
         let provider = await rig.collection()
         provider.setData([.named(1, "a")], cacheKey: "key", context: "context")
@@ -29,7 +30,8 @@ struct SettingCollectionsTests {
         #expect(provider.cacheKey == "key" && provider.data.ids == [3, 2])
     }
 
-    @Test("the same element twice stays twice, in order") func twice() async {
+    @Test("A repeated element stays repeated, in order")
+    func twice() async {
         let model = ParentModel.named(1, "a")
         let provider = await rig.collection()
         provider.setData([model, model], cacheKey: "key")
@@ -47,7 +49,8 @@ struct SettingCollectionsTests {
         #expect(provider.data.ids == [1, 1, 2, 1])
     }
 
-    @Test("elements without identifier are kept, and found by nobody") func inline() async {
+    @Test("Elements without identifier are kept, and never updated")
+    func inline() async {
         let delegate = Delegate()
         let provider = await rig.collection(of: ChildModel.self, delegate)
         provider.setData([.row(nil, "a"), .row(1, "b"), .row(nil, "a")], cacheKey: "key")
@@ -58,9 +61,8 @@ struct SettingCollectionsTests {
         #expect(delegate.changes == [.changes([.update(index: 1)])])
     }
 
-    @Test("a hit is shown, without a call of the delegate; a second fetch asks nobody") func hit()
-        async throws
-    {
+    @Test("A hit is shown without a call of the delegate, and a second fetch reads nothing")
+    func hit() async throws {
         rig.cache.put([ParentModel.named(1, "a")], "key")
         let delegate = Delegate()
         let provider = await rig.collection(of: ParentModel.self, delegate)
@@ -73,7 +75,8 @@ struct SettingCollectionsTests {
                 && rig.cache.contexts == ["context"])
     }
 
-    @Test("a fetch after set asks nobody, even if nothing was set") func setThenFetch() async {
+    @Test("A fetch after setting reads nothing, even if an empty array was set")
+    func setThenFetch() async {
         let provider = await rig.collection()
         provider.setData([], cacheKey: "key")
         var result: [ParentModel]?
@@ -83,10 +86,8 @@ struct SettingCollectionsTests {
         #expect(rig.cache.count("get") == 0)
     }
 
-    @Test("a miss is neither elements nor error, an error is handed on; then a fetch asks again")
-    func miss()
-        async throws
-    {
+    @Test("A miss has neither elements nor error, an error is reported, and both read again")
+    func miss() async throws {
         let provider = await rig.collection()
         #expect(try await provider.fetch("key") == nil)
         rig.cache.fail("key", CacheFailure(number: 1))
@@ -97,7 +98,8 @@ struct SettingCollectionsTests {
         #expect(rig.cache.count("get") == 3)
     }
 
-    @Test("without key the cache goes by the context, each time") func withoutKey() async throws {
+    @Test("A fetch without key passes the context to the cache each time")
+    func withoutKey() async throws {
         rig.cache.state.withLock {
             $0.byContext = ["a": ParentModel.named(1, "by a"), "b": ParentModel.named(2, "by b")]
         }
@@ -107,7 +109,8 @@ struct SettingCollectionsTests {
         #expect(provider.data.names == ["by b"] && provider.cacheKey == nil)
     }
 
-    @Test("what was fetched is kept consistent") func listens() async {
+    @Test("Fetched elements are kept consistent")
+    func listens() async {
         rig.cache.put([ParentModel.named(1, "a"), .named(2, "b")], "key")
         let provider = await rig.collection("key")
         rig.manager.updateModel(ParentModel.named(2, "new"))
@@ -115,7 +118,8 @@ struct SettingCollectionsTests {
         #expect(provider.data.names == ["a", "new"])
     }
 
-    @Test("moves from key to key, and shows and saves only the last") func keyToKey() async throws {
+    @Test("A provider that changes its key shows and saves only the last collection")
+    func keyToKey() async throws {
         rig.cache.put([ParentModel.named(1, "a")], "first")
         let (mover, stayer) = (await rig.collection("first"), await rig.collection("first"))
         let delegate = Delegate()
@@ -134,16 +138,16 @@ struct SettingCollectionsTests {
         #expect(mover.data.ids == [9] && stayer.data.ids == [1, 3, 5])
     }
 
-    @Test("a fetch that misses keeps what is shown, and its key") func missWhileShowing()
-        async throws
-    {
+    @Test("A fetch that misses keeps the shown elements and their key")
+    func missWhileShowing() async throws {
         let provider = await rig.collection()
         provider.setData([.named(1, "a")], cacheKey: "key")
         #expect(try await provider.fetch("other") == nil)
         #expect(provider.data.ids == [1] && provider.cacheKey == "key")
     }
 
-    @Test("one key with two types of elements is two collections") func types() async {
+    @Test("One key with two element types is two collections")
+    func types() async {
         let parents = await rig.collection("key")
         let children = await rig.collection("key", of: ChildModel.self)
         parents.append([.named(1, "a")])
@@ -151,9 +155,8 @@ struct SettingCollectionsTests {
         #expect(parents.count == 1 && children.count == 1)
     }
 
-    @Test("a collection that was neither set nor fetched hears of updates, too") func untouched()
-        async
-    {
+    @Test("A provider that was neither set nor fetched gets changes of its siblings")
+    func untouched() async {
         let delegate = Delegate()
         let provider = await rig.collection(of: ParentModel.self, delegate)
         provider.append([.named(1, "a")])
@@ -162,7 +165,8 @@ struct SettingCollectionsTests {
         #expect(provider.data.names == ["new"] && delegate.contexts == ["context"])
     }
 
-    @Test("indexes outside are mistakes of the caller") func outside() async {
+    @Test("An index outside the collection traps")
+    func outside() async {
         await #expect(processExitsWith: .failure) {
             await MainActor.run { twoRows().insert([.row(3)], at: 3) }
         }
@@ -177,7 +181,8 @@ struct SettingCollectionsTests {
         }
     }
 
-    @Test("an override of what saves and fetches is called") func overriding() async throws {
+    @Test("Overrides of the functions that save and fetch are called")
+    func overriding() async throws {
         let manager = CountingProxy(cacheDelegate: rig.cache)
         let single = DataProvider<ParentModel>(dataModelManager: manager)
         single.setData(.named(1, "a"))
@@ -197,7 +202,7 @@ struct SettingCollectionsTests {
 }
 
 private final class CountingProxy: DataModelManager, @unchecked Sendable {
-    // `@unchecked` as its superclass is: what it adds is guarded.
+    // `@unchecked` as its superclass is: its own state is guarded.
     let counts = Guarded<[String]>([])
 
     override func cacheModel(

@@ -3,9 +3,9 @@ import EspalierModels
 import EspalierProviders
 import Testing
 
-@MainActor @Suite("a collection that three providers show, one of them in a batch")
+@MainActor @Suite("Three providers, one of them in a batch, share a collection")
 struct SharedCollectionTests {
-    /// An edit, by an instance or by the type, and what it has to lead to.
+    /// An edit by an instance or by the type, and its expected result.
     struct Edit: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let byInstance: @MainActor @Sendable (CollectionDataProvider<ParentModel>) -> Void
@@ -62,7 +62,7 @@ struct SharedCollectionTests {
     let rig = Rig()
 
     @Test(
-        "an edit is in all of them at once, each of the others is told exactly, the batch once after them",
+        "An edit is in all providers at once, with exact steps, and the batch is called last",
         arguments: all,
         [false, true])
     func edit(_ edit: Edit, byType: Bool) async {
@@ -90,15 +90,14 @@ struct SharedCollectionTests {
         #expect(
             delegates[0].calls == (byType ? 1 : 0) && delegates[1].calls == 1
                 && delegates[3].calls == 1)
-        // All go on listening.
+        // All providers still listen.
         rig.single().setData(.named(1, "new"))
         await rig.flush()
         #expect(providers.allSatisfy { $0.data.names == edit.ids.map { $0 == 0 ? "zero" : "new" } })
     }
 
-    @Test("setting what is there calls nobody", arguments: [false, true]) func sameData(
-        byType: Bool
-    ) async {
+    @Test("Setting an equal collection notifies no delegate", arguments: [false, true])
+    func sameData(byType: Bool) async {
         rig.cache.put([ParentModel.named(0, "zero")], "key")
         let delegate = Delegate()
         let providers = [
@@ -114,7 +113,8 @@ struct SharedCollectionTests {
         #expect(delegate.calls == 0 && rig.cache.count("get") == 1)
     }
 
-    @Test("a fetch prefers a living sibling") func sibling() async {
+    @Test("A fetch prefers the elements of another provider")
+    func sibling() async {
         let first = await rig.collection("key")
         first.setData([.named(1, "set")], cacheKey: "key", shouldCache: false)
         var result: [ParentModel]?
@@ -125,7 +125,8 @@ struct SharedCollectionTests {
                 && second.lastUpdated == first.lastUpdated)
     }
 
-    @Test("a sibling that has died is not asked") func deadSibling() async {
+    @Test("A fetch does not use a deallocated provider's elements")
+    func deadSibling() async {
         var first: CollectionDataProvider<ParentModel>? = await rig.collection("key")
         first?.setData([.named(1, "set")], cacheKey: "key", shouldCache: false)
         await rig.flush()
@@ -134,7 +135,8 @@ struct SharedCollectionTests {
         #expect(second.data == [] && rig.cache.count("get") == 2)
     }
 
-    @Test("edits of nothing are nothing") func empty() async {
+    @Test("An edit without elements changes nothing")
+    func empty() async {
         let delegate = Delegate()
         let providers = [await rig.collection("key"), await rig.collection("key", delegate)]
         providers[0].append([])
@@ -143,7 +145,7 @@ struct SharedCollectionTests {
         #expect(delegate.calls == 0 && rig.cache.count("set") == 0)
     }
 
-    @Test("a delegate may edit in turn, and everyone hears of all changes in their order")
+    @Test("A delegate may edit in turn, and all delegates get all changes in order")
     func editingDelegate() async {
         rig.cache.put([ChildModel.row(0)], "key")
         let delegates = (0..<4).map { _ in Delegate() }
@@ -161,7 +163,7 @@ struct SharedCollectionTests {
             CollectionChange.changes([.insert(index: 1)]),
             CollectionChange.changes([.insert(index: 0)])
         )
-        // What is shown is after both by then: the others hear of both in one call.
+        // The elements are those after both edits by then, so the others get both in one call.
         let both = CollectionChange.changes([.insert(index: 1), .insert(index: 0)])
         #expect(delegates.map(\.changes) == [[insert], [append], [both], [both]])
         for stream in streams {
@@ -175,9 +177,8 @@ struct SharedCollectionTests {
         }
     }
 
-    @Test("a delegate that edits its own provider has heard of everything before") func editingOwn()
-        async
-    {
+    @Test("A delegate that edits its own provider has been notified of everything before")
+    func editingOwn() async {
         rig.cache.put([ChildModel.row(0)], "key")
         let first = await rig.collection("key", of: ChildModel.self)
         let (second, third) = (

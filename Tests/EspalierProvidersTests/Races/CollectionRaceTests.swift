@@ -3,9 +3,9 @@ import EspalierModels
 import EspalierProviders
 import Testing
 
-/// What happens on the main actor without an `await` between comes before what the consistency
-/// manager delivers for it.
-@MainActor @Suite("races of collections")
+/// Everything on the main actor without an `await` in between precedes what the consistency manager
+/// delivers for it.
+@MainActor @Suite("Collections survive races")
 struct CollectionRaceTests {
     let rig = Rig()
     let delegate = Delegate()
@@ -18,8 +18,8 @@ struct CollectionRaceTests {
     //  main                        consistency manager
     //  post 2 "new"
     //  insert 9 at 0
-    //                              2 is new: it stands at 2 by now
-    @Test("an update in flight while the collection is edited finds its row")
+    //                              2 is new: it is at 2 by now
+    @Test("An update in progress during an edit finds its row")
     func updateWhileEdited() async {
         let provider = await list(1, 2, 3)
         rig.manager.updateModel(ChildModel.row(2, "new"), context: "update")
@@ -34,9 +34,10 @@ struct CollectionRaceTests {
     //  main                        consistency manager
     //  post 2 "older"
     //  append 2 "newer"
-    //                              2 is older: the row before, not what was appended
+    //                              2 is older: the old row, not the appended one
     //                              2 is newer: both
-    @Test("an older update does not overwrite a newer element") func newerElement() async {
+    @Test("An older update does not overwrite a newer element")
+    func newerElement() async {
         let provider = await list(1, 2)
         rig.manager.updateModel(ChildModel.row(2, "older"), updateCache: false)
         provider.append([.row(2, "newer")])
@@ -51,8 +52,8 @@ struct CollectionRaceTests {
     //  delete 2
     //  append 1 "newer"
     //  post 3 "new"
-    //                              the older updates of 1 and the deletion of 2 concern the rows before
-    @Test("a deletion in flight moves what was appended since, which stays protected")
+    //                              the updates of 1 and the deletion of 2 concern the old rows
+    @Test("A deletion in progress moves appended elements, which stay protected from older updates")
     func deletionMoves() async {
         let provider = await list(2, 1, 3)
         rig.manager.deleteModel(ChildModel.row(2))
@@ -74,7 +75,8 @@ struct CollectionRaceTests {
     //  delete 2
     //  append 2
     //                              the deletion concerns the row before
-    @Test("what is appended after its deletion stays") func appendedAfterDeletion() async {
+    @Test("An element that is appended after its deletion stays")
+    func appendedAfterDeletion() async {
         let provider = await list(1, 2)
         rig.manager.deleteModel(ChildModel.row(2))
         provider.append([.row(2, "anew")])
@@ -87,8 +89,8 @@ struct CollectionRaceTests {
     //  post 1 "older"
     //  set 1 "set"
     //                              1 is older than the collection
-    @Test("an update in flight while the collection is set is dropped") func updateWhileSet() async
-    {
+    @Test("An update in progress while the collection is set is dropped")
+    func updateWhileSet() async {
         let provider = await list(1)
         rig.manager.updateModel(ChildModel.row(1, "older"))
         provider.setData([.row(2, "set"), .row(1, "set")], cacheKey: "key")
@@ -100,8 +102,9 @@ struct CollectionRaceTests {
     //  fetch
     //                              reads 1 "old"
     //  set 1 "set" by a sibling
-    //                              answers
-    @Test("a fetch that a sibling's data overtakes takes the sibling's") func siblingSets() async {
+    //                              replies
+    @Test("A fetch that a sibling overtakes shows the sibling's elements")
+    func siblingSets() async {
         let rig = Rig(HeldCache())
         let (a, b) = (
             await rig.collection(of: ChildModel.self, delegate),
@@ -109,38 +112,38 @@ struct CollectionRaceTests {
         )
         var result: [ChildModel]?
         a.fetchDataFromCache(withCacheKey: "key") { elements, _ in result = elements }
-        await rig.cache.asked(1)
+        await rig.cache.waitForReads(1)
         b.setData([.row(1, "set")], cacheKey: "key")
         b.append([.row(2, "appended")])
-        rig.cache.answer("key", all: [ChildModel.row(1, "old")])
+        rig.cache.reply("key", all: [ChildModel.row(1, "old")])
         await rig.flush()
         #expect(result == b.data && a.data == b.data && a.data.count == 2 && delegate.calls == 0)
     }
 
-    @Test("a fetch whose sibling sets data and dies before the answer takes the sibling's")
+    @Test("A fetch shows the elements of a sibling that is deallocated before the reply")
     func siblingDies() async {
         let rig = Rig(HeldCache())
         let a = await rig.collection(of: ChildModel.self)
         a.fetchDataFromCache(withCacheKey: "key") { _, _ in }
-        await rig.cache.asked(1)
+        await rig.cache.waitForReads(1)
         CollectionDataProvider.setData(
             [ChildModel.row(1, "set")], cacheKey: "key", dataModelManager: rig.manager)
-        rig.cache.answer("key", all: [ChildModel.row(1, "old")])
+        rig.cache.reply("key", all: [ChildModel.row(1, "old")])
         await rig.flush()
         #expect(a.data.map(\.name) == ["set"])
     }
 
-    @Test("a fetch whose sibling dies without a word shows what the cache has")
+    @Test("A fetch whose sibling is deallocated without elements shows those of the cache")
     func siblingDiesUnknown() async {
         let rig = Rig(HeldCache())
         let a = await rig.collection(of: ChildModel.self)
         var b: CollectionDataProvider<ChildModel>? = await rig.collection(of: ChildModel.self)
         a.fetchDataFromCache(withCacheKey: "key") { _, _ in }
         b?.fetchDataFromCache(withCacheKey: "key") { _, _ in }
-        await rig.cache.asked(2)
+        await rig.cache.waitForReads(2)
         b = nil
-        rig.cache.answer("key", all: [ChildModel.row(1, "first")])
-        rig.cache.answer("key", all: [ChildModel.row(1, "second")])
+        rig.cache.reply("key", all: [ChildModel.row(1, "first")])
+        rig.cache.reply("key", all: [ChildModel.row(1, "second")])
         await rig.flush()
         #expect(a.data.map(\.name) == ["first"] && b == nil)
         let c = await rig.collection(of: ChildModel.self)
@@ -152,8 +155,8 @@ struct CollectionRaceTests {
     //  main                        cache
     //  shows A, fetches B
     //  A is edited by a sibling
-    //                              answers B
-    @Test("a sibling's edit of what is shown does not keep a fetch from showing something else")
+    //                              replies B
+    @Test("A sibling's edit of the shown collection does not stop a fetch of another")
     func siblingEdits() async {
         let rig = Rig(HeldCache())
         let (a, b) = (
@@ -162,9 +165,9 @@ struct CollectionRaceTests {
         a.setData([.row(1)], cacheKey: "A")
         b.setData([.row(1)], cacheKey: "A")
         a.fetchDataFromCache(withCacheKey: "B") { _, _ in }
-        await rig.cache.asked(1)
+        await rig.cache.waitForReads(1)
         b.append([.row(2)])
-        rig.cache.answer("B", all: [ChildModel.row(5)])
+        rig.cache.reply("B", all: [ChildModel.row(5)])
         await rig.flush()
         #expect(a.data.map(\.id) == [5] && a.cacheKey == "B")
     }
@@ -173,18 +176,17 @@ struct CollectionRaceTests {
     //  fetch
     //  post 1 "new", delete 2
     //                              reads 1 "old", 2
-    //                              answers
-    @Test("what is posted and deleted while the cache reads is caught up with") func caughtUp()
-        async
-    {
+    //                              replies
+    @Test("A fetched collection catches up with updates and deletions during the read")
+    func caughtUp() async {
         let rig = Rig(HeldCache())
         let a = await rig.collection(of: ChildModel.self, delegate)
         a.fetchDataFromCache(withCacheKey: "key") { _, _ in }
-        await rig.cache.asked(1)
+        await rig.cache.waitForReads(1)
         rig.manager.updateModel(ChildModel.row(1, "new"))
         rig.manager.deleteModel(ChildModel.row(2))
         await rig.manager.consistencyManager.flush()
-        rig.cache.answer("key", all: [ChildModel.row(1, "old"), .row(2, "old"), .row(3, "old")])
+        rig.cache.reply("key", all: [ChildModel.row(1, "old"), .row(2, "old"), .row(3, "old")])
         await rig.flush()
         #expect(a.data == [.row(1, "new"), .row(3, "old")])
         rig.manager.updateModel(ChildModel.row(3, "new"))
@@ -195,10 +197,10 @@ struct CollectionRaceTests {
     //  main                        cache
     //  fetch A
     //  fetch B
-    //                              answers B
-    //                              answers A: the past
+    //                              replies B
+    //                              replies A: the past
     @Test(
-        "of two fetches the later one counts, in whatever order they are answered",
+        "Of two fetches the later one counts, whatever the order of replies",
         arguments: [false, true])
     func twoFetches(reversed: Bool) async {
         let rig = Rig(HeldCache())
@@ -209,9 +211,9 @@ struct CollectionRaceTests {
                 results.append(elements?.map(\.id))
             }
         }
-        await rig.cache.asked(2)
+        await rig.cache.waitForReads(2)
         for key in reversed ? ["B", "A"] : ["A", "B"] {
-            rig.cache.answer(key, all: [ChildModel.row(key == "A" ? 1 : 2)])
+            rig.cache.reply(key, all: [ChildModel.row(key == "A" ? 1 : 2)])
             let count = results.count
             await until { results.count > count }
         }
@@ -220,23 +222,26 @@ struct CollectionRaceTests {
         #expect(results == (reversed ? [[2], [2]] : [[1], [2]]))
     }
 
-    @Test("set to another key while fetching, it stays there") func movedWhileFetching() async {
+    @Test("A provider that is set to another key during a fetch stays there")
+    func movedWhileFetching() async {
         let rig = Rig(HeldCache())
         let provider = await rig.collection(of: ChildModel.self)
         var result: [ChildModel]?
         provider.fetchDataFromCache(withCacheKey: "A") { elements, _ in result = elements }
-        await rig.cache.asked(1)
+        await rig.cache.waitForReads(1)
         provider.setData([.row(5)], cacheKey: "B")
-        rig.cache.answer("A", all: [ChildModel.row(1)])
+        rig.cache.reply("A", all: [ChildModel.row(1)])
         await rig.flush()
         #expect(provider.data == [.row(5)] && provider.cacheKey == "B" && result == [.row(5)])
     }
 
     //  main                        cache
     //  append 1, append 2, ...
-    //                              answers: nothing there
+    //                              replies: nothing there
     //  1 makes it; 2 finds it made
-    @Test("appends to what is not there yet take their turns, however many", arguments: [2, 500])
+    @Test(
+        "Appends to a missing collection run one after the other, however many",
+        arguments: [2, 500])
     func appendsWhileMissing(count: Int) async {
         let rig = Rig(HeldCache())
         var done: [Int] = []
@@ -247,9 +252,9 @@ struct CollectionRaceTests {
                 done.append(id)
             }
         }
-        await rig.cache.asked(1)
+        await rig.cache.waitForReads(1)
         #expect(done == [])
-        rig.cache.answer("key", all: nil)
+        rig.cache.reply("key", all: nil)
         await rig.flush()
         #expect(done == Array(1...count) && rig.cache.calls.count == count)
         if count == 2 {
@@ -257,9 +262,8 @@ struct CollectionRaceTests {
         }
     }
 
-    @Test("an edit in a completion of an edit comes after those that wait") func editInCompletion()
-        async
-    {
+    @Test("An edit in the completion of an edit follows those that wait")
+    func editInCompletion() async {
         let rig = Rig()
         typealias Provider = CollectionDataProvider<ChildModel>
         Provider.append([ChildModel.row(1)], cacheKey: "key", dataModelManager: rig.manager) { _ in
@@ -273,11 +277,11 @@ struct CollectionRaceTests {
     //  any thread                  main                            cache
     //  post, save, post ...
     //                              append, update, remove ...
-    //                                                              now and then out of date, or failed
-    //                              sends all of it, with models older than what has been saved meanwhile
-    //                              hears of those, and sends it again
+    //                                                              sometimes out of date, or failed
+    //                              sends everything, with models older than those saved since
+    //                              gets those, and sends everything again
     @Test(
-        "updates from many threads, amid edits that get lost, leave memory and cache equal",
+        "Concurrent updates and lost edits leave memory and cache equal",
         arguments: 0..<10)
     func manyThreads(_ round: Int) async {
         let rig = Rig(EditingCache())
@@ -306,7 +310,7 @@ struct CollectionRaceTests {
         for task in posting { await task.value }
         await rig.flush()
         rig.cache.state.withLock { $0.outcomes = [] }
-        // The first takes along what got lost.
+        // The first saved edit sends what the cache lacks.
         for id in 6...7 {
             list.append([.row(id)])
             await rig.flush()

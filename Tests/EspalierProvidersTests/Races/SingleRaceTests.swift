@@ -3,7 +3,7 @@ import EspalierModels
 import EspalierProviders
 import Testing
 
-@MainActor @Suite("races of single providers")
+@MainActor @Suite("Single providers survive races")
 struct SingleRaceTests {
     let rig = Rig(HeldCache())
     let delegate = Delegate()
@@ -12,42 +12,41 @@ struct SingleRaceTests {
     //  fetch 1
     //                              reads 1 "old"
     //  set 1 "newer"
-    //                              answers
+    //                              replies
     @Test(
-        "a fetch that is answered after a newer set shows what was set", arguments: [false, true])
+        "A reply after a newer set shows the model that was set", arguments: [false, true])
     func setWhileFetching(toNil: Bool) async {
         let provider = rig.single(ParentModel.self, delegate)
         var results: [ParentModel?] = []
         provider.fetchDataFromCache(withCacheKey: "ParentModel:1") { model, _ in
             results.append(model)
         }
-        await rig.cache.asked(1)
+        await rig.cache.waitForReads(1)
         provider.setData(toNil ? nil : .named(1, "newer"))
-        rig.cache.answer("ParentModel:1", ParentModel.named(1, "old"))
+        rig.cache.reply("ParentModel:1", ParentModel.named(1, "old"))
         await rig.flush()
         #expect(results.count == 1 && results[0]?.name == (toNil ? nil : "newer"))
         #expect(provider.data?.name == (toNil ? nil : "newer") && delegate.calls == 0)
     }
 
-    @Test("an error that is answered after a newer set is no error any more") func errorAfterSet()
-        async
-    {
+    @Test("An error after a newer set is not reported")
+    func errorAfterSet() async {
         let provider = rig.single()
         var result: (ParentModel?, (any Error)?)
         provider.fetchDataFromCache(withCacheKey: "ParentModel:1") { result = ($0, $1) }
-        await rig.cache.asked(1)
+        await rig.cache.waitForReads(1)
         provider.setData(.named(1, "set"))
-        rig.cache.answer("ParentModel:1", nil, error: CacheFailure())
+        rig.cache.reply("ParentModel:1", nil, error: CacheFailure())
         await rig.flush()
         #expect(result.0?.name == "set" && result.1 == nil)
     }
 
     //  main                        cache
     //  fetch 1, fetch 2
-    //                              answers 2
-    //                              answers 1: the past
+    //                              replies 2
+    //                              replies 1: the past
     @Test(
-        "of two fetches the later one counts, in whatever order they are answered",
+        "Of two single fetches the later one counts, whatever the order of replies",
         arguments: [false, true])
     func twoFetches(reversed: Bool) async {
         let provider = rig.single()
@@ -57,9 +56,9 @@ struct SingleRaceTests {
                 results.append(model?.id)
             }
         }
-        await rig.cache.asked(2)
+        await rig.cache.waitForReads(2)
         for id in reversed ? [2, 1] : [1, 2] {
-            rig.cache.answer("ParentModel:\(id)", ParentModel.named(id, ""))
+            rig.cache.reply("ParentModel:\(id)", ParentModel.named(id, ""))
             let count = results.count
             await until { results.count > count }
         }
@@ -71,18 +70,18 @@ struct SingleRaceTests {
     //  fetch 1
     //                              reads 1 with child 3 "old"
     //  post child 3 "new"
-    //                              answers
+    //                              replies
     @Test(
-        "an update posted while the cache reads an older tree is caught up with",
+        "A fetched model catches up with updates during the read",
         arguments: [false, true])
     func caughtUp(delivered: Bool) async {
         let provider = rig.single(ParentModel.self, delegate)
         provider.fetchDataFromCache(withCacheKey: "ParentModel:1") { _, _ in }
-        await rig.cache.asked(1)
+        await rig.cache.waitForReads(1)
         rig.manager.updateModel(ChildModel.row(3, "newer"), context: "older")
         rig.manager.updateModel(ChildModel.row(3, "newest"), context: "context")
         if delivered { await rig.manager.consistencyManager.flush() }
-        rig.cache.answer("ParentModel:1", ParentModel(id: 1, requiredChild: .row(3, "old")))
+        rig.cache.reply("ParentModel:1", ParentModel(id: 1, requiredChild: .row(3, "old")))
         await rig.flush()
         #expect(
             provider.data?.requiredChild.name == "newest" && delegate.contexts.last == "context")
@@ -92,19 +91,21 @@ struct SingleRaceTests {
     //  fetch 1
     //                              reads 1
     //  delete 1, or its child
-    //                              answers
-    @Test("what is deleted while it is fetched is not shown for long", arguments: [false, true])
+    //                              replies
+    @Test(
+        "A model that is deleted during its fetch is deleted in the provider",
+        arguments: [false, true])
     func deletedWhileFetching(byChild: Bool) async {
         let provider = rig.single(ParentModel.self, delegate)
         provider.fetchDataFromCache(withCacheKey: "ParentModel:1") { _, _ in }
-        await rig.cache.asked(1)
+        await rig.cache.waitForReads(1)
         if byChild {
             rig.manager.deleteModel(ChildModel.row(3))
         } else {
             rig.manager.deleteModel(ParentModel(id: 1))
         }
         await rig.manager.consistencyManager.flush()
-        rig.cache.answer("ParentModel:1", ParentModel(id: 1, requiredChild: .row(3)))
+        rig.cache.reply("ParentModel:1", ParentModel(id: 1, requiredChild: .row(3)))
         await rig.flush()
         #expect(provider.data == nil)
     }
@@ -112,19 +113,19 @@ struct SingleRaceTests {
     //  main                        consistency manager
     //  shows 1 with child 3
     //  post child 3 "new"
-    //                              asks what is shown: child 3 "old"
+    //                              reads what is shown: child 3 "old"
     //  another version of 1 comes from the cache
-    //                              has made the first version anew: it is not that which is shown
-    @Test("an update that was made for another version does not bring that back", arguments: 0..<20)
+    //                              has rebuilt the first version, which is not shown any more
+    @Test("An update for another version does not restore that version", arguments: 0..<20)
     func otherVersion(_ round: Int) async {
         let provider = rig.single(ParentModel.self, delegate)
         provider.setData(ParentModel(id: 1, name: "first", requiredChild: .row(3, "old")))
         await rig.manager.consistencyManager.flush()
         provider.fetchDataFromCache(withCacheKey: "front page") { _, _ in }
-        await rig.cache.asked(1)
+        await rig.cache.waitForReads(1)
         rig.manager.updateModel(ChildModel.row(3, "new"))
         for _ in 0..<round { await Task.yield() }
-        rig.cache.answer(
+        rig.cache.reply(
             "front page", ParentModel(id: 1, name: "second", requiredChild: .row(3, "old")))
         await rig.flush()
         #expect(provider.data == ParentModel(id: 1, name: "second", requiredChild: .row(3, "new")))
@@ -132,12 +133,11 @@ struct SingleRaceTests {
 
     //  any thread                  main                        cache
     //  post 1, save 1 ...
-    //                              fetch: between the two of one of them
+    //                              fetch: between post and save
     //                                                          reads 1 before it is saved, or after
-    //                              catches up, or need not
-    @Test("a fetch in the midst of updates from another thread misses none") func fetchAmidUpdates()
-        async throws
-    {
+    //                              catches up if necessary
+    @Test("A fetch during concurrent updates misses none")
+    func fetchAmidUpdates() async throws {
         let rig = Rig()
         let manager = rig.manager
         manager.updateModel(ChildModel.row(1, "first"))
@@ -155,8 +155,9 @@ struct SingleRaceTests {
 
     //  any thread                  main
     //  post, post, ...             set, delete, ...
-    //                              all of it delivered: memory is what the cache is
-    @Test("updates from many threads leave memory and cache equal") func manyThreads() async {
+    //                              everything delivered: memory and cache agree
+    @Test("Concurrent updates leave memory and cache equal")
+    func manyThreads() async {
         let rig = Rig()
         let (provider, list) = (
             rig.single(ChildModel.self), await rig.collection("key", of: ChildModel.self)

@@ -3,11 +3,11 @@ import EspalierModels
 import EspalierProviders
 import Testing
 
-@MainActor @Suite("a single provider, fetched")
+@MainActor @Suite("A single provider is fetched")
 struct FetchingTests {
     let rig = Rig()
 
-    /// What the completion was called with.
+    /// The arguments of the completion.
     private func fetch(
         _ provider: DataProvider<ParentModel>, _ key: String?, listen: Bool = false,
         context: String? = nil
@@ -21,7 +21,8 @@ struct FetchingTests {
         }
     }
 
-    @Test("a hit is shown, the delegate not called, the cache given the context") func hit() async {
+    @Test("A hit is shown without a call of the delegate, and the cache gets the context")
+    func hit() async {
         rig.cache.put(ParentModel.named(1, "cached"))
         let delegate = Delegate()
         let provider = rig.single(ParentModel.self, delegate)
@@ -30,7 +31,8 @@ struct FetchingTests {
         #expect(delegate.calls == 0 && rig.cache.contexts == ["context"])
     }
 
-    @Test("what was fetched is kept consistent") func listens() async {
+    @Test("A fetched model is kept consistent")
+    func listens() async {
         rig.cache.put(ParentModel.named(1, "cached"))
         let provider = rig.single()
         _ = await fetch(provider, "ParentModel:1")
@@ -39,10 +41,8 @@ struct FetchingTests {
         #expect(provider.data?.name == "new")
     }
 
-    @Test("a miss is neither model nor error, and an error is handed on; then a fetch asks again")
-    func missThenHit()
-        async
-    {
+    @Test("A miss has neither model nor error, an error is reported, and both read again")
+    func missThenHit() async {
         let provider = rig.single()
         var (model, error) = await fetch(provider, "ParentModel:1")
         #expect(model == nil && error == nil && provider.data == nil)
@@ -55,14 +55,16 @@ struct FetchingTests {
         #expect(model?.name == "cached" && error == nil && rig.cache.count("get") == 3)
     }
 
-    @Test("a miss leaves what is shown") func missLeaves() async {
+    @Test("A miss keeps the shown model")
+    func missLeaves() async {
         let provider = rig.single()
         provider.setData(.named(1, "shown"))
         let (model, error) = await fetch(provider, "ParentModel:2")
         #expect(model == nil && error == nil && provider.data?.name == "shown")
     }
 
-    @Test("a fetch of what is shown completes at once, and asks nobody") func shown() async {
+    @Test("A fetch of the shown model completes at once, and reads nothing")
+    func shown() async {
         let provider = rig.single()
         provider.setData(.named(1, "a"))
         var result: ParentModel?
@@ -72,7 +74,8 @@ struct FetchingTests {
         #expect(rig.cache.count("get") == 0)
     }
 
-    @Test("two fetches one after the other ask once") func twice() async {
+    @Test("Two fetches in sequence read once")
+    func twice() async {
         rig.cache.put(ParentModel.named(1, "cached"))
         let provider = rig.single()
         _ = await fetch(provider, "ParentModel:1")
@@ -80,7 +83,8 @@ struct FetchingTests {
         #expect(model?.name == "cached" && error == nil && rig.cache.count("get") == 1)
     }
 
-    @Test("without key the cache goes by the context, each time") func withoutKey() async {
+    @Test("A single fetch without key passes the context to the cache each time")
+    func withoutKey() async {
         rig.cache.state.withLock {
             $0.byContext = ["a": ParentModel.named(1, "by a"), "b": ParentModel.named(2, "by b")]
         }
@@ -90,7 +94,7 @@ struct FetchingTests {
         #expect(rig.cache.calls == ["get nil", "get nil"])
     }
 
-    @Test("under a key that is not the identifier, a model is found and kept consistent")
+    @Test("A model under a key other than its identifier is found and kept consistent")
     func otherKey() async {
         rig.cache.put(ParentModel.named(1, "cached"), "front page")
         let provider = rig.single()
@@ -100,14 +104,14 @@ struct FetchingTests {
         #expect(provider.data?.name == "new")
     }
 
-    @Test("a model of another type is a miss") func otherType() async {
+    @Test("A model of another type is a miss")
+    func otherType() async {
         rig.cache.put(ChildModel.row(1), "key")
         #expect(await fetch(rig.single(), "key").0 == nil)
     }
 
-    @Test("with await: a hit is returned, a miss is nil, an error is thrown") func async()
-        async throws
-    {
+    @Test("An awaited fetch returns a hit, returns nil for a miss, and throws an error")
+    func async() async throws {
         rig.cache.put(ParentModel.named(1, "cached"))
         rig.cache.fail("broken", CacheFailure())
         #expect(try await rig.single().fetch("ParentModel:1")?.name == "cached")
@@ -115,10 +119,8 @@ struct FetchingTests {
         await #expect(throws: CacheFailure()) { try await rig.single().fetch("broken") }
     }
 
-    @Test("the manager asks the cache for whoever asks it, and saves without telling anyone")
-    func managersFunctions()
-        async
-    {
+    @Test("The manager reads and saves without notifying providers")
+    func managersFunctions() async {
         let delegate = Delegate()
         let provider = rig.single(ParentModel.self, delegate)
         provider.setData(.named(1, "shown"), updateCache: false)

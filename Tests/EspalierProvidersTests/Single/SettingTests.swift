@@ -3,11 +3,12 @@ import EspalierModels
 import EspalierProviders
 import Testing
 
-@MainActor @Suite("a single provider, set")
+@MainActor @Suite("A single provider is set")
 struct SettingTests {
     let rig = Rig()
 
-    @Test("data is shown at once; nil shows nothing and deletes nothing") func set() async {
+    @Test("A model is shown at once, and nil shows nothing and deletes nothing")
+    func set() async {
         let provider = rig.single()
         #expect(provider.data == nil)
         provider.setData(.named(1, "a"))
@@ -18,24 +19,24 @@ struct SettingTests {
         #expect(rig.cache.calls == ["set ParentModel:1"])
     }
 
-    @Test("data is cached under its identifier, with the context") func caching() async {
+    @Test("A model is saved under its identifier with the context")
+    func caching() async {
         rig.single().setData(.named(1, "a"), context: "context")
         await rig.flush()
         #expect(rig.cache.calls == ["set ParentModel:1"] && rig.cache.contexts == ["context"])
         #expect(rig.cache.model("ParentModel:1") == ParentModel.named(1, "a"))
     }
 
-    @Test("data is not cached if the caller says so, nor without identifier") func notCaching()
-        async
-    {
+    @Test("A model is not saved if the caller declines, or without identifier")
+    func notCaching() async {
         rig.single().setData(.named(1, "a"), updateCache: false)
         rig.single(ChildModel.self).setData(.row(nil, "inline"))
         await rig.flush()
         #expect(rig.cache.calls == [])
     }
 
-    @Test("the own delegate is not called, the others are, with the context") func delegates() async
-    {
+    @Test("The other delegates are called with the context, but not the provider's own")
+    func delegates() async {
         let (delegate, other) = (Delegate(), Delegate())
         let (a, b) = (rig.single(ParentModel.self, delegate), rig.single(ParentModel.self, other))
         a.setData(.named(1, "initial"), context: "wrong")
@@ -45,7 +46,8 @@ struct SettingTests {
         #expect(a.data?.name == "new" && delegate.contexts == ["context"] && other.calls == 0)
     }
 
-    @Test("an equal model calls nobody") func equal() async {
+    @Test("An equal model notifies no delegate")
+    func equal() async {
         let (delegate, other) = (Delegate(), Delegate())
         let (a, b) = (rig.single(ParentModel.self, delegate), rig.single(ParentModel.self, other))
         a.setData(.named(1, "same"))
@@ -54,7 +56,8 @@ struct SettingTests {
         #expect(delegate.calls == 0 && other.calls == 0)
     }
 
-    @Test("a child that two trees share is updated in both") func subtree() async {
+    @Test("A child that two trees share is updated in both")
+    func subtree() async {
         let delegate = Delegate()
         let (a, b) = (rig.single(ParentModel.self, delegate), rig.single())
         a.setData(
@@ -66,7 +69,8 @@ struct SettingTests {
         #expect(delegate.contexts == ["context"])
     }
 
-    @Test("an older update never overwrites what was set after it") func olderUpdate() async {
+    @Test("An older update never overwrites a model that was set after it")
+    func olderUpdate() async {
         let (delegate, other) = (Delegate(), Delegate())
         let (a, b) = (rig.single(ParentModel.self, delegate), rig.single(ParentModel.self, other))
         a.setData(.named(1, "initial"), updateCache: false)
@@ -77,7 +81,7 @@ struct SettingTests {
         #expect(delegate.calls == 0 && other.contexts == ["context"])
     }
 
-    @Test("an update of what was shown before does not touch what is shown now")
+    @Test("An update of a model that was shown before does not change the current one")
     func identityChanged() async {
         let delegate = Delegate()
         let provider = rig.single(ParentModel.self, delegate)
@@ -89,7 +93,7 @@ struct SettingTests {
         #expect(provider.data == .named(2, "b") && delegate.calls == 0)
     }
 
-    @Test("projections of one identifier are merged into each other, and only if something changes")
+    @Test("Projections of one identifier are merged, and only if something changes")
     func projections() async {
         let (fullDelegate, delegate) = (Delegate(), Delegate())
         let full = rig.single(FullChildModel.self, fullDelegate)
@@ -107,7 +111,8 @@ struct SettingTests {
         #expect(full.data == nil && short.data == nil)
     }
 
-    @Test("providers touched by one update have the same age") func lastUpdated() async {
+    @Test("Providers that one update changes have the same age")
+    func lastUpdated() async {
         let (a, b) = (rig.single(), await rig.collection())
         #expect(a.lastUpdated == .zero && b.lastUpdated == .zero)
         a.setData(.named(1, "a"))
@@ -120,7 +125,7 @@ struct SettingTests {
                 && b.lastUpdated.after(before.1))
     }
 
-    @Test("setting data in a delegate works, and the streams have both changes")
+    @Test("A delegate may set data, and the sequences get both changes")
     func settingInDelegate() async {
         let provider = rig.single()
         let delegate = Delegate()
@@ -141,13 +146,12 @@ struct SettingTests {
     }
 }
 
-@MainActor @Suite("a single provider, deleted")
+@MainActor @Suite("A single provider's model is deleted")
 struct DeletingTests {
     let rig = Rig()
 
-    @Test("a deleted model is nil, and deleted from the cache once, with the context") func model()
-        async
-    {
+    @Test("A deleted model becomes nil, and is deleted from the cache once with the context")
+    func model() async {
         let delegate = Delegate()
         let provider = rig.single(ParentModel.self, delegate)
         provider.setData(.named(1, "a"), updateCache: false, context: "wrong")
@@ -157,7 +161,8 @@ struct DeletingTests {
         #expect(rig.cache.calls == ["delete ParentModel:1"] && rig.cache.contexts == ["context"])
     }
 
-    @Test("a deleted optional child leaves its place") func optionalChild() async {
+    @Test("A deleted optional child becomes nil in its parent")
+    func optionalChild() async {
         let delegate = Delegate()
         let provider = rig.single(ParentModel.self, delegate)
         provider.setData(ParentModel(id: 1, name: "a", otherChildren: [.row(2), .row(3)]))
@@ -167,7 +172,8 @@ struct DeletingTests {
         #expect(delegate.contexts == ["context"])
     }
 
-    @Test("a deleted required child takes its parent along") func requiredChild() async {
+    @Test("A deleted required child deletes its parent")
+    func requiredChild() async {
         let delegate = Delegate()
         let provider = rig.single(ParentModel.self, delegate)
         provider.setData(ParentModel(id: 1, requiredChild: .row(3)), updateCache: false)
@@ -176,9 +182,8 @@ struct DeletingTests {
         #expect(provider.data == nil && delegate.contexts == ["context"] && rig.cache.calls == [])
     }
 
-    @Test("a model without identifier is deleted from the cache alone") func withoutIdentifier()
-        async
-    {
+    @Test("A model without identifier is deleted from the cache only")
+    func withoutIdentifier() async {
         let provider = rig.single(ChildModel.self)
         provider.setData(.row(nil, "inline"))
         rig.manager.deleteModel(ChildModel.row(nil, "inline"))

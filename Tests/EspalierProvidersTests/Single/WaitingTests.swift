@@ -3,7 +3,7 @@ import EspalierModels
 import EspalierProviders
 import Testing
 
-@MainActor @Suite("a single provider that waits for a model")
+@MainActor @Suite("A single provider waits for a model")
 struct WaitingTests {
     let rig = Rig()
     let delegate = Delegate()
@@ -14,8 +14,8 @@ struct WaitingTests {
         return provider
     }
 
-    @Test("takes the first model of its identifier, and goes on with it") func byIdentifier() async
-    {
+    @Test("A waiting provider shows the first model of its identifier, and its updates")
+    func byIdentifier() async {
         let provider = waiting()
         #expect(provider.modelIdentifier == "ParentModel:1" && provider.data == nil)
         rig.manager.updateModel(ParentModel.named(2, "other"))
@@ -27,8 +27,8 @@ struct WaitingTests {
         #expect(provider.data?.name == "second" && delegate.contexts == ["context", "later"])
     }
 
-    @Test("takes a model that comes as a child of another, or in a collection") func asChild() async
-    {
+    @Test("A waiting provider shows a model that arrives as a child, or in a collection")
+    func asChild() async {
         let provider = rig.single(ChildModel.self, delegate)
         provider.modelIdentifier = "ChildModel:5"
         rig.single().setData(ParentModel(id: 1, requiredChild: .row(5, "child")))
@@ -41,7 +41,7 @@ struct WaitingTests {
         #expect(other.data?.name == "element")
     }
 
-    @Test("an identifier is ignored while there is a model, and forgotten when set to nil")
+    @Test("Setting modelIdentifier has no effect with a model, and nil ends the wait")
     func setter() async {
         let provider = rig.single(ParentModel.self, delegate)
         provider.setData(.named(2, "shown"))
@@ -54,7 +54,8 @@ struct WaitingTests {
         #expect(provider.data?.id == 2 && other.data == nil && delegate.calls == 0)
     }
 
-    @Test("a fetch that misses waits, if it is to listen") func byFetch() async throws {
+    @Test("A fetch that misses waits if it is to listen")
+    func byFetch() async throws {
         let (listening, deaf) = (rig.single(ParentModel.self, delegate), rig.single())
         var misses = 0
         listening.fetchDataFromCache(withCacheKey: "ParentModel:1", listenToModelIdentifier: true) {
@@ -73,7 +74,7 @@ struct WaitingTests {
         #expect(listening.data?.name == "new" && deaf.data == nil && delegate.calls == 1)
     }
 
-    @Test("a model made while the cache looks for it is not overwritten by what the cache finds")
+    @Test("A model that is posted during a read is not overwritten by the reply")
     func madeMeanwhile() async {
         let rig = Rig(HeldCache())
         let provider = rig.single(ParentModel.self, delegate)
@@ -82,17 +83,18 @@ struct WaitingTests {
             model, _ in
             result = model
         }
-        await rig.cache.asked(1)
+        await rig.cache.waitForReads(1)
         rig.manager.updateModel(
             ParentModel.named(1, "made"), updateCache: false, context: "context")
         await rig.manager.consistencyManager.flush()
         #expect(provider.data?.name == "made" && delegate.contexts == ["context"])
-        rig.cache.answer("ParentModel:1", ParentModel.named(1, "old"))
+        rig.cache.reply("ParentModel:1", ParentModel.named(1, "old"))
         await rig.flush()
         #expect(result?.name == "made" && provider.data?.name == "made")
     }
 
-    @Test("a deletion while waiting changes nothing") func deletedWhileWaiting() async {
+    @Test("A deletion while waiting changes nothing")
+    func deletedWhileWaiting() async {
         let provider = waiting()
         rig.manager.deleteModel(ParentModel(id: 1))
         await rig.flush()
@@ -102,9 +104,7 @@ struct WaitingTests {
         #expect(provider.data?.name == "a")
     }
 
-    @Test(
-        "goes on waiting when its model is deleted, itself or by a child, and takes it when it is made again"
-    )
+    @Test("A provider whose model is deleted waits for it again")
     func deletedAfterwards() async {
         let provider = waiting()
         rig.manager.updateModel(ParentModel(id: 1, name: "a", requiredChild: .row(3)))
@@ -122,9 +122,8 @@ struct WaitingTests {
                 && delegate.contexts == [nil, "gone", nil, "gone again", "c"])
     }
 
-    @Test("a model of another type is not taken; one of its own type later is") func otherType()
-        async
-    {
+    @Test("A waiting provider ignores a model of another type")
+    func otherType() async {
         let provider = rig.single(FullChildModel.self, delegate)
         provider.modelIdentifier = "ChildModel:1"
         rig.manager.updateModel(ChildModel.row(1, "short"))
@@ -135,7 +134,8 @@ struct WaitingTests {
         #expect(provider.data?.name == "full")
     }
 
-    @Test("paused, it takes the model when it is resumed, in one call") func paused() async {
+    @Test("A paused provider shows the awaited model in one call when it is resumed")
+    func paused() async {
         let provider = waiting()
         provider.isPaused = true
         rig.manager.updateModel(
@@ -154,7 +154,7 @@ struct WaitingTests {
     }
 
     @Test(
-        "paused, it does not show what came and was deleted meanwhile, and waits on",
+        "A paused provider does not show a model that arrived and was deleted, and waits on",
         arguments: [false, true])
     func pausedDeleted(byChild: Bool) async {
         let provider = waiting()
@@ -177,9 +177,8 @@ struct WaitingTests {
         #expect(provider.data?.name == "b")
     }
 
-    @Test("paused, what came, went and came again is shown as it came last") func pausedAgain()
-        async
-    {
+    @Test("A paused provider shows the latest version of a model that came, went and came again")
+    func pausedAgain() async {
         let provider = waiting()
         provider.isPaused = true
         rig.manager.updateModel(ParentModel.named(1, "a"))
@@ -191,7 +190,7 @@ struct WaitingTests {
         #expect(provider.data?.name == "b" && delegate.contexts == ["b"])
     }
 
-    @Test("paused, what came is forgotten when something is set, or something else waited for")
+    @Test("A paused provider drops an awaited model when something else is set or awaited")
     func forgotten() async {
         let (set, moved) = (waiting(), waiting())
         for provider in [set, moved] { provider.isPaused = true }
@@ -210,7 +209,8 @@ struct WaitingTests {
         #expect(set.data == nil && moved.data == nil && delegate.calls == 1)
     }
 
-    @Test("in a batch, the batch is told when the model comes") func inBatch() async {
+    @Test("A batch is notified when an awaited model arrives")
+    func inBatch() async {
         let provider = waiting()
         let batch = BatchDataProviderListener(
             dataProviders: [provider], dataModelManager: rig.manager)
@@ -225,11 +225,10 @@ struct WaitingTests {
     //  main                                    consistency manager
     //  post parent 1 with child 3 "old"
     //  post child 3 "new"
-    //                                          parent 1: the provider takes it
-    //                                          child 3: the provider has to be listening by now
-    @Test("an update right behind the model it waited for is not lost") func updateRightBehind()
-        async
-    {
+    //                                          parent 1: the provider shows it
+    //                                          child 3: the provider must be listening by now
+    @Test("An update right after the awaited model is not lost")
+    func updateRightBehind() async {
         let provider = waiting()
         rig.manager.updateModel(ParentModel(id: 1, requiredChild: .row(3, "old")))
         rig.manager.updateModel(ChildModel.row(3, "new"))

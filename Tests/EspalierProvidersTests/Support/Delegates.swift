@@ -1,7 +1,7 @@
 import EspalierConsistency
 import EspalierProviders
 
-/// A delegate of everything, which notes what it is told, and does what a test says.
+/// A delegate of every kind, which records its calls and runs a closure of the test.
 @MainActor
 final class Delegate: DataProviderDelegate, CollectionDataProviderDelegate,
     BatchDataProviderListenerDelegate
@@ -9,7 +9,7 @@ final class Delegate: DataProviderDelegate, CollectionDataProviderDelegate,
     var contexts: [String?] = []
     var changes: [CollectionChange] = []
     var touched: [[ObjectIdentifier]] = []
-    /// Done whenever something is told.
+    /// Runs after each call.
     var onCall: () -> Void = {}
 
     var calls: Int { contexts.count }
@@ -40,7 +40,7 @@ final class Delegate: DataProviderDelegate, CollectionDataProviderDelegate,
     }
 }
 
-/// A delegate that shows a collection by the steps it is told, as a table does.
+/// A delegate that shows a collection by the steps that it gets, as a table does.
 @MainActor
 final class MirrorDelegate<Element>: CollectionDataProviderDelegate {
     var elements: [Element] = []

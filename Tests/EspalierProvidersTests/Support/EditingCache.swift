@@ -1,18 +1,19 @@
 import EspalierModels
 
-/// A cache that stores collections as lists of identifiers and takes edits, as the engine does. A
-/// test may have it answer something else, or hold its answers back.
+/// A cache that stores collections as lists of identifiers and accepts edits, as the engine does. A
+/// test can set its replies, or hold them back.
 final class EditingCache: CollectionCacheDelegate {
     struct State {
         var models: [String: any SimpleModel] = [:]
         var collections: [String: [any SimpleModel]] = [:]
         var calls: [String] = []
-        /// What the next edits are answered with, without being applied.
+        /// The outcomes of the next edits, which are not applied.
         var outcomes: [CollectionEditOutcome] = []
         var isHolding = false
         var held: [@Sendable () -> Void] = []
 
-        /// Each node once, as the engine does: of several versions in one write the first counts.
+        /// Stores each node once, as the engine does: the first of several versions in one write
+        /// counts.
         mutating func store(_ new: [any SimpleModel]) {
             for model in new.reversed() {
                 if let key = model.modelIdentifier { models[key] = model }
@@ -41,7 +42,7 @@ final class EditingCache: CollectionCacheDelegate {
         state.withLock { $0.outcomes += outcomes }
     }
 
-    /// Gives all answers that are held, the latest first if `reversed`.
+    /// Sends all replies that are held, the latest first if `reversed`.
     func release(reversed: Bool = false) {
         let held = state.withLock { state in
             defer { state.held = [] }
@@ -51,8 +52,8 @@ final class EditingCache: CollectionCacheDelegate {
     }
 
     func editCollection(
-        _ edit: CollectionEdit, forKey cacheKey: String, expecting neighbours: CollectionNeighbours,
-        context: Any?,
+        _ edit: CollectionEdit<any SimpleModel>, forKey cacheKey: String,
+        expecting neighbours: CollectionNeighbours, context: Any?,
         completion: @escaping @Sendable (CollectionEditOutcome) -> Void
     ) {
         let (outcome, isHeld) = state.withLock { state -> (CollectionEditOutcome, Bool) in
@@ -61,7 +62,7 @@ final class EditingCache: CollectionCacheDelegate {
                 state.outcomes.isEmpty
                 ? Self.apply(edit, to: &state.collections[cacheKey], neighbours)
                 : state.outcomes.removeFirst()
-            if case .applied = outcome { state.store(edit.models) }
+            if case .applied = outcome { state.store(edit.elements) }
             if state.isHolding { state.held.append { completion(outcome) } }
             return (outcome, state.isHolding)
         }
@@ -69,20 +70,17 @@ final class EditingCache: CollectionCacheDelegate {
     }
 
     private static func apply(
-        _ edit: CollectionEdit, to stored: inout [any SimpleModel]?,
+        _ edit: CollectionEdit<any SimpleModel>, to stored: inout [any SimpleModel]?,
         _ neighbours: CollectionNeighbours
     ) -> CollectionEditOutcome {
         var list = stored ?? []
-        if case .append = edit {
+        if edit.range == nil {
             if stored == nil, neighbours.count > 0 { return .outOfDate }
         } else if stored == nil {
             return .outOfDate
         }
-        let index =
-            switch edit {
-            case .insert(_, let index), .update(_, let index), .remove(let index): index
-            case .append: list.count
-            }
+        let range = edit.range ?? list.count..<list.count
+        let index = range.lowerBound
         func identifier(_ index: Int) -> String? {
             list.indices.contains(index) ? list[index].modelIdentifier : nil
         }
@@ -90,12 +88,7 @@ final class EditingCache: CollectionCacheDelegate {
             count: list.count, previous: identifier(index - 1), current: identifier(index),
             next: identifier(index + 1))
         guard found == neighbours else { return .outOfDate }
-        switch edit {
-        case .insert(let models, let index): list.insert(contentsOf: models, at: index)
-        case .append(let models): list += models
-        case .update(let model, let index): list[index] = model
-        case .remove(let index): list.remove(at: index)
-        }
+        list.replaceSubrange(range, with: edit.elements)
         stored = list
         return .applied
     }
@@ -140,17 +133,6 @@ final class EditingCache: CollectionCacheDelegate {
             for (name, list) in state.collections {
                 state.collections[name] = list.filter { $0.modelIdentifier != key }
             }
-        }
-    }
-}
-
-extension CollectionEdit {
-    /// What it puts in.
-    fileprivate var models: [any SimpleModel] {
-        switch self {
-        case .insert(let models, _), .append(let models): models
-        case .update(let model, _): [model]
-        case .remove: []
         }
     }
 }

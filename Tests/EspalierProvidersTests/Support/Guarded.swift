@@ -2,10 +2,9 @@ import Foundation
 
 var isMainThread: Bool { Thread.isMainThread }
 
-/// A value that any thread may change, one at a time. Not a `Mutex`, which the thread sanitizer
-/// does not know.
+/// A value that any thread may change. Not a `Mutex`, which the thread sanitizer does not know.
 final class Guarded<Value>: @unchecked Sendable {
-    // `@unchecked`: the lock is held whenever the value is touched.
+    // `@unchecked`: the value is accessed only under the lock.
     private let lock = NSLock()
     private var value: Value
 

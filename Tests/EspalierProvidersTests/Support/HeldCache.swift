@@ -1,15 +1,15 @@
 import EspalierModels
 import Testing
 
-/// A cache that answers when a test says so, in any order, as often as it says.
+/// A cache that replies when a test tells it to, in any order and any number of times.
 ///
 ///     let cache = HeldCache()
 ///     provider.fetchDataFromCache(withCacheKey: "k") { ... }
-///     await cache.asked(1)
-///     cache.answer("k", model)
+///     await cache.waitForReads(1)
+///     cache.reply("k", model)
 final class HeldCache: CacheDelegate {
     private struct State {
-        var asked = 0
+        var reads = 0
         var held: [String: [@Sendable ([any SimpleModel]?, (any Error)?) -> Void]] = [:]
         var calls: [String] = []
     }
@@ -17,18 +17,20 @@ final class HeldCache: CacheDelegate {
 
     var calls: [String] { state.withLock { $0.calls } }
 
-    /// Returns when so many reads have been asked for since the beginning.
-    func asked(_ count: Int) async { await until { self.state.withLock { $0.asked >= count } } }
-
-    /// PendingReplies the oldest read of `key` that is held; `again` leaves it held, to be answered
-    /// once more.
-    func answer(
-        _ key: String, _ model: (any SimpleModel)?, error: (any Error)? = nil, again: Bool = false
-    ) {
-        answer(key, all: model.map { [$0] }, error: error, again: again)
+    /// Waits until the total number of reads is `count`.
+    func waitForReads(_ count: Int) async {
+        await until { self.state.withLock { $0.reads >= count } }
     }
 
-    func answer(
+    /// Replies to the oldest read of `key` that is held. With `again` the read stays held, so that
+    /// the cache can reply once more.
+    func reply(
+        _ key: String, _ model: (any SimpleModel)?, error: (any Error)? = nil, again: Bool = false
+    ) {
+        reply(key, all: model.map { [$0] }, error: error, again: again)
+    }
+
+    func reply(
         _ key: String, all: [any SimpleModel]?, error: (any Error)? = nil, again: Bool = false
     ) {
         let completion = state.withLock { state in
@@ -39,7 +41,7 @@ final class HeldCache: CacheDelegate {
         completion?(all, error)
     }
 
-    /// Lets go of all reads without an answer.
+    /// Releases all reads without a reply.
     func drop() { state.withLock { $0.held = [:] } }
 
     private func hold(
@@ -47,7 +49,7 @@ final class HeldCache: CacheDelegate {
     ) {
         state.withLock { state in
             state.held[key ?? "nil", default: []].append(completion)
-            state.asked += 1
+            state.reads += 1
         }
     }
 
@@ -66,14 +68,14 @@ final class HeldCache: CacheDelegate {
     }
 
     func setModel(_ model: any SimpleModel, forKey cacheKey: String, context: Any?) {
-        note("set \(cacheKey)")
+        record("set \(cacheKey)")
     }
     func setCollection(_ collection: [any SimpleModel], forKey cacheKey: String, context: Any?) {
-        note("set all \(cacheKey) \(collection.map { $0.modelIdentifier ?? "-" })")
+        record("set all \(cacheKey) \(collection.map { $0.modelIdentifier ?? "-" })")
     }
     func deleteModel(_ model: any SimpleModel, forKey cacheKey: String?, context: Any?) {
-        note("delete \(cacheKey ?? "nil")")
+        record("delete \(cacheKey ?? "nil")")
     }
 
-    private func note(_ call: String) { state.withLock { $0.calls.append(call) } }
+    private func record(_ call: String) { state.withLock { $0.calls.append(call) } }
 }

@@ -1,18 +1,18 @@
 import EspalierModels
 
-/// A cache of whole models under their keys, as apps write them, that notes the calls it gets.
+/// A cache of whole models under their keys, as apps write them, which records its calls.
 final class MemoryCache: CacheDelegate {
     struct State: Sendable {
         var models: [String: any SimpleModel] = [:]
         var collections: [String: [any SimpleModel]] = [:]
         var calls: [String] = []
         var contexts: [String?] = []
-        /// What reads of a key end with.
+        /// The errors of reads, by key.
         var errors: [String: any Error] = [:]
-        /// What a read without key finds, by its context.
+        /// The replies to reads without key, by context.
         var byContext: [String: any SimpleModel] = [:]
 
-        mutating func note(_ call: String, _ context: Any?) {
+        mutating func record(_ call: String, _ context: Any?) {
             calls.append(call)
             contexts.append(context as? String)
         }
@@ -44,7 +44,7 @@ final class MemoryCache: CacheDelegate {
         completion: @escaping @Sendable (T?, (any Error)?) -> Void
     ) {
         let (model, error) = state.withLock { state -> (T?, (any Error)?) in
-            state.note("get \(cacheKey ?? "nil")", context)
+            state.record("get \(cacheKey ?? "nil")", context)
             guard let cacheKey else {
                 return ((context as? String).flatMap { state.byContext[$0] as? T }, nil)
             }
@@ -56,7 +56,7 @@ final class MemoryCache: CacheDelegate {
 
     func setModel(_ model: any SimpleModel, forKey cacheKey: String, context: Any?) {
         state.withLock { state in
-            state.note("set \(cacheKey)", context)
+            state.record("set \(cacheKey)", context)
             state.models[cacheKey] = model
         }
     }
@@ -66,7 +66,7 @@ final class MemoryCache: CacheDelegate {
         completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
     ) {
         let (collection, error) = state.withLock { state -> ([T]?, (any Error)?) in
-            state.note("get all \(cacheKey ?? "nil")", context)
+            state.record("get all \(cacheKey ?? "nil")", context)
             guard let cacheKey else {
                 return (
                     (context as? String).flatMap { state.byContext[$0] as? T }.map { [$0] }, nil
@@ -80,14 +80,14 @@ final class MemoryCache: CacheDelegate {
 
     func setCollection(_ collection: [any SimpleModel], forKey cacheKey: String, context: Any?) {
         state.withLock { state in
-            state.note("set all \(cacheKey)", context)
+            state.record("set all \(cacheKey)", context)
             state.collections[cacheKey] = collection
         }
     }
 
     func deleteModel(_ model: any SimpleModel, forKey cacheKey: String?, context: Any?) {
         state.withLock { state in
-            state.note("delete \(cacheKey ?? "nil")", context)
+            state.record("delete \(cacheKey ?? "nil")", context)
             if let cacheKey { state.models[cacheKey] = nil }
         }
     }

@@ -2,7 +2,7 @@ import EspalierModels
 import EspalierProviders
 import Testing
 
-/// A manager over a cache, and providers of it.
+/// A manager over a cache, and its providers.
 @MainActor
 struct Rig<Cache: CacheDelegate> {
     let cache: Cache
@@ -21,7 +21,7 @@ struct Rig<Cache: CacheDelegate> {
         return provider
     }
 
-    /// A provider of the collection under `key`, of which it has fetched what there is.
+    /// Returns a provider that has fetched the collection under `key`.
     func collection<T: SimpleModel>(
         _ key: String? = nil, of type: T.Type = ParentModel.self,
         _ delegate: (any CollectionDataProviderDelegate)? = nil
@@ -39,7 +39,7 @@ extension Rig where Cache == MemoryCache {
     init() { self.init(MemoryCache()) }
 }
 
-/// Returns when `condition` holds; records an issue if that takes too long.
+/// Waits until `condition` holds; records an issue if that takes too long.
 @MainActor
 func until(
     _ condition: @MainActor () -> Bool, sourceLocation: SourceLocation = #_sourceLocation
@@ -47,7 +47,9 @@ func until(
     let start = ContinuousClock.now
     while !condition() {
         guard ContinuousClock.now - start < .seconds(10) else {
-            Issue.record("It did not come about.", sourceLocation: sourceLocation)
+            Issue.record(
+                "The condition did not become true within 10 seconds.",
+                sourceLocation: sourceLocation)
             return
         }
         try? await Task.sleep(for: .milliseconds(1))

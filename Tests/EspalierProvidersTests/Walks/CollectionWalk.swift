@@ -4,14 +4,14 @@ import EspalierProviders
 import EspalierTestSupport
 import Testing
 
-/// Providers of one key, on a walk of random edits, updates and deletions, beside a plain array
-/// that says what they have to show.
+/// A walk of random edits, updates and deletions of providers with one key, compared with an array
+/// that contains the expected elements.
 @MainActor
 final class CollectionWalk<Cache: CacheDelegate> {
     typealias Provider = CollectionDataProvider<ChildModel>
 
-    /// A provider with a table that knows it by the steps its delegate is told, and one that knows
-    /// it by differences.
+    /// A provider with two tables: one applies the steps that the delegate gets, and the other the
+    /// differences.
     @MainActor
     final class Screen {
         let provider: Provider
@@ -33,14 +33,14 @@ final class CollectionWalk<Cache: CacheDelegate> {
     let manager: DataModelManager
     private(set) var screens: [Screen] = []
     private var random: SeededGenerator
-    /// What all that are not paused show when everything is delivered.
+    /// The elements of all providers that are not paused, after delivery.
     private(set) var expected: [ChildModel] = []
     private var single: DataProvider<ChildModel>
     private var expectedSingle: ChildModel?
     private var number = 0
 
-    /// Whether paused providers edit, too. Then it is the first provider, never paused, that says
-    /// what is expected: all agree.
+    /// Whether paused providers edit too. The expected elements are then those of the first
+    /// provider, which is never paused.
     private let pausedEdit: Bool
 
     init(_ cache: Cache, seed: UInt64, pausedEdit: Bool = false) {
@@ -75,11 +75,11 @@ final class CollectionWalk<Cache: CacheDelegate> {
         return ChildModel(id: id ?? Int.random(in: 0..<8, using: &random), name: "\(number)")
     }
 
-    /// What an update of a model does to what is expected.
+    /// Applies the update of a model to the expected elements.
     private func apply(_ models: [ChildModel]) {
         var seen: Set<Int> = []
         for model in models {
-            // Of one identifier in one update the first counts.
+            // The first version of an identifier in one update counts.
             guard let id = model.id, seen.insert(id).inserted else { continue }
             expected = expected.map { $0.id == id ? model : $0 }
             if expectedSingle?.id == id { expectedSingle = model }
@@ -123,8 +123,8 @@ final class CollectionWalk<Cache: CacheDelegate> {
         }
     }
 
-    /// One that shows what is there, unless paused ones edit, too: what that does depends on what
-    /// they show.
+    /// Returns a provider that shows the current elements. If paused providers edit too, it is any
+    /// provider.
     private func author() -> Screen? {
         screens.filter { pausedEdit || !$0.provider.isPaused }.randomElement(using: &random)
     }
@@ -142,8 +142,8 @@ final class CollectionWalk<Cache: CacheDelegate> {
         let way = Int.random(in: 0..<4, using: &random)
         let index = Int.random(in: 0...count, using: &random)
         let new = (0..<(way == 2 ? 1 : Int.random(in: 1...2, using: &random))).map { _ in next() }
-        // What is deleted is gone here, and is still shown until it is delivered: edits go by what
-        // is shown.
+        // A deleted element is gone here, but shown until the deletion is delivered. Edits refer to
+        // the shown elements.
         let settled = pausedEdit || provider.data.map(\.id) == expected.map(\.id)
         if pausedEdit { expected = provider.data }
         switch way {
@@ -194,8 +194,8 @@ final class CollectionWalk<Cache: CacheDelegate> {
     }
 }
 
-/// A table that goes by the steps of a delegate alone, and asks for an element only where a step
-/// says that it is new.
+/// A table that applies the steps of a delegate only, and reads an element only where a step says
+/// that it is new.
 @MainActor
 final class StepTable: CollectionDataProviderDelegate {
     private(set) var elements: [ChildModel] = []
@@ -206,7 +206,7 @@ final class StepTable: CollectionDataProviderDelegate {
         reload()
     }
 
-    /// After an own edit.
+    /// Applies the provider's own edit.
     func reload() { elements = provider.data }
 
     func collectionDataProviderHasUpdatedData<T>(

@@ -2,23 +2,23 @@ import EspalierModels
 import EspalierProviders
 import Testing
 
-@MainActor @Suite("providers of one key, on random walks")
+@MainActor @Suite("Providers of one key agree on random walks")
 struct CollectionWalkTests {
     @Test(
-        "show what a plain array says, tell it in exact steps, and store it",
+        "Providers show what an array contains, report exact steps, and save it",
         arguments: 0..<40 as Range<UInt64>)
     func plainCache(_ seed: UInt64) async {
         let walk = CollectionWalk(MemoryCache(), seed: seed)
         await walk.run(rounds: 20)
-        // Its elements are as they were when the list was last saved: a cache of whole models knows
-        // no better.
+        // The elements are those of the last save of the list: a cache of whole models stores
+        // nothing else.
         #expect(
             (walk.cache.collection("key", ChildModel.self) ?? []).map(\.id)
                 == walk.expected.map(\.id))
     }
 
     @Test(
-        "a cache that takes edits has them in the same order", arguments: 100..<140 as Range<UInt64>
+        "A cache that accepts edits gets them in order", arguments: 100..<140 as Range<UInt64>
     )
     func editingCache(_ seed: UInt64) async {
         let walk = CollectionWalk(EditingCache(), seed: seed)
@@ -28,7 +28,9 @@ struct CollectionWalkTests {
                 == walk.expected.map(\.id))
     }
 
-    @Test("agree, also when paused ones edit what they show", arguments: 300..<340 as Range<UInt64>)
+    @Test(
+        "Providers agree even if paused ones edit what they show",
+        arguments: 300..<340 as Range<UInt64>)
     func pausedEdit(_ seed: UInt64) async {
         let walk = CollectionWalk(EditingCache(), seed: seed, pausedEdit: true)
         await walk.run(rounds: 20)
@@ -38,7 +40,7 @@ struct CollectionWalkTests {
     }
 
     @Test(
-        "a cache that fails now and then has caught up after the next edit",
+        "A cache that fails at times has caught up after the next edit",
         arguments: 200..<210 as Range<UInt64>)
     func failingCache(_ seed: UInt64) async {
         let cache = EditingCache()

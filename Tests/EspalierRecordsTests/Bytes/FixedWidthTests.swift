@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Bytes are written big-endian and read back, never past the end")
 struct FixedWidthTests {
-    @Test("integers of every width, at their limits")
+    @Test("Integers of every width are read as written, at their limits")
     func integers() throws {
         func check<I: FixedWidthInteger & BitwiseCopyable>(_ type: I.Type) throws {
             for value in [I.min, I.max, 0, 1, I.max / 2, I.min / 2] {
@@ -32,7 +32,7 @@ struct FixedWidthTests {
         try check(Int64.self)
     }
 
-    @Test("an empty run has nothing to read")
+    @Test("An empty run of bytes has nothing to read")
     func empty() throws {
         try reading([]) { reader in
             #expect(reader.isAtEnd)
@@ -48,7 +48,7 @@ struct FixedWidthTests {
         }
     }
 
-    @Test("negative and overlong counts are refused", arguments: [Int.min, -1, 4, Int.max])
+    @Test("Negative and overlong counts are refused", arguments: [Int.min, -1, 4, Int.max])
     func counts(count: Int) throws {
         try reading([1, 2, 3]) { reader in
             #expect(throws: FormatError.truncated) { try reader.skip(count) }
@@ -58,7 +58,7 @@ struct FixedWidthTests {
         }
     }
 
-    @Test("a limited reader sees nothing behind its end")
+    @Test("A limited reader reads nothing behind its end")
     func limited() throws {
         try reading([1, 2, 3]) { reader in
             var limited = reader.limited(to: 2)
@@ -68,7 +68,7 @@ struct FixedWidthTests {
     }
 
     @Test(
-        "text has to be UTF-8",
+        "Text that is not UTF-8 is refused",
         arguments: [
             [0x80], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82],
         ])
@@ -80,7 +80,7 @@ struct FixedWidthTests {
         }
     }
 
-    @Test("matching compares bytes and moves on either way")
+    @Test("Matching compares bytes and moves on either way")
     func matching() throws {
         let composed = "\u{E9}", decomposed = "e\u{301}"
         try reading(Array(composed.utf8)) { reader in

@@ -6,7 +6,9 @@ struct VarintTests {
     static let boundaries: [UInt64] =
         (0..<64).flatMap { [UInt64(1) << $0, (UInt64(1) << $0) - 1] } + [.max, .max - 1]
 
-    @Test("every width boundary is read back in the bytes it needs", arguments: boundaries)
+    @Test(
+        "A variable-length integer at every boundary is read from the bytes it needs",
+        arguments: boundaries)
     func unsigned(value: UInt64) throws {
         let bytes = written { $0.append(varint: value) }
         #expect(bytes.count == max(1, (64 - value.leadingZeroBitCount + 6) / 7))
@@ -18,7 +20,9 @@ struct VarintTests {
         }
     }
 
-    @Test("signed ones too, small ones of either sign in one byte", arguments: boundaries)
+    @Test(
+        "A signed variable-length integer is read as written, and takes one byte if small",
+        arguments: boundaries)
     func signed(value: UInt64) throws {
         for value in [Int64(bitPattern: value), 0 &- Int64(bitPattern: value)] {
             let bytes = written { $0.append(signedVarint: value) }
@@ -28,7 +32,7 @@ struct VarintTests {
     }
 
     @Test(
-        "longer forms and numbers over 64 bits are refused",
+        "Longer forms of integers and numbers over 64 bits are refused",
         arguments: [
             [0x80, 0x00], [0xFF, 0x80, 0x00], [UInt8](repeating: 0x80, count: 9) + [0x02],
             [UInt8](repeating: 0xFF, count: 10) + [0x01], [UInt8](repeating: 0x80, count: 12),
@@ -42,7 +46,7 @@ struct VarintTests {
         }
     }
 
-    @Test("a count is never more than what is left can hold")
+    @Test("A count beyond the bytes left is refused")
     func counts() throws {
         let bytes = written {
             $0.append(varint: 4)

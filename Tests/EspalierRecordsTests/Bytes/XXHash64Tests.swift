@@ -1,7 +1,7 @@
 import EspalierRecords
 import Testing
 
-/// The published vectors are those of xxHash's own sanity check; the others were made once with
+/// The published vectors are those of xxHash's own sanity check. The others were computed once with
 /// `xxhsum -H64` 0.8.1.
 @Suite("XXH64 is the one of the specification")
 struct XXHash64Tests {
@@ -16,7 +16,7 @@ struct XXHash64Tests {
     static let seed: UInt64 = 2_654_435_761
 
     @Test(
-        "the published vectors",
+        "XXH64 gives the published values of its specification",
         arguments: [
             (0, 0, 0xEF46_DB37_51D8_E999), (0, seed, 0xAC75_FDA2_929B_17EF),
             (1, 0, 0x4FCE_394C_C889_52D8),
@@ -29,7 +29,7 @@ struct XXHash64Tests {
     }
 
     @Test(
-        "every path through the tail",
+        "XXH64 gives the values of xxhsum for every length of the tail",
         arguments: [
             (1, 0x1f25_c8d0_bc1f_4bb6), (3, 0x31d2_363f_52e5_64c9), (4, 0x9bb6_4b7d_66ee_9fda),
             (5, 0xc760_8efd_db70_51fe), (7, 0x9a7b_1499_59ce_60d8), (8, 0xdab9_9d95_c6f9_0092),
@@ -45,7 +45,7 @@ struct XXHash64Tests {
             XXHash64.hash((0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + 3) }) == expected)
     }
 
-    @Test("text hashes as its bytes")
+    @Test("XXH64 of text is that of its bytes")
     func text() throws {
         #expect(XXHash64.hash(Array("abc".utf8)) == 0x44bc_2cf5_ad77_0999)
         #expect(
@@ -53,7 +53,7 @@ struct XXHash64Tests {
                 == 0xfbce_a83c_8a37_8bf1)
     }
 
-    @Test("writer and reader take the same check of the same bytes, wherever they start")
+    @Test("Writer and reader compute the same check of the same bytes, wherever they start")
     func readerAndWriter() throws {
         let bytes = Self.sanityBuffer
         for start in [0, 1, 7, 40, 101] {

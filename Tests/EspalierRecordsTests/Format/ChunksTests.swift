@@ -10,7 +10,7 @@ struct ChunksTests {
         [RecordLayout.version, 1] + (2..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     }
 
-    /// Joins as a store would: the first chunk says how many there are.
+    /// Joins chunks as a store does: the first chunk holds their number.
     func join(_ chunks: [[UInt8]]) throws -> [UInt8] {
         guard let count = try taken(chunks[0], { try Chunks.count(&$0) }) else { return chunks[0] }
         guard count == chunks.count else { throw FormatError.truncated }
@@ -24,7 +24,7 @@ struct ChunksTests {
     }
 
     @Test(
-        "every length around the limits",
+        "Records of every length around the limits are cut and joined again",
         arguments: [2, 99, 100, 101, 159, 160, 161, 239, 240, 241, 320, 321, 5_000, 100_000])
     func lengths(count: Int) throws {
         let record = Self.record(of: count)
@@ -37,7 +37,7 @@ struct ChunksTests {
         #expect(layout.storedBytes == chunks.reduce(0) { $0 + $1.count })
     }
 
-    @Test("every length of two chunks, and every limit that leaves room")
+    @Test("Two chunks of every length are joined again, for every limit that leaves room")
     func everyLength() throws {
         for count in 2..<300 {
             #expect(
@@ -51,7 +51,7 @@ struct ChunksTests {
         }
     }
 
-    @Test("a chunk in another's place is found, in the same record or another")
+    @Test("A chunk in another's place fails its check, in the same record or another")
     func swapped() throws {
         let record = Self.record(of: 400)
         let chunks = Chunks.split(record, handle: handle, limit: Self.limit)
@@ -70,7 +70,7 @@ struct ChunksTests {
         }
     }
 
-    @Test("every flipped byte, and every missing end, of every chunk is found")
+    @Test("Every flipped byte and every missing end of every chunk is found")
     func damaged() throws {
         let chunks = Chunks.split(Self.record(of: 250), handle: handle, limit: Self.limit)
         for number in chunks.indices {

@@ -10,7 +10,7 @@ struct RecordDamageTests {
         RecordLayoutTests.build(Handle(1_000), .none, children: []),
     ]
 
-    @Test("every change of every single byte", arguments: samples)
+    @Test("Every change of every single byte of a record is found", arguments: samples)
     func everyByte(sample: [UInt8]) {
         for position in sample.indices {
             for flip in UInt8(1)...255 {
@@ -23,7 +23,7 @@ struct RecordDamageTests {
         }
     }
 
-    @Test("every end cut off, and bytes added", arguments: samples)
+    @Test("A record that is too short or too long is refused", arguments: samples)
     func lengths(sample: [UInt8]) {
         for count in sample.indices {
             #expect(throws: (any Error).self) {
@@ -34,14 +34,14 @@ struct RecordDamageTests {
         #expect(throws: (any Error).self) { try RecordLayoutTests.parse([0] + sample) }
     }
 
-    @Test("a record in another's place")
+    @Test("A record in another's place fails its check")
     func misplaced() throws {
         #expect(throws: FormatError.checkFailed) {
             try RecordLayoutTests.parse(RecordLayoutTests.build(), Handle(1_001))
         }
     }
 
-    @Test("a shape's number that now means another shape")
+    @Test("A record fails its check when its shape's number means another shape")
     func otherShape() {
         let other = Shape(type: "Person", fields: ["friends", "name"])
         #expect(throws: FormatError.checkFailed) {
@@ -51,7 +51,7 @@ struct RecordDamageTests {
         }
     }
 
-    @Test("the check for damage does fail on none: the undamaged record is read")
+    @Test("The undamaged record is read")
     func canary() throws {
         for sample in Self.samples {
             #expect(throws: Never.self) { try RecordLayoutTests.parse(sample) }
@@ -59,7 +59,7 @@ struct RecordDamageTests {
     }
 
     @Test(
-        "in the middle of a tree, every flipped byte makes the read a miss and never a wrong tree")
+        "Every flipped byte inside a tree makes the read a miss and never a wrong tree")
     func inATree() throws {
         let source = DictionaryRecordSource()
         let child = TreeModel.filled(.node, "node:2", ["number": .scalar(.integer(7))])
@@ -74,7 +74,7 @@ struct RecordDamageTests {
                     Issue.record("byte \(position) of \(handle) was not found")
                     continue
                 }
-                // The version is the first byte: what it says now is newer.
+                // The first byte is the version: a change may make it a newer one.
                 #expect(
                     reason.name == (position == 0 ? "newerVersion" : "damaged"), "byte \(position)")
             }

@@ -25,7 +25,7 @@ struct RecordLayoutTests {
         try taken(bytes) { try Record(reading: &$0, handle: handle) { $0 == 3 ? shape : nil } }
     }
 
-    @Test("with a shape from the table, one of its own, and none")
+    @Test("A record is read as it was built, with a shape from the table, one of its own, or none")
     func roundTrip() throws {
         for reference in [
             RecordLayout.ShapeReference.number(3, Self.shape), .own(Self.shape), .none,
@@ -43,7 +43,7 @@ struct RecordLayoutTests {
         #expect(try Self.parse(Self.build(Handle(1_000), .own(Self.shape))).hasOwnShape)
     }
 
-    @Test("children far away, the record itself, and the ends of the handles")
+    @Test("A record may have itself, far records and those at the ends of the handles as children")
     func children() throws {
         let children = [Handle(0), Handle(.max), Handle(1_000), Handle(1), Handle(1 << 63)]
         for handle in [Handle(0), Handle(1_000), Handle(.max), Handle(1 << 63)] {
@@ -54,7 +54,7 @@ struct RecordLayoutTests {
         #expect(try Self.parse(Self.build(children: many)).children == many)
     }
 
-    @Test("every name space", arguments: NameSpace.allCases)
+    @Test("A record of every name space is read as it was built", arguments: NameSpace.allCases)
     func nameSpaces(nameSpace: NameSpace) throws {
         let bytes = RecordLayout.build(
             handle: Handle(5), nameSpace: nameSpace, shape: .none, children: [],
@@ -62,7 +62,7 @@ struct RecordLayoutTests {
         #expect(try Self.parse(bytes, Handle(5)).nameSpace == nameSpace)
     }
 
-    @Test("unknown extensions are skipped")
+    @Test("Unknown extensions of a record are skipped")
     func extensions() throws {
         let plain = Self.build()
         let head = [plain[0], plain[1] | RecordLayout.Flag.extensions, 3, 9, 9, 9]
@@ -77,7 +77,7 @@ struct RecordLayoutTests {
         #expect(try Self.parse(bytes).identifier == "Person:1")
     }
 
-    @Test("unknown versions, name spaces and shapes, and a compressed payload, are told by name")
+    @Test("Unknown versions, name spaces, shapes and compression are errors of their own")
     func unknown() throws {
         var bytes = Self.build()
         bytes[0] = 2

@@ -36,13 +36,13 @@ struct RecordValueTests {
         ),
     ]
 
-    @Test("each kind of value", arguments: cases)
+    @Test("Each kind of value is read and written without its type", arguments: cases)
     func kinds(value: RecordValue, bytes: [UInt8]) throws {
         #expect(try takenWhole(bytes) { try RecordValue(reading: &$0) } == value)
         #expect(written { $0.append(value) } == bytes)
     }
 
-    @Test("a map keeps its entries in order")
+    @Test("A map keeps its entries in order")
     func map() throws {
         let bytes = try encoded(["b": 1, "a": 2])
         try reading(bytes) { reader in
@@ -55,7 +55,7 @@ struct RecordValueTests {
     }
 
     @Test(
-        "children and wide integers of a width that is never written are refused",
+        "Children and wide integers of a width that is never written are refused",
         arguments: [UInt8(1), 3, 4])
     func unknownWidths(type: UInt8) {
         #expect {

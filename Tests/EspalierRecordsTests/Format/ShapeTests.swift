@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Shapes are values that mean the same in every process")
 struct ShapeTests {
-    @Test("fingerprints never change: they are part of every record's check")
+    @Test("The fingerprints of shapes never change")
     func fingerprints() {
         #expect(Shape.none.fingerprint == Self.expected[0])
         #expect(Shape(type: "Person", fields: ["name", "age"]).fingerprint == Self.expected[1])
@@ -13,10 +13,10 @@ struct ShapeTests {
         #expect(two.fingerprint == Self.expected[2])
     }
 
-    // Made once with `xxhsum -H64` from the descriptions.
+    // Computed once with `xxhsum -H64` from the descriptions.
     static let expected: [UInt64] = [0x9AABA41FFA2DA101, 0x45E17259F5221ED9, 0xD466CF794B8D25C6]
 
-    @Test("names, order, types and declarers tell shapes apart")
+    @Test("Shapes differ by their names, order, types and declarers")
     func differences() {
         let shapes = [
             Shape(type: "A", fields: ["a", "b"]), Shape(type: "A", fields: ["b", "a"]),
@@ -35,7 +35,7 @@ struct ShapeTests {
         #expect(Shape(type: "A", fields: ["a", "b"]) == shapes[0])
     }
 
-    @Test("a description is read back, and no byte less will do")
+    @Test("A shape is read from its description, and from no byte less")
     func description() throws {
         let many = Shape(
             types: (0..<64).map { "Type \($0)" },
@@ -56,7 +56,7 @@ struct ShapeTests {
         }
     }
 
-    @Test("a description with a name twice, or too many types, is refused")
+    @Test("A description with a name twice or too many types is refused")
     func malformed() {
         let twice = Shape(
             types: ["A"], fields: [.init(name: "a", declarers: 1), .init(name: "a", declarers: 1)])
@@ -73,7 +73,7 @@ struct ShapeTests {
         }
     }
 
-    @Test("a field is found by its bytes, in its slot and out of order")
+    @Test("A field of a shape is found by its bytes, in its slot and out of order")
     func slots() {
         let shape = Shape(type: "A", fields: ["a", "\u{E9}", "b"])
         #expect(shape.slot(of: "b") == 2)
@@ -86,7 +86,7 @@ struct ShapeTests {
         #expect(!Shape(type: "A", fields: ["e"]).holds("e\u{301}", at: 0))
     }
 
-    @Test("a type declares the fields that carry its bit")
+    @Test("A type declares the fields that carry its bit")
     func declarers() {
         let shape = Shape(
             types: ["A", "B"],

@@ -5,7 +5,7 @@ import Testing
 @Suite("Every value has one form, the shortest")
 struct ShortestFormTests {
     @Test(
-        "integers take the fewest bytes at every boundary",
+        "Integers take the fewest bytes at every boundary",
         arguments: [
             (0, 1), (127, 1), (128, 2), (255, 2), (256, 3), (65_535, 3), (65_536, 5),
             (4_294_967_295, 5),
@@ -16,10 +16,10 @@ struct ShortestFormTests {
     func integers(value: Int64, count: Int) throws {
         let bytes = try encoded(value)
         #expect(bytes.count == count)
-        #expect(try takenWhole(bytes) { try $0.takeInteger(Int64.self) } == value)
+        #expect(try takenWhole(bytes) { try $0.readInteger(Int64.self) } == value)
     }
 
-    @Test("the type an integer had in Swift leaves no trace")
+    @Test("Equal integers of all Swift types are equal bytes")
     func integerTypes() throws {
         #expect(try encoded(Int8(5)) == encoded(UInt64(5)))
         #expect(try encoded(Int64(200)) == encoded(UInt8(200)))
@@ -28,11 +28,11 @@ struct ShortestFormTests {
         #expect(try encoded(UInt64.max) == encoded(UInt128(UInt64.max)))
     }
 
-    @Test("an integer is read as any type it fits, and as no other")
+    @Test("An integer is read as any type that it fits, and as no other")
     func narrowing() throws {
         func take<I: FixedWidthInteger>(_ type: I.Type, _ bytes: [UInt8]) throws -> I? {
             try ByteReader.reading(bytes) { reader in
-                let value = try reader.takeInteger(type)
+                let value = try reader.readInteger(type)
                 if value == nil { #expect(reader.position == 0) }
                 return value
             }
@@ -49,7 +49,7 @@ struct ShortestFormTests {
         #expect(try take(Int.self, encoded("text")) == nil)
     }
 
-    @Test("strings, bytes, arrays and maps step up their heads at the boundaries")
+    @Test("The heads of strings, bytes, arrays and maps grow at the boundaries of their widths")
     func heads() throws {
         for (count, head) in [
             (0, 1), (31, 1), (32, 2), (255, 2), (256, 3), (65_535, 3), (65_536, 5),
@@ -65,18 +65,18 @@ struct ShortestFormTests {
         }
     }
 
-    @Test("children step up at 256 and 65,536")
+    @Test("The ordinals of children grow at 256 and 65,536")
     func children() throws {
         for (ordinal, count) in [
             (0, 3), (255, 3), (256, 4), (65_535, 4), (65_536, 6), (Int(UInt32.max), 6),
         ] {
             let bytes = written { $0.append(child: ordinal) }
             #expect(bytes.count == count)
-            #expect(try taken(bytes) { try $0.takeChild() } == ordinal)
+            #expect(try taken(bytes) { try $0.readChild() } == ordinal)
         }
     }
 
-    @Test("sets and dictionaries are written in one order, whatever order they were made in")
+    @Test("Sets and dictionaries are written in one order, in whatever order they were filled")
     func order() throws {
         let names = (0..<50).map { "name \($0 * 37 % 50)" }
         let set = try encoded(Set(names))
@@ -92,7 +92,7 @@ struct ShortestFormTests {
         }
     }
 
-    @Test("floating-point values keep every bit")
+    @Test("Floating-point values keep every bit")
     func floats() throws {
         for value in [
             0, -0.0, .infinity, -.infinity, .nan, .leastNonzeroMagnitude, .greatestFiniteMagnitude,
@@ -101,10 +101,10 @@ struct ShortestFormTests {
             as [Double]
         {
             let bytes = try encoded(value)
-            #expect(try taken(bytes) { try $0.takeDouble() }?.bitPattern == value.bitPattern)
+            #expect(try taken(bytes) { try $0.readDouble() }?.bitPattern == value.bitPattern)
             let float = Float(value)
             #expect(
-                try taken(encoded(float)) { try $0.takeFloat() }?.bitPattern == float.bitPattern)
+                try taken(encoded(float)) { try $0.readFloat() }?.bitPattern == float.bitPattern)
         }
     }
 }

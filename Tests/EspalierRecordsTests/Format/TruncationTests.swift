@@ -37,7 +37,7 @@ struct TruncationTests {
         },
     ]
 
-    @Test("at every byte of every value", arguments: values)
+    @Test("A value that ends early at any byte throws", arguments: values)
     func everyByte(bytes: [UInt8]) throws {
         try reading(bytes) { reader in
             var copy = reader
@@ -58,7 +58,7 @@ struct TruncationTests {
         }
     }
 
-    @Test("a count far beyond the bytes costs no memory")
+    @Test("A count far beyond the bytes costs no memory")
     func hugeCounts() throws {
         for head in [
             [Wire.array32, 0xFF, 0xFF, 0xFF, 0xFF], [Wire.map32, 0xFF, 0xFF, 0xFF, 0xFF],
@@ -70,7 +70,7 @@ struct TruncationTests {
         }
     }
 
-    @Test("values nested without end are refused, not followed")
+    @Test("Values nested without end are refused")
     func nesting() throws {
         let bytes = [UInt8](repeating: 0x91, count: 100_000)
         try reading(bytes) { reader in
@@ -83,7 +83,7 @@ struct TruncationTests {
         }
     }
 
-    @Test("random bytes are read or refused by every function")
+    @Test("Random bytes are read or refused by every function")
     func randomBytes() throws {
         var random = SeededGenerator(seed: 11)
         for _ in 0..<20_000 {
@@ -102,11 +102,11 @@ struct TruncationTests {
 
     static let functions: [@Sendable (inout ByteReader) throws -> Void] = [
         { try $0.skipValue() }, { _ = try $0.kind() }, { _ = try RecordValue(reading: &$0) },
-        { _ = try $0.takeInteger(Int8.self) }, { _ = try $0.takeInteger(UInt128.self) },
-        { _ = try $0.takeString() },
-        { _ = try $0.takeBytes() }, { _ = try $0.takeChild() }, { _ = try $0.takeDecimal() },
-        { _ = try $0.takeArrayCount() }, { _ = try $0.takeMapCount() }, { _ = try $0.takeBool() },
-        { _ = try $0.takeFloat() }, { _ = try $0.takeDouble() }, { _ = try $0.takeNull() },
+        { _ = try $0.readInteger(Int8.self) }, { _ = try $0.readInteger(UInt128.self) },
+        { _ = try $0.readString() },
+        { _ = try $0.readBytes() }, { _ = try $0.readChild() }, { _ = try $0.readDecimal() },
+        { _ = try $0.readArrayCount() }, { _ = try $0.readMapCount() }, { _ = try $0.readBool() },
+        { _ = try $0.readFloat() }, { _ = try $0.readDouble() }, { _ = try $0.readNull() },
         { _ = try Shape.read(from: &$0) }, { _ = try Chunks.count(&$0) },
         { _ = try Record(reading: &$0, handle: Handle(1)) { _ in Shape.none } },
     ]

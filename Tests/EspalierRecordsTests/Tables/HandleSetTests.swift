@@ -7,7 +7,7 @@ struct HandleSetTests {
     private static let types = [Int.self, String.self, Leaf.self].map { ObjectIdentifier($0) }
 
     @Test(
-        "new, then known, and known as another where the type differs",
+        "A handle is new once, then known, and known as another where the type differs",
         arguments: [1, 7, 8, 9, 48, 49, 64, 10_000])
     func insertion(count: UInt64) {
         var set = HandleSet()
@@ -23,13 +23,15 @@ struct HandleSetTests {
         #expect(set.insert(Handle(count + 1), Self.types[0]) == .new)
     }
 
-    @Test("as a dictionary would say", arguments: 1...4 as ClosedRange<UInt64>)
+    @Test(
+        "A set of handles answers as a dictionary of handles and types does",
+        arguments: 1...4 as ClosedRange<UInt64>)
     func oracle(seed: UInt64) {
         var random = Steps(state: seed)
         var set = HandleSet()
         var known: [UInt64: ObjectIdentifier] = [:]
         for _ in 0..<10_000 {
-            // Small ones, ones that differ in high bits only, and any.
+            // Small handles, handles that differ only in high bits, and random ones.
             let number =
                 switch random.next() % 3 {
                 case 0: random.next() % 500 + 1
@@ -46,9 +48,9 @@ struct HandleSetTests {
         }
     }
 
-    @Test("handles that all start at one place are told apart")
+    @Test("Handles that hash to one slot are told apart")
     func crowded() {
-        // The product's bits above the twentieth are those of `number`.
+        // The bits of the product above the twentieth are those of `number`.
         let inverse = Self.inverse(of: 0x9E37_79B9_7F4A_7C15)
         let handles = (1...3_000 as ClosedRange<UInt64>).map { Handle(($0 << 44) &* inverse) }
         #expect(Set(handles).count == handles.count)
@@ -58,7 +60,7 @@ struct HandleSetTests {
         for handle in handles { #expect(set.insert(handle, Self.types[1]) == .knownAsOther) }
     }
 
-    /// By Newton's iteration: each step doubles the bits that are right.
+    /// Returns the inverse modulo 2^64 by Newton's iteration: each step doubles the correct bits.
     private static func inverse(of odd: UInt64) -> UInt64 {
         (0..<6).reduce(odd) { inverse, _ in inverse &* (2 &- odd &* inverse) }
     }

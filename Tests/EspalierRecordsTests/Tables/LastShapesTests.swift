@@ -4,7 +4,9 @@ import Testing
 
 @Suite("The last shape of each type, however many there are")
 struct LastShapesTests {
-    @Test("each type keeps its place and its shape", arguments: [1, 15, 16, 17, 18, 200])
+    @Test(
+        "Each type keeps its position and its last shape, however many types there are",
+        arguments: [1, 15, 16, 17, 18, 200])
     func places(count: Int) {
         var shapes = LastShapes()
         let types = (0..<count).map { "Type \($0)" }
@@ -25,7 +27,7 @@ struct LastShapesTests {
         #expect(shapes.place(of: "another") == count)
     }
 
-    @Test("a place that was given out is good after others were")
+    @Test("A type's position stays valid after others were added")
     func kept() {
         var shapes = LastShapes()
         let early = shapes.place(of: "early")
@@ -37,7 +39,7 @@ struct LastShapesTests {
     }
 
     @Test(
-        "nodes of more types than are searched, and of one name in two forms, have their own shapes"
+        "Nodes have their own shapes beyond the types that are searched, and for names in two forms"
     )
     func flattened() throws {
         let interner = ShapeInterner()
@@ -62,7 +64,7 @@ struct LastShapesTests {
     }
 
     @Test(
-        "a node has the shape of its own fields, whatever nodes of its type further down have",
+        "A node has the shape of its own fields, whatever nodes of its type below it have",
         arguments: [0, 1, 2])
     func nested(before: Int) throws {
         let flattener = Flattener()
@@ -84,7 +86,9 @@ struct LastShapesTests {
             ])
     }
 
-    @Test("two types whose names are one string in Swift are two", arguments: [0, 20])
+    @Test(
+        "Two types whose names are one string in Swift but differ in bytes are two types",
+        arguments: [0, 20])
     func canonicalEquivalence(others: Int) throws {
         let flattener = Flattener()
         for number in 0..<others {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A tree's nodes are found by the bytes of their identifiers")
 struct NodeTableTests {
-    /// A table with the drafts it refers to.
+    /// A table and the drafts to which it refers.
     private struct Nodes {
         var table = NodeTable()
         var drafts: [FlattenedTree.Entry] = []
@@ -14,11 +14,11 @@ struct NodeTableTests {
             return table.place(of: identifier, in: drafts).node
         }
 
-        /// The node of `identifier`, and whether it is new.
+        /// Returns the node of `identifier`, and whether it is new.
         mutating func add(_ identifier: String) -> (node: Int, isNew: Bool) {
             let place = table.place(of: identifier, in: drafts)
             if let node = place.node { return (node, false) }
-            table.take(place, for: drafts.count)
+            table.insert(drafts.count, at: place)
             drafts.append(
                 FlattenedTree.Entry(identifier: identifier, first: FlattenedTree.Part(type: 0)))
             return (drafts.count - 1, true)
@@ -26,7 +26,7 @@ struct NodeTableTests {
     }
 
     @Test(
-        "each is new once, and found from then on, as the table grows",
+        "Each identifier is new once, and found from then on as the table grows",
         arguments: [1, 31, 32, 33, 127, 128, 5_000])
     func growth(count: Int) {
         var nodes = Nodes()
@@ -40,7 +40,7 @@ struct NodeTableTests {
         #expect(nodes.node(of: "node:\(count)") == nil)
     }
 
-    @Test("composed and decomposed text are two nodes, and are found apart")
+    @Test("Composed and decomposed identifiers are two nodes in the table")
     func canonicalEquivalence() {
         var nodes = Nodes()
         for (index, text) in ["\u{E9}", "e\u{301}", "", "\0", "e", "\u{E9}\0"].enumerated() {
@@ -51,9 +51,11 @@ struct NodeTableTests {
         #expect(nodes.node(of: "") == 2)
     }
 
-    @Test("identifiers with one half hash are told apart", .timeLimit(.minutes(1)))
+    @Test(
+        "Identifiers whose stored half of the hash is the same are told apart",
+        .timeLimit(.minutes(1)))
     func collisions() throws {
-        // Which ones meet is drawn anew in each process: of 300,000 some ten pairs do.
+        // The colliding pairs differ by process: of 300,000 identifiers about ten pairs collide.
         var byHash: [UInt32: String] = [:]
         var pairs: [(String, String)] = []
         for number in 0..<300_000 {
@@ -78,7 +80,7 @@ struct NodeTableTests {
         }
     }
 
-    @Test("a flattener that is used again knows nothing of the last tree")
+    @Test("A flattener that is used again knows nothing of the last tree")
     func reuse() throws {
         let flattener = Flattener()
         for _ in 0..<3 {

@@ -2,15 +2,15 @@ import EspalierRecords
 import EspalierTestSupport
 import Testing
 
-/// What the oracle says in cases small enough to be checked by eye, and that comparing with it can
-/// fail.
+/// Cases of the oracle that are small enough to be checked by eye, and a check that the comparison
+/// with it can fail.
 @Suite("The oracle says what the design says")
 struct OracleCanaryTests {
     func node(_ id: String, _ number: Int64, _ values: [String: TreeValue] = [:]) -> TreeModel {
         .filled(.node, id, values.merging(["number": .scalar(.integer(number))]) { $1 })
     }
 
-    @Test("a re-created identifier does not reappear in old parents")
+    @Test("The oracle keeps a re-created identifier out of its old parents")
     func recreated() {
         var oracle = OracleStore()
         oracle.write(node("a", 1, ["next": .child(node("b", 2))]))
@@ -21,7 +21,7 @@ struct OracleCanaryTests {
         #expect(oracle.read("b", as: .node) == .hit(node("b", 3), isCut: false))
     }
 
-    @Test("a deletion climbs to the nearest place that can do without")
+    @Test("The oracle lets a deletion climb to the nearest place that can be left out")
     func climbing() {
         let owned = TreeModel.filled(
             .owned, "o", ["name": .scalar(.bool(true)), "owner": .child(node("b", 2))])
@@ -33,7 +33,7 @@ struct OracleCanaryTests {
         #expect(oracle.read("b", as: .node) == .miss(.notFound))
     }
 
-    @Test("replacing clears what the type declares, merging keeps what is not said")
+    @Test("The oracle's replace clears all declared fields, and its merge keeps those that are nil")
     func policies() {
         var oracle = OracleStore()
         let full = node("a", 1, ["title": .scalar(.string("t")), "next": .child(node("b", 2))])
@@ -51,7 +51,7 @@ struct OracleCanaryTests {
         #expect(oracle.read("b", as: .summary) == .miss(.undecodable))
     }
 
-    @Test("cycles are cut where they may be and a miss where they may not")
+    @Test("The oracle cuts a cycle where a field may be empty, and misses where it may not")
     func cycles() {
         var oracle = OracleStore()
         oracle.write(node("a", 1, ["next": .child(node("b", 2))]))
@@ -67,7 +67,7 @@ struct OracleCanaryTests {
         #expect(oracle.read("a", as: .node) == .miss(.cyclic))
     }
 
-    @Test("keys, collections, inline entries and losses")
+    @Test("The oracle reads keys, collections and inline entries, and misses lost records")
     func entries() {
         var oracle = OracleStore()
         let a = node("a", 1), b = node("b", 2)
@@ -94,7 +94,7 @@ struct OracleCanaryTests {
         #expect(oracle.readCollection("all", as: .node) == .miss(.notFound))
     }
 
-    @Test("an outcome agrees with what it says and with nothing else")
+    @Test("An outcome of the oracle agrees with that outcome of a read and with no other")
     func agreement() {
         let a = node("a", 1), b = node("b", 2)
         #expect(OracleOutcome.hit(a, isCut: false).agrees(with: .success(a)))
@@ -106,7 +106,7 @@ struct OracleCanaryTests {
     }
 
     @Test(
-        "comparing does find a store that resurrects, one that forgets to climb, and one that keeps a wrong child"
+        "Comparing finds a store that resurrects, does not climb, or has a wrong child"
     )
     func canary() throws {
         let tree = node("a", 1, ["next": .child(node("b", 2))])

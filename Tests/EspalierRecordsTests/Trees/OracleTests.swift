@@ -6,7 +6,7 @@ import Testing
 struct OracleTests {
     static let readKinds: [TreeKind] = [.node, .summary, .owned, .framed]
 
-    /// Every read of every identifier as every kind its family has.
+    /// Compares the reads of every identifier as every kind of its family.
     func expectAgreement(
         _ source: DictionaryRecordSource, _ oracle: OracleStore, _ context: () -> Comment
     ) {
@@ -16,15 +16,14 @@ struct OracleTests {
                 let expected = oracle.read(identifier.string, as: kind)
                 let result = source.read(identifier.string, as: kind)
                 if !expected.agrees(with: result) {
-                    Issue.record(
-                        "\(identifier) as \(kind), \(context())\nexpected \(expected)\nfound \(result)"
-                    )
+                    let read = "\(identifier) as \(kind), \(context())"
+                    Issue.record("\(read)\nexpected \(expected)\nfound \(result)")
                 }
             }
         }
     }
 
-    @Test("for every tree of up to three models with two names a family, cycles included")
+    @Test("Every tree of up to three models with two names a family reads as the oracle says")
     func conflictingTrees() throws {
         let count = try withEverySmallTree(upTo: 3, identifiers: .conflicting(names: 2)) { tree in
             let source = DictionaryRecordSource()
@@ -36,7 +35,7 @@ struct OracleTests {
         #expect(count == 452)
     }
 
-    @Test("for every tree, after every one of its nodes was deleted, or lost, or written again")
+    @Test("Every tree reads as the oracle says after each node was deleted, lost or written again")
     func deletedNodes() throws {
         try withEverySmallTree(upTo: 3) { tree in
             let identifiers = try DictionaryRecordSource.flatten(tree).nodes.map(\.identifier)
@@ -73,12 +72,15 @@ struct OracleTests {
         }
     }
 
-    @Test("through random histories of writes, merges, deletions and losses", arguments: 0..<40)
+    @Test(
+        "Random histories of writes, merges, deletions and losses read as the oracle says",
+        arguments: 0..<40)
     func histories(seed: Int) throws {
         try history(seed: seed, projections: 0)
     }
 
-    @Test("and where a record stands inside itself as another projection", arguments: 0..<40)
+    @Test(
+        "A record inside itself as another projection reads as the oracle says", arguments: 0..<40)
     func historiesWithProjections(seed: Int) throws {
         try history(seed: seed, projections: 1)
     }
@@ -112,7 +114,7 @@ struct OracleTests {
         }
     }
 
-    @Test("the hit says cut exactly when a back reference was left out")
+    @Test("A hit says that it is cut exactly when a back reference was left out")
     func cuts() throws {
         try withEverySmallTree(upTo: 3, identifiers: .conflicting(names: 1)) { tree in
             let source = DictionaryRecordSource()

@@ -11,13 +11,13 @@ struct RoundTripTests {
         if read != .success(tree) { Issue.record(comment() ?? "\(tree)\nread as \(read)") }
     }
 
-    @Test("every tree of up to four models", arguments: [1, 2, 3, 4])
+    @Test("Every tree of up to four models is read as it was written", arguments: [1, 2, 3, 4])
     func smallTrees(nodes: Int) throws {
         let count = try withEverySmallTree(upTo: nodes) { try expectRoundTrip($0) }
         #expect(count == [2, 17, 235, 4_327][nodes - 1])
     }
 
-    @Test("2,000 random trees")
+    @Test("Each of 2,000 random trees is read as it was written")
     func randomTrees() throws {
         var generator = TreeGenerator(SeededGenerator(seed: 1))
         for number in 0..<2_000 {
@@ -27,7 +27,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("many trees in one store, none in another's way")
+    @Test("Many trees in one store are each read as they were written")
     func manyTrees() throws {
         var generator = TreeGenerator(SeededGenerator(seed: 2))
         let trees = (0..<300).map { _ in generator.tree() }
@@ -38,7 +38,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("writing again what is stored changes no byte")
+    @Test("Writing a stored tree again changes no byte")
     func idempotent() throws {
         var generator = TreeGenerator(SeededGenerator(seed: 3))
         for policy in WritePolicy.allCases {
@@ -53,9 +53,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test(
-        "the generators make what they promise: shared, inline, deep and wide trees, and projections"
-    )
+    @Test("The generators make shared, inline, deep and wide trees, and projections")
     func variety() {
         var generator = TreeGenerator(SeededGenerator(seed: 4))
         let trees = (0..<200).map { number in
@@ -81,7 +79,7 @@ struct RoundTripTests {
         #expect(Set(models.joined().map(\.kind)) == Set(TreeKind.allCases))
     }
 
-    @Test("the comparison does fail: a tree with one scalar changed is not equal")
+    @Test("The comparison of trees fails for a tree with one scalar changed")
     func canary() throws {
         try withEverySmallTree(upTo: 2) { tree in
             let source = DictionaryRecordSource()
@@ -96,7 +94,7 @@ struct RoundTripTests {
 }
 
 extension TreeKnobs {
-    /// A different look for every number.
+    /// Returns a different form of trees for every number.
     static func varied(_ number: Int) -> TreeKnobs {
         var knobs = TreeKnobs()
         knobs.size = [5, 20, 60, 300][number % 4]

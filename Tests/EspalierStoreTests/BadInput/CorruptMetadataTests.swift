@@ -4,13 +4,16 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Books that damage has taken away, or led astray")
+@Suite("Corrupt or missing metadata")
 struct CorruptMetadataTests {
     private let anna = Person("p:1", "Anna")
     private let ben = Person("p:2", "Ben")
 
     @Test(
-        "without counters no handle is given out again: the next write goes into a new generation")
+        """
+        Without counters no handle is assigned twice, because the next write starts a new \
+        generation
+        """)
     func counters() throws {
         try withCache { cache in
             try cache.set(Message("m:1", from: anna, to: ben)).wait()
@@ -22,7 +25,7 @@ struct CorruptMetadataTests {
         }
     }
 
-    @Test("a cache without a format, but with records, is damaged and not new")
+    @Test("A cache that has records and no format is damaged, not new")
     func format() throws {
         let scratch = try Scratch()
         var cache = try scratch.open()
@@ -36,7 +39,7 @@ struct CorruptMetadataTests {
         cache.close()
     }
 
-    @Test("a key beyond all handles is no obstacle to new records")
+    @Test("A record key beyond all assigned handles does not prevent new records")
     func keyAhead() throws {
         try withCache(isDamaged: true) { cache in
             try cache.set(Message("m:1", from: anna, to: ben)).wait()
@@ -48,8 +51,7 @@ struct CorruptMetadataTests {
         }
     }
 
-    @Test(
-        "a lost record whose state is damaged stays lost: what refers to it is no tree without it")
+    @Test("A lost record whose state is damaged stays lost, and trees that contain it miss")
     func lostState() throws {
         try withCache { cache in
             try cache.set(Message("m:1", from: anna, to: ben)).wait()
@@ -60,7 +62,7 @@ struct CorruptMetadataTests {
             #expect(try cache.state(handle).flags.contains(.lost))
             try cache.tamper { try $0.put($1.state, handle.rawValue, [1, 2, 3, 4, 5, 6]) }
             #expect(cache.read(Message.self, "m:1") == nil)
-            // A write that counts everything anew.
+            // This write recounts all references.
             try cache.damage("p:3")
             try cache.set(Person("p:3", "Cem")).wait()
             #expect(cache.readOutcome(Message.self, "m:1").reason == .lost(path: "m:1.reader"))
@@ -69,18 +71,18 @@ struct CorruptMetadataTests {
         }
     }
 
-    @Test("without their list dictionaries are found again, and go with their last record")
+    @Test("Without their list, dictionaries are found again and removed with their last record")
     func dictionaries() throws {
         try withCache { cache in
             for number in 0..<400 {
                 cache.set(Person("p:\(number)", "Person number \(number) of the house on the hill"))
             }
             try cache.compact().wait()
-            let before = try cache.look { try DictionaryNumbers(loading: $0, $1).entries }
+            let before = try cache.look { try DictionaryTable(loading: $0, $1).entries }
             #expect(!before.isEmpty)
-            try cache.tamper { _ = try $0.delete($1.info, DictionaryNumbers.key) }
+            try cache.tamper { _ = try $0.delete($1.info, DictionaryTable.key) }
             try cache.set(Person("p:new", "new")).wait()
-            let after = try cache.look { try DictionaryNumbers(loading: $0, $1).entries }
+            let after = try cache.look { try DictionaryTable(loading: $0, $1).entries }
             #expect(
                 after.mapValues(\.recordCount).filter { $0.value > 0 }
                     == before.mapValues(\.recordCount).filter { $0.value > 0 })

@@ -4,13 +4,16 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Damage is a miss, and no obstacle to the next write")
+@Suite("Damage is a miss, and the next write repairs it")
 struct DamageTests {
     private let anna = Person("p:1", "Anna")
     private let ben = Person("p:2", "Ben")
 
     @Test(
-        "a damaged record is a miss of every tree that needs it, and is mended by the next write of it"
+        """
+        A damaged record is a miss of every tree that needs it, and the next write of it repairs \
+        it
+        """
     )
     func record() throws {
         try withCache { cache in
@@ -25,7 +28,7 @@ struct DamageTests {
         }
     }
 
-    @Test("what a damaged record referred to is counted anew when it is written over")
+    @Test("Overwriting a damaged record recounts the references that it had")
     func parent() throws {
         try withCache { cache in
             cache.set(Feed("f:1", messages: [Message("m:1", from: anna, to: ben)]))
@@ -39,7 +42,10 @@ struct DamageTests {
     }
 
     @Test(
-        "every byte of a record may be flipped: a miss or the same model, never a crash, never another one"
+        """
+        Flipping any byte of a record gives a miss or the same model, never a crash or another \
+        model
+        """
     )
     func everyByte() throws {
         try withCache { cache in
@@ -52,19 +58,22 @@ struct DamageTests {
                     var damaged = bytes
                     damaged[position] ^= 1 << UInt8(bit)
                     try cache.tamper { try $0.put($1.nodes, handle.rawValue, damaged) }
-                    #expect(cache.peek(Message.self, "m:1") == nil, "byte \(position), bit \(bit)")
+                    #expect(
+                        cache.read(Message.self, "m:1", access: .peek) == nil,
+                        "byte \(position), bit \(bit)")
                 }
                 try cache.tamper {
                     try $0.put($1.nodes, handle.rawValue, Array(bytes[..<position]))
                 }
-                #expect(cache.peek(Message.self, "m:1") == nil, "cut off at \(position)")
+                #expect(
+                    cache.read(Message.self, "m:1", access: .peek) == nil, "cut off at \(position)")
             }
             try cache.tamper { try $0.put($1.nodes, handle.rawValue, bytes) }
             #expect(cache.read(Message.self, "m:1") == message)
         }
     }
 
-    @Test("damaged chunks, first, middle or missing, go with the next write")
+    @Test("The next write of a record removes its damaged chunks, whether first, middle or missing")
     func chunks() throws {
         try withCache(.uncompressed) { cache in
             let long = Person("p:1", String(repeating: "t", count: 20_000))
@@ -88,7 +97,7 @@ struct DamageTests {
         }
     }
 
-    @Test("a damaged record can be deleted")
+    @Test("A damaged record can be deleted")
     func deleting() throws {
         try withCache { cache in
             cache.set(Message("m:1", from: anna, to: ben))
@@ -102,7 +111,7 @@ struct DamageTests {
     }
 
     @Test(
-        "keys and collections, damaged, are misses until they are set again",
+        "Damaged keys and collections are misses until they are set again",
         arguments: [NameSpace.key, .collection, .segment])
     func entries(nameSpace: NameSpace) throws {
         try withCache { cache in
@@ -130,7 +139,10 @@ struct DamageTests {
     }
 
     @Test(
-        "an index entry that leads to another record is a miss; writing and deleting leave that record alone"
+        """
+        An index entry that leads to another record is a miss, and writes and deletes leave that \
+        record alone
+        """
     )
     func misledIndex() throws {
         try withCache(isDamaged: true) { cache in
@@ -150,12 +162,12 @@ struct DamageTests {
                 cache.read(Message.self, "m:2")
                     == Message("m:2", from: Person("p:3", "new"), to: ben))
             #expect(cache.read(Person.self, "p:2") == ben)
-            // The records that lost their entries are all that is wrong.
+            // The only problems are the records that lost their index entries.
             #expect(try Set(cache.verify().problems.map(\.invariant)) == [4])
         }
     }
 
-    @Test("an index entry that leads to what has the same name in another name space is a miss")
+    @Test("An index entry that leads to a record of the same name in another name space is a miss")
     func misledToNamesake() throws {
         try withCache(isDamaged: true) { cache in
             cache.set(Leaflet(id: "x", text: "a leaflet"))
@@ -170,9 +182,11 @@ struct DamageTests {
                     }
                 }
                 let hits: [NameSpace: Bool] = [
-                    .node: cache.peek(Leaflet.self, "x") != nil,
-                    .key: cache.peekModelOutcome(Person.self, forKey: "x").value != nil,
-                    .collection: cache.peekCollectionOutcome(of: Person.self, forKey: "x").value
+                    .node: cache.read(Leaflet.self, "x", access: .peek) != nil,
+                    .key: cache.modelOutcome(Person.self, forKey: "x", access: .peek).value != nil,
+                    .collection: cache.collectionOutcome(
+                        of: Person.self, forKey: "x", access: .peek
+                    ).value
                         != nil,
                 ]
                 #expect(hits.filter(\.value).map(\.key) == [target])
@@ -180,7 +194,7 @@ struct DamageTests {
         }
     }
 
-    @Test("an index entry that is no handle is a miss, and is put right by the next write")
+    @Test("An index entry without a valid handle is a miss, and the next write repairs it")
     func brokenIndex() throws {
         try withCache(isDamaged: true) { cache in
             for bytes in [[], [1], [0, 0, 0, 0, 0, 0, 0, 0], Array(repeating: 0xFF, count: 8)]
@@ -201,7 +215,7 @@ struct DamageTests {
     }
 
     @Test(
-        "a damaged state entry is made anew by the next write that needs it",
+        "The next write that needs a damaged state entry replaces it",
         arguments: ["p:1", "p:2", "m:1", "r:1"])
     func state(identifier: String) throws {
         try withCache { cache in
@@ -219,7 +233,7 @@ struct DamageTests {
                 cache.read(Message.self, "m:2", consistency: .snapshot)
                     == (identifier == "p:2" ? nil : Message("m:2", from: anna)))
             #expect(try !cache.verify().isClean)
-            // Each touches one of them.
+            // Each write needs one of them.
             cache.set(Message("m:1", from: Person("p:9", "Zoe")))
             cache.set(Ring("r:1"))
             try cache.set(Ring("r:1", left: Ring("r:2", left: Ring("r:1")))).wait()
@@ -229,7 +243,10 @@ struct DamageTests {
     }
 
     @Test(
-        "a damaged shape is a miss of its records, after reopening at the latest, until they are written again"
+        """
+        Records of a damaged shape are misses, at the latest after reopening, until they are \
+        written again
+        """
     )
     func shapes() throws {
         let scratch = try Scratch()
@@ -243,12 +260,12 @@ struct DamageTests {
         #expect(cache.readOutcome(Person.self, "p:1").reason?.name == "damaged")
         #expect(code(cache.set(anna)) == nil)
         #expect(cache.read(Person.self, "p:1") == anna)
-        // The damaged entry itself stays: nobody knows who uses it.
+        // The damaged entry stays, because other records may use it.
         #expect(try cache.verify().problems.map(\.invariant) == [0])
         cache.close()
     }
 
-    @Test("damaged counters leave reads as they are; the next write goes into a new generation")
+    @Test("Damaged counters leave reads alone, and the next write starts a new generation")
     func counters() throws {
         try withCache { cache in
             try cache.set(anna).wait()

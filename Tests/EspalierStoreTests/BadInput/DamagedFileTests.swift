@@ -4,9 +4,11 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("A damaged file is replaced by an empty cache, and harms nobody")
+@Suite("An empty cache replaces a damaged file")
 struct DamagedFileTests {
-    @Test("whatever happened to it", arguments: Injury.allCases)
+    @Test(
+        "Opening a damaged file to write replaces it by an empty cache, whatever the damage",
+        arguments: Injury.allCases)
     fileprivate func damaged(injury: Injury) async {
         await #expect(processExitsWith: .success) { [injury = injury.rawValue as String] in
             for seed in UInt64(1)...6 {
@@ -15,7 +17,7 @@ struct DamagedFileTests {
         }
     }
 
-    @Test("opened to be looked at only, it is reported and left alone")
+    @Test("Opening a damaged file only to look at it reports the damage and leaves the file alone")
     func existing() throws {
         let scratch = try Injured.makeCache()
         let path = try Injured.dataPath(scratch)
@@ -28,7 +30,7 @@ struct DamagedFileTests {
     }
 
     @Test(
-        "a budget no configuration can have is damage",
+        "A stored budget that no configuration can have is damage",
         arguments: [0, 1, 4_096, (1 << 20) - 1, (64 << 30) + 1, .max])
     func budget(bytes: Int) throws {
         let scratch = try Injured.makeCache()
@@ -42,7 +44,7 @@ struct DamagedFileTests {
         cache.close()
     }
 
-    @Test("an intact file that was copied, or whose mark is gone, is kept")
+    @Test("Opening keeps an intact file that was copied, or whose mark is missing")
     func intact() throws {
         let scratch = try Injured.makeCache()
         let image = try Data(contentsOf: URL(fileURLWithPath: Injured.dataPath(scratch)))
@@ -60,12 +62,11 @@ private enum Injury: String, CaseIterable, Sendable {
         wrongCount
     case lastPage
 
-    /// Bytes in the middle of a value are found by the check of a record only, and the books then
-    /// say so.
+    /// Only the check of a record finds damaged bytes in the middle of a value.
     var isStructural: Bool { self != .halfPage }
 }
 
-/// What the processes of `DamagedFileTests` do.
+/// The bodies of the processes of `DamagedFileTests`.
 private enum Injured {
     struct Unexpected: Error, CustomStringConvertible {
         let description: String
@@ -93,7 +94,7 @@ private enum Injured {
             + "/data.mdb"
     }
 
-    /// The mark goes, too: within one tick of its clock the file system may give the new file the
+    /// Removes the mark, too: within one tick of its clock the file system may give the new file the
     /// times of the old one.
     static func replace(_ scratch: Scratch, by image: Data) throws {
         try image.write(to: URL(fileURLWithPath: dataPath(scratch)))

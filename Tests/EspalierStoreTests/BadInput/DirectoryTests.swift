@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Directories that can't hold a cache")
 struct DirectoryTests {
-    @Test("a missing directory is made, one whose parent is missing is not")
+    @Test("Opening creates a missing directory, unless its parent is missing")
     func missing() throws {
         let scratch = try Scratch()
         try scratch.open().close()
@@ -18,7 +18,7 @@ struct DirectoryTests {
         #expect(code { _ = try NormalizedCache(directory: "") } != nil)
     }
 
-    @Test("a file is refused and left alone")
+    @Test("Opening refuses a path that is a file, and leaves the file alone")
     func file() throws {
         let scratch = try Scratch()
         try Data("mine".utf8).write(to: URL(fileURLWithPath: scratch.directory))
@@ -29,7 +29,9 @@ struct DirectoryTests {
         #expect(try String(contentsOfFile: scratch.directory, encoding: .utf8) == "mine")
     }
 
-    @Test("a symbolic link is refused, dangling or not, with a slash or not", arguments: ["", "/"])
+    @Test(
+        "Opening refuses a symbolic link, dangling or not, with a slash or without",
+        arguments: ["", "/"])
     func link(suffix: String) throws {
         let scratch = try Scratch()
         try scratch.open().close()
@@ -43,7 +45,7 @@ struct DirectoryTests {
         }
     }
 
-    @Test("links inside of the directory are not followed", arguments: ["guard", "current"])
+    @Test("Opening follows no links inside of the directory", arguments: ["guard", "current"])
     func linkInside(name: String) throws {
         let scratch = try Scratch()
         let victim = scratch.root + "/victim"
@@ -56,13 +58,15 @@ struct DirectoryTests {
         #expect(try String(contentsOfFile: victim, encoding: .utf8) == "mine")
     }
 
-    @Test("a directory that can't be written is refused as that", arguments: [0o500, 0o000])
+    @Test(
+        "Opening a directory that can't be written fails with that reason",
+        arguments: [0o500, 0o000])
     func readOnly(mode: Int) async {
         await #expect(processExitsWith: .success) { [mode] in try Self.expectNotWritable(mode: mode)
         }
     }
 
-    /// In a process of its own, because it gives up its rights: the superuser may write anything.
+    /// Runs in a process of its own, which gives up its privileges: the superuser may write every file.
     private static func expectNotWritable(mode: Int) throws {
         let scratch = try Scratch()
         try scratch.open().close()
@@ -96,7 +100,7 @@ struct DirectoryTests {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
 
-    @Test("a directory of somebody else is refused", .enabled(if: geteuid() == 0))
+    @Test("Opening refuses a directory of another user", .enabled(if: geteuid() == 0))
     func foreign() throws {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(
@@ -105,7 +109,7 @@ struct DirectoryTests {
         #expect(code { _ = try scratch.open() } == .badDirectory)
     }
 
-    @Test("a newer format is refused and left as it is")
+    @Test("Opening refuses a newer format, and leaves the files as they are")
     func newerFormat() throws {
         let scratch = try Scratch()
         var cache = try scratch.open()
@@ -114,7 +118,7 @@ struct DirectoryTests {
         try cache.tamper { try $0.put($1.info, format, [0, 0, 0, 2]) }
         cache.close()
         for _ in 0..<2 { #expect(code { _ = try scratch.open() } == .newerFormat) }
-        // Back to this one: nothing was lost.
+        // With the format of this library again, nothing is lost.
         let guardFile = try GuardFile(path: scratch.directory + "/guard", create: false)
         let name = try String(contentsOfFile: scratch.directory + "/current", encoding: .utf8)
             .dropLast()
@@ -129,7 +133,7 @@ struct DirectoryTests {
         cache.close()
     }
 
-    @Test("budgets outside of 1 MiB to 64 GiB are refused")
+    @Test("Opening refuses budgets outside of 1 MiB to 64 GiB")
     func budgets() throws {
         let scratch = try Scratch()
         for budget in [-1, 0, 1, (1 << 20) - 1, (64 << 30) + 1, .max] {
@@ -140,7 +144,7 @@ struct DirectoryTests {
     }
 
     @Test(
-        "a generation that is gone is replaced by a new one; one whose name was lost is found again"
+        "Opening replaces a missing generation, and finds one again whose name was lost"
     )
     func generationGone() throws {
         let scratch = try Scratch()
@@ -151,7 +155,7 @@ struct DirectoryTests {
             let current = scratch.directory + "/current"
             let name = try String(contentsOfFile: current, encoding: .utf8).dropLast()
             switch damage {
-            // What a process leaves behind that is killed while it removes everything.
+            // The state after a process was killed while it removed everything.
             case "remove":
                 try FileManager.default.removeItem(atPath: scratch.directory + "/" + name)
             case "garbage": try Data("../../etc\n".utf8).write(to: URL(fileURLWithPath: current))
@@ -171,7 +175,7 @@ struct DirectoryTests {
         }
     }
 
-    @Test("what is not the cache's own is never removed")
+    @Test("The cache never removes files that are not its own")
     func foreignFiles() throws {
         let scratch = try Scratch()
         let photo = scratch.directory + "/g-photos/photo.jpg"
@@ -189,7 +193,7 @@ struct DirectoryTests {
     }
 
     @Test(
-        "a damaged generation is replaced when opened to write, and left alone when opened to read",
+        "Opening to write replaces a damaged generation, and opening to read leaves it alone",
         arguments: [0, 100, 5_000])
     func damagedFile(size: Int) throws {
         let scratch = try Scratch()

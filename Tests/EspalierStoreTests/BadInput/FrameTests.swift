@@ -5,11 +5,11 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Frames and dictionaries that are not what they should be")
+@Suite("Invalid frames and dictionaries")
 struct FrameTests {
     private let anna = Person("p:1", "Anna")
 
-    /// A person's record whose payload is `frame`, with the check of what it should have been.
+    /// Returns a person's record with the payload `frame` and the check of the correct payload.
     private func put(
         _ frame: [UInt8], dictionary: UInt64 = RecordLayout.noDictionary, in cache: NormalizedCache
     ) throws {
@@ -30,8 +30,8 @@ struct FrameTests {
         try cache.tamper { try $0.put($1.nodes, handle.rawValue, record) }
     }
 
-    /// A frame header without its magic number: one segment, a content size of four bytes or eight;
-    /// then an empty last block.
+    /// Returns a frame without its magic number: a header with one segment and a content size of four
+    /// or eight bytes, and an empty last block.
     private func frame(claiming count: UInt64) -> [UInt8] {
         let width = count > UInt64(UInt32.max) ? 8 : 4
         return [width == 8 ? 0b1110_0000 : 0b1010_0000]
@@ -42,15 +42,15 @@ struct FrameTests {
     private static let claimed: [UInt64] = [5_000, 4 << 30, (4 << 30) - 1, 1 << 62]
 
     @Test(
-        "a frame that claims gigabytes is refused by its claim, before there is room for it",
+        "A frame that claims gigabytes is refused by its claim, before memory is allocated for it",
         arguments: claimed)
     func claims(count: UInt64) throws {
         try withCache { cache in
             try cache.set(anna).wait()
             try put(frame(claiming: count), in: cache)
-            let outcome = cache.peekOutcome(Person.self, "p:1")
+            let outcome = cache.readOutcome(Person.self, "p:1", access: .peek)
             if count == 5_000 {
-                // As much as so short a frame may claim: zstd finds out.
+                // The largest size that so short a frame may claim: zstd finds the error.
                 #expect("\(outcome.reason.debugDescription)".contains("decompressed"))
             } else {
                 #expect("\(outcome.reason.debugDescription)".contains("it claims \(count) bytes"))
@@ -67,7 +67,7 @@ struct FrameTests {
     ]
 
     @Test(
-        "a frame that does not say how long it was, or is none, or is cut off, is a miss",
+        "A frame that has no length, is invalid or is cut off is a miss",
         arguments: badFrames)
     func headers(frame: [UInt8]) throws {
         try withCache { cache in
@@ -80,7 +80,10 @@ struct FrameTests {
     }
 
     @Test(
-        "a dictionary of zeros whose slices have the right checks is damage of its records, and none of others"
+        """
+        A dictionary of zeros whose slices have matching checks damages its own records and no \
+        others
+        """
     )
     func zeros() throws {
         let scratch = try Scratch()
@@ -91,7 +94,7 @@ struct FrameTests {
         for person in people { cache.set(person) }
         try cache.compact().wait()
         let before = try cache.look {
-            try DictionaryNumbers(loading: $0, $1).entries.filter { $0.value.recordCount > 0 }
+            try DictionaryTable(loading: $0, $1).entries.filter { $0.value.recordCount > 0 }
         }
         #expect(!before.isEmpty)
         try cache.tamper { transaction, keyspaces in
@@ -109,22 +112,21 @@ struct FrameTests {
         #expect(try !cache.verify().isClean)
         var misses = 0
         for person in people {
-            let outcome = cache.peekOutcome(Person.self, person.id)
+            let outcome = cache.readOutcome(Person.self, person.id, access: .peek)
             #expect(outcome.value == nil || outcome.value == person)
             if outcome.reason?.name == "damaged" { misses += 1 }
         }
         #expect(misses == before.values.reduce(0) { $0 + Int($1.recordCount) })
         for person in people { cache.set(person) }
         try cache.compact().wait()
-        #expect(people.allSatisfy { cache.peek(Person.self, $0.id) == $0 })
+        #expect(people.allSatisfy { cache.read(Person.self, $0.id, access: .peek) == $0 })
         cache.close()
         let reopened = try scratch.open()
-        #expect(people.allSatisfy { reopened.peek(Person.self, $0.id) == $0 })
+        #expect(people.allSatisfy { reopened.read(Person.self, $0.id, access: .peek) == $0 })
         reopened.close()
     }
 
-    @Test(
-        "what a later version wrote, compressed or not, is a miss, and no reason to throw it away")
+    @Test("A record of a later format version, compressed or not, is a miss and stays stored")
     func newerVersion() throws {
         try withCache(isDamaged: true) { cache in
             let long = Person("p:1", String(repeating: "a name that repeats itself ", count: 40))

@@ -17,7 +17,7 @@ struct IdentifierTests {
         }
         + [String(repeating: "é", count: 255), String(repeating: "é", count: 256)]
 
-    @Test("each is a node of its own, read, updated and deleted by itself")
+    @Test("Each identifier is a node of its own, read, updated and deleted separately")
     func apart() throws {
         try withCache { cache in
             for (number, identifier) in Self.identifiers.enumerated() {
@@ -40,7 +40,7 @@ struct IdentifierTests {
         }
     }
 
-    @Test("and so they are as keys and as keys of collections, in one tree, and after reopening")
+    @Test("Each identifier is a key and a collection of its own, in one tree and after reopening")
     func otherNames() throws {
         let scratch = try Scratch()
         var cache = try scratch.open()
@@ -73,7 +73,7 @@ struct IdentifierTests {
         cache.close()
     }
 
-    @Test("long ones that differ late are two")
+    @Test("Long identifiers that differ only at their end are different nodes")
     func longPair() throws {
         try withCache { cache in
             let long = String(repeating: "z", count: 1 << 20)
@@ -87,7 +87,7 @@ struct IdentifierTests {
         }
     }
 
-    @Test("the empty one names nothing")
+    @Test("The empty identifier names no record")
     func empty() throws {
         try withCache { cache in
             #expect(cache.readOutcome(Person.self, "").reason == .notFound)
@@ -99,7 +99,9 @@ struct IdentifierTests {
         }
     }
 
-    @Test("a key of the index fits LMDB, and long keys of different identifiers differ")
+    @Test(
+        "A key of the index fits LMDB's limit, and long identifiers that differ have different keys"
+    )
     func indexKeys() {
         for count in 0...1_100 {
             let key = IndexKey.bytes(.node, String(repeating: "k", count: count))

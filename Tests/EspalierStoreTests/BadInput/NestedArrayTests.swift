@@ -4,9 +4,9 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("JSON that is nested, or named, without measure")
+@Suite("JSON with deep nesting or many names")
 struct NestedArrayTests {
-    /// A value as JSON has it, of arrays only.
+    /// A JSON value that consists of arrays only.
     private indirect enum Nested: Codable, Hashable {
         case list([Nested])
 
@@ -32,13 +32,13 @@ struct NestedArrayTests {
         var modelIdentifier: String? { id }
     }
 
-    /// Reads no deeper than a field.
+    /// A model that reads only one field.
     private struct Shallow: Codable, Hashable, IdentifiedModel {
         var id: String
         var modelIdentifier: String? { id }
     }
 
-    @Test("a thousand arrays in one another are refused with the limit; a hundred are read back")
+    @Test("A thousand nested arrays are refused with the limit, and a hundred are read back")
     func writing() throws {
         try withCache { cache in
             #expect(
@@ -52,7 +52,10 @@ struct NestedArrayTests {
     }
 
     @Test(
-        "stored nevertheless, a thousand are a miss that says so, and whoever skips them reads the rest",
+        """
+        A thousand nested arrays that are stored are a miss with that reason, and types that skip \
+        them read the rest
+        """,
         arguments: [1_000, 3_000])
     func reading(depth: Int) throws {
         try withCache(isDamaged: true) { cache in
@@ -66,8 +69,8 @@ struct NestedArrayTests {
                 shape: .own(Shape(type: "Document", fields: ["id", "value"])),
                 children: [], payload: Record.payload(identifier: "d", values: values.bytes))
             try cache.tamper { try $0.put($1.nodes, handle.rawValue, record) }
-            #expect(cache.peekOutcome(Document.self, "d").reason?.name == "tooDeep")
-            #expect(cache.peekOutcome(Shallow.self, "d").value == Shallow(id: "d"))
+            #expect(cache.readOutcome(Document.self, "d", access: .peek).reason?.name == "tooDeep")
+            #expect(cache.readOutcome(Shallow.self, "d", access: .peek).value == Shallow(id: "d"))
             try #expect(cache.record(handle) != nil)
             #expect(code(cache.set(Document(value: Nested(depth: 2)), policy: .merge)) == nil)
             #expect(cache.read(Document.self, "d") == Document(value: Nested(depth: 2)))
@@ -75,7 +78,10 @@ struct NestedArrayTests {
     }
 
     @Test(
-        "10,000 sets of keys, compressed: shapes are bounded, records past them carry their own, all read back"
+        """
+        With 10,000 sets of keys, compressed, the shapes stay bounded and all records are read \
+        back
+        """
     )
     func manyKeys() throws {
         let scratch = try Scratch()
@@ -93,7 +99,7 @@ struct NestedArrayTests {
         try cache.compact().wait()
         let statistics = try cache.statistics()
         #expect(statistics.nodes == 10_000)
-        #expect(statistics.shapes <= ShapeNumbers.maximumShapes)
+        #expect(statistics.shapes <= ShapeTable.maximumShapes)
         try cache.inspect { inspection in
             var forms: [Bool: Int] = [:]
             for number in stride(from: 0, to: 10_000, by: 50) {
@@ -107,7 +113,7 @@ struct NestedArrayTests {
         }
         cache.close()
         cache = try scratch.open()
-        for bag in bags { #expect(cache.peek(Bag.self, bag.id) == bag) }
+        for bag in bags { #expect(cache.read(Bag.self, bag.id, access: .peek) == bag) }
         try expectClean(cache)
         cache.close()
     }

@@ -39,7 +39,7 @@ struct RetrainingTests {
                     while writing.withLock({ $0 > 0 }) {
                         if let code = code(cache.compact()) { fail("compact: \(code)") }
                         let now = try? cache.look {
-                            Set(try DictionaryNumbers(loading: $0, $1).entries.keys)
+                            Set(try DictionaryTable(loading: $0, $1).entries.keys)
                         }
                         numbers.withLock { $0.formUnion(now ?? []) }
                     }
@@ -59,12 +59,13 @@ struct RetrainingTests {
             }
             #expect(failures.withLock { $0 } == [])
             // It was worth the while: dictionaries went while others were being written with.
-            let left = try cache.look { Set(try DictionaryNumbers(loading: $0, $1).entries.keys) }
+            let left = try cache.look { Set(try DictionaryTable(loading: $0, $1).entries.keys) }
             #expect(numbers.withLock { $0.subtracting(left).count } > 0)
             for thread in 0..<5 {
                 for number in 0..<60 {
                     #expect(
-                        cache.peek(Person.self, "p:\(thread):\(number)") == person(thread, number))
+                        cache.read(Person.self, "p:\(thread):\(number)", access: .peek)
+                            == person(thread, number))
                 }
             }
         }

@@ -5,13 +5,13 @@ import Testing
 
 @Suite("Models with ever new fields")
 struct ShapeLimitTests {
-    @Test("10,000 sets of keys are stored; past the limits records carry their field names")
+    @Test("With 10,000 sets of keys, records past the limits of shapes contain their field names")
     func manyShapes() throws {
         try withCache { cache in
             for number in 0..<10_000 {
                 let ticket = cache.set(
                     Bag("b:\(number)", ["key \(number)": "value", "n": "\(number)"]))
-                // Small steps: the queue is bounded.
+                // In small steps, because the queue is bounded.
                 if number % 1_000 == 999 { try ticket.wait() }
             }
             for number in stride(from: 0, to: 10_000, by: 37) {
@@ -22,11 +22,11 @@ struct ShapeLimitTests {
             }
             let statistics = try cache.statistics()
             #expect(statistics.nodes == 10_000)
-            #expect(statistics.shapes == ShapeNumbers.maximumShapesOfType)
+            #expect(statistics.shapes == ShapeTable.maximumShapesOfType)
         }
     }
 
-    @Test("shapes go with their last record, and their numbers are not given out again")
+    @Test("Shapes are removed with their last record, and their numbers are not assigned again")
     func droppedShapes() throws {
         try withCache { cache in
             for round in 0..<3 {
@@ -35,7 +35,7 @@ struct ShapeLimitTests {
                 }
                 try cache.set(Person("p:1", "Anna")).wait()
             }
-            #expect(try cache.statistics().shapes <= ShapeNumbers.maximumShapesOfType + 1)
+            #expect(try cache.statistics().shapes <= ShapeTable.maximumShapesOfType + 1)
             for number in 0..<200 { cache.delete("b:\(number)") }
             try cache.delete("p:1").wait()
             #expect(try cache.statistics().shapes == 0)
@@ -45,14 +45,14 @@ struct ShapeLimitTests {
         }
     }
 
-    @Test("many types at once are bounded, too")
+    @Test("The shapes of many types at once stay bounded")
     func manyTypes() throws {
         try withCache { cache in
-            let count = ShapeNumbers.maximumShapes + 100
+            let count = ShapeTable.maximumShapes + 100
             for number in 0..<count { cache.set(Costume("c:\(number)", type: "Type \(number)")) }
             #expect(cache.read(Costume.self, "c:\(count - 1)")?.id == "c:\(count - 1)")
             let statistics = try cache.statistics()
-            #expect(statistics.shapes == ShapeNumbers.maximumShapes)
+            #expect(statistics.shapes == ShapeTable.maximumShapes)
             for number in 0..<count {
                 cache.set(Costume("c:0", type: "Type \(number)"), policy: .merge)
             }
@@ -60,7 +60,7 @@ struct ShapeLimitTests {
         }
     }
 
-    @Test("more than 64 types of one record: the first to write give way")
+    @Test("A record of more than 64 types drops the types that wrote it first")
     func manyProjections() throws {
         try withCache { cache in
             for number in 0..<100 { cache.set(Costume("c:1", type: "Type \(number)")) }

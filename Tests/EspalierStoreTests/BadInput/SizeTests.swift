@@ -8,7 +8,7 @@ import Testing
 struct SizeTests {
     private static let large = Configuration.forTests(budget: .mebibytes(256))
 
-    @Test("a record grows and shrinks across the limits of chunks, leaving nothing behind")
+    @Test("A record grows and shrinks across the limits of chunks, and leaves no chunk behind")
     func chunkBoundaries() throws {
         try withCache { cache in
             let limit = try cache.generation.environment.maximumValueSize
@@ -26,7 +26,7 @@ struct SizeTests {
         }
     }
 
-    @Test("a chunked record that changes nothing is not written again")
+    @Test("A write that changes nothing does not rewrite a chunked record")
     func unchangedChunks() throws {
         try withCache { cache in
             for _ in 0..<3 {
@@ -36,7 +36,7 @@ struct SizeTests {
         }
     }
 
-    @Test("a list of a million inline values")
+    @Test("A list of a million inline values is read back")
     func wideValues() throws {
         try withCache(Self.large) { cache in
             let values = Array(0..<1_000_000)
@@ -45,7 +45,7 @@ struct SizeTests {
         }
     }
 
-    @Test("a list of 20,000 nodes")
+    @Test("A list of 20,000 nodes is read back")
     func wideNodes() throws {
         try withCache(Self.large) { cache in
             let people = (0..<20_000).map { Person("p:\($0)", "Person \($0)") }
@@ -57,7 +57,7 @@ struct SizeTests {
         }
     }
 
-    @Test("a tree too deep is refused with its limit; one below the limit is not")
+    @Test("A tree that is too deep is refused with its limit, and one below the limit is stored")
     func deep() throws {
         try withCache { cache in
             func chain(_ depth: Int) -> Ring {
@@ -71,7 +71,7 @@ struct SizeTests {
         }
     }
 
-    @Test("a chain that separate writes made too deep is a miss, and its lower part is none")
+    @Test("A chain that separate writes made too deep is a miss, and its lower part is a hit")
     func deepInParts() throws {
         try withCache { cache in
             for number in (1...1_000).reversed() {
@@ -82,7 +82,7 @@ struct SizeTests {
         }
     }
 
-    @Test("trees over an eighth of the budget are refused, before anything is written")
+    @Test("A tree over an eighth of the budget is refused before anything is written")
     func treeTooLarge() throws {
         try withCache(.forTests(budget: .mebibytes(1))) { cache in
             let limit = (1 << 20) / 8
@@ -104,7 +104,7 @@ struct SizeTests {
         }
     }
 
-    @Test("more nodes than the limit are refused when written and a miss when read")
+    @Test("More nodes than the limit are refused when written and a miss when read")
     func tooManyNodes() throws {
         let scratch = try Scratch()
         var configuration = Configuration.forTests
@@ -123,7 +123,7 @@ struct SizeTests {
         cache.close()
     }
 
-    @Test("a graph with 2^40 paths is written and read in no time")
+    @Test("A graph with 2^40 paths is written and read without delay")
     func diamonds() throws {
         try withCache { cache in
             var ring = Ring("r:0")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Models with very many fields, or very long names of them")
 struct WideModelTests {
-    /// Whatever fields it is given.
+    /// A model with any fields.
     struct Wide: NormalizedModel, Equatable {
         let names: [String]
         var modelIdentifier: String? { "wide" }
@@ -24,7 +24,9 @@ struct WideModelTests {
         }
     }
 
-    @Test("carry their shape themselves", arguments: [1, 180, 190, 5_000])
+    @Test(
+        "Records with very many or very long field names contain their shape themselves",
+        arguments: [1, 180, 190, 5_000])
     func wide(count: Int) throws {
         try withCache { cache in
             let models = [

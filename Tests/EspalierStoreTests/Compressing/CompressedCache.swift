@@ -51,8 +51,8 @@ enum CompressedCache {
 
 extension NormalizedCache {
     /// The list of dictionaries as stored.
-    var dictionaries: DictionaryNumbers {
-        get throws { try look { try DictionaryNumbers(loading: $0, $1) } }
+    var dictionaries: DictionaryTable {
+        get throws { try look { try DictionaryTable(loading: $0, $1) } }
     }
 
     /// How many records are stored with each dictionary, by number.

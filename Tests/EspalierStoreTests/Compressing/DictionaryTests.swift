@@ -69,7 +69,7 @@ struct DictionaryTests {
     func damagedList() throws {
         try CompressedCache.with { cache in
             let uses = try cache.dictionaryUses()
-            try cache.tamper { try $0.put($1.info, DictionaryNumbers.key, [1, 2, 3]) }
+            try cache.tamper { try $0.put($1.info, DictionaryTable.key, [1, 2, 3]) }
             CompressedCache.expectRead(cache)
             try cache.set(Person("new:1", "n")).wait()
             try expectClean(cache)

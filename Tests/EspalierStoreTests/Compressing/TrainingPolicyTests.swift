@@ -13,8 +13,8 @@ struct TrainingPolicyTests {
     }
 
     private func isDue(hasDictionaries: Bool = true, _ change: (inout Counters) -> Void) -> Bool {
-        var dictionaries = DictionaryNumbers()
-        let entry = DictionaryNumbers.Entry(shape: 0, fingerprint: 1, byteCount: 1_000)
+        var dictionaries = DictionaryTable()
+        let entry = DictionaryTable.Entry(shape: 0, fingerprint: 1, byteCount: 1_000)
         if hasDictionaries { dictionaries.replaceCurrent(with: [(2, entry)]) }
         return TrainingPolicy.isDue(counters(change), dictionaries, budget: .mebibytes(50))
     }
@@ -67,7 +67,7 @@ struct TrainingPolicyTests {
 
     @Test("and when a smaller budget leaves no room for those there are")
     func oversized() {
-        var dictionaries = DictionaryNumbers()
+        var dictionaries = DictionaryTable()
         dictionaries.replaceCurrent(with: [(2, .init(shape: 0, fingerprint: 1, byteCount: 30_000))])
         let counters = counters { $0.trainedAt = 9 << 20 }
         #expect(TrainingPolicy.isDue(counters, dictionaries, budget: .mebibytes(1)))

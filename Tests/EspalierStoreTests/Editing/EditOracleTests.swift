@@ -78,7 +78,7 @@ private struct EditWalk {
     }
 
     /// An edit within a list of `count` elements, most of them far from its ends.
-    private mutating func randomEdit(of count: Int) -> CollectionEdit {
+    private mutating func randomEdit(of count: Int) -> CollectionEdit<any SimpleModel> {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: return .append(elements())
         case 1 where count > 0:
@@ -112,10 +112,11 @@ private struct EditWalk {
     }
 
     private static func isRight(
-        _ edit: CollectionEdit, _ expected: CollectionNeighbours, of stored: [Remark]?
+        _ edit: CollectionEdit<any SimpleModel>, _ expected: CollectionNeighbours,
+        of stored: [Remark]?
     ) -> Bool {
         guard let stored else {
-            if case .append = edit {
+            if edit.range == nil {
                 return expected == CollectionNeighbours([Remark](), around: 0)
             }
             return false
@@ -149,14 +150,17 @@ private struct EditWalk {
         let edit = randomEdit(of: list.count)
         edit.apply(to: &list)
         stored = list
-        switch edit {
-        case .insert(let models, let index):
-            cache.insert(models.compactMap { $0 as? Remark }, at: index, inCollection: "c")
-        case .append(let models):
-            cache.append(models.compactMap { $0 as? Remark }, toCollection: "c")
-        case .update(let model, let index):
-            if let model = model as? Remark { cache.update(model, at: index, inCollection: "c") }
-        case .remove(let index): cache.remove(at: index, fromCollection: "c")
+        let models = edit.elements.compactMap { $0 as? Remark }
+        guard let range = edit.range else {
+            cache.append(models, toCollection: "c")
+            return
+        }
+        if range.isEmpty {
+            cache.insert(models, at: range.lowerBound, inCollection: "c")
+        } else if let model = models.first {
+            cache.update(model, at: range.lowerBound, inCollection: "c")
+        } else {
+            cache.remove(at: range.lowerBound, fromCollection: "c")
         }
     }
 

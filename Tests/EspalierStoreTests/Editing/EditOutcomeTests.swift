@@ -53,7 +53,7 @@ struct EditOutcomeTests {
         try withCache { cache in
             try cache.setCollection(Self.list, forKey: "c").wait()
             let neighbours = CollectionNeighbours(Self.list, around: 0)
-            let edits: [CollectionEdit] = [
+            let edits: [CollectionEdit<any SimpleModel>] = [
                 .insert([Remark.node(7)], at: 0), .append([]), .update(Remark.node(7), at: 0),
                 .remove(at: 0),
             ]
@@ -61,7 +61,7 @@ struct EditOutcomeTests {
                 #expect(
                     cache.result(edit, expecting: neighbours, key: "") == .failed(.noIdentifier))
             }
-            for edit: CollectionEdit in [
+            for edit: CollectionEdit<any SimpleModel> in [
                 .insert([Remark.node(7), Opaque()], at: 0),
                 .insert([Remark.node(7), Remark("", id: "")], at: 0),
             ] {
@@ -108,7 +108,7 @@ struct EditOutcomeTests {
             let tickets = try withBlockedWriter(cache) {
                 (0..<20).map { number in
                     if number % 5 == 0 {
-                        let edit = CollectionEdit.insert(
+                        let edit = CollectionEdit<any SimpleModel>.insert(
                             [Remark("x", on: Person("p:new", "x"), id: "r:new")], at: 0)
                         cache.editCollection(edit, forKey: "c", expecting: wrong, context: nil) {
                             results.note($0, of: number)
@@ -149,7 +149,7 @@ struct EditOutcomeTests {
         }
     }
 
-    private static func edit(number: Int, of count: Int) -> CollectionEdit {
+    private static func edit(number: Int, of count: Int) -> CollectionEdit<any SimpleModel> {
         let index = number * 7 % (count + 1)
         switch number % 5 {
         case 0: return .append([Remark.node(number)])

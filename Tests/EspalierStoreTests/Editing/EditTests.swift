@@ -9,7 +9,8 @@ struct EditTests {
 
     /// Sends edits of `list`, and expects each to be applied as an array would.
     private func apply(
-        _ edits: [CollectionEdit], to list: inout [Remark], in cache: NormalizedCache
+        _ edits: [CollectionEdit<any SimpleModel>], to list: inout [Remark],
+        in cache: NormalizedCache
     ) {
         for edit in edits {
             #expect(cache.result(edit, of: list) == .applied, "\(edit)")
@@ -123,7 +124,7 @@ struct EditTests {
             var list = (0..<1_300).map { $0 % 7 == 3 ? Remark("inline \($0)") : Remark.node($0) }
             cache.setCollection(list, forKey: "c", context: nil)
             for (number, border) in [0, 1, 511, 512, 513, 1_023, 1_024, 1_025, 1_298].enumerated() {
-                let edits: [CollectionEdit] = [
+                let edits: [CollectionEdit<any SimpleModel>] = [
                     .insert([Remark.node(2_000 + number)], at: border),
                     .update(Remark.node(3_000 + number), at: border),
                     .remove(at: border),
@@ -144,7 +145,7 @@ struct EditTests {
         try withCache { cache in
             var list = (0..<10_000).map { Remark.node($0 % 50) }
             try cache.setCollection(list, forKey: "c").wait()
-            let edits: [CollectionEdit] = [
+            let edits: [CollectionEdit<any SimpleModel>] = [
                 .insert([Remark.node(99)], at: 5_000), .append([Remark.node(99)]),
                 .insert([Remark.node(99)], at: 0),
                 .update(Remark.node(99), at: 7_777), .update(Remark.node(98), at: 512),
@@ -171,7 +172,7 @@ struct EditTests {
             for number in [0, 3, 511, 512, 699] {
                 cache.deleteModel(Remark.node(number), forKey: nil, context: nil)
                 list.removeAll { $0.id == "r:\(number)" }
-                let edit = CollectionEdit.update(
+                let edit = CollectionEdit<any SimpleModel>.update(
                     Remark.node(1_000 + number), at: min(number, list.count - 1))
                 #expect(cache.result(edit, of: list) == .applied)
                 edit.apply(to: &list)

@@ -9,7 +9,7 @@ struct OutOfDateTests {
     private static let list = (0..<6).map(Remark.node)
 
     /// An edit of each kind at `index`.
-    private static func edits(at index: Int) -> [CollectionEdit] {
+    private static func edits(at index: Int) -> [CollectionEdit<any SimpleModel>] {
         [
             .insert([Remark.node(90)], at: index), .update(Remark.node(91), at: index),
             .remove(at: index),

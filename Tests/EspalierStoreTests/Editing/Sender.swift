@@ -53,31 +53,24 @@ extension CollectionNeighbours {
     }
 }
 
-extension CollectionEdit {
+extension CollectionEdit<any SimpleModel> {
     /// Where it is in a list of `count` elements.
     func index(in count: Int) -> Int {
-        switch self {
-        case .insert(_, let index), .update(_, let index), .remove(let index): index
-        case .append: count
-        }
+        range?.lowerBound ?? count
     }
 
     /// What it does to a list that has its index.
     func apply(to list: inout [Remark]) {
-        switch self {
-        case .insert(let models, let index):
-            list.insert(contentsOf: models.compactMap { $0 as? Remark }, at: index)
-        case .append(let models): list += models.compactMap { $0 as? Remark }
-        case .update(let model, let index): if let model = model as? Remark { list[index] = model }
-        case .remove(let index): list.remove(at: index)
-        }
+        list.replaceSubrange(
+            range ?? list.count..<list.count, with: elements.compactMap { $0 as? Remark })
     }
 }
 
 extension CollectionCacheDelegate {
     /// Edits, and blocks until the outcome is there.
     func result(
-        _ edit: CollectionEdit, expecting neighbours: CollectionNeighbours, key: String = "c"
+        _ edit: CollectionEdit<any SimpleModel>, expecting neighbours: CollectionNeighbours,
+        key: String = "c"
     ) -> EditResult {
         let results = EditResults()
         editCollection(edit, forKey: key, expecting: neighbours, context: nil) {
@@ -88,7 +81,9 @@ extension CollectionCacheDelegate {
     }
 
     /// The same for a sender who has `list`.
-    func result(_ edit: CollectionEdit, of list: [Remark], key: String = "c") -> EditResult {
+    func result(_ edit: CollectionEdit<any SimpleModel>, of list: [Remark], key: String = "c")
+        -> EditResult
+    {
         let neighbours = CollectionNeighbours(list, around: edit.index(in: list.count))
         return result(edit, expecting: neighbours, key: key)
     }
@@ -109,7 +104,7 @@ final class Sender: Sendable {
 
     /// Makes an edit of as many elements as there are, and sends it as number `number`.
     func edit(
-        _ number: Int, _ make: (Int) -> CollectionEdit,
+        _ number: Int, _ make: (Int) -> CollectionEdit<any SimpleModel>,
         onOutcome: @escaping @Sendable () -> Void = {}
     ) {
         guarded.withLock { list in

@@ -16,7 +16,9 @@ struct StaleStorageTests {
     }
 
     /// What becomes of an edit, and on the same after the whole collection was sent.
-    private func expectMended(_ edit: CollectionEdit, in cache: NormalizedCache) throws {
+    private func expectMended(_ edit: CollectionEdit<any SimpleModel>, in cache: NormalizedCache)
+        throws
+    {
         #expect(cache.result(edit, of: Self.list) == .outOfDate)
         try cache.setCollection(Self.list, forKey: "c").wait()
         #expect(cache.result(edit, of: Self.list) == .applied)
@@ -65,7 +67,7 @@ struct StaleStorageTests {
                 try transaction.put(keyspaces.nodes, segments[0].rawValue, bytes)
             }
             for index in [3, 5, 100, 511] {
-                for edit: CollectionEdit in [
+                for edit: CollectionEdit<any SimpleModel> in [
                     .update(Remark.node(1), at: index), .remove(at: index), .insert([], at: index),
                 ] {
                     #expect(cache.result(edit, of: Self.list) == .outOfDate)

@@ -4,20 +4,20 @@ import EspalierTestSupport
 
 @testable import EspalierStore
 
-/// Flips one bit after the other, reads what may come by it, and puts it back.
+/// Flips one bit after the other, reads the trees that may contain it, and restores it.
 struct FlipCampaign {
     private let image: FlipImage
     private var random: SeededGenerator
-    /// How the last flip is taken back, together with the next one.
+    /// Restores the last flip, in the same transaction as the next one.
     private var pending: (original: StoredEntry, changed: StoredEntry, covered: [UInt8]?)?
-    private(set) var tally = FlipCounts()
+    private(set) var counts = FlipCounts()
 
     init(_ image: FlipImage, seed: UInt64) {
         self.image = image
         random = SeededGenerator(seed: seed)
     }
 
-    /// As many flips in keys as in values, as many in each place as in every other.
+    /// Chooses keys as often as values, and each kind of entry as often as every other.
     mutating func run(flips: Int) throws {
         let places = image.places
         for number in 0..<flips {
@@ -29,12 +29,12 @@ struct FlipCampaign {
             let changed =
                 isKey ? item.entry.flipped(keyBit: bit) : item.entry.flipped(valueBit: bit)
             let verdict = try verdict(of: item, changed, at: place)
-            tally.note(verdict, at: place + (isKey ? ": key" : ": value"))
+            counts.add(verdict, at: place + (isKey ? ": key" : ": value"))
         }
         try restore()
     }
 
-    /// What reads come to with `changed` in place of the item's entry.
+    /// Returns the verdict of reads with `changed` in place of the item's entry.
     mutating func verdict(of item: FlipImage.Item, _ changed: StoredEntry, at place: String) throws
         -> Verdict
     {
@@ -60,7 +60,7 @@ struct FlipCampaign {
         return worst
     }
 
-    /// A name that never was must not lead to the record of another.
+    /// Checks that an identifier that was never stored does not lead to another record.
     private func stray(_ item: FlipImage.Item, _ changed: StoredEntry, at place: String) -> Verdict?
     {
         guard place == "index", changed.key != item.entry.key, let original = item.probes.first,

@@ -6,14 +6,14 @@ import Foundation
 
 @testable import EspalierStore
 
-/// A cache that has everything that is stored in any form.
+/// A cache that contains every form of every stored entry.
 struct FlipContents {
     static let configuration = Configuration(budget: .mebibytes(8), durability: .noSync)
 
     private(set) var probes: [Probe] = []
     private var random = SeededGenerator(quietly: 11)
 
-    /// Writes to `scratch`, which holds a closed cache afterwards.
+    /// Creates a cache in `scratch` and closes it.
     init(writtenTo scratch: Scratch, scale: Int = 10) throws {
         var raw = Self.configuration
         raw.compression = .none
@@ -107,7 +107,7 @@ struct FlipContents {
         probes += (1...3).map { .node(Ring.self, "r:\($0)") { $0.outline } }
     }
 
-    /// Nodes, a key and a collection of one identifier, whose handles differ in a bit.
+    /// Writes nodes, a key and a collection with one identifier, whose handles differ in a bit.
     private mutating func writeTwins(_ cache: NormalizedCache) throws {
         probes.append(.collection(Person.self, "twin"))
         let collection = try present(try cache.handle("twin", in: .collection)).rawValue
@@ -121,16 +121,16 @@ struct FlipContents {
         probes.append(.node(Leaflet.self, "twin"))
     }
 
-    /// From here on records are compressed without a dictionary, as after damage to the list.
+    /// Makes later records be compressed without a dictionary, as after damage to the list.
     private func forgetCurrentDictionaries(_ cache: NormalizedCache) throws {
         try cache.tamper { transaction, keyspaces in
-            var list = try DictionaryNumbers(loading: transaction, keyspaces)
+            var list = try DictionaryTable(loading: transaction, keyspaces)
             list.replaceCurrent(with: [])
-            try transaction.put(keyspaces.info, DictionaryNumbers.key, list.bytes)
+            try transaction.put(keyspaces.info, DictionaryTable.key, list.bytes)
         }
     }
 
-    /// Two people whom messages can do without; all that names the second is a miss from then on.
+    /// Writes two people that messages do not require; references to the second become misses.
     private func loseAndDelete(_ cache: NormalizedCache, _ scale: Int) throws {
         let readers = (0..<12 * scale).map { ($0 * 7 + 1) % (24 * scale) }.filter {
             $0 >= 12 * scale

@@ -3,22 +3,22 @@ import EspalierRecords
 
 @testable import EspalierStore
 
-/// A cache with everything that is stored in it, and which reads come by each of its entries.
+/// A cache with all its stored entries, and for each entry the reads that use it.
 struct FlipImage {
     struct Item {
         let entry: StoredEntry
-        /// Indexes of `probes`.
+        /// The indexes of these reads in `probes`.
         let probes: [Int]
     }
 
-    /// Reads per entry: those of the smallest trees.
+    /// The most reads for each entry: those of the smallest trees.
     private static let readsPerItem = 2
 
     let cache: NormalizedCache
     private(set) var probes: [Probe]
-    /// By what they are.
+    /// The entries by their kind.
     private(set) var items: [String: [Item]] = [:]
-    /// What is a miss anyway shows no damage.
+    /// Leaves out reads that miss without damage.
     private let isHit: [Bool]
     private var names: [[UInt8]: Int] = [:]
     private var byHandle: [Handle: [Int]] = [:]
@@ -49,13 +49,13 @@ struct FlipImage {
         try cache.look { try collect($0, $1) }
     }
 
-    /// Those that reads have to do with, apart from opening.
+    /// The entries that reads use, without those that only opening uses.
     var places: [String] { items.keys.filter { !$0.hasPrefix("info") }.sorted() }
 
-    /// The probe of what a key of the index names.
+    /// Returns the probe of the entry under a key of the index.
     func probe(named key: [UInt8]) -> Int? { names[key] }
 
-    /// What memory holds of shapes and dictionaries would hide what is stored.
+    /// Clears the shapes and dictionaries in memory, which would hide the stored ones.
     func forgetTables() throws {
         let generation = try cache.generation
         for number in generation.shapes.all.indices { generation.shapes.remove(UInt64(number)) }

@@ -21,12 +21,12 @@ struct FlipTests {
         try expectClean(cache)
         let image = try FlipImage(cache, probes: contents.probes)
         try body(image)
-        // Every bit is back in its place.
+        // Every bit is restored.
         try expectClean(cache)
         for probe in image.probes { #expect(probe.verdict(cache, .latest) == .unharmed) }
     }
 
-    @Test("bits of keys and values in every keyspace")
+    @Test("Flipping bits of keys and values in every keyspace gives misses or the same models")
     func everyKeyspace() throws {
         try withImage { image in
             for form in [
@@ -48,20 +48,20 @@ struct FlipTests {
             }
             var campaign = FlipCampaign(image, seed: 2_401)
             try campaign.run(flips: Self.flips)
-            print(campaign.tally.report)
-            #expect(campaign.tally.total == Self.flips)
-            #expect(campaign.tally.wrong.prefix(10) == [])
+            print(campaign.counts.report)
+            #expect(campaign.counts.total == Self.flips)
+            #expect(campaign.counts.wrong.prefix(10) == [])
             for place in image.places where place.hasPrefix("nodes") || place.hasPrefix("index") {
                 guard !place.hasSuffix("read by no hit") else { continue }
-                #expect(campaign.tally.unharmed(at: place + ": key") == 0, "\(place)")
+                #expect(campaign.counts.unharmed(at: place + ": key") == 0, "\(place)")
                 if !place.contains("frame") {
-                    #expect(campaign.tally.unharmed(at: place + ": value") == 0, "\(place)")
+                    #expect(campaign.counts.unharmed(at: place + ": value") == 0, "\(place)")
                 }
             }
         }
     }
 
-    @Test("with a check that fits the flipped bit, the flip is found to be wrong")
+    @Test("A flipped bit under a matching check is detected as wrong")
     func canary() throws {
         try withImage { image in
             var campaign = FlipCampaign(image, seed: 1)
@@ -91,7 +91,7 @@ struct FlipTests {
         }
     }
 
-    @Test("a read that comes to something else than it should is found")
+    @Test("A read that returns another model than expected is detected")
     func verdicts() {
         let name = "p:1"
         #expect(Verdict(.hit("Ada"), expected: .hit("Ada"), of: name) == .unharmed)

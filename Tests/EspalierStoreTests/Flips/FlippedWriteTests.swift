@@ -6,7 +6,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("A flipped bit is no obstacle to what is written, deleted and evicted afterwards")
+@Suite("Writes, deletes and evictions succeed after a flipped bit")
 struct FlippedWriteTests {
     private static let flips =
         ProcessInfo.processInfo.environment["ESPALIER_FLIPS"].flatMap { Int($0) } ?? 20_000
@@ -36,7 +36,10 @@ struct FlippedWriteTests {
     }
 
     @Test(
-        "after a flip in any keyspace the cache works on, a sweep mends what has names, and the next write heals"
+        """
+        After a flip in any keyspace the cache keeps working, collecting cycles repairs named \
+        records, and the next write repairs the rest
+        """
     )
     func commits() throws {
         try withPair { pair in
@@ -53,8 +56,8 @@ struct FlippedWriteTests {
                 let changed =
                     isKey ? item.entry.flipped(keyBit: bit) : item.entry.flipped(valueBit: bit)
                 let scratch = try pair.copy()
-                // What no read comes by, and no name leads to, a sweep leaves as it is; and what
-                // may be a later version's.
+                // Collecting cycles keeps records that no read uses and no index entry names, and
+                // those that may be a later version's.
                 let isMended =
                     ["index", "info", "state ("].contains { place.hasPrefix($0) }
                     || place.hasPrefix("nodes") && !isKey && bit >= 8
@@ -72,7 +75,7 @@ struct FlippedWriteTests {
         _ what: String, _ random: inout SeededGenerator
     ) throws {
         var cache = try scratch.open(FlipContents.configuration)
-        // Before the flip, so that memory hides it at first.
+        // Before the flip, so that shapes and dictionaries in memory hide it at first.
         if Bool.random(using: &random) { try cache.set(Person("warm", "up")).wait() }
         try cache.tamper { transaction, _ in
             let keyspace = try cache.generation.environment.keyspace(item.entry.keyspace.name)
@@ -119,7 +122,7 @@ struct FlippedWriteTests {
         }
     }
 
-    /// Names of its own, so that what was there before stays as it was.
+    /// Uses identifiers of its own, so that the existing records stay as they are.
     private func write(_ cache: NormalizedCache, _ random: inout SeededGenerator, _ what: String)
         throws
     {

@@ -3,7 +3,7 @@ import EspalierRecords
 
 @testable import EspalierStore
 
-/// What a read showed.
+/// The result of a read.
 enum Seen: Hashable {
     case hit(AnyHashable)
     case miss(String)
@@ -16,7 +16,7 @@ enum Seen: Hashable {
     }
 }
 
-/// What a flip did to what is read.
+/// The effect of a flip on reads.
 enum Verdict: Hashable {
     case unharmed
     case miss(String)
@@ -32,15 +32,15 @@ enum Verdict: Hashable {
     }
 }
 
-/// A way to read one entry, as no access: what is found damaged by it stays as it is.
+/// Reads one entry with a peek, so that the cache does not act on damage that it finds.
 // Unchecked: tests read on one thread.
 struct Probe: @unchecked Sendable {
     let nameSpace: NameSpace
     let identifier: String
     private let look: (NormalizedCache, String, Consistency) -> Seen
-    /// Reads it as users do: what is found damaged is handed to the writer.
+    /// Reads the entry with a touch, so that the writer acts on damage that it finds.
     let use: (NormalizedCache) -> Void
-    /// Writes what one cache has of the entry into another.
+    /// Copies the entry from one cache into another.
     let copy: (_ source: NormalizedCache, _ target: NormalizedCache) -> WriteTicket?
     var expected = Seen.miss("not read yet")
 
@@ -59,11 +59,11 @@ struct Probe: @unchecked Sendable {
         _ type: Model.Type, _ identifier: String, _ view: @escaping (Model) -> View
     ) -> Probe {
         Probe(nameSpace: .node, identifier: identifier) {
-            Seen($0.peekOutcome(type, $1, consistency: $2), view)
+            Seen($0.readOutcome(type, $1, consistency: $2, access: .peek), view)
         } use: {
             _ = $0.readOutcome(type, identifier)
         } copy: { source, target in
-            source.peek(type, identifier).map { target.set($0) }
+            source.read(type, identifier, access: .peek).map { target.set($0) }
         }
     }
 
@@ -75,11 +75,11 @@ struct Probe: @unchecked Sendable {
 
     static func key<Model: IdentifiedModel & Hashable>(_ type: Model.Type, _ key: String) -> Probe {
         Probe(nameSpace: .key, identifier: key) {
-            Seen($0.peekModelOutcome(type, forKey: $1, consistency: $2)) { $0 }
+            Seen($0.modelOutcome(type, forKey: $1, consistency: $2, access: .peek)) { $0 }
         } use: {
             _ = $0.modelOutcome(type, forKey: key)
         } copy: { source, target in
-            source.peekModelOutcome(type, forKey: key).value.map {
+            source.modelOutcome(type, forKey: key, access: .peek).value.map {
                 target.setModel($0, forKey: key)
             }
         }
@@ -89,11 +89,11 @@ struct Probe: @unchecked Sendable {
         -> Probe
     {
         Probe(nameSpace: .collection, identifier: key) {
-            Seen($0.peekCollectionOutcome(of: type, forKey: $1, consistency: $2)) { $0 }
+            Seen($0.collectionOutcome(of: type, forKey: $1, consistency: $2, access: .peek)) { $0 }
         } use: {
             _ = $0.collectionOutcome(of: type, forKey: key)
         } copy: { source, target in
-            source.peekCollectionOutcome(of: type, forKey: key).value.map {
+            source.collectionOutcome(of: type, forKey: key, access: .peek).value.map {
                 target.setCollection($0, forKey: key)
             }
         }

@@ -1,12 +1,12 @@
 import EspalierLMDB
 
-/// A key and a value as they are stored.
+/// A stored key and value.
 struct StoredEntry {
     let keyspace: Keyspace
     let key: [UInt8]
     let value: [UInt8]
 
-    /// Flips a bit: those of the key come before those of the value.
+    /// Flips a bit. The bits of the key come before those of the value.
     func flipped(keyBit: Int) -> StoredEntry {
         StoredEntry(keyspace: keyspace, key: Self.flip(key, keyBit), value: value)
     }
@@ -25,7 +25,7 @@ struct StoredEntry {
         return bytes
     }
 
-    /// Puts `changed` in place of this one; what stood under its key before is returned.
+    /// Replaces this entry by `changed`, and returns the entry that was under the key of that.
     func replace(with changed: StoredEntry, in transaction: inout WriteTransaction) throws
         -> [UInt8]?
     {
@@ -39,7 +39,7 @@ struct StoredEntry {
         return covered
     }
 
-    /// Takes `changed` back.
+    /// Restores this entry in place of `changed`.
     func restore(
         from changed: StoredEntry, covered: [UInt8]?, in transaction: inout WriteTransaction
     ) throws {

@@ -72,7 +72,7 @@ struct FormatExamplesTests {
         for nanoseconds: UInt64 in [20, 1_000, 1_000] {
             counters.readLatency.record(nanoseconds: nanoseconds)
         }
-        counters.timeline.note(1, at: 1_700_000_000)
+        counters.timeline.addSample(1, at: 1_700_000_000)
         expect("info", "statistics", hex(counters.bytes), in: try document())
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("An inspection shows records as they are stored")
 struct InspectionTests {
-    @Test("handles of identifiers in each name space; of nothing, none")
+    @Test("An identifier has a handle in each name space where it is stored, and none elsewhere")
     func handles() throws {
         try withCache { cache in
             let long = String(repeating: "x", count: 2_000)
@@ -40,7 +40,7 @@ struct InspectionTests {
         }
     }
 
-    @Test("what is deleted, lost, damaged or not there is each told from the others")
+    @Test("An inspection tells deleted, lost, damaged and missing records apart")
     func kinds() throws {
         try withCache(isDamaged: true) { cache in
             cache.set(Message("m:1", from: Person("p:1", ""), to: Person("p:2", "")))
@@ -73,7 +73,7 @@ struct InspectionTests {
         }
     }
 
-    @Test("a damaged state is none")
+    @Test("An inspection shows a damaged state as none")
     func state() throws {
         try withCache(isDamaged: true) { cache in
             cache.set(Message("m:1", from: Person("p:1", ""), to: Person("p:1", "")))
@@ -91,7 +91,11 @@ struct InspectionTests {
         }
     }
 
-    @Test("the bytes of a record are those stored, chunks joined; its size is with what chunks add")
+    @Test(
+        """
+        The bytes of a record are the stored ones with its chunks joined, and its size includes \
+        the chunks' overhead
+        """)
     func bytes() throws {
         try withCache(.uncompressed, isDamaged: true) { cache in
             cache.set(Person("p:1", "short"))
@@ -113,8 +117,8 @@ struct InspectionTests {
                 #expect(try sizes[0] == inspection.bytes(of: short)?.count)
                 #expect(sizes[1] > 20_000)
             }
-            // Damage makes neither more than it is: a chunk missing, a count that can't be, nothing
-            // at all.
+            // Damage never makes the size larger than the stored bytes: a missing chunk, an
+            // impossible count, no bytes at all.
             try cache.tamper { try $0.delete($1.nodes, ChunkKey(long.rawValue, 2)) }
             #expect(throws: CacheError.self) { try cache.inspect { try $0.bytes(of: long) } }
             #expect(try cache.inspect { try $0.storedByteCount(of: long) ?? 0 } < 20_000)
@@ -128,7 +132,11 @@ struct InspectionTests {
         }
     }
 
-    @Test("fields come in the order of their shape, absent ones too, and one can be had by itself")
+    @Test(
+        """
+        A record's fields come in the order of its shape, absent ones included, and each can be \
+        decoded alone
+        """)
     func fields() throws {
         try withCache { cache in
             cache.set(Person("p:1", "Ada"))
@@ -156,7 +164,7 @@ struct InspectionTests {
         }
     }
 
-    @Test("what a key names is a reference or a value")
+    @Test("The value of a key is a reference or an inline value")
     func keys() throws {
         try withCache { cache in
             cache.setModel(Person("p:1", "Ada"), forKey: "node")
@@ -176,7 +184,7 @@ struct InspectionTests {
     }
 
     @Test(
-        "the elements of a collection go on across its segments, with children of their own",
+        "The elements of a collection continue across its segments, each with its own children",
         arguments: [0, 1, 512, 513, 1_500])
     func elements(count: Int) throws {
         try withCache { cache in
@@ -215,7 +223,7 @@ struct InspectionTests {
         }
     }
 
-    @Test("a collection without one of its segments has no elements to give, and says so")
+    @Test("Reading the elements of a collection that misses a segment throws")
     func damagedSegment() throws {
         try withCache(isDamaged: true) { cache in
             try cache.setCollection((0..<1_000).map { _ in Person("p:1", "") }, forKey: "c").wait()
@@ -233,7 +241,7 @@ struct InspectionTests {
         }
     }
 
-    @Test("values nested as deep as trees may be are shown")
+    @Test("An inspection decodes values nested as deep as trees may be")
     func deep() throws {
         var configuration = Configuration.forTests
         configuration.limits.maximumDepth = 600
@@ -255,7 +263,7 @@ struct InspectionTests {
         }
     }
 
-    @Test("an inspection changes nothing and counts as no access")
+    @Test("An inspection changes nothing and counts as no access")
     func harmless() throws {
         try withCache { cache in
             try cache.set(Message("m:1", from: Person("p:1", ""))).wait()
@@ -273,7 +281,11 @@ struct InspectionTests {
         }
     }
 
-    @Test("it sees what was submitted before, nothing later, and fails once the cache is closed")
+    @Test(
+        """
+        An inspection sees the writes submitted before it and none after, and fails once the cache \
+        is closed
+        """)
     func snapshot() throws {
         let scratch = try Scratch()
         let cache = try scratch.open()
@@ -289,7 +301,7 @@ struct InspectionTests {
         #expect(code { _ = try cache.inspect { try $0.commit } } == .closed)
     }
 
-    @Test("damaged counters are an error of the cache, and what `body` throws comes through")
+    @Test("Damaged counters are a CacheError, and an inspection rethrows the errors of its body")
     func errors() throws {
         try withCache(isDamaged: true) { cache in
             try cache.set(Person("p:1", "")).wait()
@@ -303,7 +315,7 @@ struct InspectionTests {
     }
 }
 
-/// A value inside itself, without identifiers.
+/// A model without an identifier that contains a model of its own type.
 private struct Nest: NormalizedModel {
     var depth: Int
 

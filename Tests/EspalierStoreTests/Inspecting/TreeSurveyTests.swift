@@ -20,7 +20,9 @@ struct TreeSurveyTests {
         }
     }
 
-    @Test("at the place where the read is a miss", arguments: ["p:1", "p:3", "m:2", "m:1", "m:3"])
+    @Test(
+        "A survey's first final place is the place where the read misses",
+        arguments: ["p:1", "p:3", "m:2", "m:1", "m:3"])
     func stop(broken: String) throws {
         for breaking in Breaking.allCases {
             try withCache(isDamaged: true) { cache in
@@ -61,13 +63,13 @@ struct TreeSurveyTests {
         }
     }
 
-    /// Whether the reason has the path, or of an entry that is no node the entry.
+    /// Returns whether the reason has the path, or the entry if that is no node.
     private static func names(_ reason: MissReason, _ path: String) -> Bool {
         let text = reason.description
         return text.contains(" \(path)") || path.hasPrefix("c[") && text.contains(" c")
     }
 
-    @Test("each record is looked at once, and a chain no deeper than asked")
+    @Test("A survey visits each record once, and a chain no deeper than its limit")
     func limits() throws {
         try withCache { cache in
             let shared = Person("p:1", "")
@@ -88,7 +90,7 @@ struct TreeSurveyTests {
         }
     }
 
-    @Test("bytes are taken apart as far as damage lets them, whichever byte is damaged")
+    @Test("A record's anatomy covers all bytes, whichever byte is damaged")
     func anatomy() throws {
         try withCache(isDamaged: true) { cache in
             try cache.set(Message("m:1", from: Person("p:1", "Anna"), to: Person("p:2", "Ben")))

@@ -36,14 +36,14 @@ struct WalkingTests {
         return isLong == isOtherLong ? a.utf8.lexicographicallyPrecedes(b.utf8) : isOtherLong
     }
 
-    @Test("every identifier once, whole, in the order of its bytes, long ones last")
+    @Test("A walk visits every identifier once, whole, in the order of its bytes, long ones last")
     func order() throws {
         try withCache { cache in
             for identifier in Self.identifiers.shuffled() { cache.set(Person(identifier, "")) }
             cache.setModel(Person("a", ""), forKey: "key")
             cache.setCollection([Person("a", "")], forKey: "collection")
             let found = try entries(cache)
-            // Long ones with the same beginning stand in the order of a hash.
+            // Long identifiers with the same beginning are in the order of a hash.
             let isShort = { (identifier: String) in identifier.utf8.count <= 510 }
             let short = Self.identifiers.filter(isShort).sorted(by: precedes)
             #expect(
@@ -62,7 +62,7 @@ struct WalkingTests {
     }
 
     @Test(
-        "a prefix finds what begins with its bytes, and no more",
+        "A prefix finds the identifiers that begin with its bytes, and no others",
         arguments: [
             "", "a", "ab", "abcd", "e", "é", "日", "x", long("", count: 493), long("", count: 494),
             long("", count: 509),
@@ -82,7 +82,7 @@ struct WalkingTests {
     }
 
     @Test(
-        "a walk ends as soon as it is told to, among short and long ones",
+        "A walk ends as soon as its body returns false, among short and long identifiers",
         arguments: [1, 2, 13, 14, 17, 18])
     func stop(limit: Int) throws {
         try withCache { cache in
@@ -93,7 +93,7 @@ struct WalkingTests {
     }
 
     @Test(
-        "what can't be read is visited all the same: its name, as far as it is known, and what is wrong"
+        "A walk visits unreadable entries with the known part of their identifier and the problem"
     )
     func damage() throws {
         try withCache(isDamaged: true) { cache in
@@ -122,10 +122,10 @@ struct WalkingTests {
             }
             #expect(kinds.prefix(3) == ["damaged", "nothing", "damaged"])
             #expect(zip(found, kinds).allSatisfy { ($0.identifier == b) == ($1 == "record") })
-            // A prefix that is longer than what is known of it does not hide it.
+            // A prefix longer than the known part of the identifier finds it, too.
             #expect(try entries(cache, startingWith: String(repeating: "x", count: 599)).count == 2)
 
-            // An index entry that leads to a record of another name is no entry of that record.
+            // An index entry that leads to a record with another identifier is damaged.
             let two = try #require(
                 try cache.look { try $0.value($1.index, IndexKey.bytes(.node, b)) })
             try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, "p:1"), two) }
@@ -137,7 +137,7 @@ struct WalkingTests {
         }
     }
 
-    @Test("a character that the key of a long identifier cuts through is left out of its beginning")
+    @Test("The beginning of a long identifier leaves out a character that the key cuts through")
     func cut() {
         for (count, character) in [(492, "é"), (491, "日"), (490, "😀"), (492, "😀")] {
             let beginning = String(repeating: "x", count: count)
@@ -149,7 +149,11 @@ struct WalkingTests {
         }
     }
 
-    @Test("every record by handle, segments and damaged ones too, and no chunk for a record")
+    @Test(
+        """
+        A walk visits every record by handle, segments and damaged ones included, and no chunk as \
+        a record
+        """)
     func records() throws {
         try withCache(isDamaged: true) { cache in
             cache.set(
@@ -186,14 +190,14 @@ struct WalkingTests {
     }
 
     @Test(
-        "roots from the one that was accessed longest ago, with the time of that, until told to stop"
+        "A walk visits the roots by their last access, oldest first, until its body returns false"
     )
     func roots() throws {
         try withCache { cache in
             for number in 1...4 {
                 try cache.set(Message("m:\(number)", from: Person("p:\(number)", ""))).wait()
             }
-            // Written again, the first is the latest; nothing but roots is listed.
+            // A second write makes the first root the latest; only roots are listed.
             try cache.set(Message("m:1", from: Person("p:1", "again"))).wait()
             let (roots, now) = try cache.inspect { inspection throws in
                 var roots: [(handle: Handle, stamp: Stamp)] = []
@@ -220,7 +224,7 @@ struct WalkingTests {
     }
 }
 
-/// What an inspection found, in a word.
+/// The name of the case that an inspection found.
 func kind(_ stored: StoredRecord) -> String {
     switch stored {
     case .record: "record"

@@ -10,52 +10,52 @@ struct DamageLogTests {
     @Test("the first to come calls the writer, and waits no longer than it has to")
     func deadline() throws {
         let log = DamageLog()
-        #expect(!log.note([], in: "g"))
+        #expect(!log.add([], in: "g"))
         #expect(log.deadline == nil)
-        #expect(log.note(some, in: "g"))
-        #expect(!log.note([Handle(2)], in: "g"))
+        #expect(log.add(some, in: "g"))
+        #expect(!log.add([Handle(2)], in: "g"))
         let deadline = try #require(log.deadline)
         #expect(deadline <= .now + DamageLog.delay)
         #expect(log.waiting(atMost: 2, in: "g") == [Handle(1), Handle(2)])
-        log.settle([Handle(1), Handle(2)], lost: [Handle(1)], in: "g")
+        log.finish([Handle(1), Handle(2)], lost: [Handle(1)], in: "g")
         #expect(log.waiting(atMost: 2, in: "g") == [Handle(3)])
         #expect(log.deadline != nil)
-        log.settle([Handle(3)], lost: [Handle(3)], in: "g")
+        log.finish([Handle(3)], lost: [Handle(3)], in: "g")
         #expect(log.deadline == nil)
     }
 
     @Test("what was found whole is looked at again by the next commit, and makes none")
     func whole() {
         let log = DamageLog()
-        #expect(log.note(some, in: "g"))
-        log.settle(some, lost: [], in: "g")
-        #expect(!log.note(some, in: "g"))
+        #expect(log.add(some, in: "g"))
+        log.finish(some, lost: [], in: "g")
+        #expect(!log.add(some, in: "g"))
         #expect(log.deadline == nil)
         #expect(log.waiting(atMost: 9, in: "g") == some.sorted())
         // Before it comes what nobody has looked at.
-        #expect(log.note([Handle(7)], in: "g"))
+        #expect(log.add([Handle(7)], in: "g"))
         #expect(log.waiting(atMost: 1, in: "g") == [Handle(7)])
-        log.settle([Handle(7), Handle(1)], lost: [Handle(7), Handle(1)], in: "g")
+        log.finish([Handle(7), Handle(1)], lost: [Handle(7), Handle(1)], in: "g")
         // Lost, refilled, and damaged again.
-        #expect(log.note([Handle(1)], in: "g"))
+        #expect(log.add([Handle(1)], in: "g"))
     }
 
     @Test("a commit that failed is not tried again at once, and another generation begins anew")
     func failing() throws {
         let log = DamageLog()
-        #expect(log.note(some, in: "g"))
+        #expect(log.add(some, in: "g"))
         let before = try #require(log.deadline)
         log.postpone()
         #expect(try #require(log.deadline) > before)
-        #expect(log.note([Handle(9)], in: "h"))
-        log.settle([Handle(9)], lost: [], in: "g")
+        #expect(log.add([Handle(9)], in: "h"))
+        log.finish([Handle(9)], lost: [], in: "g")
         #expect(log.waiting(atMost: 9, in: "h") == [Handle(9)])
     }
 
     @Test("what was found in a generation left behind keeps nobody awake")
     func leftBehind() {
         let log = DamageLog()
-        #expect(log.note(some, in: "g"))
+        #expect(log.add(some, in: "g"))
         #expect(log.waiting(atMost: 9, in: "h").isEmpty)
         #expect(log.deadline == nil)
     }
@@ -63,7 +63,7 @@ struct DamageLogTests {
     @Test("it is bounded")
     func bounded() {
         let log = DamageLog()
-        #expect(log.note((1...10_000).map { Handle($0) }, in: "g"))
+        #expect(log.add((1...10_000).map { Handle($0) }, in: "g"))
         #expect(log.waiting(atMost: .max, in: "g").count == DamageLog.limit)
     }
 }

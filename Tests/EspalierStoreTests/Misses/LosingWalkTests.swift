@@ -78,7 +78,7 @@ struct LosingWalkTests {
             try expectClean(cache)
             for number in 0..<24 {
                 let name = "n:\(number)"
-                switch (cache.peekOutcome(Knot.self, name), texts[name]) {
+                switch (cache.readOutcome(Knot.self, name, access: .peek), texts[name]) {
                 case (.hit(let hit), let text): #expect(hit.value.text == text)
                 case (.miss(.lost(let path)), let text): #expect(text == nil || path != name)
                 case (.miss(.notFound), nil): break
@@ -117,7 +117,9 @@ struct LosingWalkTests {
             try expectClean(cache)
             try cache.overfill(budgets: 2)
             try expectClean(cache)
-            for name in names { #expect(cache.peekOutcome(Message.self, name).reason == .notFound) }
+            for name in names {
+                #expect(cache.readOutcome(Message.self, name, access: .peek).reason == .notFound)
+            }
         }
     }
 }

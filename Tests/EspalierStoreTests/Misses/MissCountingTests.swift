@@ -7,7 +7,7 @@ import Testing
 struct MissCountingTests {
     private let anna = Person("p:1", "Anna")
 
-    @Test("at every level under the type asked for, and for the life of the cache")
+    @Test("Misses at every level are counted under the type asked for, for the life of the cache")
     func reopening() throws {
         let scratch = try Scratch()
         for round in 1...3 {
@@ -20,7 +20,7 @@ struct MissCountingTests {
             #expect(cache.read(Box<[Int]>.self, "p:1") == nil)
             try cache.damage("p:1")
             #expect(cache.read(Message.self, "m:1") == nil)
-            #expect(cache.peek(Person.self, "p:1") == nil)
+            #expect(cache.read(Person.self, "p:1", access: .peek) == nil)
             let statistics = try cache.statistics()
             #expect(
                 statistics.missesByType == [
@@ -33,7 +33,7 @@ struct MissCountingTests {
                     "notFound": 3 * round, "damaged": 2 * round, "undecodable": round,
                 ])
             #expect(statistics.hits == round)
-            // Under the names that the statistics of types have.
+            // The types have the names that the statistics of types use.
             #expect(Set(statistics.types.map(\.name)) == ["Message", "Person"])
             cache.close()
         }
@@ -43,7 +43,7 @@ struct MissCountingTests {
         cache.close()
     }
 
-    @Test("no more types than there is place for, no name that is too long, nothing that is lost")
+    @Test("Miss counts have bounded types and names, and lose no miss")
     func bounds() {
         var counts = MissCounts()
         for number in 0..<1_000 { counts.add(to: "notFound", of: "Type\(number)") }
@@ -62,7 +62,10 @@ struct MissCountingTests {
     }
 
     @Test(
-        "they are read back as they were written, or in what room there is, those that missed most first"
+        """
+        Miss counts are decoded as they were encoded, or as much as fits, types with most misses \
+        first
+        """
     )
     func form() throws {
         var counts = MissCounts()
@@ -85,7 +88,7 @@ struct MissCountingTests {
         #expect(throws: FormatError.self) { try back([1, 1, 0x61, 1, 1, 0x54, 1, 5, 1]) }
     }
 
-    @Test("with all that is counted they fit the place in a page, whatever was counted")
+    @Test("Miss counts fit a page together with all other counters, whatever was counted")
     func fullest() throws {
         var counters = LifetimeCounters()
         for number in 0..<300 {

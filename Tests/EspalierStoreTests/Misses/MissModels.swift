@@ -34,7 +34,7 @@ struct MoodyRemark: NormalizedModel {
     func encode(to encoder: inout RecordEncoder) throws {}
 }
 
-/// A message that makes do without its sender.
+/// A message whose initialiser tolerates a missing sender.
 struct Lenient: NormalizedModel {
     var modelIdentifier: String? { "m:1" }
     init(from decoder: inout RecordDecoder) throws {
@@ -58,7 +58,7 @@ struct NicknameStrict: IdentifiedModel, Codable {
     var modelIdentifier: String? { id }
 }
 
-/// A person that makes do without a name.
+/// A person whose initialiser tolerates a missing name.
 struct Nickname: NormalizedModel {
     var modelIdentifier: String? { "p:1" }
     init(from decoder: inout RecordDecoder) throws {
@@ -76,7 +76,7 @@ struct NicknameCodable: IdentifiedModel, Codable {
     func encode(to encoder: any Encoder) throws {}
 }
 
-/// A node with any number of others.
+/// A node with any number of children.
 struct Knot: NormalizedModel {
     var id: String
     var text: String

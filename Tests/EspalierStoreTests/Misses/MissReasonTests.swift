@@ -5,9 +5,9 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Whatever can't be decoded is a miss with its reason and its path, at every level")
+@Suite("A record that can't be decoded is a miss with its reason and its path, at every level")
 struct MissReasonTests {
-    /// Where the record of `p:1` stands in what is read.
+    /// The position of the record `p:1` in the tree that is read.
     enum Level: CaseIterable {
         case root, child, element, dictionary, inline, deep, key, inlineUnderKey, collection
 
@@ -27,15 +27,16 @@ struct MissReasonTests {
 
         func reason(in cache: NormalizedCache) -> MissReason? {
             switch self {
-            case .root: cache.peekOutcome(Person.self, "p:1").reason
-            case .child: cache.peekOutcome(Message.self, "m:1").reason
-            case .element: cache.peekOutcome(Hall.self, "h:1").reason
-            case .dictionary: cache.peekOutcome(Feed.self, "f:1").reason
-            case .inline: cache.peekOutcome(Feed.self, "f:2").reason
-            case .deep: cache.peekOutcome(Feed.self, "f:3").reason
-            case .key: cache.peekModelOutcome(Person.self, forKey: "k").reason
-            case .inlineUnderKey: cache.peekModelOutcome(Cover.self, forKey: "i").reason
-            case .collection: cache.peekCollectionOutcome(of: Person.self, forKey: "c").reason
+            case .root: cache.readOutcome(Person.self, "p:1", access: .peek).reason
+            case .child: cache.readOutcome(Message.self, "m:1", access: .peek).reason
+            case .element: cache.readOutcome(Hall.self, "h:1", access: .peek).reason
+            case .dictionary: cache.readOutcome(Feed.self, "f:1", access: .peek).reason
+            case .inline: cache.readOutcome(Feed.self, "f:2", access: .peek).reason
+            case .deep: cache.readOutcome(Feed.self, "f:3", access: .peek).reason
+            case .key: cache.modelOutcome(Person.self, forKey: "k", access: .peek).reason
+            case .inlineUnderKey: cache.modelOutcome(Cover.self, forKey: "i", access: .peek).reason
+            case .collection:
+                cache.collectionOutcome(of: Person.self, forKey: "c", access: .peek).reason
             }
         }
     }
@@ -55,7 +56,8 @@ struct MissReasonTests {
         for level in Level.allCases { #expect(level.reason(in: cache) == nil, "\(level)") }
     }
 
-    @Test("every fault, at every level", arguments: Fault.allCases)
+    @Test(
+        "Every fault is a miss with its reason and path, at every level", arguments: Fault.allCases)
     func faults(fault: Fault) throws {
         try withCache(isDamaged: true) { cache in
             try fill(cache)
@@ -67,7 +69,7 @@ struct MissReasonTests {
     }
 
     @Test(
-        "every fault is repaired by the next write of the identifier, at every level",
+        "The next write of the identifier repairs every fault, at every level",
         arguments: Fault.allCases)
     func repaired(fault: Fault) throws {
         try withCache(isDamaged: true) { cache in
@@ -78,7 +80,11 @@ struct MissReasonTests {
         }
     }
 
-    @Test("a case that is not known: root, child, element, inline, under a key, in a collection")
+    @Test(
+        """
+        An unknown enum case is a miss as root, child, element, inline, under a key and in a \
+        collection
+        """)
     func unknownCase() throws {
         try withCache { cache in
             let detail = "a value that is no case of Mood"
@@ -110,7 +116,7 @@ struct MissReasonTests {
         }
     }
 
-    @Test("the records of keys, collections and segments, damaged")
+    @Test("Damaged records of keys, collections and segments are misses with their path")
     func entries() throws {
         try withCache(isDamaged: true) { cache in
             try fill(cache)
@@ -125,7 +131,7 @@ struct MissReasonTests {
         }
     }
 
-    @Test("an index entry that is no handle, leads to another record, or nowhere")
+    @Test("An index entry with an invalid, wrong or missing target is a miss")
     func index() throws {
         try withCache(isDamaged: true) { cache in
             try fill(cache)
@@ -146,7 +152,7 @@ struct MissReasonTests {
     }
 
     @Test(
-        "damage can't be made up for by an initialiser that makes do without the field",
+        "An initialiser that tolerates a missing field can't hide damage",
         arguments: Fault.allCases)
     func lenient(fault: Fault) throws {
         try withCache(isDamaged: true) { cache in
@@ -154,14 +160,16 @@ struct MissReasonTests {
             try cache.forge(fault)
             let isHit = [.mismatch, .missingField].contains(fault)
             for reason in [
-                cache.peekOutcome(Lenient.self, "m:1").reason,
-                cache.peekOutcome(LenientCodable.self, "m:1").reason,
+                cache.readOutcome(Lenient.self, "m:1", access: .peek).reason,
+                cache.readOutcome(LenientCodable.self, "m:1", access: .peek).reason,
             ] {
                 #expect((reason == nil) == isHit, "\(String(describing: reason))")
             }
-            // Read by itself, with the swallowed field inside of the faulty record.
-            #expect((cache.peekOutcome(Nickname.self, "p:1").reason == nil) == isHit)
-            #expect((cache.peekOutcome(NicknameCodable.self, "p:1").reason == nil) == isHit)
+            // Read alone, with the tolerated field inside of the faulty record.
+            #expect((cache.readOutcome(Nickname.self, "p:1", access: .peek).reason == nil) == isHit)
+            #expect(
+                (cache.readOutcome(NicknameCodable.self, "p:1", access: .peek).reason == nil)
+                    == isHit)
         }
     }
 }

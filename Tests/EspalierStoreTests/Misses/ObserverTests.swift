@@ -5,9 +5,9 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("An observer is told of each miss, and of nothing else")
+@Suite("An observer is called for each miss, and for nothing else")
 struct ObserverTests {
-    /// What observers were told.
+    /// The misses with which observers were called.
     final class Log: Sendable {
         private let entries = Mutex<[Miss]>([])
         func add(_ miss: Miss) { entries.withLock { $0.append(miss) } }
@@ -16,7 +16,11 @@ struct ObserverTests {
 
     private let anna = Person("p:1", "Anna")
 
-    @Test("once for each, with the type, the name, the reason; hits are silent")
+    @Test(
+        """
+        An observer is called once for each miss, with its type, identifier and reason, and never \
+        for a hit
+        """)
     func content() throws {
         try withCache { cache in
             let log = Log()
@@ -27,7 +31,7 @@ struct ObserverTests {
             _ = cache.read(Message.self, "m:9")
             _ = cache.modelOutcome(Person.self, forKey: "k")
             _ = cache.collectionOutcome(of: Person.self, forKey: "c")
-            _ = cache.peek(Box<Int>.self, "p:1")
+            _ = cache.read(Box<Int>.self, "p:1", access: .peek)
             try cache.damage("p:1")
             _ = cache.read(Message.self, "m:1")
             let detail = "the record lacks this required field"
@@ -49,7 +53,11 @@ struct ObserverTests {
         }
     }
 
-    @Test("before the outcome is there, on the thread of the read; of suspending reads, too")
+    @Test(
+        """
+        An observer is called on the thread of the read before the read returns, also for reads \
+        that suspend
+        """)
     func threads() async throws {
         try await withCache { (cache: NormalizedCache) async throws in
             let log = Log()
@@ -70,14 +78,17 @@ struct ObserverTests {
     }
 
     @Test(
-        "several are told in the order they came, until they are cancelled or the cache is closed")
+        """
+        Observers are called in the order of their registration, until they are cancelled or the \
+        cache is closed
+        """)
     func cancelling() throws {
         let scratch = try Scratch()
         let cache = try scratch.open()
         let again = try scratch.open()
         let names = Mutex<[String]>([])
         let first = cache.observeMisses { _ in names.withLock { $0.append("first") } }
-        // Registered through one object, told of the reads through another.
+        // Registered with one object, called for the reads of another.
         again.observeMisses { _ in names.withLock { $0.append("second") } }
         _ = cache.read(Person.self, "p:1")
         first.cancel()
@@ -91,7 +102,10 @@ struct ObserverTests {
     }
 
     @Test(
-        "it may read and write, and is not told of its own misses; it can't wait, nor block the writer"
+        """
+        An observer may read and write, is not called for its own misses, and can neither wait for \
+        a write nor block the writer
+        """
     )
     func inside() throws {
         try withCache { (cache: NormalizedCache) throws in
@@ -115,7 +129,7 @@ struct ObserverTests {
         }
     }
 
-    @Test("reads on many threads tell of each miss once")
+    @Test("Parallel reads call an observer once for each miss")
     func sideBySide() async throws {
         try await withCache { (cache: NormalizedCache) async throws in
             let log = Log()
@@ -136,14 +150,14 @@ struct ObserverTests {
         }
     }
 
-    /// Tells of its end.
+    /// Sets a flag when it is deallocated.
     final class Held: Sendable {
         private let onEnd: @Sendable () -> Void
         init(_ onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
         deinit { onEnd() }
     }
 
-    @Test("what an observer holds goes with it")
+    @Test("A cancelled observer releases the objects it retained")
     func lifetime() throws {
         try withCache { cache in
             let ends = Log()

@@ -1,7 +1,7 @@
 import EspalierModels
 import EspalierRecords
 
-/// A node with two children of its own type: for depth and for cycles.
+/// A node with two children of its own type, for deep trees and cycles.
 final class Ring: NormalizedModel {
     let id: String
     let left: Ring?
@@ -27,14 +27,14 @@ final class Ring: NormalizedModel {
         try encoder.encode(right, forKey: "right")
     }
 
-    /// The identifiers, children in brackets.
+    /// The identifiers of the tree, with children in brackets.
     var outline: String {
         guard left != nil || right != nil else { return id }
         return "\(id)(\(left?.outline ?? "-") \(right?.outline ?? "-"))"
     }
 }
 
-/// Reads the records of `Ring` with the fields asked for the other way round.
+/// Decodes the records of `Ring` with the fields in the opposite order.
 final class MirroredRing: NormalizedModel {
     let id: String
     let left: MirroredRing?
@@ -58,7 +58,7 @@ final class MirroredRing: NormalizedModel {
     }
 }
 
-/// A node that can't be without the next one.
+/// A node that requires the next one to decode.
 final class Link: NormalizedModel {
     let id: String
     let next: Link?

@@ -5,13 +5,13 @@ import Testing
 
 @testable import EspalierStore
 
-/// Exit tests run their bodies in processes of their own, which share the parent's cache directory.
+/// Exit tests run their bodies in other processes, which share the cache directory of the parent.
 @Suite("Several processes with one full cache")
 struct EvictionProcessTests {
     private static let configuration = Configuration.forTests(budget: .mebibytes(1))
 
     @Test(
-        "one that is killed in the middle of evicting leaves a clean cache within its budget",
+        "A process that is killed while it evicts leaves a clean cache within its budget",
         arguments: 0..<5)
     func killed(directory number: Int) async throws {
         let scratch = try Scratch()
@@ -28,7 +28,7 @@ struct EvictionProcessTests {
             let cache = try scratch.open(Self.configuration)
             try expectClean(cache)
             #expect(try cache.statistics().directoryBytes <= cache.budget)
-            // It goes on as if nothing had been.
+            // The cache is as usable as before.
             let message = Message("m:after", from: Person("p:after", "round \(round)"))
             try cache.set(message).wait()
             #expect(await cache.read(Message.self, "m:after") == message)
@@ -36,7 +36,7 @@ struct EvictionProcessTests {
         }
     }
 
-    @Test("two that write at once both evict, and no write is lost")
+    @Test("Two processes that write at once both evict, and no write is lost")
     func together() async throws {
         let scratch = try Scratch()
         let cache = try scratch.open(Self.configuration)
@@ -77,15 +77,15 @@ struct EvictionProcessTests {
     }
 
     /// ```
-    /// other process        this one
+    /// other process        this process
     /// begins a read
-    ///                      writes far more than the budget: some fail, at once
+    ///                      writes far more than the budget: some writes fail at once
     ///                      reads
-    /// ends it
+    /// ends its read
     ///                      writes
     /// ```
     @Test(
-        "while one does not end its read, writes of another that do not fit fail at once, and reads go on"
+        "While one process reads, writes of another that do not fit fail at once, and reads go on"
     )
     func stuckReader() async throws {
         let scratch = try Scratch()
@@ -110,7 +110,7 @@ struct EvictionProcessTests {
             #expect(await cache.read(Feed.self, "f:1") == feed)
             #expect(await cache.read(Feed.self, "f:1", consistency: .snapshot) == feed)
         }
-        // Each by itself would take ten seconds if it waited for the reader.
+        // All writes together take ten seconds if each waits for the reader.
         #expect(.now - start < .seconds(5))
         let failed = codes.count { $0 == .pagesHeld } + 40
         #expect(try cache.statistics().droppedWrites == ["pagesHeld": failed])
@@ -133,7 +133,7 @@ struct EvictionProcessTests {
         }
     }
 
-    @Test("a process that dies while it reads holds nothing up")
+    @Test("A process that dies while it reads holds no pages")
     func deadReader() async throws {
         let scratch = try Scratch()
         let cache = try scratch.open(Self.configuration)
@@ -150,7 +150,7 @@ struct EvictionProcessTests {
     }
 
     @Test(
-        "while the writer of another process is suspended in the middle of a commit, reads of snapshots complete"
+        "Reads of snapshots complete while the writer of another process is suspended in a commit"
     )
     func suspendedWriter() async throws {
         let scratch = try Scratch()
@@ -181,7 +181,7 @@ struct EvictionProcessTests {
         }
     }
 
-    @Test("what one pins another one keeps, and the limit is one for both")
+    @Test("A process keeps what another process has pinned, and both share one limit")
     func pins() async throws {
         let scratch = try Scratch()
         let cache = try scratch.open(Self.configuration)
@@ -206,7 +206,7 @@ struct EvictionProcessTests {
     }
 }
 
-/// Words between processes: files beside the cache.
+/// Messages between processes: files beside the cache.
 struct Signals: Sendable {
     let root: String
 
@@ -218,7 +218,7 @@ struct Signals: Sendable {
         try? Data(text.utf8).write(to: URL(fileURLWithPath: "\(root)/\(word)"), options: .atomic)
     }
 
-    /// Returns what was said with it.
+    /// Waits for a message. Returns its text.
     @discardableResult
     func wait(for word: String) throws -> String {
         for _ in 0..<60_000 {
@@ -231,7 +231,7 @@ struct Signals: Sendable {
     }
 }
 
-/// What the other process does.
+/// The work of the other process.
 enum EvictionPeer {
     static func open(_ directory: String) throws -> NormalizedCache {
         try NormalizedCache(directory: directory, configuration: .forTests(budget: .mebibytes(1)))
@@ -306,8 +306,10 @@ enum EvictionPeer {
             cache.set(Person("x:\(number)", String(repeating: "x", count: 600)))
             if number % 100 == 99 { try cache.set(Person("last", "\(number)")).wait() }
         }
-        for number in 0..<4 where cache.peek(Box<[Person]>.self, "b:\(number)")?.value.count != 200
-        { exit(10) }
+        for number in 0..<4
+        where cache.read(Box<[Person]>.self, "b:\(number)", access: .peek)?.value.count != 200 {
+            exit(10)
+        }
         let more = box("more", of: 150, bytes: 600).value
         guard code(cache.set(Box("b:0", more + box("b:0", of: 40).value))) != nil else { exit(12) }
         try cache.set(Box<[Person]>("b:0", [])).wait()

@@ -6,15 +6,15 @@ import Testing
 @testable import EspalierStore
 
 @Suite(
-    "The budget is changed while other processes use the cache, and while the one that does is killed"
+    "Changes of the budget among processes"
 )
 struct EvictionResizeTests {
     private static let small = ByteCount.mebibytes(1)
     private static let large = ByteCount.mebibytes(2)
 
-    /// Smaller by much goes beside the old file, smaller by little through memory.
+    /// A much smaller cache is copied beside the old file, a little smaller one through memory.
     @Test(
-        "killed at any time it leaves a clean cache with one of the two budgets",
+        "A process that is killed while it changes the budget leaves a clean cache",
         arguments: [(1 << 20, false), (1 << 20, true), (1_900_000, false), (3 << 20, false)])
     func killed(bytes: Int, mayExceed: Bool) async throws {
         let template = try Scratch()
@@ -24,7 +24,7 @@ struct EvictionResizeTests {
         for round in 0..<10 {
             let scratch = try Scratch()
             try FileManager.default.copyItem(atPath: template.directory, toPath: scratch.directory)
-            // Half of them from the moment at which the files change.
+            // In half of the rounds the delay begins when the files change.
             let delay = Int.random(in: 0..<(round % 2 == 0 ? 30_000 : 8_000))
             let directory = scratch.directory
             await #expect(processExitsWith: .signal(SIGKILL)) {
@@ -51,9 +51,9 @@ struct EvictionResizeTests {
         }
     }
 
-    /// What a process leaves that is killed after the old file went and before the new one is
-    /// complete.
-    @Test("a new file that is not complete is not taken for the cache", arguments: 0...9)
+    /// A process leaves such a file when it is killed after it has deleted the old file and before
+    /// the new one is complete.
+    @Test("A new file that is not complete is not taken for the cache", arguments: 0...9)
     func incomplete(keyspaces: Int) throws {
         let scratch = try Scratch()
         var cache = try scratch.open(.forTests(budget: Self.large))
@@ -88,7 +88,7 @@ struct EvictionResizeTests {
     }
 
     @Test(
-        "one that has the cache open goes on with the smaller budget, reads and writes",
+        "A process that has the cache open reads and writes on with the smaller budget",
         arguments: [false, true])
     func followed(mayExceed: Bool) async throws {
         let scratch = try Scratch()
@@ -111,7 +111,7 @@ struct EvictionResizeTests {
     }
 
     @Test(
-        "reads that run meanwhile are hits or find nothing, and writes behind it are committed",
+        "Reads and writes go on while the budget is changed, and no write is lost",
         arguments: [false, true])
     func busy(mayExceed: Bool) throws {
         let scratch = try Scratch()
@@ -133,7 +133,7 @@ struct EvictionResizeTests {
     }
 }
 
-/// Reads all the time, on a thread of its own.
+/// Reads records all the time, on a thread of its own.
 private final class BusyReader: Sendable {
     private let isOver = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
@@ -144,7 +144,7 @@ private final class BusyReader: Sendable {
             var other: Set<String> = []
             while isOver.wait(timeout: .now()) == .timedOut {
                 for name in names {
-                    // There may be two processors, and others have work to do.
+                    // Leaves the processors to the writer, of which there may be only two.
                     Thread.sleep(forTimeInterval: 0.000_2)
                     let outcome = cache.readOutcome(Person.self, name, consistency: .snapshot)
                     if let reason = outcome.reason, reason != .notFound {
@@ -157,7 +157,7 @@ private final class BusyReader: Sendable {
         }
     }
 
-    /// What reads were besides hits and not found.
+    /// Ends reading. Returns the reasons of misses other than `.notFound`.
     func stop() -> [String] {
         isOver.signal()
         ended.wait()
@@ -165,7 +165,7 @@ private final class BusyReader: Sendable {
     }
 }
 
-/// What the other process does.
+/// The work of the other process.
 private enum ResizePeer {
     static func open(_ directory: String) throws -> NormalizedCache {
         try NormalizedCache(directory: directory, configuration: .forTests(budget: .mebibytes(2)))
@@ -187,7 +187,7 @@ private enum ResizePeer {
         let before = files.generations()
         let ticket = cache.setBudget(budget, mayExceed: mayExceed)
         if atSwitch {
-            // Until it is done: then there is nothing more to watch for.
+            // Ends, too, if the budget was changed before this loop saw the files change.
             while files.generations() == before, ticket.result == nil {}
         }
         EvictionPeer.killLater(after: microseconds)

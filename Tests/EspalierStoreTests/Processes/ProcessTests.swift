@@ -7,7 +7,7 @@ import Testing
 /// Exit tests run their bodies in processes of their own, which share the parent's cache directory.
 @Suite("Two processes with one cache")
 struct ProcessTests {
-    @Test("what one writes the other reads, shapes included")
+    @Test("A process reads what another one writes, shapes included")
     func reading() async throws {
         try await withCache { cache in
             try await cache.set(Person("p:1", "parent")).committed
@@ -22,7 +22,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("when one removes everything the other moves on to the new generation")
+    @Test("When a process removes everything, the other one moves on to the new generation")
     func removingAll() async throws {
         try await withCache { cache in
             try await cache.set(Person("p:1", "parent")).committed
@@ -39,7 +39,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("both write and remove everything at once, and neither loses its way")
+    @Test("Two processes that write and remove everything at once both stay on the live generation")
     func together() async throws {
         try await withCache { cache in
             let directory = cache.engine.directory.path
@@ -68,7 +68,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("a process that is killed while it writes leaves a clean cache", arguments: 0..<6)
+    @Test("A process killed while it writes leaves an intact cache", arguments: 0..<6)
     func killed(round: Int) async throws {
         let scratch = try Scratch()
         try scratch.open().close()
@@ -79,7 +79,7 @@ struct ProcessTests {
         }
         let cache = try scratch.open()
         try expectClean(cache)
-        // Each feed was written with all it shows, or not at all.
+        // Each feed was written with its whole tree, or not at all.
         var found = 0
         while let feed = await cache.read(Feed.self, "f:\(found)") {
             #expect(feed.messages.count == 5)
@@ -92,7 +92,7 @@ struct ProcessTests {
     }
 }
 
-/// What the other process does.
+/// The bodies of the other process.
 private enum Peer {
     static func open(_ directory: String) throws -> NormalizedCache {
         try NormalizedCache(directory: directory, configuration: .forTests)

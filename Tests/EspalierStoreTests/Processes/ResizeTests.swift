@@ -5,9 +5,13 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("A budget raised in place")
+@Suite("Raising the budget in place")
 struct ResizeTests {
-    @Test("in one process: what did not fit fits, and the budget stays after reopening")
+    @Test(
+        """
+        After the budget is raised in one process, larger writes fit, and the budget stays after \
+        reopening
+        """)
     func alone() throws {
         let scratch = try Scratch()
         var cache = try scratch.open(.forTests(budget: .mebibytes(1)))
@@ -30,7 +34,7 @@ struct ResizeTests {
         cache.close()
     }
 
-    @Test("a process that has the cache open follows, and keeps its generation")
+    @Test("A process that has the cache open follows a raised budget and keeps its generation")
     func followed() async throws {
         let scratch = try Scratch()
         let cache = try scratch.open(.forTests(budget: .mebibytes(1)))
@@ -52,7 +56,7 @@ struct ResizeTests {
         cache.close()
     }
 
-    @Test("the first thing a process does afterwards may be a write")
+    @Test("A process may begin with a write after another one has raised the budget")
     func writing() async throws {
         let scratch = try Scratch()
         let cache = try scratch.open(.forTests(budget: .mebibytes(1)))
@@ -71,13 +75,13 @@ struct ResizeTests {
     /// reader            other process       this thread
     /// reads
     ///                   raises
-    ///                                       waits for the reader, goes on with the old budget
+    ///                                       waits for the reader, keeps the old budget
     ///   nested read                         reads and writes
     /// ends
     ///                                       follows
     /// ```
     @Test(
-        "while a read does not end it goes on with the old budget, and follows when the read has ended"
+        "A process keeps the old budget while a read runs, and follows when the read has ended"
     )
     func stuck() async throws {
         let scratch = try Scratch()
@@ -99,7 +103,7 @@ struct ResizeTests {
         cache.close()
     }
 
-    @Test("inside of a read it is refused at once")
+    @Test("Raising the budget inside of a read is refused at once")
     func inside() throws {
         try withCache { cache in
             #expect(throws: (any Error).self) {
@@ -113,7 +117,7 @@ struct ResizeTests {
     }
 }
 
-/// A read on a thread of its own, which ends when it is told to.
+/// A read on a thread of its own that runs until the test ends it.
 private final class StuckReader: Sendable {
     private let mayEnd = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
@@ -134,7 +138,7 @@ private final class StuckReader: Sendable {
         begun.wait()
     }
 
-    /// What a read inside of it found.
+    /// The result of a read inside of it.
     func end() -> String? {
         mayEnd.signal()
         ended.wait()
@@ -142,7 +146,7 @@ private final class StuckReader: Sendable {
     }
 }
 
-/// What the other process does.
+/// The bodies of the other process.
 private enum Raiser {
     static func fill(_ cache: NormalizedCache, prefix: String = "b") throws {
         for number in 0..<100 {

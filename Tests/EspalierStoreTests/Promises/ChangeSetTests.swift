@@ -7,7 +7,7 @@ struct ChangeSetTests {
     private let anna = Person("p:1", "Anna")
     private let ben = Person("p:2", "Ben")
 
-    /// The change sets of the commits that `body` causes.
+    /// Returns the change sets of the commits that `body` causes.
     private func changes(_ body: (NormalizedCache) throws -> Void) async throws -> [ChangeSet] {
         try await withCache { cache in
             let stream = cache.changeSets()
@@ -17,7 +17,11 @@ struct ChangeSetTests {
         }
     }
 
-    @Test("in the order of commits, with the identifiers written, deleted, and the keys")
+    @Test(
+        """
+        Change sets come in the order of commits, with the written and deleted identifiers and the \
+        keys
+        """)
     func contents() async throws {
         let sets = try await changes { cache in
             try cache.set(Message("m:1", from: anna, to: ben)).wait()
@@ -36,7 +40,7 @@ struct ChangeSetTests {
         #expect(sets.dropLast().map(\.commit) == sets.dropLast().map(\.commit).sorted())
     }
 
-    @Test("a write that changes nothing yields none")
+    @Test("A write that changes nothing yields no change set")
     func nothingChanged() async throws {
         let sets = try await changes { cache in
             try cache.set(anna).wait()
@@ -53,7 +57,10 @@ struct ChangeSetTests {
     }
 
     @Test(
-        "what a commit writes and then deletes was deleted; what it deletes and writes again was both"
+        """
+        A node written and then deleted in one commit counts as deleted, and one deleted and then \
+        written as both
+        """
     )
     func net() async throws {
         let sets = try await changes { cache in
@@ -72,7 +79,7 @@ struct ChangeSetTests {
         #expect(Set(last.written) == ["p:2"])
     }
 
-    @Test("everyone who asks gets them all, from then on")
+    @Test("Every subscriber gets all change sets from its subscription on")
     func subscribers() async throws {
         try await withCache { cache in
             let first = cache.changeSets()

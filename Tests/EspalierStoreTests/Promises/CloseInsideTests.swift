@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Closing where it can't wait")
 struct CloseInsideTests {
-    /// Closes the cache while it is being encoded.
+    /// A model whose encoder closes the cache.
     struct Closing: NormalizedModel {
         let cache: NormalizedCache
         var modelIdentifier: String? { "closing" }
@@ -20,7 +20,7 @@ struct CloseInsideTests {
         }
     }
 
-    @Test("from a model's encoder it returns, and the write goes through")
+    @Test("Closing from a model's encoder returns at once, and the write is committed")
     func insideEncoder() throws {
         try withCache { cache in
             let other = try NormalizedCache(
@@ -31,7 +31,11 @@ struct CloseInsideTests {
         }
     }
 
-    @Test("from the last user's model's encoder, too")
+    @Test(
+        """
+        Closing from a model's encoder by the last user returns at once, and the write is \
+        committed
+        """)
     func insideLastEncoder() throws {
         let scratch = try Scratch()
         let cache = try scratch.open(.forTests)

@@ -4,9 +4,9 @@ import EspalierStore
 import Synchronization
 import Testing
 
-/// A model whose initialiser does something with a cache.
+/// A model whose initialiser uses a cache.
 private struct Curious: NormalizedModel {
-    /// By identifier, because tests run side by side.
+    /// The actions of the initialisers, by identifier, because tests run in parallel.
     static let actions = Mutex<[String: @Sendable () throws -> Void]>([:])
 
     let id: String
@@ -27,7 +27,7 @@ private struct Curious: NormalizedModel {
     }
 }
 
-@Suite("Models that use the cache while they are made")
+@Suite("Models that use the cache while they are created")
 struct NestedReadTests {
     private let anna = Person("p:1", "Anna")
 
@@ -35,7 +35,7 @@ struct NestedReadTests {
         Curious.actions.withLock { $0[id] = action }
     }
 
-    @Test("may read from it, blocked or suspended themselves")
+    @Test("A model's initialiser may read from the cache, blocked or suspended")
     func reads() async throws {
         try await withCache { cache in
             let seen = Mutex<[Person?]>([])
@@ -56,7 +56,10 @@ struct NestedReadTests {
     }
 
     @Test(
-        "can't wait there for a write: it throws, the read is no worse for it, and the write is made"
+        """
+        Waiting for a write in a model's initialiser throws, and both the read and the write \
+        succeed
+        """
     )
     func waits() throws {
         try withCache { cache in
@@ -74,7 +77,10 @@ struct NestedReadTests {
     }
 
     @Test(
-        "miss there when they ask for the latest while writes are pending, and hit for a snapshot")
+        """
+        A model's initialiser misses when it asks for the latest while writes are pending, and \
+        hits with a snapshot
+        """)
     func latestInside() throws {
         try withCache { cache in
             let outcomes = Mutex<[ReadOutcome<Person>]>([])
@@ -97,7 +103,7 @@ struct NestedReadTests {
         }
     }
 
-    @Test("may write and read snapshots while they are encoded, and can't wait there either")
+    @Test("A model's encoder may write and read snapshots, and can't wait for a write")
     func encoding() throws {
         try withCache { cache in
             let codes = Mutex<[CacheError.Code?]>([])

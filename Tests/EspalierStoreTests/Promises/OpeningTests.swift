@@ -8,7 +8,7 @@ import Testing
 struct OpeningTests {
     private let anna = Person("p:1", "Anna")
 
-    @Test("what was committed is there after reopening, and so are its counters")
+    @Test("Committed records and their counters are there after reopening")
     func reopening() throws {
         let scratch = try Scratch()
         for round in 1...4 {
@@ -21,7 +21,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("closing commits what was submitted")
+    @Test("Closing a cache commits the submitted writes")
     func closingCommits() throws {
         let scratch = try Scratch()
         let cache = try scratch.open()
@@ -33,7 +33,7 @@ struct OpeningTests {
         reopened.close()
     }
 
-    @Test("closing twice is closing once; afterwards reads miss and writes fail")
+    @Test("Closing a cache twice is closing it once, and afterwards reads miss and writes fail")
     func closed() async throws {
         let scratch = try Scratch()
         let cache = try scratch.open()
@@ -56,7 +56,7 @@ struct OpeningTests {
         cache.readOutcome(Person.self, "p:1")
     }
 
-    @Test("flushing returns when everything before is committed")
+    @Test("Flushing returns when all writes submitted before are committed")
     func flush() async throws {
         try await withCache { cache in
             let tickets = (0..<100).map { cache.set(Person("p:\($0)", "Person")) }
@@ -65,7 +65,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("the second open is the same cache, which closes with its last user")
+    @Test("A second open returns the same cache, which closes with its last user")
     func sameEngine() throws {
         let scratch = try Scratch()
         let (first, second) = (try scratch.open(), try scratch.open())
@@ -82,7 +82,11 @@ struct OpeningTests {
         third.close()
     }
 
-    @Test("another configuration is refused while the cache is open, and welcome afterwards")
+    @Test(
+        """
+        Opening with another configuration is refused while the cache is open, and succeeds \
+        afterwards
+        """)
     func otherConfiguration() throws {
         let scratch = try Scratch()
         let cache = try scratch.open()
@@ -95,7 +99,7 @@ struct OpeningTests {
         reopened.close()
     }
 
-    @Test("the budget of the first configuration stays")
+    @Test("The budget of the first configuration stays after reopening with another")
     func budget() throws {
         let scratch = try Scratch()
         for budget in [3, 9, 2] {
@@ -106,7 +110,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "other spellings of the path are the same directory",
+        "Different spellings of a path open the same directory",
         arguments: ["/", "//", "/.", "/../cache", "/./../cache/"])
     func spellings(suffix: String) throws {
         let scratch = try Scratch()
@@ -118,7 +122,7 @@ struct OpeningTests {
         cache.close()
     }
 
-    @Test("through a link around the directory it is the same directory, too")
+    @Test("A path through a link around the directory opens the same directory")
     func linkedParent() throws {
         let scratch = try Scratch()
         let cache = try scratch.open()
@@ -131,7 +135,7 @@ struct OpeningTests {
         cache.close()
     }
 
-    @Test("a cache that goes out of use closes itself")
+    @Test("A cache closes when its last reference is gone")
     func forgotten() throws {
         let scratch = try Scratch()
         try withExtendedLifetime(scratch.open()) { cache in _ = cache.set(anna) }
@@ -140,7 +144,7 @@ struct OpeningTests {
         cache.close()
     }
 
-    @Test("opening and closing from many threads at once never makes two engines")
+    @Test("Opening and closing from many threads at once never creates two engines")
     func openingHammer() throws {
         let scratch = try Scratch()
         DispatchQueue.concurrentPerform(iterations: 60) { number in
@@ -155,7 +159,7 @@ struct OpeningTests {
         cache.close()
     }
 
-    @Test("`existing` opens what is there and makes nothing")
+    @Test("`existing` opens a cache that exists and creates none")
     func existing() throws {
         let scratch = try Scratch()
         #expect(code { _ = try NormalizedCache.existing(directory: scratch.directory) } == .noCache)
@@ -168,7 +172,7 @@ struct OpeningTests {
         try NormalizedCache.existing(directory: scratch.directory).close()
     }
 
-    @Test("directory and files are for the owner only")
+    @Test("The directory and its files are accessible to their owner only")
     func modes() throws {
         let scratch = try Scratch()
         let cache = try scratch.open()

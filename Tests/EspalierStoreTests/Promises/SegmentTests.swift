@@ -68,9 +68,9 @@ struct SegmentTests {
                     cache.collection(of: Remark.self, forKey: "c") == model,
                     "\(random), step \(step)")
                 let sizes = try sizes(cache, "c")
-                #expect(sizes.allSatisfy { $0 <= SegmentSplitter.maximum && $0 > 0 })
+                #expect(sizes.allSatisfy { $0 <= SegmentSizes.maximum && $0 > 0 })
                 let pairs = zip(sizes, sizes.dropFirst())
-                #expect(pairs.count { $0.0 + $0.1 < SegmentSplitter.minimum } <= 1, "\(sizes)")
+                #expect(pairs.count { $0.0 + $0.1 < SegmentSizes.minimum } <= 1, "\(sizes)")
             }
         }
     }
@@ -123,14 +123,14 @@ struct SegmentTests {
     @Test("rules of splitting keep every size in bounds")
     func splitter() {
         for count in 0...3_000 {
-            let sizes = SegmentSplitter.sizes(for: count)
+            let sizes = SegmentSizes.sizes(for: count)
             #expect(sizes.reduce(0, +) == count && sizes.allSatisfy { (1...512).contains($0) })
-            let parts = SegmentSplitter.parts(of: count)
+            let parts = SegmentSizes.parts(of: count)
             #expect(parts.reduce(0, +) == count && parts.allSatisfy { $0 <= 512 })
             #expect((parts.max() ?? 0) - (parts.min() ?? 0) <= 1)
         }
         for a in stride(from: 0, through: 512, by: 7) {
-            for b in stride(from: 0, through: 512, by: 7) where SegmentSplitter.joins(a, b) {
+            for b in stride(from: 0, through: 512, by: 7) where SegmentSizes.areJoined(a, b) {
                 #expect(a + b <= 512)
             }
         }

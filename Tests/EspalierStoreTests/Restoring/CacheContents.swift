@@ -4,9 +4,9 @@ import Testing
 
 @testable import EspalierStore
 
-/// What a cache holds, apart from handles, stamps and counts.
+/// The contents of a cache without handles, stamps and counts.
 struct CacheContents {
-    /// In the order of handles.
+    /// The records in the order of their handles.
     private(set) var records: [RestoredRecord] = []
     private var numbers: [Handle: Int] = [:]
 
@@ -64,8 +64,8 @@ struct CacheContents {
 }
 
 extension CacheContents {
-    /// What each record says, by kind and identifier. Flags and the numbers of what is gone are
-    /// left out.
+    /// The contents of each record, by kind and identifier, without flags and without the numbers of
+    /// deleted and lost records.
     var byName: [String: String] {
         Dictionary(
             uniqueKeysWithValues: records.map {
@@ -94,7 +94,7 @@ extension CacheContents {
 }
 
 extension NormalizedCache {
-    /// Restores `records` in writes of `size` each, and checks every invariant after each.
+    /// Restores `records` in writes of `size` records, and checks all invariants after each write.
     func restore(_ records: [RestoredRecord], inPartsOf size: Int) throws {
         let restoration = Restoration()
         for start in stride(from: 0, to: records.count, by: size) {

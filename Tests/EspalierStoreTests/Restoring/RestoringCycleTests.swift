@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Restoring cycles")
 struct RestoringCycleTests {
-    /// A node that refers to nodes of a graph.
+    /// A record that refers to other nodes of a graph.
     private func node(_ number: Int, to others: [Int], isOnCycle: Bool = false) -> RestoredRecord {
         var writer = ByteWriter()
         writer.append(arrayOf: others.count)
@@ -20,7 +20,7 @@ struct RestoringCycleTests {
         Set(try (0..<count).filter { try cache.state("n:\($0)").flags.contains(.onCycle) })
     }
 
-    /// Whether no cycle is left when `removed` are taken out.
+    /// Returns whether the graph has no cycle without the nodes `removed`.
     private static func isAcyclic(_ edges: [[Int]], without removed: Set<Int>) -> Bool {
         var left = Set(edges.indices).subtracting(removed)
         while let sink = left.first(where: { node in edges[node].allSatisfy { !left.contains($0) } }
@@ -30,8 +30,7 @@ struct RestoringCycleTests {
         return left.isEmpty
     }
 
-    @Test(
-        "no cycle of any graph of three nodes goes without a flag, and what lies on none has none")
+    @Test("Restoring any graph of three nodes flags the nodes on its cycles, and no others")
     func everyGraph() throws {
         withEveryChoice { choices in
             let edges = (0..<3).map { _ in (0..<3).filter { _ in choices.chooseBool() } }
@@ -57,7 +56,9 @@ struct RestoringCycleTests {
         return false
     }
 
-    @Test("are found in one write, and across writes in any order", arguments: [1, 2, 3, 6])
+    @Test(
+        "Restoring finds cycles in one write, and across writes in any order",
+        arguments: [1, 2, 3, 6])
     func acrossWrites(size: Int) throws {
         let edges = [[1], [2, 3], [0], [3, 4], [5], []]
         var random = SeededGenerator(seed: UInt64(size))
@@ -73,7 +74,7 @@ struct RestoringCycleTests {
         }
     }
 
-    @Test("closed by a record that takes another's place are found")
+    @Test("Restoring finds cycles that are closed by a record that replaces another")
     func throughOthers() throws {
         try withCache { cache in
             try cache.restore([node(0, to: [1]), node(1, to: [2]), node(2, to: [])]).wait()
@@ -83,7 +84,7 @@ struct RestoringCycleTests {
         }
     }
 
-    @Test("that have their flags get no more of them, in any order of writes")
+    @Test("Restoring cycles that are flagged adds no flags, in any order of writes")
     func flags() throws {
         let edges = [[1, 2], [0, 2], [0, 1, 3], [3]]
         for size in 1...4 {
@@ -97,7 +98,7 @@ struct RestoringCycleTests {
         }
     }
 
-    @Test("a chain of 100,000 takes no stack")
+    @Test("Restoring a chain of 100,000 records needs no stack")
     func chain() {
         var search = CycleSearch()
         search.search(from: Handle(1)) {

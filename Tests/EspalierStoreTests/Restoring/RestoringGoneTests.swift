@@ -3,7 +3,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Restoring references to what is gone")
+@Suite("Restoring references to deleted and lost records")
 struct RestoringGoneTests {
     private func node(_ identifier: String, _ references: [RecordReference]) -> RestoredRecord {
         var writer = ByteWriter()
@@ -14,7 +14,8 @@ struct RestoringGoneTests {
             identifier, .node(Shape(type: "T", fields: ["list"]), value, isOnCycle: false))
     }
 
-    @Test("deleted records are tombstones again, one for a number, in whichever write")
+    @Test(
+        "Restoring makes deleted records tombstones again, one for each number, in whichever write")
     func tombstones() throws {
         try withCache { cache in
             let restoration = Restoration()
@@ -26,7 +27,7 @@ struct RestoringGoneTests {
             try cache.restore([node("c", [.deleted(2), .deleted(3)])], as: restoration).wait()
             try expectClean(cache)
             #expect(try cache.statistics().tombstones == 3)
-            // Another export's numbers are others.
+            // Equal numbers of another export mean other records.
             try cache.restore([node("d", [.deleted(1)])]).wait()
             #expect(try cache.statistics().tombstones == 4)
             try ["a", "b", "c", "d"].forEach { try cache.delete($0).wait() }
@@ -34,7 +35,7 @@ struct RestoringGoneTests {
         }
     }
 
-    @Test("a tombstone that has gone between two writes is made anew")
+    @Test("Restoring recreates a tombstone that was removed between two writes")
     func vanished() throws {
         try withCache { cache in
             let restoration = Restoration()
@@ -50,7 +51,7 @@ struct RestoringGoneTests {
         }
     }
 
-    @Test("restored over itself a record stays, but two numbers never become one tombstone")
+    @Test("A record restored over itself is unchanged, and two numbers never become one tombstone")
     func unchanged() throws {
         try withCache { cache in
             let records = [
@@ -69,7 +70,7 @@ struct RestoringGoneTests {
         }
     }
 
-    @Test("of two records that shared a tombstone each can get its own, in one write and in two")
+    @Test("Two records that shared a tombstone can each get their own, in one write and in two")
     func parted() throws {
         for size in [1, 2] {
             try withCache { cache in
@@ -81,7 +82,7 @@ struct RestoringGoneTests {
         }
     }
 
-    @Test("lost ones are misses, deleted ones are not")
+    @Test("Restored references to lost records are misses, and those to deleted records are not")
     func reading() throws {
         try withCache { source in
             try source.set(Message("m:1", from: Person("p:1", "Ada"), to: Person("p:2", "Ben")))
@@ -105,7 +106,7 @@ struct RestoringGoneTests {
         }
     }
 
-    @Test("the deleted elements of a collection and the value of a key too")
+    @Test("Restoring keeps the deleted elements of a collection and the deleted value of a key")
     func elements() throws {
         try withCache { source in
             source.setCollection((0..<1_200).map { Person("p:\($0)", "\($0)") }, forKey: "all")

@@ -5,7 +5,11 @@ import Testing
 
 @Suite("Restoring in parts")
 struct RestoringPartsTests {
-    @Test("what is not there yet is lost, and what needs it a miss, until it is restored")
+    @Test(
+        """
+        A node that is not restored yet counts as lost, and trees that need it miss until it is \
+        restored
+        """)
     func placeholders() throws {
         try withCache { source in
             try source.set(Message("m:1", from: Person("p:1", "Ada"), to: Person("p:2", "Ben")))
@@ -32,7 +36,7 @@ struct RestoringPartsTests {
         }
     }
 
-    @Test("what stays lost can be deleted, and goes when nothing refers to it")
+    @Test("A node that stays lost can be deleted, and is removed when no record refers to it")
     func deletingPlaceholders() throws {
         try withCache { source in
             try source.set(Message("m:1", from: Person("p:1", "Ada"), to: Person("p:2", "Ben")))
@@ -59,7 +63,7 @@ struct RestoringPartsTests {
         }
     }
 
-    @Test("a collection comes in parts")
+    @Test("A collection can be restored in parts")
     func collections() throws {
         try withCache { source in
             let people = (0..<1_700).map { Person("p:\($0 % 900)", "\($0 % 900)") }
@@ -87,14 +91,17 @@ struct RestoringPartsTests {
                     try CacheContents(of: cache).byName["collection all"]
                         == contents.byName["collection all"])
                 #expect(cache.collection(of: Person.self, forKey: "all")?.count == 1_698)
-                // One number is one tombstone, in whichever part.
+                // Equal numbers mean the same tombstone, in every part.
                 #expect(try cache.statistics().tombstones == 1)
             }
         }
     }
 
     @Test(
-        "a part is refused where the collection is not what the parts before made it, a record named twice at once"
+        """
+        A part of a collection that has changed since the parts before is refused, and so is a \
+        record restored twice
+        """
     )
     func changedParts() throws {
         try withCache { cache in
@@ -123,11 +130,11 @@ struct RestoringPartsTests {
             .node(shape, RestoredValue(bytes: children, references: references), isOnCycle: false))
     }
 
-    @Test("a reference that is lost never takes the place kept for a node")
+    @Test("A lost reference never takes the handle that is reserved for a node")
     func namedStubs() throws {
         try withCache { cache in
             try cache.restore([Self.pair("A", [.node("B")])]).wait()
-            // The same ordinal, and what it kept a place for beside it.
+            // The same ordinal, next to the node for which it reserved a handle.
             try cache.restore([Self.pair("A", [.lost(1), .node("B")])]).wait()
             try expectClean(cache)
         }
@@ -142,7 +149,7 @@ struct RestoringPartsTests {
         }
     }
 
-    @Test("what is lost and has no name goes with the last reference")
+    @Test("A lost record without an identifier is removed with the last reference to it")
     func namelessStubs() throws {
         try withCache { cache in
             for _ in 0..<10 {
@@ -158,14 +165,14 @@ struct RestoringPartsTests {
         }
     }
 
-    @Test("a damaged record is replaced, and references to it stay")
+    @Test("Restoring replaces a damaged record and keeps the references to it")
     func damage() throws {
         try withCache(isDamaged: true) { cache in
             try cache.set(Message("m:1", from: Person("p:1", "Ada"), to: Person("p:2", "Ben")))
                 .wait()
             let records = try CacheContents(of: cache).records
             try cache.damage("p:1")
-            // A reference to what is damaged is no reason to touch it.
+            // Restoring a reference to a damaged record does not change that record.
             try cache.restore([records[0]]).wait()
             #expect(try !cache.verify().isClean)
             try cache.damage("m:1")

@@ -35,7 +35,7 @@ struct RestoringTests {
         pinned: Message("m:1", from: Person("p:1", "Ada")),
         cover: Cover("c", of: Person("p:2", "Ben")))
 
-    @Test("gives a new cache what another one holds, whatever the parts")
+    @Test("Restoring copies a cache into a new one, whatever the parts")
     func copies() throws {
         try expectCopies { cache in
             cache.set(feed)
@@ -49,7 +49,7 @@ struct RestoringTests {
         }
     }
 
-    @Test("keeps who declares a field")
+    @Test("Restoring keeps the declaring types of a field")
     func declarers() throws {
         try expectCopies { cache in
             cache.set(Person("p:1", "Ada"))
@@ -63,14 +63,18 @@ struct RestoringTests {
             let records = try CacheContents(of: cache).records
             try withCache { copy in
                 try copy.restore(records).wait()
-                // A person without a badge keeps what the card declares, and takes its own fields.
+                // A person without a badge keeps the fields that the card declares.
                 try copy.set(Person("p:1", "Eva")).wait()
                 #expect(copy.read(Card.self, "p:1") == Card("p:1", name: "Eva", badge: 7))
             }
         }
     }
 
-    @Test("identifiers of any length, records in chunks, collections of many segments")
+    @Test(
+        """
+        Restoring keeps identifiers of any length, records in chunks and collections of many \
+        segments
+        """)
     func sizes() throws {
         try expectCopies(partsOf: [900, .max]) { cache in
             for length in [500, 509, 510, 511, 512, 2_000] {
@@ -93,7 +97,7 @@ struct RestoringTests {
         }
     }
 
-    @Test("more kinds of objects than shapes may have numbers")
+    @Test("Restoring works with more kinds of objects than shapes may have numbers")
     func shapes() throws {
         try expectCopies(partsOf: [100]) { cache in
             for number in 0..<100 {
@@ -103,7 +107,7 @@ struct RestoringTests {
         }
     }
 
-    @Test("takes the place of what is there, and leaves the rest")
+    @Test("Restoring replaces the records under the same identifiers and keeps the others")
     func replaces() throws {
         try withCache { source in
             source.set(feed)
@@ -129,7 +133,7 @@ struct RestoringTests {
         }
     }
 
-    @Test("writes nothing where nothing differs, and says what it wrote")
+    @Test("Restoring writes no record that is unchanged, and reports those that it wrote")
     func changes() async throws {
         try await withCache { cache in
             let changes = cache.changeSets()
@@ -152,7 +156,7 @@ struct RestoringTests {
         }
     }
 
-    @Test("counts as an access of roots, and leaves what is reached through others without a state")
+    @Test("Restoring counts as an access of roots, and leaves records below them without a state")
     func access() throws {
         try withCache { cache in
             cache.set(Message("m:1", from: Person("p:1", "Ada")))
@@ -171,7 +175,7 @@ struct RestoringTests {
         }
     }
 
-    @Test("an empty name is refused, and so is more than one write may be")
+    @Test("Restoring refuses an empty identifier, and more records than one write may hold")
     func refusals() throws {
         try withCache(.forTests(budget: .mebibytes(1))) { cache in
             let nothing = RestoredValue(bytes: [0xC0], references: [])
@@ -185,7 +189,7 @@ struct RestoringTests {
     }
 
     @Test(
-        "a small budget is kept: what was restored last is there, and the first has made room for it"
+        "Restoring into a small budget keeps the records restored last and evicts the first ones"
     )
     func full() throws {
         try withCache(.forTests(budget: .mebibytes(1))) { cache in

@@ -5,7 +5,9 @@ import Testing
 
 @Suite("Random caches are restored whole")
 struct RestoringWalkTests {
-    @Test("in parts of any size, in any order", arguments: [1, 2, 3] as [UInt64])
+    @Test(
+        "Restoring a random cache in parts of any size and order gives the same cache",
+        arguments: [1, 2, 3] as [UInt64])
     func random(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for round in 0..<4 {
@@ -25,7 +27,7 @@ struct RestoringWalkTests {
 }
 
 extension OperationWalk {
-    /// What is in the cache after so many random operations.
+    /// Returns the records of a cache after `count` random operations.
     func contents(afterSteps steps: Int) throws -> CacheContents {
         var contents: CacheContents?
         try run(steps: steps) { contents = try CacheContents(of: $0) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Statistics say what a cache holds and has done")
+@Suite("Statistics report what a cache holds and has done")
 struct CacheStatisticsTests {
     private func fill(_ cache: NormalizedCache) throws {
         for number in 1...20 {
@@ -14,7 +14,7 @@ struct CacheStatisticsTests {
         try cache.setModel(Person("p:1", "Ada"), forKey: "k").wait()
     }
 
-    @Test("what there is, by kind and by type")
+    @Test("Statistics count the contents by kind and by type")
     func holdings() throws {
         try withCache { cache in
             #expect(try cache.statistics().records == 0)
@@ -36,7 +36,9 @@ struct CacheStatisticsTests {
         }
     }
 
-    @Test("a record of several types counts for each, and of equals the name decides")
+    @Test(
+        "A record of several types counts for each, and types with equal counts are ordered by name"
+    )
     func projections() throws {
         try withCache { cache in
             cache.set(Person("p:1", "Ada"))
@@ -49,7 +51,7 @@ struct CacheStatisticsTests {
         }
     }
 
-    @Test("bytes from the records to the budget, each within the next")
+    @Test("Every figure of bytes, from the records to the budget, is within the next")
     func bytes() throws {
         let scratch = try Scratch()
         let cache = try scratch.open()
@@ -71,7 +73,7 @@ struct CacheStatisticsTests {
         cache.close()
     }
 
-    @Test("reads by outcome, with how long they took")
+    @Test("Statistics count reads by outcome and measure how long they took")
     func reads() throws {
         try withCache { cache in
             #expect(try cache.statistics().hitRate == nil)
@@ -93,7 +95,7 @@ struct CacheStatisticsTests {
         }
     }
 
-    @Test("what was done outlives the process that did it, as far as a commit came after it")
+    @Test("Statistics of what was done outlive the process, as far as a commit followed")
     func lifetime() throws {
         let scratch = try Scratch()
         var cache = try scratch.open()
@@ -116,11 +118,11 @@ struct CacheStatisticsTests {
         cache.close()
     }
 
-    @Test("commits are counted and timed")
+    @Test("Statistics count commits and measure how long they took")
     func commits() throws {
         try withCache { cache in
             for number in 1...5 { try cache.set(Person("p:\(number)", "Ada")).wait() }
-            // The last one may be told of before it is counted.
+            // The ticket of the last commit may succeed before the commit is counted.
             let statistics = try cache.statistics()
             #expect((4...5).contains(statistics.commits))
             #expect(statistics.commitLatency.count == statistics.commits)
@@ -128,7 +130,7 @@ struct CacheStatisticsTests {
         }
     }
 
-    @Test("damage to the figures costs the figures, and the next commit begins anew")
+    @Test("Damaged statistics cost only the figures, and the next commit begins new ones")
     func damagedFigures() throws {
         try withCache { cache in
             try fill(cache)
@@ -145,7 +147,7 @@ struct CacheStatisticsTests {
         }
     }
 
-    @Test("a damaged shape is left out of the types")
+    @Test("The types leave out a damaged shape")
     func damagedShape() throws {
         try withCache(isDamaged: true) { cache in
             try fill(cache)
@@ -157,7 +159,7 @@ struct CacheStatisticsTests {
         }
     }
 
-    @Test("the read that holds on to the oldest snapshot is named")
+    @Test("Statistics name the read with the oldest snapshot")
     func oldestReader() throws {
         try withCache { cache in
             try fill(cache)
@@ -172,7 +174,7 @@ struct CacheStatisticsTests {
         }
     }
 
-    @Test("they are coded and read back, and a closed cache has none")
+    @Test("Statistics can be encoded and decoded, and a closed cache has none")
     func coding() throws {
         try withCache { cache in
             try fill(cache)

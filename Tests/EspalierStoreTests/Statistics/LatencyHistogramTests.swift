@@ -12,7 +12,8 @@ struct LatencyHistogramTests {
             (-2...2).map { (UInt64(1) << exponent) &+ UInt64(bitPattern: $0) }
         } + [.max]
 
-    @Test("buckets follow one another without a gap, each at most an eighth of what it counts")
+    @Test(
+        "Buckets follow one another without gaps, each at most an eighth as wide as its durations")
     func buckets() {
         var next: UInt64 = 0
         for bucket in 0..<LatencyHistogram.bucketCount {
@@ -26,7 +27,7 @@ struct LatencyHistogramTests {
         #expect(next == 1 << 43)
     }
 
-    @Test("every time has a bucket, the longest ones the last", arguments: boundaries)
+    @Test("Every duration has a bucket, and the longest ones share the last", arguments: boundaries)
     func place(nanoseconds: UInt64) {
         let bucket = LatencyHistogram.bucket(of: nanoseconds)
         let (start, width) = LatencyHistogram.extent(of: bucket)
@@ -39,7 +40,7 @@ struct LatencyHistogramTests {
         #expect(histogram.quantile(0.5) == histogram.maximum)
     }
 
-    @Test("quantiles are those of the sorted times, within a sixteenth")
+    @Test("Quantiles are those of the sorted durations, within a sixteenth")
     func quantiles() throws {
         var random = SeededGenerator(seed: 11)
         for size in [1, 2, 3, 10, 1_000] {
@@ -61,7 +62,7 @@ struct LatencyHistogramTests {
         }
     }
 
-    @Test("an empty one has no quantile and no maximum")
+    @Test("An empty histogram has no quantile and no maximum")
     func empty() {
         let histogram = LatencyHistogram()
         #expect(histogram.isEmpty)
@@ -75,7 +76,8 @@ struct LatencyHistogramTests {
     private static let oddShares: [Double] = [-1, 2, .nan, .infinity, -.infinity]
 
     @Test(
-        "shares outside of 0 to 1, and none at all, are taken for the nearest", arguments: oddShares
+        "A quantile outside of 0 to 1, or NaN, counts as the nearest valid one",
+        arguments: oddShares
     )
     func oddQuantiles(share: Double) {
         var histogram = LatencyHistogram()
@@ -83,7 +85,7 @@ struct LatencyHistogramTests {
         #expect(histogram.quantile(share) == .nanoseconds(share > 1 ? 10 : 1))
     }
 
-    @Test("negative times count as none, and no time is too long")
+    @Test("Negative durations count as zero, and no duration is too long")
     func oddTimes() {
         var histogram = LatencyHistogram()
         histogram.record(.seconds(-1))
@@ -94,7 +96,7 @@ struct LatencyHistogramTests {
         #expect(histogram.count == 3)
     }
 
-    @Test("merging is recording both, in whatever order")
+    @Test("Merging histograms equals recording all durations in one, in any order")
     func merging() {
         var random = SeededGenerator(seed: 12)
         var (all, first, second) = (LatencyHistogram(), LatencyHistogram(), LatencyHistogram())
@@ -118,7 +120,7 @@ struct LatencyHistogramTests {
         #expect(forth == all)
     }
 
-    @Test("counts stay at the largest number rather than begin anew")
+    @Test("The counts of a histogram stay at the largest number instead of wrapping around")
     func saturation() {
         var histogram = LatencyHistogram()
         histogram.add(.max, to: 3)
@@ -129,7 +131,7 @@ struct LatencyHistogramTests {
         #expect(histogram.quantile(1) != nil)
     }
 
-    @Test("a copy made to be kept has memory of its own and says the same")
+    @Test("A separated copy of a histogram shares no memory with it and equals it")
     func separated() {
         var histogram = LatencyHistogram()
         histogram.record(nanoseconds: 7)
@@ -139,15 +141,15 @@ struct LatencyHistogramTests {
         #expect(copy.count == 1)
     }
 
-    // MARK: Forms
+    // MARK: - Stored form
 
-    @Test("the compact form gives the same back, in some hundred bytes")
+    @Test("The stored form of a histogram restores it, in some hundred bytes")
     func form() throws {
         var random = SeededGenerator(seed: 13)
         #expect(LatencyHistogram().form.count == 3)
         for size in [0, 1, 2, 50, 20_000] {
             var histogram = LatencyHistogram()
-            // What reads take: from some microseconds to some hundred milliseconds.
+            // The durations of reads: from some microseconds to some hundred milliseconds.
             for _ in 0..<size {
                 histogram.record(
                     nanoseconds: UInt64.random(in: 1_000..<250_000_000, using: &random))
@@ -158,7 +160,7 @@ struct LatencyHistogramTests {
     }
 
     @Test(
-        "what would be too long is joined: count and maximum stay, quantiles lose some of their exactness"
+        "A histogram whose stored form would be too long joins buckets, and keeps count and maximum"
     )
     func coarse() throws {
         var histogram = LatencyHistogram()
@@ -175,14 +177,14 @@ struct LatencyHistogramTests {
             try #require(back.quantile(0.5)), try #require(histogram.quantile(0.5))
         )
         #expect(median > exact / 2 && median < exact * 2)
-        // Joined once, it stays as it is.
+        // Encoding a joined histogram again does not change it.
         #expect(try LatencyHistogram(form: back.form) == back)
         for bucket in 0..<LatencyHistogram.bucketCount { histogram.add(.max, to: bucket) }
         histogram.raise(longest: .max)
         #expect(histogram.form.count <= LatencyHistogram.longestForm)
     }
 
-    @Test("damaged forms throw or give something, and never trap")
+    @Test("Decoding a damaged histogram throws or returns something, and never traps")
     func damage() throws {
         var histogram = LatencyHistogram()
         for time in stride(from: UInt64(1), to: 5_000_000, by: 777) {
@@ -210,7 +212,7 @@ struct LatencyHistogramTests {
         }
     }
 
-    @Test("coding gives the same back, and refuses what is no bucket")
+    @Test("A histogram can be encoded and decoded, and decoding refuses invalid buckets")
     func coding() throws {
         var histogram = LatencyHistogram()
         for time in stride(from: UInt64(0), to: 9_000_000, by: 1_001) {

@@ -4,13 +4,13 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("What a cache did over its life is kept, whatever becomes of it")
+@Suite("The counters of a cache's life are kept")
 struct LifetimeCountersTests {
     private func read(_ bytes: [UInt8]) throws -> LifetimeCounters {
         try ByteReader.reading(bytes) { try LifetimeCounters(reading: &$0) }
     }
 
-    /// Different in every field.
+    /// Counters with a different value in every field.
     private func sample(_ seed: UInt64) -> LifetimeCounters {
         var random = SeededGenerator(quietly: seed)
         var counters = LifetimeCounters()
@@ -33,12 +33,12 @@ struct LifetimeCountersTests {
             counters.readLatency.record(nanoseconds: .random(in: 0..<1 << 24, using: &random))
             counters.commitLatency.record(nanoseconds: .random(in: 0..<1 << 30, using: &random))
         }
-        counters.timeline.note(seed * 100, at: 1_700_000_000 + Int64(seed))
-        counters.timeline.note(seed * 100 + 50, at: 1_700_000_000 + Int64(seed) * 2)
+        counters.timeline.addSample(seed * 100, at: 1_700_000_000 + Int64(seed))
+        counters.timeline.addSample(seed * 100 + 50, at: 1_700_000_000 + Int64(seed) * 2)
         return counters
     }
 
-    /// The most that each part can come to.
+    /// Counters with the largest value of each part.
     private var fullest: LifetimeCounters {
         var counters = LifetimeCounters()
         counters.forEachSum(with: counters) { sum, _ in sum = .max }
@@ -61,12 +61,12 @@ struct LifetimeCountersTests {
         counters.readLatency.raise(longest: .max)
         counters.commitLatency.raise(longest: .max)
         for number in 0..<UInt64(Timeline.capacity) {
-            counters.timeline.note(number << 58 + 1, at: -(1 << 40) + Int64(number) << 34)
+            counters.timeline.addSample(number << 58 + 1, at: -(1 << 40) + Int64(number) << 34)
         }
         return counters
     }
 
-    @Test("they are read back as they were written, empty, full and in between")
+    @Test("Lifetime counters are decoded as they were encoded, empty, full and in between")
     func form() throws {
         for counters in [LifetimeCounters(), sample(1), sample(2)] {
             #expect(try read(counters.bytes) == counters)
@@ -79,7 +79,7 @@ struct LifetimeCountersTests {
         #expect(back.hits == .max)
     }
 
-    @Test("they fit their place in a page whatever was counted")
+    @Test("Lifetime counters fit their value in a page, whatever was counted")
     func size() {
         #expect(sample(3).bytes.count < 1_500)
         #expect(fullest.bytes.count > 2_500)
@@ -87,7 +87,7 @@ struct LifetimeCountersTests {
         #expect(LifetimeCounters.longestForm <= 4_096 - 16)
     }
 
-    @Test("adding is the same in parts as at once, and never overflows")
+    @Test("Adding lifetime counters in parts or at once gives the same, and never overflows")
     func adding() {
         var (left, right) = (sample(1), sample(2))
         right += sample(3)
@@ -111,7 +111,7 @@ struct LifetimeCountersTests {
         #expect(other.bytes.count <= LifetimeCounters.longestForm)
     }
 
-    @Test("every damaged byte is found")
+    @Test("Decoding lifetime counters finds every damaged byte")
     func damage() {
         for bytes in [LifetimeCounters().bytes, sample(4).bytes] {
             for count in bytes.indices {
@@ -125,7 +125,7 @@ struct LifetimeCountersTests {
         }
     }
 
-    @Test("damage under a check that fits throws or gives something, and never traps")
+    @Test("Damaged lifetime counters with a matching check throw or decode, and never trap")
     func forged() {
         let bytes = sample(5).bytes.dropLast(8)
         for index in bytes.indices {
@@ -142,7 +142,7 @@ struct LifetimeCountersTests {
         }
     }
 
-    @Test("fewer fields and parts are zeros, more are passed over")
+    @Test("Missing fields and parts of lifetime counters are zero, and unknown ones are ignored")
     func versions() throws {
         var short = ByteWriter()
         short.append(varint: 2)
@@ -178,7 +178,7 @@ struct LifetimeCountersTests {
         #expect(counters.readLatency.isEmpty)
     }
 
-    @Test("evictions are counted where they belong")
+    @Test("Lifetime counters count evictions under their reason")
     func evictions() {
         var tally = EvictionCounts()
         tally.add(records: 3, bytes: 300, accessedAt: Stamp(5), isGroup: true)
@@ -198,7 +198,7 @@ struct LifetimeCountersTests {
         #expect(counters.victimAges == 2...9)
     }
 
-    @Test("a new generation goes on with all but the times of stamps")
+    @Test("A new generation keeps all lifetime counters except the timeline of stamps")
     func newGeneration() {
         let counters = sample(8).inNewGeneration
         #expect(counters.timeline == Timeline())
@@ -209,7 +209,7 @@ struct LifetimeCountersTests {
 
 @Suite("Reasons are counted by name, as many as there is room for")
 struct ReasonCountsTests {
-    @Test("what comes too late or has too long a name is counted under other")
+    @Test("Names that come too late or are too long are counted under `other`")
     func bounds() {
         var counts = ReasonCounts(limit: 4)
         for name in ["a", "b", "c", "d", "e", "a"] { counts.add(to: name) }
@@ -226,7 +226,11 @@ struct ReasonCountsTests {
         #expect(early.counts["a"] == .max)
     }
 
-    @Test("names of any kind are read back, and those beyond the limit moved")
+    @Test(
+        """
+        Names of any kind are decoded as they were encoded, and those beyond the limit are counted \
+        under `other`
+        """)
     func form() throws {
         var counts = ReasonCounts(limit: 8)
         for name in ["", "é", "notFound", "\u{0}"] { counts.add(.max, to: name) }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("What is counted is stored once, or still pending")
+@Suite("A recorder counts everything once")
 struct StatisticsRecorderTests {
-    @Test("every kind of event is counted in its place")
+    @Test("A recorder counts every kind of event in its own counter")
     func counting() {
         let recorder = StatisticsRecorder()
         recorder.countHit(took: .microseconds(5))
@@ -37,30 +37,33 @@ struct StatisticsRecorderTests {
         #expect(pending.cycleRecordsFound == 4)
         #expect(pending.evicted.records == 2)
         #expect(pending.victimAges == 4...4)
-        #expect(recorder.take(for: 1) == pending)
+        #expect(recorder.drain(for: 1) == pending)
         #expect(recorder.pending == LifetimeCounters())
     }
 
-    @Test("what a failed commit took comes back")
+    @Test("The counts that a failed commit took are pending again")
     func puttingBack() {
         let recorder = StatisticsRecorder()
         recorder.countHit(took: .microseconds(1))
-        let delta = recorder.take(for: 7)
+        let delta = recorder.drain(for: 7)
         recorder.countHit(took: .microseconds(2))
         recorder.putBack(delta)
         #expect(recorder.pending(asOf: 3).hits == 2)
         #expect(recorder.pending.hits == 2)
-        let again = recorder.take(for: 7)
+        let again = recorder.drain(for: 7)
         #expect(again.hits == 2)
         #expect(again.readLatency.count == 2)
     }
 
     @Test(
-        "a snapshot from before the commit counts what the commit took, one from after it does not")
+        """
+        A snapshot older than a commit adds the counts that the commit took, and a newer one does \
+        not
+        """)
     func snapshots() {
         let recorder = StatisticsRecorder()
         recorder.countHit(took: .zero)
-        let stored = recorder.take(for: 7)
+        let stored = recorder.drain(for: 7)
         recorder.countMiss(.notFound, of: "Message", took: .zero)
         #expect(stored.hits == 1)
         #expect(recorder.pending(asOf: 6).hits == 1)
@@ -69,7 +72,11 @@ struct StatisticsRecorderTests {
         #expect(recorder.pending.hits == 0)
     }
 
-    @Test("nothing is lost or counted twice while reads, commits and looks go on side by side")
+    @Test(
+        """
+        A recorder loses no count and counts none twice while reads, commits and snapshots run in \
+        parallel
+        """)
     func sideBySide() async {
         let recorder = StatisticsRecorder()
         let (readers, reads) = (4, 5_000)
@@ -90,7 +97,7 @@ struct StatisticsRecorderTests {
             group.addTask {
                 var stored = LifetimeCounters()
                 for commit in 1...300 {
-                    let delta = recorder.take(for: UInt64(commit))
+                    let delta = recorder.drain(for: UInt64(commit))
                     if commit % 3 == 0 { recorder.putBack(delta) } else { stored += delta }
                     recorder.countCommit(took: .zero)
                 }

@@ -8,12 +8,15 @@ import Testing
 struct TimelineTests {
     private func timeline(_ samples: [(stamp: UInt64, second: Int64)]) -> Timeline {
         var timeline = Timeline()
-        for (stamp, second) in samples { timeline.note(stamp, at: second) }
+        for (stamp, second) in samples { timeline.addSample(stamp, at: second) }
         return timeline
     }
 
     @Test(
-        "in proportion between two samples, the nearest beyond them, nothing where there are none")
+        """
+        A timeline interpolates between two samples, limits to the first and last, and knows \
+        nothing without samples
+        """)
     func interpolation() {
         #expect(Timeline().seconds(at: 5) == nil)
         #expect(Timeline().age(of: Stamp(5), at: 10) == nil)
@@ -32,41 +35,45 @@ struct TimelineTests {
         #expect(several.age(of: .never, at: 250) == nil)
     }
 
-    @Test("a second has one sample, the first")
+    @Test("A timeline keeps the first sample of each second")
     func oncePerSecond() {
         let several = timeline([(1, 10), (2, 10), (3, 10), (4, 11), (4, 12), (3, 13), (5, 13)])
         #expect(several.samples.map(\.stamp) == [1, 4, 5])
         #expect(several.samples.map(\.second) == [10, 11, 13])
     }
 
-    @Test("when the clock is set back, what was before moves along and ages stay")
+    @Test("When the clock is set back, a timeline moves its earlier samples and ages stay")
     func clockSetBack() {
         var timeline = timeline([(10, 1_000), (20, 1_100)])
-        timeline.note(30, at: 400)
+        timeline.addSample(30, at: 400)
         #expect(timeline.age(of: Stamp(10), at: 400) == 100)
         #expect(timeline.age(of: Stamp(20), at: 400) == 0)
-        timeline.note(40, at: 450)
+        timeline.addSample(40, at: 450)
         #expect(timeline.age(of: Stamp(10), at: 450) == 150)
         #expect(timeline.age(of: Stamp(40), at: 450) == 0)
         #expect(timeline.samples.map(\.second) == [300, 400, 450])
     }
 
     @Test(
-        "times out of all bounds are no times", arguments: [Int64.min, .max, 1 << 41, -(1 << 41)])
+        "A timeline ignores seconds that are out of bounds",
+        arguments: [Int64.min, .max, 1 << 41, -(1 << 41)])
     func bounds(second: Int64) {
         var timeline = timeline([(1, 100)])
-        timeline.note(2, at: second)
+        timeline.addSample(2, at: second)
         #expect(timeline.samples.count == 1)
         #expect(timeline.age(of: Stamp(1), at: second) == nil)
-        timeline.note(3, at: -(1 << 40))
-        timeline.note(4, at: 1 << 40)
-        timeline.note(5, at: -(1 << 40))
+        timeline.addSample(3, at: -(1 << 40))
+        timeline.addSample(4, at: 1 << 40)
+        timeline.addSample(5, at: -(1 << 40))
         #expect(timeline.samples.allSatisfy { abs($0.second) <= 1 << 40 })
         #expect(timeline.seconds(at: 4) != nil)
     }
 
     @Test(
-        "it stays small and ascending, and tells ages within a third, however unevenly stamps come",
+        """
+        A timeline stays small and ascending, and tells ages within a third, however unevenly \
+        stamps come
+        """,
         arguments: 1...4)
     func bounded(seed: UInt64) {
         var random = SeededGenerator(quietly: seed)
@@ -78,7 +85,7 @@ struct TimelineTests {
             // nothing.
             stamp += (second >> 9) % 2 == 0 ? 1 : 1_000_000
             second += random.happens(0.001) ? 500 : Int64.random(in: 0...3, using: &random)
-            timeline.note(stamp, at: second)
+            timeline.addSample(stamp, at: second)
             truth.append((stamp, second))
             #expect(timeline.samples.count <= Timeline.capacity)
         }
@@ -94,11 +101,15 @@ struct TimelineTests {
         }
     }
 
-    @Test("samples stand no further apart than a third of their age, apart from the latest")
+    @Test(
+        """
+        The distance of samples in a timeline is at most a third of their age, except for the \
+        latest
+        """)
     func spacing() {
         var timeline = Timeline()
         for second in 1...100_000 {
-            timeline.note(UInt64(second), at: Int64(second))
+            timeline.addSample(UInt64(second), at: Int64(second))
             guard second.isMultiple(of: 997) else { continue }
             for (before, after) in zip(timeline.samples, timeline.samples.dropFirst()) {
                 let age = Int64(second) - before.second
@@ -107,7 +118,7 @@ struct TimelineTests {
         }
     }
 
-    @Test("samples of another one are added where they come after")
+    @Test("Merging timelines adds the samples that come after the existing ones")
     func merging() {
         var first = timeline([(1, 10), (5, 20)])
         first.merge(timeline([(3, 15), (7, 30)]))
@@ -119,7 +130,7 @@ struct TimelineTests {
         #expect(empty == first)
     }
 
-    @Test("the victims' ages are those of the youngest and the oldest")
+    @Test("The ages of an eviction are those of the youngest and the oldest victim")
     func victims() {
         let timeline = timeline([(10, 100), (20, 200)])
         var tally = EvictionCounts()
@@ -134,21 +145,21 @@ struct TimelineTests {
         #expect((tally.trees, tally.records, tally.bytes, tally.groups) == (3, 4, 60, 1))
     }
 
-    // MARK: Form
+    // MARK: - Stored form
 
-    @Test("the form gives the same back, and is short")
+    @Test("The stored form of a timeline restores it, and is short")
     func form() throws {
         var timeline = Timeline()
         for step in 0..<500 {
             #expect(try Timeline(form: timeline.form) == timeline)
-            timeline.note(UInt64(step) * 3_000, at: 1_700_000_000 + Int64(step))
+            timeline.addSample(UInt64(step) * 3_000, at: 1_700_000_000 + Int64(step))
         }
         #expect(timeline.form.count < 300)
         let odd = self.timeline([(0, -5), (.max - 1, 0), (.max, 1 << 40)])
         #expect(try Timeline(form: odd.form) == odd)
     }
 
-    @Test("damaged forms throw or give something that ascends, and never trap")
+    @Test("Decoding a damaged timeline throws or returns one that ascends, and never traps")
     func damage() throws {
         let form = timeline((1...40).map { (UInt64($0) * 1_000, 1_700_000_000 + Int64($0) * 7) })
             .form

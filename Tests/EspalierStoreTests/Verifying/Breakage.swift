@@ -4,10 +4,10 @@ import Testing
 
 @testable import EspalierStore
 
-/// Something broken by hand, and the invariants that are broken with it.
+/// A manipulation of a cache, and the invariants that it breaks.
 struct Breakage: Sendable, CustomTestStringConvertible {
-    /// A message from Anna to Ben, who is deleted. Cem has one parent and no state of his own; Anna
-    /// has two.
+    /// A message from Anna to Ben, who is deleted. Cem has one parent, so that he has no state;
+    /// Anna has two.
     struct Scene: Sendable {
         let message: Handle
         let anna: Handle
@@ -27,7 +27,7 @@ struct Breakage: Sendable, CustomTestStringConvertible {
         self.apply = apply
     }
 
-    /// A handle that was never given out.
+    /// A handle that the cache has never assigned.
     private static let nothing = Handle(999)
 
     static let all = [first, second, third, fourth, fifth, sixth, unreadable].flatMap(\.self)

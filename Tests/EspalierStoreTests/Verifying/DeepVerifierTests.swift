@@ -8,12 +8,12 @@ import Testing
 struct DeepVerifierTests {
     private typealias Found = (invariant: Int, identifier: String?, path: String?)
 
-    /// What a deep check finds that the other does not.
+    /// Returns the problems that only a deep check finds.
     private func findings(_ cache: NormalizedCache) throws -> [VerifyReport.Problem] {
         try cache.verify(deep: true).problems.filter { $0.invariant > 6 }
     }
 
-    /// Puts `value` in place of the name of a person, in a record whose check is right.
+    /// Replaces the name of a person by `value`, in a record with a matching check.
     private func rewrite(_ identifier: String, name value: [UInt8], in cache: NormalizedCache)
         throws
     {
@@ -42,7 +42,7 @@ struct DeepVerifierTests {
     ]
 
     @Test(
-        "a value that is none, with the record and the field it is in",
+        "A deep check reports a value that is not of the format, with its record and field",
         arguments: values.map(\.what))
     func value(what: String) throws {
         try withCache(isDamaged: true) { cache in
@@ -56,13 +56,16 @@ struct DeepVerifierTests {
             let found = report.problems.filter { $0.invariant == 7 }
             #expect(found.map(\.identifier) == ["p:anna"], "\(report.problems)")
             #expect(found.first?.path?.hasPrefix("p:anna.name") == true)
-            // The message that refers to it, and it.
+            // The message that refers to it, and the person itself.
             #expect(report.trees == 3 && report.unreadableTrees == 2)
         }
     }
 
     @Test(
-        "what a reference leads to that can't be read, with its path; a deleted record is none of it"
+        """
+        A deep check reports references to unreadable records with their path, and none to deleted \
+        ones
+        """
     )
     func references() throws {
         try withCache(isDamaged: true) { cache in
@@ -87,7 +90,7 @@ struct DeepVerifierTests {
             #expect(paths == Set((3...5).flatMap { ["m:\($0).sender", "p:\($0)"] }))
             #expect(found.first { $0.path == "m:4.sender" }?.detail.contains("lost") == true)
             #expect(found.first { $0.path == "m:5.sender" }?.detail.contains("not there") == true)
-            // The collection, three messages and three people; what m:1 refers to is deleted.
+            // The collection, three messages and three people; those of m:1 are deleted.
             #expect(report.trees == 9 && report.unreadableTrees == 7)
             let misses = try ["m:3.sender", "m:4.sender", "m:5.sender"].map { path in
                 let outcome = cache.readOutcome(Message.self, String(path.prefix(3)))
@@ -97,7 +100,7 @@ struct DeepVerifierTests {
         }
     }
 
-    @Test("a segment with other elements than its collection counts")
+    @Test("A deep check reports a segment whose elements differ from its collection's count")
     func segments() throws {
         try withCache(isDamaged: true) { cache in
             try cache.setCollection((0..<3).map { Remark("\($0)") }, forKey: "c").wait()
@@ -114,7 +117,10 @@ struct DeepVerifierTests {
     }
 
     @Test(
-        "nothing is found in sound caches, whatever is in them; without `deep` it is the other check"
+        """
+        A deep check finds nothing in intact caches, whatever they hold, and without `deep` it is \
+        the plain check
+        """
     )
     func sound() throws {
         try withCache { cache in
@@ -132,7 +138,7 @@ struct DeepVerifierTests {
         }
     }
 
-    @Test("a closed cache throws")
+    @Test("A deep check of a closed cache throws")
     func closed() throws {
         try withCache { cache in
             cache.close()

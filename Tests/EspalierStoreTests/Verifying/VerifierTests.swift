@@ -4,11 +4,13 @@ import Testing
 
 @testable import EspalierStore
 
-/// Checks that can't fail are worse than none: each invariant is broken by hand here, and has to be
-/// reported.
+/// A check that can't fail is worse than none: each test breaks an invariant by hand and expects the
+/// report of it.
 @Suite("Verifying reports what is broken")
 struct VerifierTests {
-    @Test("each invariant, by its number and no other", arguments: Breakage.all)
+    @Test(
+        "A check reports each broken invariant by its number, and no other", arguments: Breakage.all
+    )
     func reports(breakage: Breakage) throws {
         try withCache(isDamaged: true) { cache in
             cache.set(Message("m:1", from: Person("p:anna", "Anna"), to: Person("p:ben", "Ben")))
@@ -34,7 +36,7 @@ struct VerifierTests {
         }
     }
 
-    @Test("counts of what it met")
+    @Test("A check counts the records that it has met")
     func counts() throws {
         try withCache { cache in
             cache.set(Message("m:1", from: Person("p:1", "Anna"), to: Person("p:2", "Ben")))
@@ -49,7 +51,7 @@ struct VerifierTests {
         }
     }
 
-    @Test("at most a thousand problems, and how many there are in all")
+    @Test("A check reports at most a thousand problems, and the number of all")
     func manyProblems() throws {
         try withCache(isDamaged: true) { cache in
             try cache.tamper { transaction, keyspaces in

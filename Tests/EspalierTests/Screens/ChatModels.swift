@@ -1,6 +1,6 @@
 import Espalier
 
-// As an app has them: by hand, stored through Codable.
+// Models as an app has them: written by hand, and stored through `Codable`.
 struct Person: Model, NormalizedModel, Codable, Equatable {
     let id: Int
     let name: String

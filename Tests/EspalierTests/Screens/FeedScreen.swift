@@ -1,10 +1,10 @@
 import Espalier
 
-/// A list of messages, which redraws by the steps it is told.
+/// A list of messages, which redraws by the steps that it gets.
 @MainActor
 final class FeedScreen: CollectionDataProviderDelegate {
     let messages: CollectionDataProvider<Message>
-    /// What is drawn: made of the steps alone.
+    /// The drawn rows, computed from the steps only.
     private(set) var drawn: [Message] = []
     private(set) var calls = 0
 
@@ -18,7 +18,7 @@ final class FeedScreen: CollectionDataProviderDelegate {
         drawn = messages.data
     }
 
-    /// What the server sent.
+    /// Shows the messages that the server has sent.
     func show(_ new: [Message]) {
         messages.setData(new, cacheKey: "feed")
         drawn = messages.data

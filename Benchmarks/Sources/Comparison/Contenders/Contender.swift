@@ -1,44 +1,45 @@
 import Feeds
 
-/// One way to keep feeds, written as an app would write it that had chosen this way, and as well as
-/// that way allows.
+/// One way to keep feeds, written as an app would write it that has chosen this way, and as well as
+/// the way allows.
 ///
-/// What a call wrote is as durable when it returns as `Durability` says. Reads may come from
-/// several threads at a time, also while another one writes; writes come one after the other.
+/// When a call returns, its write is as durable as `Durability` says. Several threads may read at a
+/// time, also while another one writes; writes come one after the other.
 protocol Contender: AnyObject {
-    /// Opens what is in its directory, or makes it. Everything else is called in between this and
+    /// Opens the contender's directory, or creates it. All other calls come between this one and
     /// `close`.
     func open() throws
     func close() throws
 
-    /// Told of what is written next, outside of what is timed: a contender whose models are of
-    /// other types makes them.
+    /// Prepares for the next write, outside of the measured time: a contender with models of other
+    /// types makes them here.
     func prepare(_ feed: Feed)
-    /// A feed, which is new or replaces another state of itself.
+    /// Writes a feed, which is new or replaces another state of itself.
     func write(_ feed: Feed) throws
-    /// Brings everything into the form that it has after a while: called when all is written that
-    /// is then read.
+    /// Brings everything into the form that it has after a while. Called when everything is written
+    /// that is then read.
     func settle() throws
-    /// Makes the models of a feed; nil where it is missing.
+    /// Makes the models of a feed. Returns nil if the feed is missing.
     func read(_ feed: String) throws -> FeedRead?
 
-    /// One node. `feed` is one that shows it, for those that keep feeds whole.
+    /// Reads one node. `feed` is a feed that shows it, for contenders that keep feeds whole.
     func person(_ id: String, shownIn feed: String) throws -> Person?
-    /// Another state of a person. `feeds` are all that show the person: who keeps feeds whole is
-    /// told for nothing.
+    /// Writes another state of a person. `feeds` are all that show the person, for contenders that
+    /// keep feeds whole.
     func update(_ person: Person, shownIn feeds: [String]) throws
-    /// Deletes a person, and with it what can't be without: its posts and comments.
+    /// Deletes a person with its posts and comments, which cannot be read without it.
     func delete(person id: String, shownIn feeds: [String]) throws
 
     func setCollection(_ people: [Person], forKey key: String) throws
-    /// `current` is the list as it is, which the app shows and has in memory.
+    /// Appends a page to a list. `current` is the list so far, which the app shows and has in
+    /// memory.
     func append(_ page: [Person], to current: [Person], forKey key: String) throws
     func collection(forKey key: String) throws -> [Person]?
 }
 
 /// A feed that was read: its models are made, of whatever types the contender has.
 struct FeedRead {
-    /// The same as plain models, to compare; not timed.
+    /// Returns the feed as plain models for comparison; not measured.
     let plain: () -> Feed
 
     init(_ plain: @escaping @autoclosure () -> Feed) { self.plain = plain }
@@ -49,12 +50,11 @@ extension Contender {
     func settle() throws {}
 }
 
-/// What a write survives when its call returns. Each contender is set up for the same.
+/// What a write survives when its call returns. Each contender is configured for the same.
 enum Durability: String, CaseIterable, Codable {
-    /// The end of the process: what was written is the operating system's. Nothing waits for the
-    /// disk.
+    /// The end of the process: the operating system has the write. Nothing waits for the disk.
     case process
-    /// Loss of power: each write waits for the disk, and nothing that was written is lost.
+    /// Loss of power: each write waits for the disk, and no write is lost.
     case power
 }
 

@@ -1,15 +1,15 @@
-/// Which contender: what reports hold, directories are called and options ask for. Its printed name
-/// is for people alone.
+/// The identifier of a contender in reports, names of directories and options. Its printed name is
+/// for people alone.
 enum ContenderID: String, Codable, CaseIterable {
     case engine
     case engineCompressed = "engine-compressed"
     case engineCodable = "engine-codable"
     case engineCodableCompressed = "engine-codable-compressed"
-    /// The engine with reads that never wait for a writer; those of the others see what was
-    /// submitted before.
+    /// The engine with reads that never wait for a writer. Reads of the others see all writes that
+    /// were submitted before.
     case engineSnapshot = "engine-snapshot"
     case engineCompressedSnapshot = "engine-compressed-snapshot"
-    case floor
+    case handWrittenBaseline = "hand-written-baseline"
     case jsonBlobs = "json-blobs"
     case propertyListBlobs = "property-list-blobs"
     case genericRows = "generic-rows"
@@ -22,10 +22,9 @@ enum ContenderID: String, Codable, CaseIterable {
     enum Role {
         /// This library.
         case engine
-        /// What the least code over LMDB takes, with nothing general: no peer, but what there is to
-        /// reach.
-        case floor
-        /// What is used today.
+        /// The least code over LMDB, with nothing general: no peer, but the speed to reach.
+        case baseline
+        /// A way that apps use today.
         case peer
         /// Models in memory, which do not outlive the process.
         case ceiling
@@ -36,7 +35,7 @@ enum ContenderID: String, Codable, CaseIterable {
         case .engine, .engineCompressed, .engineCodable, .engineCodableCompressed, .engineSnapshot,
             .engineCompressedSnapshot:
             .engine
-        case .floor: .floor
+        case .handWrittenBaseline: .baseline
         case .jsonBlobs, .propertyListBlobs, .genericRows, .typedRows, .tables, .files, .rocksDB:
             .peer
         case .memory: .ceiling
@@ -51,7 +50,7 @@ enum ContenderID: String, Codable, CaseIterable {
         case .engineCodableCompressed: "Espalier, Codable, compressed"
         case .engineSnapshot: "Espalier, .snapshot"
         case .engineCompressedSnapshot: "Espalier, compressed, .snapshot"
-        case .floor: "floor: LMDB by hand"
+        case .handWrittenBaseline: "hand-written baseline"
         case .jsonBlobs: "JSON blobs in SQLite"
         case .propertyListBlobs: "property-list blobs in SQLite"
         case .genericRows: "normalized rows in SQLite, as Apollo"

@@ -25,7 +25,7 @@ struct Contestant: Sendable {
         engine, engine(.engineCompressed, Feed.self, .standard),
         engine(.engineCodable, CodableFeed.self, .none),
         engine(.engineCodableCompressed, CodableFeed.self, .standard),
-        Contestant(.floor) { try LMDBFloor(directory: $0, durability: $1) },
+        Contestant(.handWrittenBaseline) { try BaselineContender(directory: $0, durability: $1) },
         Contestant(.jsonBlobs) { try BlobContender(directory: $0, durability: $1, format: .json) },
         Contestant(.propertyListBlobs) {
             try BlobContender(directory: $0, durability: $1, format: .propertyList)
@@ -38,7 +38,7 @@ struct Contestant: Sendable {
         Contestant(.memory) { _, _ in MemoryContender() },
     ]
 
-    /// Only for where somebody writes meanwhile.
+    /// Only for workloads that read beside a writer.
     static let snapshots = [
         engine(.engineSnapshot, Feed.self, .none, .snapshot),
         engine(.engineCompressedSnapshot, Feed.self, .standard, .snapshot),

@@ -1,21 +1,21 @@
-/// What one contender came to in one workload.
+/// The result of one contender in one workload.
 struct Figure: Codable, Sendable {
     let contender: ContenderID
     let unit: Unit
-    /// How many times it was measured.
+    /// The number of measurements.
     let count: Int
     let median: Double
     /// The spread: the 10th and the 90th percentile; of fewer than 20 values the least and the
     /// greatest.
     let low, high: Double
 
-    /// Of values in any order, of which there is at least one.
+    /// Summarises values in any order, of which there is at least one.
     init(_ contestant: Contestant, unit: Unit, values: [Double]) {
         contender = contestant.id
         self.unit = unit
         let sorted = values.sorted()
         count = sorted.count
-        // By the nearest rank.
+        // Uses the nearest rank.
         func percentile(_ share: Double) -> Double {
             sorted.isEmpty
                 ? .nan : sorted[max(0, Int((Double(sorted.count) * share).rounded(.up)) - 1)]
@@ -32,11 +32,11 @@ enum Unit: String, Codable, Sendable {
     case perSecond = "a second"
 }
 
-/// What a workload came to.
+/// The result of a workload.
 struct Outcome: Codable, Sendable {
     let workload: String
     let title: String
-    /// What was done, in a sentence or two: what the figures mean.
+    /// What the workload did, in a sentence or two.
     let meaning: String
     let durability: Durability
     var figures: [Figure]
@@ -45,7 +45,7 @@ struct Outcome: Codable, Sendable {
         figures.first { $0.contender == contender }
     }
 
-    /// How many times as long as another one takes a contender.
+    /// Returns how many times as long a contender takes as another one.
     func ratio(of contender: ContenderID, to other: ContenderID) -> Double? {
         guard let own = figure(of: contender), let others = figure(of: other), others.median > 0
         else { return nil }

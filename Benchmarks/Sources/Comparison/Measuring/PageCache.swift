@@ -1,9 +1,9 @@
 import Foundation
 
-/// The system's memory of files.
+/// The memory in which the system keeps files.
 enum PageCache {
-    /// Makes the system forget the files below a directory, which nobody has open, and says whether
-    /// it did: pages that are dirty, or on a file system that is memory itself, stay.
+    /// Makes the system drop the files below a directory, which must not be open, from memory.
+    /// Returns whether it did: dirty pages stay, and pages of a file system in memory.
     static func forget(_ directory: String) throws -> Bool {
         var isForgotten = true
         for path in try DirectorySize.files(directory) {

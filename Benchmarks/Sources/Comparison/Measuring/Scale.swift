@@ -1,32 +1,33 @@
 import Feeds
 
-/// How much is measured.
+/// The sizes of a run.
 struct Scale: Codable, Sendable {
     var feeds = 100
     var people = 2_000
     var posts = 100
-    /// Turns of a workload that reads, and of one that writes.
+    /// The turns of a workload that reads, and of one that writes.
     var readingRounds = 60
     var writingRounds = 20
     var coldRounds = 10
-    /// Of the collection that is appended to, and of a page.
+    /// The length of the collection to which a workload appends, and of a page.
     var collection = 10_000
     var page = 20
-    /// Records that caches grow to, for all and for those that are measured beyond.
+    /// The numbers of records to which caches grow: for all contenders, and for those that are
+    /// measured beyond.
     var growth = [1_000, 10_000, 100_000, 1_000_000]
     var farGrowth: [Int] = []
-    /// Of each measurement that runs by the clock.
+    /// The duration of each measurement that runs by the clock.
     var seconds = 1.0
     var evictionBudget = 8 << 20
     var evictionFeeds = 1_000
     var evictionReads = 4_000
 
-    /// What contenders keep where nothing else is said.
+    /// The feeds that contenders keep in most workloads.
     var feedSet: FeedSet { FeedSet(feeds: feeds, people: people, posts: posts) }
 
     static let full = Scale()
 
-    /// Everything once, in seconds, also in a debug build: shows that it runs and that all
+    /// Does everything once, in seconds, also in a debug build: shows that it runs and that all
     /// contenders read what was written.
     static let smoke = Scale(
         feeds: 4, people: 40, posts: 6, readingRounds: 2, writingRounds: 2, coldRounds: 1,
@@ -35,12 +36,13 @@ struct Scale: Codable, Sendable {
         evictionFeeds: 30,
         evictionReads: 60)
 
-    /// Of records: less than a feed's worth is no cache, and more than some twenty millions the
-    /// limits of 8 GiB, the same for the engine and the floor, do not hold.
+    /// The allowed numbers of records: less than a feed's worth is no cache, and more than some
+    /// twenty millions exceed the limit of 8 GiB, which is the same for the engine and the
+    /// baseline.
     static let largestAllowed = 1_000...20_000_000
 
-    /// Caches grow by factors of ten to this many records; beyond a million only those grow that
-    /// are measured there.
+    /// Returns a scale whose caches grow by factors of ten to a number of records. Beyond a million
+    /// only those contenders grow that are measured there.
     func growing(to largest: Int) -> Scale {
         let powers = sequence(first: 1_000) { $0 * 10 }.prefix { $0 < largest }
         let sizes = powers + [largest]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory for one measurement, gone with it.
+/// A directory for one measurement, which is removed with this object.
 final class Scratch {
     let path: String
 
@@ -13,7 +13,7 @@ final class Scratch {
 }
 
 enum DirectorySize {
-    /// Bytes of the blocks that the files below a directory take.
+    /// Returns the bytes of the blocks that the files below a directory take.
     static func allocated(_ directory: String) throws -> Int {
         try files(directory).reduce(0) { sum, path in
             var status = stat()

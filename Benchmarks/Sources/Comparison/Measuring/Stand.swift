@@ -13,12 +13,12 @@ final class Stand {
         try contender.open()
     }
 
-    /// Writes what is then read.
+    /// Writes the feeds that are then read.
     func fill(_ feeds: [Feed]) throws {
         for feed in feeds { try contender.write(feed) }
         try contender.settle()
     }
 
-    /// What is in its directory, as the system allocated it.
+    /// Returns the bytes that the system allocated for the directory.
     func bytesOnDisk() throws -> Int { try DirectorySize.allocated(directory) }
 }

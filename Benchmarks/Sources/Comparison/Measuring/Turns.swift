@@ -1,19 +1,19 @@
 import Feeds
 
-/// Contenders that do the same in turns, so that all of them meet the same machine: what else it
-/// does falls on all.
+/// Lets contenders do the same in turns, so that other work of the machine slows down all of them
+/// alike.
 ///
-/// A turn is a few operations of one contender, as an app would not change its cache with each.
-/// Their order is drawn anew for each round, so that nobody always finds the processor's caches as
-/// the same one left them.
+/// A turn is a few operations of one contender, because an app would not change its cache with each
+/// operation. Each round has an order of its own, so that no contender always finds the processor's
+/// caches as the same other one left them.
 struct Turns {
     var warmUp: Int
     var rounds: Int
-    /// Operations of a turn.
+    /// The number of operations of a turn.
     var batch: Int
 
-    /// Microseconds of each operation, by stand. `number` counts the operations of a stand, with
-    /// those that warm up.
+    /// Returns the microseconds of each operation, by stand. `number` counts the operations of a
+    /// stand, including those that warm up.
     func measure(
         _ stands: [Stand], prepare: (_ stand: Stand, _ number: Int) throws -> Void = { _, _ in },
         _ body: (_ stand: Stand, _ number: Int) throws -> Void

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Numbers as the report has them: three figures that count.
+/// Writes numbers with three significant figures.
 enum Format {
     static func microseconds(_ value: Double) -> String { grouped(value) }
 

@@ -2,7 +2,7 @@
 struct MarkdownReport {
     let report: Report
 
-    /// Tables by the names that documents ask for.
+    /// The tables, by the names under which documents ask for them.
     var sections: [(name: String, title: String, text: String)] {
         var sections = [
             ("promises", "What is promised", Promises(report: report).table),
@@ -71,7 +71,7 @@ struct MarkdownReport {
     private func byContender(_ outcomes: [Outcome], _ cell: (Outcome, Figure) -> String) -> String {
         let most = outcomes.max { $0.figures.count < $1.figures.count }
         guard let contenders = most?.figures.map(\.contender) else { return "" }
-        // Contenders are the columns where there are fewer of them: workloads have long names.
+        // Contenders are rows: there are more of them than workloads, which have long names.
         var table = MarkdownTable([""] + outcomes.map(\.title))
         for contender in contenders {
             table.append(
@@ -167,19 +167,20 @@ struct MarkdownReport {
                 [contender.name]
                     + sizes.map { size in
                         report.growth.first { $0.contender == contender && $0.records == size }
-                            .map { Format.microseconds(value($0)) + toFloor($0, value) } ?? "–"
+                            .map { Format.microseconds(value($0)) + toBaseline($0, value) } ?? "–"
                     })
         }
         return table.text
     }
 
-    /// In brackets, how many times as long as the floor at the same size.
-    private func toFloor(_ point: Growth.Point, _ value: (Growth.Point) -> Double) -> String {
+    /// Returns, in brackets, how many times as long as the baseline the engine takes at the same
+    /// size.
+    private func toBaseline(_ point: Growth.Point, _ value: (Growth.Point) -> Double) -> String {
         guard point.contender == .engine,
-            let floor = report.growth.first(where: {
-                $0.records == point.records && $0.contender == .floor
+            let baseline = report.growth.first(where: {
+                $0.records == point.records && $0.contender == .handWrittenBaseline
             })
         else { return "" }
-        return " (\(Format.ratio(value(point) / value(floor)))× floor)"
+        return " (\(Format.ratio(value(point) / value(baseline)))× baseline)"
     }
 }

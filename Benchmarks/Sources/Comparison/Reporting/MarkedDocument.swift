@@ -1,7 +1,7 @@
 import Foundation
 
-/// A document with places for tables: what stands between `<!-- table NAME -->` and `<!-- end -->`
-/// is replaced.
+/// A document with places for tables: replaces the text between `<!-- table NAME -->` and `<!-- end
+/// -->`.
 enum MarkedDocument {
     static func update(_ path: String, with report: MarkdownReport) throws {
         let text = try String(contentsOfFile: path, encoding: .utf8)

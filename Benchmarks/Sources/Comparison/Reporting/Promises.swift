@@ -1,4 +1,4 @@
-/// What the project promises of its speed, held against a report.
+/// Compares a report with the speed that the project promises.
 struct Promises {
     let report: Report
 
@@ -25,10 +25,10 @@ struct Promises {
             times(
                 "update a person and re-read a feed, to JSON blobs", "update-person", .jsonBlobs,
                 .engine, 30),
-        ].compactMap(\.self) + floors + opening + latency
+        ].compactMap(\.self) + baselines + opening + latency
     }
 
-    /// How many times as long as one contender another one takes.
+    /// Returns a row about how many times as long one contender takes as another.
     private func times(
         _ promise: String, _ workload: String, _ slower: ContenderID, _ faster: ContenderID,
         _ wanted: Double
@@ -45,14 +45,16 @@ struct Promises {
         report.growth.filter { $0.contender == contender }
     }
 
-    private var floors: [Row] {
+    private var baselines: [Row] {
         points(.engine).compactMap { point in
-            guard let floor = points(.floor).first(where: { $0.records == point.records }) else {
+            let baselines = points(.handWrittenBaseline)
+            guard let baseline = baselines.first(where: { $0.records == point.records }) else {
                 return nil
             }
-            let ratio = point.read.median / floor.read.median
+            let ratio = point.read.median / baseline.read.median
             return Row(
-                promise: "read a feed of \(Format.count(point.records)) records, to the floor",
+                promise:
+                    "read a feed of \(Format.count(point.records)) records, to the baseline",
                 wanted: "< 1.5",
                 measured: Format.ratio(ratio), isKept: ratio < 1.5)
         }

@@ -1,4 +1,4 @@
-/// Everything that one run measured: what `report.json` holds.
+/// The results of one run: the content of `report.json`.
 struct Report: Codable, Sendable {
     let surroundings: Surroundings
     let scale: Scale
@@ -8,13 +8,13 @@ struct Report: Codable, Sendable {
     var memory: [ResidentMemory.Result] = []
     var growth: [Growth.Point] = []
 
-    /// Of contenders whose files are in a directory.
+    /// Creates a report about contenders whose files are in a directory.
     init(scale: Scale, directory: String) {
         self.scale = scale
         surroundings = Surroundings(directory: directory)
     }
 
-    /// The contenders that grew, in the order they came in.
+    /// The contenders that grew, in the order in which they ran.
     var grown: [ContenderID] {
         var contenders: [ContenderID] = []
         for point in growth where !contenders.contains(point.contender) {

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The report as files.
+/// Writes the report as files.
 struct ReportFiles {
     private let report: Report
 
     init(_ report: Report) { self.report = report }
 
-    /// Returns the paths of what it wrote.
+    /// Writes the files, and returns their paths.
     func write(to directory: String) throws -> [String] {
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true)

@@ -1,7 +1,7 @@
+import Feeds
 import Foundation
 
-/// The machine, the system and the versions that a report was made with. What can't be told is left
-/// out.
+/// The machine, the system and the versions behind a report. Unknown facts are left out.
 struct Surroundings: Codable, Sendable {
     var date = ISO8601DateFormatter().string(from: Date())
     var system = ProcessInfo.processInfo.operatingSystemVersionString
@@ -9,7 +9,7 @@ struct Surroundings: Codable, Sendable {
     var processors = ProcessInfo.processInfo.activeProcessorCount
     var processor = Self.processorName()
     var memoryBytes = Int(ProcessInfo.processInfo.physicalMemory)
-    /// Of the directory that contenders keep their files in.
+    /// The file system of the contenders' directory.
     var fileSystem: String?
     var isOptimised = Self.isOptimisedBuild
     var versions: Versions
@@ -18,7 +18,7 @@ struct Surroundings: Codable, Sendable {
         let scratch = try? Scratch(in: directory)
         (fileSystem, versions) = withExtendedLifetime(scratch) {
             (
-                scratch.flatMap { MountTable.ofThisSystem()?.fileSystem(of: $0.path) },
+                scratch.flatMap { Self.fileSystem(of: $0.path) },
                 Versions(scratch: scratch?.path)
             )
         }
@@ -32,12 +32,12 @@ struct Surroundings: Codable, Sendable {
         #endif
     }
 
-    /// As plots have it.
+    /// The machine, as plots name it.
     var machine: String {
         [String(processors), processor].compactMap(\.self).joined(separator: " × ")
     }
 
-    /// A sentence without its end.
+    /// All facts as a sentence without its full stop.
     var text: String {
         let parts = [
             date, processor == nil ? machine + " processors" : machine,
@@ -50,6 +50,13 @@ struct Surroundings: Codable, Sendable {
         }
         .joined(separator: "; ")
             + (isOptimised ? "" : "; a debug build, whose figures mean nothing")
+    }
+
+    /// Returns the type of the file system that contains a directory.
+    private static func fileSystem(of directory: String) -> String? {
+        guard let resolved = realpath(directory, nil) else { return nil }
+        defer { free(resolved) }
+        return MountTable.ofThisSystem()?.mount(of: String(cString: resolved))?.type
     }
 
     private static func processorName() -> String? {

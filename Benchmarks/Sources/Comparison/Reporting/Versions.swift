@@ -2,7 +2,7 @@ import CLMDBRaw
 import Foundation
 import GRDBSQLite
 
-/// The versions of what was measured, as the libraries themselves tell them. Nil where they don't.
+/// The versions of the measured libraries, as they report them; nil if unknown.
 struct Versions: Codable, Sendable {
     var swift: String?
     var lmdb: String?
@@ -11,7 +11,7 @@ struct Versions: Codable, Sendable {
     var sqlite: String?
     var grdb: String?
 
-    /// `scratch` is an empty directory, which RocksDB writes into.
+    /// Finds the versions. `scratch` is an empty directory, into which RocksDB writes.
     init(scratch: String?) {
         swift = Self.swiftVersion()
         lmdb = Self.lmdbVersion()
@@ -21,7 +21,7 @@ struct Versions: Codable, Sendable {
         grdb = Self.grdbVersion()
     }
 
-    /// Those that are known.
+    /// The known versions.
     var all: [(name: String, version: String)] {
         let named = [
             ("Swift", swift), ("LMDB", lmdb), ("zstd", zstd), ("RocksDB", rocksDB),
@@ -30,7 +30,7 @@ struct Versions: Codable, Sendable {
         return named.compactMap { name, version in version.map { (name, $0) } }
     }
 
-    /// There is no call. The compiler leaves its version in what describes the program to
+    /// Swift has no call for it. The compiler leaves its version in the program's information for
     /// debuggers.
     private static func swiftVersion() -> String? {
         guard let path = Bundle.main.executablePath,
@@ -39,7 +39,7 @@ struct Versions: Codable, Sendable {
         return swiftVersion(in: program)
     }
 
-    /// The first of a program's mentions of a version that has a number: this file's own words have
+    /// Returns the first version in a program's bytes that has a number: the text of this file has
     /// none.
     static func swiftVersion(in program: Data) -> String? {
         let mention = Data("Swift version ".utf8)
@@ -60,7 +60,7 @@ struct Versions: Codable, Sendable {
         return "\(major).\(minor).\(patch)"
     }
 
-    /// The library is Espalier's, and not imported here: its call is looked for in the process.
+    /// The library belongs to Espalier and is not imported here: finds its call in the process.
     private static func zstdVersion() -> String? {
         typealias Call = @convention(c) () -> UnsafePointer<CChar>?
         guard let process = dlopen(nil, RTLD_NOW) else { return nil }
@@ -69,7 +69,7 @@ struct Versions: Codable, Sendable {
         return unsafeBitCast(address, to: Call.self)().map { String(cString: $0) }
     }
 
-    /// Its C interface has no call. Each database has a file that says which version wrote it.
+    /// The C interface has no call. Each database has a file with the version that wrote it.
     private static func rocksDBVersion(writingTo scratch: String) -> String? {
         guard (try? RocksStore(directory: scratch, durability: .process)) != nil,
             let files = try? FileManager.default.contentsOfDirectory(atPath: scratch),
@@ -87,8 +87,8 @@ struct Versions: Codable, Sendable {
             }
     }
 
-    /// It has no call either: the one that was resolved, where this package still stands where it
-    /// was built.
+    /// The library has no call either. Returns the version that was resolved, if the package still
+    /// stands where it was built.
     private static func grdbVersion() -> String? {
         var package = URL(filePath: #filePath)
         for _ in 0..<4 { package.deleteLastPathComponent() }

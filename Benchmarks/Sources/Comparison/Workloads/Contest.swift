@@ -1,19 +1,19 @@
-/// All workloads over all contenders: what `compare` runs.
+/// Runs all workloads over all contenders: the command `compare`.
 struct Contest {
-    /// What can be asked for by itself.
+    /// A part that the user can ask for by itself.
     enum Part: String, CaseIterable {
         case feeds, power, threads, latency, eviction, memory, growth
     }
 
     let scale: Scale
-    /// Where contenders keep their files.
+    /// The directory of the contenders' files.
     let directory: String
     var contestants = Contestant.all
-    /// Told what is measured now.
+    /// Called with the name of each measurement when it begins.
     let announce: (String) -> Void
 
-    /// `keep` is handed the report after each part: what is measured is not to be lost with what
-    /// fails later.
+    /// Runs parts, and hands `keep` the report after each of them, so that a later failure loses no
+    /// measurement.
     func run(_ parts: [Part] = Part.allCases, keep: (Report) throws -> Void = { _ in }) throws
         -> Report
     {

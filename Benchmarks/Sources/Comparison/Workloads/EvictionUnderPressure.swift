@@ -2,25 +2,25 @@ import Espalier
 import Feeds
 import Foundation
 
-/// Feeds read by Zipf and written where they are missing, in caches too small for all of them.
+/// Reads feeds by Zipf, and writes those that are missing, in caches too small for all of them.
 struct EvictionUnderPressure {
     let contest: Contest
 
     struct Result: Codable, Sendable {
         let contender: ContenderID
         let budget, reads, hits: Int
-        /// Feeds it held, on average: what the other two rules are given.
+        /// The feeds that it held on average: the capacity of the two simulations.
         let feedsHeld: Int
-        /// Shares of the reads, of which the last two are those of simulations that hold
-        /// `feedsHeld` feeds: the least recently used goes, and the one that is needed last goes,
-        /// which takes knowing the future (Belady 1966).
+        /// Shares of the reads that hit. The last two are those of simulations that hold
+        /// `feedsHeld` feeds: an exact LRU, and the offline optimum, which knows the future (Belady
+        /// 1966).
         let hitRate, leastRecentlyUsed, offlineOptimal: Double
-        /// Of a read with what follows a miss.
+        /// The time of a read, together with the write that follows a miss.
         let microsecondsPerRead: Double
         let mostBytes: Int
     }
 
-    /// What it takes of a contender here.
+    /// A contender with a limit.
     private struct Limited {
         let id: ContenderID
         let contender: any Contender
@@ -56,7 +56,7 @@ struct EvictionUnderPressure {
                 budget: ByteCount(budget))
             return Limited(id: id, contender: contender, directory: path) { feeds in
                 let cache = try contender.cache
-                return feeds.count { cache.peek(Feed.self, "Feed:\($0.id)") != nil }
+                return feeds.count { cache.read(Feed.self, "Feed:\($0.id)", access: .peek) != nil }
             }
         }
         let path = directory + "/" + ContenderID.files.rawValue
@@ -83,7 +83,8 @@ struct EvictionUnderPressure {
                     try limited.contender.write(feed)
                 }
             }
-            // After it is full, and not too often: looking takes a read of each.
+            // Counts only when the contender is full, and seldom: counting takes a read of each
+            // feed.
             guard (number + 1) % max(1, accesses.count / 10) == 0 else { continue }
             mostBytes = max(mostBytes, try DirectorySize.allocated(limited.directory))
             if number > accesses.count / 3 { held.append(try limited.heldCount(feeds)) }
@@ -93,8 +94,13 @@ struct EvictionUnderPressure {
             contender: limited.id, budget: contest.scale.evictionBudget, reads: accesses.count,
             hits: hits,
             feedsHeld: capacity, hitRate: Double(hits) / Double(accesses.count),
-            leastRecentlyUsed: ExactLRU.hitRate(of: accesses, capacity: capacity),
-            offlineOptimal: OfflineOptimal.hitRate(of: accesses, capacity: capacity),
+            leastRecentlyUsed: ExactLRU(capacity: capacity).hits(of: accesses).share,
+            offlineOptimal: OfflineOptimum(capacity: capacity).hits(of: accesses).share,
             microsecondsPerRead: time.microseconds / Double(accesses.count), mostBytes: mostBytes)
     }
+}
+
+extension [Bool] {
+    /// The share of true elements, 0 if there is none.
+    var share: Double { isEmpty ? 0 : Double(count { $0 }) / Double(count) }
 }

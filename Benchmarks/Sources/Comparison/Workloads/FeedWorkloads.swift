@@ -1,7 +1,7 @@
 import Feeds
 
-/// Feeds written, read, changed and deleted, one after the other on the same contenders, which are
-/// compared with what they should hold after each step.
+/// Writes, reads, changes and deletes feeds, one after the other on the same contenders. After each
+/// step it compares the contenders with what they should hold.
 struct FeedWorkloads {
     let scale: Scale
     let durability: Durability
@@ -10,7 +10,7 @@ struct FeedWorkloads {
 
     private let set: FeedSet
     private let shownIn: [String: [String]]
-    /// What every contender should read now, by feed.
+    /// The feeds that every contender should read now, by identifier.
     private var expected: [String: Feed]
     private var random = SplitMix64(state: 42)
     private(set) var outcomes: [Outcome] = []
@@ -44,7 +44,7 @@ struct FeedWorkloads {
                 figures: figures))
     }
 
-    /// All contenders read what they should.
+    /// Throws unless all contenders read what they should.
     private func check(_ title: String) throws {
         let feeds = expected.values.sorted { $0.id < $1.id }
         for stand in stands {
@@ -63,10 +63,10 @@ struct FeedWorkloads {
 
     // MARK: Writing
 
-    /// Every feed once: later steps need them all.
+    /// Writes every feed once: later steps need them all.
     mutating func writeNew() throws {
         announce("writing new feeds")
-        // Of other feeds, whose people these do not show.
+        // These are of other feeds, which show none of these people.
         let first = FeedSet(seed: 2, feeds: 5, people: scale.people, posts: scale.posts).feeds
         for feed in first { for stand in stands { try stand.contender.write(feed) } }
         let feeds = set.feeds
@@ -77,7 +77,9 @@ struct FeedWorkloads {
         for feed in feeds { expected[feed.id] = feed }
         try report(
             "write-new", "write a new feed",
-            "A feed that is not there yet: 601 nodes, of which the people may be there from other feeds.",
+            """
+            A feed that is not there yet: 601 nodes. Other feeds may have stored its people.
+            """,
             figures)
     }
 
@@ -110,7 +112,7 @@ struct FeedWorkloads {
             "A feed of which six nodes of 601 have another number of likes.", figures)
     }
 
-    /// People who are shown somewhere, those oftener who are shown more often.
+    /// Returns people who are shown somewhere, more often those who are shown more often.
     private mutating func drawPeople(_ count: Int) -> [Person] {
         (0..<count).map { _ in
             let feed = set.feeds[Int(random.next() % UInt64(set.feeds.count))]
@@ -140,8 +142,9 @@ struct FeedWorkloads {
         try report(
             "update-person", "update a person, re-read a feed",
             """
-            Another headline of a person, drawn as often as shown, and then a feed that shows it. Who keeps feeds whole is told \
-            which ones show the person, and rewrites them all.
+            Another headline of a person, drawn as often as shown, and then a feed that shows it. \
+            A contender that keeps feeds whole is told which ones show the person, and rewrites \
+            all of them.
             """, figures)
     }
 
@@ -165,11 +168,13 @@ struct FeedWorkloads {
         }
         try report(
             "append", "append a page to a collection of \(scale.collection)",
-            "\(scale.page) people after \(scale.collection) others. The app has the list in memory.",
+            """
+            \(scale.page) people after \(scale.collection) others. The app has the list in memory.
+            """,
             figures)
     }
 
-    /// Takes away from what the other workloads need: comes last.
+    /// Deletes data that the other workloads need, and so comes last.
     mutating func delete() throws {
         announce("deleting people")
         let turns = Turns(warmUp: 1, rounds: max(1, scale.writingRounds / 2), batch: 1)
@@ -188,7 +193,7 @@ struct FeedWorkloads {
         }
         try report(
             "delete", "delete with cascade",
-            "A person, without whom its posts and comments can't be: they are gone from every feed.",
+            "A person with its posts and comments: they are gone from every feed.",
             figures)
     }
 
@@ -229,7 +234,7 @@ struct FeedWorkloads {
             "One person. Who keeps feeds whole reads a feed that shows it.", figures)
     }
 
-    /// Nothing of the file in memory, neither the contender's nor the system's.
+    /// Reads with nothing of the file in memory, neither the contender's nor the system's.
     mutating func readCold() throws {
         announce("reading feeds, cold")
         let table = ZipfTable(count: set.feeds.count)
@@ -260,14 +265,15 @@ struct FeedWorkloads {
         try report(
             "read-cold", "open and read a feed, cold",
             """
-            Opening and the first read, where the system was made to forget the files before (posix_fadvise, checked with \
-            mincore; it refused \(refused) times, which do not count); what the disk itself or the host remembers stays.
+            Opening and the first read, after the system was made to drop the files from memory \
+            (posix_fadvise, checked with mincore; it refused \(refused) times, which do not \
+            count). The disk itself or the host may still remember them.
             """, figures)
     }
 
     mutating func size() throws {
         let figures = try stands.filter { $0.contestant.role != .ceiling }.map { stand in
-            // Twice, as what a log still has moves into tables when it is opened again.
+            // Opens twice, because a contender moves the rest of its log into tables when it opens.
             for _ in 0..<2 {
                 try stand.contender.close()
                 try stand.contender.open()
@@ -284,8 +290,7 @@ struct FeedWorkloads {
 }
 
 extension Contest {
-    /// The workloads over feeds; of those that read and don't write only where nothing waits for
-    /// the disk.
+    /// Runs the workloads over feeds. Those that only read run only if nothing waits for the disk.
     func feeds(_ durability: Durability) throws -> [Outcome] {
         let scratch = try Scratch(in: directory)
         let contestants =
@@ -304,8 +309,8 @@ extension Contest {
         try feeds.rewriteUnchanged()
         try feeds.rewriteEdited()
         try feeds.append()
-        // Whole feeds rewritten by the dozen, each of which waits: minutes, and nothing that the
-        // main table does not say.
+        // Contenders that keep feeds whole would rewrite dozens of them and wait for each: that
+        // takes minutes and shows no more than the main table.
         if durability == .process {
             try feeds.updatePerson()
             try feeds.delete()

@@ -1,13 +1,13 @@
 import Feeds
 
-/// What operations take while caches grow from a thousand records to a million, and some of them
-/// beyond where asked.
+/// Measures operations while caches grow from a thousand records to a million, and some of them
+/// beyond if the user asks for it.
 ///
 /// All records are different: no feed shows a person of another.
 struct Growth {
     let contest: Contest
 
-    /// What one contender takes at one size, in microseconds.
+    /// The times of one contender at one size, in microseconds.
     struct Point: Codable, Sendable {
         let contender: ContenderID
         let records: Int
@@ -15,7 +15,7 @@ struct Growth {
         let bytes: Int
     }
 
-    /// One contender with what it holds.
+    /// A contender and the identifiers of what it holds.
     fileprivate final class Grown {
         let stand: Stand
         var feeds: [String] = []
@@ -67,8 +67,8 @@ struct Growth {
 
     private func measure(_ grown: [Grown], _ records: Int, _ fresh: [Feed]) throws -> [Point] {
         let stands = grown.map(\.stand)
-        // Where there are few records, many are older than the first dictionaries; later on hardly
-        // any.
+        // In a small cache, many records are older than the first dictionaries; in a large one
+        // hardly any are.
         if records <= 1_000_000 { for stand in stands { try stand.contender.settle() } }
         var random = SplitMix64(state: UInt64(records))
         let drawn = (0..<turns.operations * 5).map { _ in Int(random.next() >> 1) }
@@ -129,7 +129,7 @@ extension Contestant {
     fileprivate var isMeasuredGrowing: Bool {
         switch role {
         case .engine: id == .engine || id == .engineCompressed
-        case .floor, .peer: true
+        case .baseline, .peer: true
         case .ceiling: false
         }
     }

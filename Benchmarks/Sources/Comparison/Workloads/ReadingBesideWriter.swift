@@ -1,51 +1,47 @@
 import Espalier
 import Feeds
-import Histogram
 
-/// How long reads take while a writer commits a hundred times a second, and while nobody writes.
+/// Measures how long reads take while a writer commits a hundred times a second, and without a
+/// writer.
 struct ReadingBesideWriter {
     let contest: Contest
     static let commitsPerSecond = 100.0
-    /// Alternating, so that what else the machine does falls on both.
+    /// The turns alternate, so that other work of the machine slows down both.
     private static let turns = 3
 
-    /// One contender's times, in microseconds.
+    /// The times of one contender, in microseconds.
     struct Latency: Codable, Sendable {
         let contender: ContenderID
         let hasWriter: Bool
         let count: Int
         let p50, p90, p99, most: Double
-        /// Nil where there are too few reads to tell.
+        /// Nil if there are too few reads.
         let p999: Double?
-        /// Of the turns, the 99th percentile in the middle: one hiccup of the machine must not
-        /// decide what is compared.
+        /// The median of the turns' 99th percentiles: one hiccup of the machine must not decide the
+        /// comparison.
         let middleP99: Double
-        /// How often the writer committed, a second: fewer than wanted where a write takes longer
-        /// than its turn.
+        /// The writer's commits a second: fewer than wanted if a write takes longer than its turn.
         let commits: Double
     }
 
-    /// What the turns of one contender came to, with a writer or without.
+    /// The latencies of all turns of one contender, with a writer or without.
     private struct TurnLatencies {
-        private var all = ReadingBesideWriter.histogram()
+        private var all = Latencies()
         private var p99s: [Double] = []
         private var commits: [Double] = []
 
-        mutating func add(_ turn: Histogram<UInt64>, commits: Double) {
-            for value in turn.recordedValues() { all.record(value.value, count: value.count) }
-            p99s.append(Double(turn.valueAtPercentile(99)) / 1_000)
+        mutating func add(_ turn: Latencies, commits: Double) {
+            all.add(turn)
+            p99s.append(turn.microseconds(at: 99) ?? .nan)
             self.commits.append(commits)
         }
 
         func latency(of contender: ContenderID, hasWriter: Bool) -> Latency {
-            func at(_ percentile: Double) -> Double {
-                Double(all.valueAtPercentile(percentile)) / 1_000
-            }
+            func at(_ percentile: Double) -> Double { all.microseconds(at: percentile) ?? .nan }
             return Latency(
-                contender: contender, hasWriter: hasWriter, count: Int(all.totalCount), p50: at(50),
-                p90: at(90),
-                p99: at(99), most: Double(all.max) / 1_000,
-                p999: all.totalCount >= 10_000 ? at(99.9) : nil,
+                contender: contender, hasWriter: hasWriter, count: all.count, p50: at(50),
+                p90: at(90), p99: at(99), most: at(100),
+                p999: all.count >= 10_000 ? at(99.9) : nil,
                 middleP99: p99s.sorted()[p99s.count / 2],
                 commits: commits.reduce(0, +) / Double(commits.count))
         }
@@ -86,23 +82,31 @@ struct ReadingBesideWriter {
 
     private func measure(
         _ stand: Stand, _ set: FeedSet, isWriting: Bool, seconds: Double
-    ) throws -> (times: Histogram<UInt64>, commits: Double) {
+    ) throws -> (times: Latencies, commits: Double) {
         let writer =
             isWriting
-            ? PacedWriter(stand.contender, set.feeds, commitsPerSecond: Self.commitsPerSecond) : nil
+            ? writer(stand.contender, set.feeds) : nil
         let times = try read(stand, set.feeds.map(\.id), seconds: seconds)
-        return (times, try writer?.stop() ?? 0)
+        let written = try writer?.stop()
+        return (times, written.map { Double($0.commits) / $0.seconds } ?? 0)
     }
 
-    /// Of nanoseconds, up to a minute.
-    private static func histogram() -> Histogram<UInt64> {
-        Histogram(highestTrackableValue: 60_000_000_000, numberOfSignificantValueDigits: .three)
+    /// Returns a writer of feeds, of which each has 1 % of its nodes changed since the last time.
+    private func writer(_ contender: any Contender, _ feeds: [Feed]) -> PacedWriter {
+        let contender = Lent(contender)
+        return PacedWriter(interval: .seconds(1 / Self.commitsPerSecond), state: feeds) {
+            feeds, number in
+            let feed = feeds[number % feeds.count].edited(number + 1)
+            feeds[number % feeds.count] = feed
+            contender.value.prepare(feed)
+            try contender.value.write(feed)
+        }
     }
 
-    private func read(_ stand: Stand, _ identifiers: [String], seconds: Double) throws -> Histogram<
-        UInt64
-    > {
-        var histogram = Self.histogram()
+    private func read(_ stand: Stand, _ identifiers: [String], seconds: Double) throws
+        -> Latencies
+    {
+        var latencies = Latencies()
         let table = ZipfTable(count: identifiers.count)
         var random = SplitMix64(state: 7)
         let clock = ContinuousClock()
@@ -113,9 +117,16 @@ struct ReadingBesideWriter {
                 throw ComparisonError.missing("\(stand.contestant.name): a feed beside a writer")
             }
             let after = clock.now
-            histogram.record(UInt64((after - now).microseconds * 1_000))
+            latencies.record(after - now)
             now = after
         }
-        return histogram
+        return latencies
     }
+}
+
+/// A contender that several threads use: reads may come from all of them, writes from one alone.
+struct Lent: @unchecked Sendable {
+    let value: any Contender
+
+    init(_ value: any Contender) { self.value = value }
 }

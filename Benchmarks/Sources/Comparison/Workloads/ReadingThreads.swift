@@ -2,7 +2,7 @@ import Feeds
 import Foundation
 import Synchronization
 
-/// Feeds read by one, two and four threads at a time.
+/// Reads feeds by one, two and four threads at a time.
 struct ReadingThreads {
     let contest: Contest
     static let threads = [1, 2, 4]
@@ -28,7 +28,7 @@ struct ReadingThreads {
                 workload: "threads-\(count)",
                 title: "feeds read a second, \(count) \(count == 1 ? "thread" : "threads")",
                 meaning:
-                    "Feeds of 601 nodes, drawn by Zipf; how many all threads together read in a second.",
+                    "Feeds of 601 nodes, drawn by Zipf: how many all threads read in a second.",
                 durability: .process,
                 figures: zip(stands, rates).map {
                     Figure($0.contestant, unit: .perSecond, values: $1)

@@ -1,15 +1,15 @@
 import Feeds
 import Foundation
 
-/// How much memory a process takes that has read all feeds once: a process of its own for each
-/// contender.
+/// Measures the memory of a process that has read all feeds once: each contender has a process of
+/// its own.
 struct ResidentMemory {
     let contest: Contest
 
     struct Result: Codable, Sendable {
         let contender: ContenderID
-        /// Beyond what the process had before it opened the contender. Bytes of a mapped file are
-        /// the system's: it takes them back when it needs them.
+        /// Bytes beyond those that the process had before it opened the contender. Bytes of a
+        /// mapped file belong to the system, which takes them back when it needs them.
         let ownBytes, fileBytes: Int
     }
 
@@ -18,7 +18,7 @@ struct ResidentMemory {
         let set = contest.scale.feedSet
         let scratch = try Scratch(in: contest.directory)
         return try contest.contestants.map { contestant in
-            // The ceiling has nothing on the disk: its process reads another's.
+            // The ceiling has nothing on disk: its process reads the files of another contender.
             if contestant.role != .ceiling {
                 let stand = try Stand(contestant, in: scratch.path, durability: .process)
                 try stand.fill(set.feeds)
@@ -52,15 +52,16 @@ struct ResidentMemory {
         return try JSONDecoder().decode(Result.self, from: data)
     }
 
-    /// In a process of its own, which has done nothing else: what it takes to read every feed once.
+    /// Measures in this process, which has done nothing else, the memory that it takes to read
+    /// every feed once.
     static func measureHere(
         _ contestant: Contestant, in directory: String, feeds identifiers: [String]
     ) throws
         -> Result
     {
         let before = try Memory.now()
-        // The ceiling is what the models take that a read makes; what reading them takes besides
-        // counts, too.
+        // The ceiling is the memory of the models alone; memory that reading them takes besides
+        // counts too.
         let isCeiling = contestant.role == .ceiling
         let stand = try Stand(isCeiling ? .engine : contestant, in: directory, durability: .process)
         var held: [Feed] = []
@@ -80,9 +81,9 @@ struct ResidentMemory {
     }
 }
 
-/// What a process has in memory, as Linux counts it.
+/// The memory of a process, as Linux counts it.
 struct Memory {
-    /// Its own bytes, and those of files that it maps.
+    /// The process's own bytes, and those of files that it maps.
     let own, file: Int
 
     static func now() throws -> Memory {

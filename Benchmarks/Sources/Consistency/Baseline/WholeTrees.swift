@@ -1,11 +1,11 @@
 import Espalier
 
-/// The original's algorithm, straightforward and as fast as it goes: listeners by identifier, and
-/// `map` over the whole tree of every listener that shows what changed. The same way to the main
-/// actor and back as the one it is compared with.
+/// RocketData's algorithm, straightforward and as fast as possible: it keeps listeners by
+/// identifier, and maps the whole tree of every listener that shows the changed model. It goes to
+/// the main actor and back as the contender does with which it is compared.
 actor WholeTrees {
     private final class Weak: @unchecked Sendable {
-        // `@unchecked`: written once; the main actor alone calls what it holds.
+        // `@unchecked`: it is written once, and only the main actor calls its closures.
         private(set) weak var listener: (any ConsistencyManagerListener)?
         init(_ listener: any ConsistencyManagerListener) { self.listener = listener }
     }

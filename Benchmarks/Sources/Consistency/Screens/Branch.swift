@@ -1,6 +1,6 @@
 import Espalier
 
-/// A tree of one fan-out: the leaves of four levels of eight are 4,096.
+/// A tree of one fan-out: four levels of eight have 4,096 leaves.
 final class Branch: ConsistencyManagerModel, Equatable {
     let id: Int
     let value: Int

@@ -1,6 +1,6 @@
 import Espalier
 
-/// A feed as apps have it: 83 posts with their authors, two comments each with theirs; 499 nodes.
+/// A feed of an app: 83 posts with their authors, and two comments each with theirs; 499 nodes.
 struct Feed: Model, Codable, NormalizedModel, Equatable {
     let id: Int
     let posts: [Post]
@@ -12,7 +12,7 @@ struct Feed: Model, Codable, NormalizedModel, Equatable {
 
     func forEach(_ visit: (any Model) -> Void) { for post in posts { visit(post) } }
 
-    /// Everyone but `person` differs from feed to feed.
+    /// All people except `person` differ from feed to feed.
     init(number: Int, showing person: Person?) {
         let posts = (0..<83).map { index in
             let first = number * 1_000 + index * 10

@@ -1,8 +1,9 @@
-/// Several ways to do one thing, measured in turns, so that all of them meet the same machine.
+/// Several ways to do one thing, measured in turns, so that other work of the machine slows down
+/// all of them alike.
 struct Contenders {
     private(set) var names: [String] = []
     private var bodies: [(Int) throws -> Void] = []
-    /// The only one that runs, for a profiler; the others take no time.
+    /// The only way that runs, for a profiler. The others do nothing.
     var only: String?
 
     mutating func add(_ name: String, _ body: @escaping (_ round: Int) throws -> Void) {
@@ -10,7 +11,7 @@ struct Contenders {
         bodies.append(only ?? name == name ? body : { _ in })
     }
 
-    /// Median microseconds of each, after `warmUp` rounds that don't count.
+    /// Returns the median microseconds of each, after `warmUp` rounds that do not count.
     func run(rounds: Int, warmUp: Int) throws -> [Double] {
         var times = bodies.map { _ in [Double]() }
         let clock = ContinuousClock()
@@ -30,5 +31,4 @@ struct Contenders {
 enum BenchmarkError: Error {
     case miss(String)
     case differs(String)
-    case lacksRecord(String)
 }

@@ -1,7 +1,8 @@
 import Espalier
+import Feeds
 import Foundation
 
-/// A directory for one measurement.
+/// A directory for one measurement, which is removed with this object.
 final class Scratch {
     let path = NSTemporaryDirectory() + "espalier-models-\(UInt64.random(in: .min ... .max))"
 
@@ -15,12 +16,12 @@ final class Scratch {
         try NormalizedCache(directory: path + "/" + name, configuration: Self.configuration)
     }
 
-    /// Nothing is synchronised, on either side: the disk is not what is measured.
+    /// Neither side waits for the disk: the disk is not what is measured.
     static var configuration: Configuration {
         Configuration(budget: .gibibytes(1), durability: .noSync, compression: .none)
     }
 
-    /// LMDB's own view of a cache that is closed: a copy of its file.
+    /// Copies the file of a closed cache, and opens the copy by LMDB alone.
     func copy(of name: String) throws -> RawEnvironment {
         let cache = path + "/" + name
         let generation = try String(contentsOfFile: cache + "/current", encoding: .utf8)
@@ -29,12 +30,12 @@ final class Scratch {
         try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
         try FileManager.default.copyItem(
             atPath: cache + "/" + generation + "/data.mdb", toPath: target + "/data.mdb")
-        return try RawEnvironment(directory: target, reading: true)
+        return try RawEnvironment(directory: target, isReadingCache: true)
     }
 }
 
 extension NormalizedCache {
-    /// The model, which has to be there.
+    /// Returns the model, which must be there.
     func hit<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String) throws -> Model {
         switch readOutcome(type, identifier, consistency: .snapshot) {
         case .hit(let hit): return hit.value

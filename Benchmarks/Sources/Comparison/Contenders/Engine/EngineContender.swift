@@ -1,13 +1,13 @@
 import Espalier
 import Feeds
 
-/// This library, with feeds declared by the macro or as Codable alone.
+/// This library, with feeds that are declared by the macro or as `Codable` alone.
 final class EngineContender<Shown: FeedModel>: Contender {
     private let directory: String
     private let configuration: Configuration
     private let consistency: Consistency
     private var opened: NormalizedCache?
-    /// What is written next, made before the time is taken.
+    /// The next write, made before the measured time begins.
     private var prepared: Shown?
 
     init(
@@ -46,7 +46,7 @@ final class EngineContender<Shown: FeedModel>: Contender {
         try cache.set(model).wait()
     }
 
-    /// What was written before there were dictionaries is compressed, too.
+    /// Compresses records that were written before there were dictionaries too.
     func settle() throws {
         if configuration.compression != .none { try cache.compact().wait() }
     }

@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// Files by key, each written beside and renamed, so that a reader finds the old one or the new
-/// one. Each read sets the file's modification date, by which the order of use outlives the
-/// process.
+/// Files by key. Each file is written beside the old one and renamed, so that a reader finds the
+/// old one or the new one. Each read sets the file's modification date, by which the order of use
+/// outlives the process.
 final class FileStore: Sendable {
     private let directory: String
     private let isDurable: Bool
     private let limit: Int?
-    /// Sizes and order of use of all files: to trim takes no look at the directory.
+    /// The sizes and the order of use of all files, so that trimming does not list the directory.
     private let table: Mutex<FileTable>
 
     init(directory: String, durability: Durability, limit: Int?) throws {
@@ -53,16 +53,16 @@ final class FileStore: Sendable {
             }
             filled += more
         }
-        // Not before: of few bytes it makes a copy, and the memory is gone.
+        // Not earlier: Foundation copies few bytes, and the memory would be gone.
         return Data(
             bytesNoCopy: memory, count: count,
             deallocator: .custom { start, _ in start.deallocate() })
     }
 
-    /// Each file for itself: there is nothing that would make several one write.
+    /// Writes each file by itself: nothing makes several files one write.
     ///
-    /// Without any sync a file is the operating system's when it is renamed. With it each is on the
-    /// disk before it is, and at last the directory.
+    /// Without a sync, the operating system has a file when it is renamed. With a sync, each file
+    /// is on the disk before it is renamed, and at last the directory.
     func write(_ files: [(key: String, bytes: Data)]) throws {
         let named = files.map { file in (name: Self.name(file.key), bytes: file.bytes) }
         for file in named { try writeBeside(file.name, file.bytes) }
@@ -103,8 +103,8 @@ final class FileStore: Sendable {
         if fsync(file) != 0 { throw ComparisonError.system("fsync", errno) }
     }
 
-    /// Letters and digits stay, other bytes are two hexadecimal digits: no key makes a path or a
-    /// name that starts with a dot.
+    /// Keeps letters and digits, and writes other bytes as two hexadecimal digits: no key makes a
+    /// path or a name that starts with a dot.
     static func name(_ key: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var name: [UInt8] = []

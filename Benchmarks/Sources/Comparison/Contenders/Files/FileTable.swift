@@ -1,9 +1,9 @@
 import Foundation
 
-/// What files there are, how large, and in which order they were used.
+/// The files, their sizes, and the order in which they were used.
 ///
-/// Uses are a queue in which a file's earlier ones stay until they come to the front: a use costs
-/// an entry, and to find what is longest unused costs what was passed over.
+/// Uses are a queue, in which earlier uses of a file stay until they come to the front: a use costs
+/// an entry, and the search for the least recently used file costs the entries that it skips.
 struct FileTable {
     private struct Entry {
         var size: Int
@@ -18,8 +18,8 @@ struct FileTable {
 
     init() {}
 
-    /// Of the files that a directory has, by their modification dates; what was never renamed is
-    /// deleted.
+    /// Lists the files of a directory by their modification dates, and deletes those that were
+    /// never renamed.
     init(directory: String) throws {
         var found: [(name: String, size: Int, date: Date)] = []
         for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
@@ -41,7 +41,7 @@ struct FileTable {
         use(name)
     }
 
-    /// Nothing where it was deleted meanwhile.
+    /// Does nothing if the file was deleted meanwhile.
     mutating func use(_ name: String) {
         guard files[name] != nil else { return }
         clock += 1
@@ -55,8 +55,8 @@ struct FileTable {
         front = 0
     }
 
-    /// Takes out what is longest unused until the rest is within the limit; it is the caller's to
-    /// delete.
+    /// Removes and returns the least recently used files until the rest is within the limit. The
+    /// caller deletes them.
     mutating func trim(to limit: Int) -> [String] {
         var surplus: [String] = []
         while byteCount > limit, front < uses.count {

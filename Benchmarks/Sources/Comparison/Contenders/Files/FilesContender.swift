@@ -1,8 +1,8 @@
 import Feeds
 import Foundation
 
-/// The design of PINDiskCache: a JSON file for each feed, and the files longest unused deleted
-/// where there is a limit.
+/// The design of PINDiskCache: a JSON file for each feed. If there is a limit, it deletes the least
+/// recently used files.
 final class FilesContender: Contender {
     private let directory: String
     private let durability: Durability
@@ -11,7 +11,7 @@ final class FilesContender: Contender {
     private let decoder = JSONDecoder()
     private var opened: FileStore?
 
-    /// `limit` is of bytes.
+    /// `limit` is in bytes.
     init(directory: String, durability: Durability, limit: Int? = nil) throws {
         self.directory = directory
         self.durability = durability
@@ -64,7 +64,7 @@ final class FilesContender: Contender {
         try get([Person].self, "collection:" + key)
     }
 
-    /// Of what the files take.
+    /// The bytes of the files.
     var byteCount: Int { get throws { try store.byteCount } }
 
     private func get<Value: Decodable>(_ type: Value.Type, _ key: String) throws -> Value? {

@@ -1,6 +1,6 @@
 import Feeds
 
-/// How a record names another one that it has as its child.
+/// The way in which a record refers to a child.
 protocol WrittenReference {
     func write(to writer: inout HandWriter)
 }
@@ -67,7 +67,8 @@ extension HandReader {
             followersCount: integer(), followingCount: integer(), isVerified: bool())
     }
 
-    /// Up to the reference to its author, which the references to its comments follow.
+    /// Reads the fields up to the reference to the author. The references to the comments follow
+    /// it.
     mutating func postFields() -> PostFields {
         PostFields(
             id: string(), text: string(), createdAt: double(), likesCount: integer(),
@@ -75,7 +76,7 @@ extension HandReader {
             isPinned: bool())
     }
 
-    /// Up to the reference to its author.
+    /// Reads the fields up to the reference to the author.
     mutating func commentFields() -> CommentFields {
         CommentFields(
             id: string(), text: string(), createdAt: double(), likesCount: integer(),

@@ -1,5 +1,5 @@
-/// Values one after the other, as code writes them that knows what comes next: UTF-8 behind its
-/// length, integers of varying length, doubles of eight bytes. Nothing says what is what.
+/// Writes values one after the other, for code that knows their order: UTF-8 behind its length,
+/// integers of varying length, doubles of eight bytes. Values have no tags.
 struct HandWriter: ~Copyable {
     private var memory: UnsafeMutableRawPointer
     private var capacity: Int
@@ -12,11 +12,11 @@ struct HandWriter: ~Copyable {
 
     deinit { memory.deallocate() }
 
-    /// What was written since `clear`, until the next is: of a writer that is kept, which lives on
-    /// while they are used.
+    /// The bytes since `clear`, valid until the next write, of a writer that is kept alive while
+    /// they are used.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: count) }
 
-    /// What was written, by a writer that need not live on.
+    /// Passes the bytes to `body`, for a writer that need not outlive the call.
     borrowing func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows
         -> Result
     {
@@ -66,7 +66,7 @@ struct HandWriter: ~Copyable {
         unprefixed(value)
     }
 
-    /// Without its length: keys are as long as they are.
+    /// Writes a string without its length, as the end of a key.
     mutating func unprefixed(_ value: String) {
         reserve(value.utf8.count)
         var value = value
@@ -78,7 +78,7 @@ struct HandWriter: ~Copyable {
     }
 }
 
-/// Takes what `HandWriter` wrote, without looking where it ends.
+/// Reads the values of a `HandWriter`, and does not check where they end.
 struct HandReader {
     private var next: UnsafeRawPointer
 

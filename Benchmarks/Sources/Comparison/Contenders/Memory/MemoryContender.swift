@@ -1,8 +1,8 @@
 import Feeds
 import Synchronization
 
-/// The ceiling: models in a dictionary. No faster way exists to have a feed at hand, and nothing of
-/// it is on the disk.
+/// The ceiling: models in a dictionary. No way to have a feed at hand is faster, and nothing is on
+/// the disk.
 final class MemoryContender: Contender {
     private struct Contents {
         var feeds: [String: Feed] = [:]

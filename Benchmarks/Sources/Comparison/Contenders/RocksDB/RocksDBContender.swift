@@ -1,7 +1,7 @@
 import Feeds
 
-/// RocksDB with the floor's codec: a record for each node under its identifier, which is what
-/// references are.
+/// RocksDB with the hand-written baseline's codec: a record for each node under its identifier.
+/// References are identifiers.
 final class RocksDBContender: Contender {
     private let directory: String
     private let durability: Durability

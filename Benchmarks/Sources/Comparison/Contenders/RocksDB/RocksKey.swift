@@ -1,4 +1,4 @@
-/// A record's key: a letter for its type, and its identifier. As a reference it is the same, behind
+/// The key of a record: a letter for its type, and its identifier. A reference is the key behind
 /// its length.
 struct RocksKey: WrittenReference {
     enum Kind: UInt8 {
@@ -32,7 +32,7 @@ struct RocksKey: WrittenReference {
 }
 
 extension HandWriter {
-    /// Of one page that was appended to a list.
+    /// The key of one page that was appended to a list.
     mutating func chunkKey(_ list: String, _ number: Int) {
         varint(UInt64(RocksKey.Kind.chunk.rawValue))
         string(list)

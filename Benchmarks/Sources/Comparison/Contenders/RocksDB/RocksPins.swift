@@ -1,7 +1,7 @@
 import CRocksDB
 
-/// Values where RocksDB has them, in its cache or its memory table: they stay there until the end
-/// of the read.
+/// Values in the memory of RocksDB, its cache or its memory table: they stay there until the end of
+/// the read.
 struct RocksPins {
     private let database: OpaquePointer
     private let family: OpaquePointer
@@ -22,7 +22,7 @@ struct RocksPins {
         return keep(found)
     }
 
-    /// Of many keys, in their order.
+    /// Reads the values of many keys, in their order.
     mutating func get(_ keys: [UnsafeRawBufferPointer]) throws -> [HandReader?] {
         if keys.isEmpty { return [] }
         let starts = keys.map { $0.baseAddress?.assumingMemoryBound(to: CChar.self) }

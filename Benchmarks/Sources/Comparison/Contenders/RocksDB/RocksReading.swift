@@ -1,7 +1,7 @@
 import Feeds
 
-/// The records of one snapshot, level by level: to get many at once takes two thirds of the time
-/// that it takes to get each for itself.
+/// Reads the records of one snapshot, level by level: reading many keys at once takes two thirds of
+/// the time of reading each by itself.
 struct RocksReading {
     var pins: RocksPins
 
@@ -33,7 +33,7 @@ struct RocksReading {
         return Feed(
             id: id, title: title,
             posts: posts.compactMap { post in
-                // What is without its author is left out: it can't be.
+                // A node without its author is left out: it cannot be read.
                 guard let author = made[post.author] else { return nil }
                 return post.fields.post(
                     author: author,
@@ -53,7 +53,7 @@ struct RocksReading {
         return record.person()
     }
 
-    /// How many chunks a list has; nil where there is no list.
+    /// Returns how many chunks a list has, or nil if there is no list.
     mutating func chunkCount(_ list: String) throws -> Int? {
         guard var record = try RocksKey(.list, list).withBytes({ key in try pins.get(key) }) else {
             return nil
@@ -74,7 +74,7 @@ struct RocksReading {
     }
 }
 
-/// Each once: half of the nodes of a feed are people, many of them the same.
+/// Makes each person once: half of the nodes of a feed are people, many of them the same.
 private struct ReferredPeople {
     private(set) var references: [UnsafeRawBufferPointer] = []
     private var places: [String: Int] = [:]
@@ -89,7 +89,7 @@ private struct ReferredPeople {
 }
 
 extension HandReader {
-    /// A list of references, where the record has them.
+    /// Reads a list of references at the current position of the record.
     fileprivate mutating func slices() -> [UnsafeRawBufferPointer] {
         let count = count()
         var slices: [UnsafeRawBufferPointer] = []

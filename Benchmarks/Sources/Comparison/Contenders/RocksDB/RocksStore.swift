@@ -1,12 +1,12 @@
 import CRocksDB
 import Foundation
 
-/// An open RocksDB, set up for what is read by key and in full.
+/// An open RocksDB, configured for reading whole values by key.
 ///
-/// Unchecked: its pointers may be used by all threads, as RocksDB has it, and are never changed.
+/// Unchecked: RocksDB lets all threads use its pointers, which never change.
 final class RocksStore: @unchecked Sendable {
     private let database: OpaquePointer
-    /// Of the one column family, by which many keys are got at once.
+    /// The handle of the one column family, which reading many keys at once needs.
     private let family: OpaquePointer
     private let options: OpaquePointer
     private let writeOptions: OpaquePointer
@@ -16,8 +16,8 @@ final class RocksStore: @unchecked Sendable {
             atPath: directory, withIntermediateDirectories: true)
         options = Self.makeOptions()
         writeOptions = rocksdb_writeoptions_create()
-        // The log is written in any case, and is then the operating system's; with sync each write
-        // waits for it to be on the disk.
+        // RocksDB always writes the log, which the operating system then has. With sync, each write
+        // waits until the log is on the disk.
         rocksdb_writeoptions_set_sync(writeOptions, durability == .power ? 1 : 0)
         do {
             (database, family) = try Self.open(directory, options)
@@ -35,13 +35,13 @@ final class RocksStore: @unchecked Sendable {
         rocksdb_options_destroy(options)
     }
 
-    /// What is not set was tried and made no difference: blocks of 2 to 16 KiB, hashes in blocks,
-    /// and maps of the files.
+    /// Options that are not set made no difference: blocks of 2 to 16 KiB, hashes in blocks, and
+    /// maps of the files.
     private static func makeOptions() -> OpaquePointer {
         let options: OpaquePointer = rocksdb_options_create()
         rocksdb_options_set_create_if_missing(options, 1)
-        // Feeds are read no slower with it: blocks are in the cache as they were before. They take
-        // a quarter less.
+        // Compression does not slow down reading feeds, because the cache holds the blocks as they
+        // were before. They take a quarter less.
         rocksdb_options_set_compression(options, Int32(rocksdb_lz4_compression))
         rocksdb_options_set_allow_concurrent_memtable_write(options, 0)
         rocksdb_options_set_keep_log_file_num(options, 1)
@@ -71,7 +71,7 @@ final class RocksStore: @unchecked Sendable {
         return (database, family)
     }
 
-    /// Throws what RocksDB complains of.
+    /// Throws the error message of RocksDB.
     static func call<Result>(_ body: (inout UnsafeMutablePointer<CChar>?) -> Result) throws
         -> Result
     {
@@ -82,7 +82,7 @@ final class RocksStore: @unchecked Sendable {
         throw ComparisonError.rocksDB(String(cString: complaint))
     }
 
-    /// Reads of one state, whatever is written meanwhile.
+    /// Reads one state, whatever is written meanwhile.
     func read<Result>(_ body: (inout RocksReading) throws -> Result) throws -> Result {
         let snapshot = rocksdb_create_snapshot(database)
         let readOptions: OpaquePointer = rocksdb_readoptions_create()
@@ -96,7 +96,7 @@ final class RocksStore: @unchecked Sendable {
         return try body(&reading)
     }
 
-    /// All or nothing of what is put and deleted.
+    /// Puts and deletes everything or nothing.
     func write(_ body: (inout RocksWriting) throws -> Void) throws {
         var writing = RocksWriting()
         try body(&writing)

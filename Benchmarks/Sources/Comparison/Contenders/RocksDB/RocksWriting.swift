@@ -1,7 +1,7 @@
 import CRocksDB
 import Feeds
 
-/// What is written at once.
+/// A batch that is written at once.
 struct RocksWriting: ~Copyable {
     let batch: OpaquePointer = rocksdb_writebatch_create()
     private var key = HandWriter(capacity: 64)
@@ -42,7 +42,7 @@ struct RocksWriting: ~Copyable {
         }
     }
 
-    /// Once in a write: the same person has written many things.
+    /// Writes a person once in a write: the same person has written many posts and comments.
     mutating func put(_ person: Person) {
         guard people.insert(person.id).inserted else { return }
         record.clear()
@@ -57,7 +57,7 @@ struct RocksWriting: ~Copyable {
             batch, key.bytes.baseAddress?.assumingMemoryBound(to: CChar.self), key.count)
     }
 
-    /// A page of a list, as the chunk that comes last.
+    /// Writes a page of a list as its last chunk.
     mutating func put(_ page: [Person], list: String, chunk number: Int) {
         for person in page { put(person) }
         record.clear()

@@ -2,8 +2,8 @@ import Feeds
 import Foundation
 import GRDB
 
-/// Whole feeds, encoded by Foundation, each one value of one table. What changes in a feed takes to
-/// decode and encode all of it, in all feeds that show it.
+/// Keeps whole feeds, encoded by Foundation, each as one value of one table. To change a feed, it
+/// decodes and encodes all of it, in all feeds that show the change.
 final class BlobContender: Contender {
     enum Format: Sendable {
         case json, propertyList
@@ -102,7 +102,7 @@ final class BlobContender: Contender {
     }
 }
 
-/// The coders of one format, made once. Foundation's may be used from several threads at a time.
+/// The coders of one format. Several threads may use Foundation's coders at a time.
 private struct BlobCoder: Sendable {
     private let format: BlobContender.Format
     private let jsonEncoder = JSONEncoder()

@@ -1,6 +1,6 @@
 import Feeds
 
-// The models of a feed, to records and back.
+// Conversions between the models of a feed and records.
 
 extension GenericRecord {
     init(_ feed: Feed) {
@@ -59,7 +59,7 @@ extension GenericRecord {
             isPinned: try value("isPinned"), author: author, comments: comments)
     }
 
-    /// All records of a feed by their keys, each once.
+    /// Returns all records of a feed by their keys, each once.
     static func records(of feed: Feed) -> [String: GenericRecord] {
         var records = [RowKey.feed(feed.id): GenericRecord(feed)]
         func add(_ person: Person) {

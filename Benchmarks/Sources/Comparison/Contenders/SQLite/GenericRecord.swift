@@ -1,8 +1,7 @@
 import Feeds
 import Foundation
 
-/// A record as a cache has it that knows no types: fields by name, references as values of their
-/// own.
+/// A record of a cache that knows no types: fields by name, references as values of their own.
 struct GenericRecord {
     typealias Fields = [String: Any]
 
@@ -14,7 +13,8 @@ struct GenericRecord {
 
     init(_ fields: Fields) { self.fields = fields }
 
-    /// Bytes of a JSON object, in which an object with nothing but a reference stands for that.
+    /// Returns the bytes of a JSON object. A nested object with only a reference stands for the
+    /// reference.
     init(json: Data) throws {
         guard let object = try JSONSerialization.jsonObject(with: json) as? Fields else {
             throw ComparisonError.missing("an object in a row")
@@ -46,7 +46,7 @@ struct GenericRecord {
         }
     }
 
-    /// Fields that are new or have another value. Returns whether there are any.
+    /// Merges fields that are new or have another value. Returns whether there are any.
     mutating func merge(_ other: GenericRecord) -> Bool {
         var isChanged = false
         for (name, value) in other.fields where !Self.areSame(fields[name], value) {

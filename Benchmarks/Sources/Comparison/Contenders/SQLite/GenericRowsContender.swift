@@ -2,8 +2,8 @@ import Feeds
 import Foundation
 import GRDB
 
-/// The cache of Apollo iOS as it is: rows of JSON that become records without types, from which
-/// models are made; what is written is merged into the records that are there.
+/// The cache of Apollo iOS as it is: rows of JSON become records without types, from which models
+/// are made. A write is merged into the stored records.
 final class GenericRowsContender: Contender {
     private let file: SQLiteFile
 
@@ -84,7 +84,7 @@ final class GenericRowsContender: Contender {
         return Feed(
             id: try feed.value("id"), title: try feed.value("title"),
             posts: try keys.compactMap { key in
-                // What is without its author is left out: it can't be.
+                // A node without its author is left out: it cannot be read.
                 guard let post = posts[key], let author = people[try post.reference("author")]
                 else { return nil }
                 let written = try post.references("comments").compactMap { key -> Comment? in

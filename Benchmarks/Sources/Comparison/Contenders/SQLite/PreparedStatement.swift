@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// A prepared statement, which the connection keeps unless it is for once, bound and read through
-/// SQLite's own calls: no value is boxed on its way.
+/// A prepared statement, which the connection keeps unless it is used once. It is bound and read
+/// through SQLite's own calls, which box no values.
 struct PreparedStatement {
     private let statement: Statement
     private let pointer: OpaquePointer
@@ -28,7 +28,7 @@ struct PreparedStatement {
     func bind(_ number: Double, at index: Int32) { sqlite3_bind_double(pointer, index, number) }
     func bind(_ value: Bool, at index: Int32) { sqlite3_bind_int64(pointer, index, value ? 1 : 0) }
 
-    /// Bytes that stay where they are until the statement has run.
+    /// Binds bytes that stay where they are until the statement has run.
     func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32) {
         sqlite3_bind_blob64(pointer, index, bytes.baseAddress, UInt64(bytes.count), nil)
     }
@@ -38,19 +38,20 @@ struct PreparedStatement {
         unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     }
 
-    /// Runs it where it returns no rows.
+    /// Runs a statement that returns no rows.
     func run() throws {
         while try step() {}
         sqlite3_reset(pointer)
     }
 
-    /// Rows come one by one, whose columns are those of this statement.
+    /// Runs the statement, and calls `body` for each row, whose columns are those of this
+    /// statement.
     func forEachRow(_ body: (PreparedStatement) throws -> Void) throws {
         defer { sqlite3_reset(pointer) }
         while try step() { try body(self) }
     }
 
-    /// The first row, if there is one.
+    /// Returns the first row, if there is one.
     func firstRow<Result>(_ body: (PreparedStatement) throws -> Result) throws -> Result? {
         defer { sqlite3_reset(pointer) }
         return try step() ? body(self) : nil
@@ -70,14 +71,14 @@ struct PreparedStatement {
     func double(_ column: Int32) -> Double { sqlite3_column_double(pointer, column) }
     func bool(_ column: Int32) -> Bool { sqlite3_column_int64(pointer, column) != 0 }
 
-    /// There until the next row is asked for.
+    /// Valid until the next row is read.
     func textBytes(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_text(pointer, column)
         return UnsafeRawBufferPointer(
             start: start, count: Int(sqlite3_column_bytes(pointer, column)))
     }
 
-    /// There until the next row is asked for.
+    /// Valid until the next row is read.
     func blob(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_blob(pointer, column)
         return UnsafeRawBufferPointer(
@@ -86,7 +87,7 @@ struct PreparedStatement {
 }
 
 extension Data {
-    /// The same bytes, which are there for longer than this.
+    /// Creates data over bytes that outlive it, without a copy.
     init(borrowing bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress else {
             self.init()

@@ -1,6 +1,6 @@
 import Feeds
 
-/// What rows are to JSON: nodes whose children are references.
+/// The models of rows in JSON: nodes whose children are references.
 struct RowReference: Codable {
     let key: String
 
@@ -72,14 +72,14 @@ struct CommentRow: Codable {
     }
 }
 
-/// A list of people; a person's row is the person.
+/// A list of people. The row of a person is the person itself.
 struct ListRow: Codable {
     let people: [RowReference]
 
     init(_ people: [Person]) { self.people = people.map { RowReference(RowKey.person($0.id)) } }
 }
 
-/// Rows of all types are in one table: their keys start with the type.
+/// Rows of all types are in one table, so their keys start with the type.
 enum RowKey {
     static func feed(_ id: String) -> String { "Feed:" + id }
     static func post(_ id: String) -> String { "Post:" + id }

@@ -2,7 +2,7 @@ import Feeds
 import Foundation
 import GRDB
 
-/// Reads rows level by level, and assembles.
+/// Reads rows level by level, and puts the tree together.
 struct RowReading {
     let db: Database
     let decoder: JSONDecoder
@@ -16,7 +16,7 @@ struct RowReading {
         return Feed(
             id: feed.id, title: feed.title,
             posts: feed.posts.compactMap { reference in
-                // What is without its author is left out: it can't be.
+                // A node without its author is left out: it cannot be read.
                 guard let post = posts[reference.key], let author = people[post.author.key] else {
                     return nil
                 }
@@ -43,11 +43,12 @@ struct RowReading {
         return list.people.compactMap { people[$0.key] }
     }
 
-    /// Rows of one type, by their keys. They are decoded as one array: to call the decoder for each
-    /// takes a seventh longer, and JSONSerialization, with the casts, as long as that.
+    /// Returns the rows of one type, by their keys. It decodes them as one array: calling the
+    /// decoder for each takes a seventh longer, and `JSONSerialization`, with the casts, as long as
+    /// that.
     ///
-    /// One statement for many keys takes as long as one for each, and as one for a list of keys in
-    /// JSON.
+    /// One statement for many keys takes as long as one for each key, and as one for a list of keys
+    /// in JSON.
     private func rows<Row: Decodable>(_ type: Row.Type, _ keys: [String]) throws -> [String: Row] {
         var json = Data("[".utf8)
         json.reserveCapacity(keys.count * 256)
@@ -66,7 +67,7 @@ struct RowReading {
 }
 
 extension Database {
-    /// The stored records of `keys`, in no order; those that are missing are left out.
+    /// Returns the stored records of `keys`, in no order, without those that are missing.
     func forEachRecord(
         _ keys: [String], _ body: (_ key: String, _ record: UnsafeRawBufferPointer) throws -> Void
     )

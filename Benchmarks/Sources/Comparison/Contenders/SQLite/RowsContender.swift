@@ -2,9 +2,9 @@ import Feeds
 import Foundation
 import GRDB
 
-/// The design of Apollo iOS's cache with rows that are decoded as what they are, where Apollo has
-/// records without types: each node one row of JSON under its key, children as references, read
-/// level by level.
+/// The design of Apollo iOS's cache, with rows that are decoded as their types, where Apollo has
+/// records without types: each node is one row of JSON under its key, with references to its
+/// children, and is read level by level.
 final class RowsContender: Contender {
     private let file: SQLiteFile
     private let encoder = JSONEncoder()
@@ -64,9 +64,8 @@ final class RowsContender: Contender {
         try reading { rows in try rows.list(key) }
     }
 
-    /// Rows replace those that are there, where they differ, which SQLite finds out without
-    /// decoding. Apollo loads and decodes those first, to merge: to write a feed again would take a
-    /// read of it more.
+    /// Replaces stored rows that differ, which SQLite finds out without decoding. Apollo loads and
+    /// decodes the stored rows first, to merge: a rewrite of a feed would also cost a read of it.
     private func put(_ rows: EncodedRows) throws {
         try pool.write { db in try RowTable.put(rows.rows, in: db) }
     }
@@ -74,7 +73,7 @@ final class RowsContender: Contender {
 
 /// The table of rows.
 enum RowTable {
-    // Rows are small: a table that is its own index saves each lookup a second walk.
+    // The rows are small: a table that is its own index saves each lookup a second search.
     static let schema = """
         CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY NOT NULL, record BLOB NOT NULL) WITHOUT ROWID
         """
@@ -102,7 +101,7 @@ enum RowTable {
         """
 }
 
-/// The rows of what is written, encoded before the transaction begins. A person is encoded once.
+/// The rows of a write, encoded before the transaction begins. A person is encoded once.
 private struct EncodedRows {
     private(set) var rows: [(key: String, json: Data)] = []
     private var people: Set<String> = []

@@ -1,15 +1,15 @@
 import Foundation
 import GRDB
 
-/// How all contenders that keep things in SQLite open it: a pool, so that readers do not wait for
-/// the writer.
+/// Opens SQLite for all contenders that use it: as a pool, so that readers do not wait for the
+/// writer.
 final class SQLiteFile {
     private let directory: String
     private let durability: Durability
     private let schema: String
     private var opened: DatabasePool?
 
-    /// `schema` makes the tables where there are none.
+    /// `schema` creates the tables if there are none.
     init(directory: String, durability: Durability, schema: String) {
         self.directory = directory
         self.durability = durability
@@ -34,10 +34,9 @@ final class SQLiteFile {
         var configuration = Configuration()
         configuration.maximumReaderCount = 8
         configuration.prepareDatabase { db in
-            // Pages are read from the map instead of being copied; larger ones than those of 4 KiB
-            // made no difference, also for whole feeds. What is deleted need not be overwritten
-            // with zeros, as Debian's SQLite does unless told. GRDB enforces foreign keys by
-            // itself.
+            // Reads pages from the map instead of copying them. Pages larger than 4 KiB made no
+            // difference, also for whole feeds. Does not overwrite deleted data with zeros, as
+            // Debian's SQLite does by default. GRDB enforces foreign keys by itself.
             try db.execute(
                 sql: """
                     PRAGMA mmap_size = \(1 << 30);
@@ -49,9 +48,9 @@ final class SQLiteFile {
         let pool = try DatabasePool(
             path: directory + "/contents.sqlite", configuration: configuration)
         try pool.writeWithoutTransaction { db in
-            // After the pool set NORMAL. What the operating system has outlives the process,
-            // whether it was told to sync or not: OFF is as good as NORMAL for that, and faster.
-            // FULL syncs the log once with each commit.
+            // The pool has set NORMAL before. Data that the operating system has outlives the
+            // process with or without a sync: for that, OFF is as good as NORMAL, and faster. FULL
+            // syncs the log once with each commit.
             try db.execute(sql: "PRAGMA synchronous = \(durability == .process ? "OFF" : "FULL")")
             try db.execute(sql: schema)
         }

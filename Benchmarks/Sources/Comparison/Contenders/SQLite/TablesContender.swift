@@ -1,7 +1,8 @@
 import Feeds
 import GRDB
 
-/// Normalized tables with foreign keys, read by joins: what somebody designs who starts from SQL.
+/// Normalized tables with foreign keys, read by joins: the design of a developer who starts from
+/// SQL.
 final class TablesContender: Contender {
     private let file: SQLiteFile
 

@@ -1,7 +1,7 @@
 import Feeds
 import GRDB
 
-/// Reads by joins. CROSS JOIN keeps SQLite to the order in which they are written.
+/// Reads by joins. CROSS JOIN makes SQLite join in the written order.
 struct TablesReading {
     let db: Database
 
@@ -41,7 +41,7 @@ struct TablesReading {
         return Feed(id: id, title: title, posts: posts)
     }
 
-    /// In order, each with the position of its post.
+    /// Returns rows in order, each with the position of its post.
     private func comments(feed id: String, _ people: inout MadePeople) throws -> [(
         post: Int, comment: Comment
     )] {
@@ -90,7 +90,7 @@ struct TablesReading {
     }
 }
 
-/// Each made once in a read: half of the nodes of a feed are people, many of them the same.
+/// Makes each person once in a read: half of the nodes of a feed are people, many of them the same.
 private struct MadePeople {
     private var people: [String: Person] = [:]
 
@@ -104,7 +104,7 @@ private struct MadePeople {
 }
 
 extension Person {
-    /// From the first columns of a row.
+    /// Makes a person from the first columns of a row.
     fileprivate init(_ row: PreparedStatement, id: String) {
         self.init(
             id: id, name: row.text(1), handle: row.text(2), headline: row.text(3),

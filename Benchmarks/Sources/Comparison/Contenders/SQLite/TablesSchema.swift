@@ -1,6 +1,6 @@
 extension TablesContender {
     /// Tables are their own indexes: identifiers are short, and comments lie beside those of the
-    /// same post. What refers to people and posts has an index, by which their deletion finds it.
+    /// same post. References to people and posts have an index, by which a deletion finds them.
     static let schema = """
         CREATE TABLE IF NOT EXISTS person (
             id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, handle TEXT NOT NULL, headline TEXT NOT NULL,

@@ -1,7 +1,7 @@
 import Feeds
 import GRDB
 
-/// Writes a feed row by row: those that are there and the same are left as they are, and so are the
+/// Writes a feed row by row. Rows that are stored and the same stay as they are, and so do the
 /// indexes and the log.
 struct TablesWriting {
     private let db: Database
@@ -144,7 +144,7 @@ struct ListWriting {
         try statement.run()
     }
 
-    /// The position behind the last.
+    /// Returns the position behind the last element.
     func end() throws -> Int {
         let statement = try PreparedStatement(
             db, "SELECT position FROM follower WHERE key = ? ORDER BY position DESC LIMIT 1")

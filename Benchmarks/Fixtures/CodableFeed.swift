@@ -1,0 +1,90 @@
+public import EspalierModels
+
+// The same feed as types that are stored through their `Codable` conformances, the Codable bridge.
+// `JSONDecoder` reads them too.
+
+/// A feed as the benchmarks store it: 601 nodes if it has 100 posts.
+public struct CodableFeed: Codable, NormalizedModel, Sendable {
+    public let id, title: String
+    public let posts: [CodablePost]
+    public var modelIdentifier: String? { "Feed:\(id)" }
+    public var projectionIdentifier: String { "Feed" }
+
+    public init(id: String, title: String, posts: [CodablePost]) {
+        self.id = id
+        self.title = title
+        self.posts = posts
+    }
+}
+
+/// A post with its author and its comments.
+public struct CodablePost: Codable, NormalizedModel, Sendable {
+    public let id, text: String
+    public let createdAt: Double
+    public let likesCount, repliesCount: Int
+    public let isPinned: Bool
+    public let author: CodablePerson
+    public let comments: [CodableComment]
+    public var modelIdentifier: String? { "Post:\(id)" }
+    public var projectionIdentifier: String { "Post" }
+
+    public init(
+        id: String, text: String, createdAt: Double, likesCount: Int, repliesCount: Int,
+        isPinned: Bool, author: CodablePerson, comments: [CodableComment]
+    ) {
+        self.id = id
+        self.text = text
+        self.createdAt = createdAt
+        self.likesCount = likesCount
+        self.repliesCount = repliesCount
+        self.isPinned = isPinned
+        self.author = author
+        self.comments = comments
+    }
+}
+
+/// A comment with its author.
+public struct CodableComment: Codable, NormalizedModel, Sendable {
+    public let id, text: String
+    public let createdAt: Double
+    public let likesCount: Int
+    public let isEdited: Bool
+    public let author: CodablePerson
+    public var modelIdentifier: String? { "Comment:\(id)" }
+    public var projectionIdentifier: String { "Comment" }
+
+    public init(
+        id: String, text: String, createdAt: Double, likesCount: Int, isEdited: Bool,
+        author: CodablePerson
+    ) {
+        self.id = id
+        self.text = text
+        self.createdAt = createdAt
+        self.likesCount = likesCount
+        self.isEdited = isEdited
+        self.author = author
+    }
+}
+
+/// An author of posts and comments.
+public struct CodablePerson: Codable, NormalizedModel, Sendable {
+    public let id, name, handle, headline, avatar: String
+    public let followersCount, followingCount: Int
+    public let isVerified: Bool
+    public var modelIdentifier: String? { "Person:\(id)" }
+    public var projectionIdentifier: String { "Person" }
+
+    public init(
+        id: String, name: String, handle: String, headline: String, avatar: String,
+        followersCount: Int, followingCount: Int, isVerified: Bool
+    ) {
+        self.id = id
+        self.name = name
+        self.handle = handle
+        self.headline = headline
+        self.avatar = avatar
+        self.followersCount = followersCount
+        self.followingCount = followingCount
+        self.isVerified = isVerified
+    }
+}

@@ -1,0 +1,102 @@
+import ArgumentParser
+import EspalierStore
+
+/// `espalier verify`: checks every record and every invariant of a cache.
+struct VerifyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify", abstract: "Checks every record and every invariant of a cache.",
+        discussion: """
+            Prints counts and problems, and exits with 2 if there are problems. --deep also \
+            decodes every value and follows every reference from every index entry. \
+            "unreadableTrees" counts the trees with an unreadable part, which are misses; each \
+            problem says where.
+            """)
+
+    @OptionGroup var cache: CacheArgument
+
+    @Flag(help: "Also decodes every value and walks every tree.")
+    var deep = false
+
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let cache = try cache.openExisting()
+        defer { cache.close() }
+        let report: VerifyReport
+        do {
+            report = try cache.verify(deep: deep)
+        } catch {
+            throw self.cache.failure(error)
+        }
+        try output.print(report)
+        guard report.isClean else {
+            throw CommandFailure(
+                "\(self.cache.cache): \(report.problemCount) problems", kind: .miss)
+        }
+    }
+}
+
+/// `espalier doctor`: checks the environment of a cache: versions, disk, memory map and readers.
+struct DoctorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract:
+            "Checks versions, file system, disk, memory map and readers.",
+        discussion: """
+            Without a cache the command checks only the system. It reads no records: verify checks \
+            those. Exits with 2 if there is a problem; warnings do not count.
+            """)
+
+    @Argument(help: "The directory of the cache.", completion: .directory)
+    var cache: String?
+
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let report = try cache.map(examine) ?? DoctorReport(of: Surroundings())
+        try output.print(report)
+        if output.format == .table {
+            try Console.print("")
+            try Console.print(
+                report.conclusion(width: Terminal.width ?? 80, palette: output.palette))
+        }
+        let problems = report.findings.count { $0.severity == .problem }
+        guard problems == 0 else {
+            throw CommandFailure(
+                """
+                \(cache ?? "this system"): \(problems == 1 ? "1 problem" : "\(problems) problems")
+                """,
+                kind: .miss)
+        }
+    }
+
+    private func examine(_ path: String) throws(CommandFailure) -> DoctorReport {
+        let surroundings = Surroundings(of: path)
+        do {
+            let cache = try NormalizedCache.existing(directory: path, configuration: .commandLine())
+            defer { cache.close() }
+            let condition = try cache.condition()
+            let history = try CacheHistory(of: cache)
+            return DoctorReport(
+                surroundings: surroundings, directory: path, condition: condition,
+                findings: Diagnosis(of: surroundings, condition, history: history).findings)
+        } catch let error as CacheError where [.noCache, .badDirectory].contains(error.code) {
+            throw CacheArgument.failure(error, at: path)
+        } catch {
+            var diagnosis = Diagnosis(of: surroundings, nil)
+            diagnosis.add(unopenable: "\(error)")
+            return DoctorReport(
+                surroundings: surroundings, directory: path, condition: nil,
+                findings: diagnosis.findings)
+        }
+    }
+}
+
+extension DoctorReport {
+    /// Describes the system alone, without a cache.
+    fileprivate init(of surroundings: Surroundings) {
+        self.init(
+            surroundings: surroundings, directory: nil, condition: nil,
+            findings: Diagnosis(of: surroundings, nil).findings)
+    }
+}

@@ -1,0 +1,94 @@
+import ArgumentParser
+import EspalierRecords
+import EspalierStore
+
+/// `espalier compact`: compresses all stored records as new ones are compressed.
+struct CompactCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compact",
+        abstract: "Compresses all records again, with dictionaries trained on the cache.",
+        discussion: """
+            Records get shorter; the pages this frees are there for what is written next, and the \
+            file does not shrink. The values read stay the same, and no record counts as accessed. \
+            The command helps after a first import; the cache compresses later records by itself.
+
+            --compression none stores all records uncompressed, which makes reads faster and takes \
+            more room: a full cache evicts its least recently used trees for it. "ratio" is the \
+            size before compression divided by the stored size.
+            """)
+
+    @OptionGroup var cache: CacheArgument
+    @OptionGroup var compression: CompressionOption
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let cache = try cache.openExisting(compression: compression.compression)
+        defer { cache.close() }
+        do {
+            let (before, numbers) = (
+                try side(of: cache), try cache.inspect { try $0.dictionaryNumbers() }
+            )
+            let start = ContinuousClock.now
+            try await cache.compact().committed
+            let time = ContinuousClock.now - start
+            let after = try cache.inspect { try $0.dictionaryNumbers() }
+            let changed = numbers.count { handle, number in
+                after[handle].map { $0 != number } ?? false
+            }
+            let summary = CompactSummary(
+                before: before, after: try side(of: cache), changed: changed, time: time)
+            try output.print(summary)
+            if summary.evicted > 0 {
+                Console.noteEvictions(summary.evicted)
+            }
+        } catch let error as CacheError {
+            throw self.cache.failure(error)
+        }
+    }
+
+    private func side(of cache: NormalizedCache) throws -> CompactSummary.Side {
+        CompactSummary.Side(
+            statistics: try cache.statistics(),
+            dictionaries: try cache.inspect { try $0.dictionaries() })
+    }
+}
+
+/// `espalier dictionaries`: lists the dictionaries that records are compressed with.
+struct DictionariesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dictionaries",
+        abstract: "Lists the dictionaries that records are compressed with.",
+        discussion: """
+            Prints one row per dictionary: the types it was trained on, its own size, and the \
+            records stored with it: their number, their bytes before and after compression, and \
+            "ratio", the first divided by the second. New records use the current dictionaries. \
+            Then come the records compressed without a dictionary and those stored raw, as short \
+            ones are. The last row is the total, with the share of the budget that dictionaries \
+            may take, one fiftieth. Reads the whole cache. Exits with 2 if a dictionary is \
+            damaged.
+            """)
+
+    @OptionGroup var cache: CacheArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let report = DictionaryReport(census: try cache.inspect { try $0.dictionaryCensus() })
+        if output.format == .table {
+            try output.print(report.table)
+        } else {
+            try output.print(report)
+        }
+        let damaged = report.census.dictionaries.count { $0.problem != nil }
+        guard damaged == 0 else {
+            throw CommandFailure(
+                """
+                \(cache.cache): \
+                \(damaged == 1 ? "1 dictionary is" : "\(damaged) dictionaries are") damaged
+                """,
+                kind: .miss)
+        }
+        if report.census.isListDamaged {
+            throw CommandFailure("\(cache.cache): the list of dictionaries is damaged", kind: .miss)
+        }
+    }
+}

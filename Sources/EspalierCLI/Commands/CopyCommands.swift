@@ -1,0 +1,104 @@
+import ArgumentParser
+import EspalierStore
+
+/// `espalier export`: prints all records, as a backup or to import them elsewhere.
+struct ExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Prints every record as a line of JSON that import --records reads.",
+        discussion: """
+            Exports nodes, keys and collections without loss, as docs/FORMAT.md describes; a table \
+            or CSV has one row per record. The times of access are not exported. The command reads \
+            the whole snapshot before it prints, and keeps a long one in a file in $TMPDIR. Exits \
+            with 2 if it had to leave damaged records out.
+            """)
+
+    @OptionGroup var cache: CacheArgument
+    @OptionGroup var output: JSONOutputOptions
+
+    func run() throws {
+        let spool = Spool()
+        var report = Report(.list, columns: ExportTable.columns)
+        if output.format == .csv { try spool.append(Array((report.csv + "\n").utf8)) }
+        let leftOut = try cache.inspect { inspection in
+            var export = RecordExport(inspection)
+            let writer = JSONWriter()
+            try export.forEachLine { line, references in
+                switch output.format {
+                case .json: try spool.append(writer.bytes(from: line.json) + [UInt8(ascii: "\n")])
+                case .csv:
+                    let row = ExportTable.row(line, references: references)
+                    try spool.append(Array((CSV.line(row.map(\.csv)) + "\n").utf8))
+                case .table: report.append(ExportTable.row(line, references: references))
+                }
+            }
+            return export.leftOut
+        }
+        if output.format == .table {
+            try output.print(report)
+        } else {
+            try spool.forEachChunk(Console.write)
+        }
+        guard leftOut == 0 else {
+            let records =
+                leftOut == 1
+                ? "1 record is damaged and left out" : "\(leftOut) records are damaged and left out"
+            throw CommandFailure(
+                "\(cache.cache): \(records); espalier verify describes the damage", kind: .miss)
+        }
+    }
+}
+
+/// `espalier diff`: prints the differences between two caches.
+struct DiffCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff", abstract: "Prints the differences in content between two caches.",
+        discussion: """
+            "added" records are only in the second cache, "removed" ones only in the first. A \
+            changed record has a row for each place that differs, with the value in the first \
+            cache, a, and in the second, b. References are compared by identifier. Paths are as in \
+            entities.media[0].url; $types, $declarers and $count are not fields. The order of \
+            fields and the times of access do not count. Exits with 2 if there is a difference.
+            """)
+
+    @Argument(help: "The directory of the first cache.", completion: .directory)
+    var first: String
+
+    @Argument(help: "The directory of the second cache.", completion: .directory)
+    var second: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Prints at most this many records; all are counted.", valueName: "count"))
+    var limit: Int?
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard limit ?? 1 >= 1 else { throw ValidationError("--limit must be at least 1.") }
+    }
+
+    func run() throws {
+        let comparison = try compare()
+        try output.print(DifferenceReport(differences: comparison.differences))
+        guard comparison.count == 0 else {
+            let records =
+                comparison.count == 1 ? "1 record differs" : "\(comparison.count) records differ"
+            throw CommandFailure("\(first), \(second): \(records)", kind: .miss)
+        }
+    }
+
+    private func compare() throws -> CacheComparison {
+        let a = try CacheArgument.openExisting(at: first)
+        defer { a.close() }
+        let b = try CacheArgument.openExisting(at: second)
+        defer { b.close() }
+        var comparison = CacheComparison(limit: limit)
+        do {
+            try a.inspect { left in try b.inspect { right in try comparison.compare(left, right) } }
+        } catch let error as CacheError {
+            throw CommandFailure("\(first), \(second): \(error)")
+        }
+        return comparison
+    }
+}

@@ -1,0 +1,232 @@
+import ArgumentParser
+import EspalierStore
+
+/// `espalier import`: stores the models of JSON documents, or the records of an export.
+///
+/// The command reads and checks all files before it stores anything: an error in one of them leaves
+/// the cache as it was.
+struct ImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract:
+            """
+            Stores the models of JSON documents, one record per object with an identity, or an \
+            export.
+            """,
+        discussion: """
+            If the document, or the value at --path, is an array, each element is a model. Any \
+            other value is one model. --collection also stores the models of all files, in order, \
+            as a collection; models without an identity are stored inline in it. Importing stored \
+            models again writes nothing.
+
+            If a document describes a node in different ways, the first description counts, with \
+            members in the order of their names. "contradictions" counts the others.
+
+            --records imports files that export printed: each line replaces the record of its \
+            name. The command checks all lines before it stores any. A record that a line refers \
+            to must have a line too, or be in the cache.
+            """)
+
+    @OptionGroup var cache: CacheArgument
+
+    @Argument(
+        help:
+            "JSON documents or exports; - is standard input, the default with --records.",
+        completion: .file())
+    var files: [String] = []
+
+    @Flag(
+        help:
+            "Imports exports. Cannot be combined with options about identities and models."
+    )
+    var records = false
+
+    @OptionGroup var identity: IdentityOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "The path to the models in a document, as in search.statuses.", valueName: "path"),
+        transform: RootPath.init(parsing:))
+    var path: RootPath?
+
+    @Option(
+        help: ArgumentHelp(
+            "Also stores the models as a collection under this key.", valueName: "key"))
+    var collection: String?
+
+    @OptionGroup var budget: BudgetOption
+    @OptionGroup var compression: CompressionOption
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard files.count(where: { $0 == "-" }) <= 1 else {
+            throw ValidationError("Standard input can be read only once; give - once.")
+        }
+        guard collection != "" else { throw ValidationError("--collection needs a key.") }
+        guard records else {
+            guard !files.isEmpty else {
+                throw ValidationError("Missing expected argument '<files> ...'")
+            }
+            return try identity.require()
+        }
+        let others =
+            identity.given + (path == nil ? [] : ["--path"])
+            + (collection == nil ? [] : ["--collection"])
+        if let other = others.first {
+            throw ValidationError("\(other) cannot be combined with --records.")
+        }
+    }
+
+    @MainActor
+    func run() async throws {
+        guard !records else { return try await importRecords() }
+        let documents = try files.map { try models(in: InputFile(path: $0, mayBeExport: true)) }
+        let cache = try cache.openOrCreate(
+            budget: budget.budget, compression: compression.compression)
+        defer { cache.close() }
+        do {
+            var recording = try WriteRecording(of: cache, policy: identity.policy)
+            if let collection {
+                try await recording.setCollection(documents.flatMap(\.models), forKey: collection)
+            } else {
+                for document in documents { recording.set(document) }
+            }
+            let summary = try await recording.finish()
+            try output.print(summary)
+            if summary.evicted > 0 {
+                Console.noteEvictions(summary.evicted)
+            }
+        } catch let error as CacheError {
+            throw self.cache.failure(error)
+        }
+    }
+
+    @MainActor
+    private func importRecords() async throws {
+        let records = try RecordImport(
+            of: (files.isEmpty ? ["-"] : files).map { InputFile(path: $0) })
+        do {
+            // If there is no cache, an error must not leave an empty one behind.
+            let existing = try cache.openIfThere()
+            defer { existing?.close() }
+            try records.requireTargets(in: existing)
+            try records.requireRoom(
+                in: existing?.statistics().budget
+                    ?? Configuration.commandLine(budget: budget.budget).budget)
+            existing?.close()
+            let cache = try cache.openOrCreate(
+                budget: budget.budget, compression: compression.compression)
+            defer { cache.close() }
+            try output.print(await records.store(in: cache))
+        } catch let error as CacheError {
+            throw cache.failure(error)
+        }
+    }
+
+    private func models(in file: InputFile) throws(CommandFailure) -> ModelDocument {
+        let path = path ?? .document
+        let document = try ModelDocument(
+            file, at: path, type: identity.rootType(at: path), rule: identity.rule)
+        if collection == nil { try document.requireIdentities(under: identity.idKey) }
+        return document
+    }
+}
+
+/// `espalier set`: stores one model under its identifier or under a key.
+struct SetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Stores a JSON object as one model.",
+        discussion: """
+            --key stores the model under a key: a reference to its node, or the object itself if \
+            it has no identity.
+            """)
+
+    @OptionGroup var cache: CacheArgument
+
+    @Argument(help: "A JSON document; - is standard input.", completion: .file())
+    var file: String
+
+    @OptionGroup var identity: IdentityOptions
+
+    @Option(help: "Stores the model under this key.")
+    var key: String?
+
+    @OptionGroup var budget: BudgetOption
+    @OptionGroup var compression: CompressionOption
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        try identity.require()
+        guard key != "" else { throw ValidationError("--key needs a key.") }
+    }
+
+    @MainActor
+    func run() async throws {
+        let file = InputFile(path: file)
+        let model = identity.rule.tree(
+            from: try file.parse(), type: identity.rootType(at: .document))
+        guard case .object = model else {
+            throw CommandFailure(
+                """
+                \(file.name): the document is not an object. Store the elements of an array with \
+                espalier import.
+                """
+            )
+        }
+        let document = ModelDocument(name: file.name, models: [model])
+        if key == nil, model.modelIdentifier == nil {
+            throw CommandFailure(
+                """
+                \(file.name): the object has no identity under \(identity.idKey). Give another \
+                --id-key, or a key with --key.
+                """
+            )
+        }
+        let cache = try cache.openOrCreate(
+            budget: budget.budget, compression: compression.compression)
+        defer { cache.close() }
+        do {
+            var recording = try WriteRecording(of: cache, policy: identity.policy)
+            if let key { recording.setModel(model, forKey: key) } else { recording.set(document) }
+            try output.print(await recording.finish())
+        } catch let error as CacheError {
+            throw self.cache.failure(error)
+        }
+    }
+}
+
+/// `espalier delete`: deletes a node, a collection or a key.
+struct DeleteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete", abstract: "Deletes a node, a collection or a key.",
+        discussion: """
+            Members that refer to a deleted node read as null, and elements are left out. Deleting \
+            a collection or a key does not delete the nodes it refers to. Exits with 2 if there is \
+            nothing to delete.
+            """)
+
+    @OptionGroup var cache: CacheArgument
+    @OptionGroup var entry: EntryOptions
+
+    func run() async throws {
+        let cache = try cache.openExisting()
+        defer { cache.close() }
+        let changes = cache.changeSets()
+        let ticket =
+            switch entry.entry {
+            case .node(let identifier): cache.delete(identifier)
+            case .collection(let key): cache.deleteCollection(forKey: key)
+            case .key(let key): cache.deleteModel(forKey: key)
+            }
+        do {
+            try await ticket.committed
+        } catch {
+            throw CommandFailure("\(entry.entry): \(error)")
+        }
+        // Closing ends the sequence of changes.
+        cache.close()
+        guard await changes.contains(where: { !$0.isEmpty }) else {
+            throw CommandFailure("\(entry.entry): not found, nothing was deleted", kind: .miss)
+        }
+    }
+}

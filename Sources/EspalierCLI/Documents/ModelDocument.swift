@@ -1,0 +1,132 @@
+import Foundation
+
+/// The models of one document, and its name for messages.
+struct ModelDocument: Sendable {
+    let name: String
+    let models: [JSONTree]
+
+    init(name: String, models: [JSONTree]) {
+        self.name = name
+        self.models = models
+    }
+
+    /// Reads the models at `path` in `file`.
+    init(_ file: InputFile, at path: RootPath, type: String, rule: IdentityRule)
+        throws(CommandFailure)
+    {
+        let value = try file.parse()
+        do {
+            self.init(
+                name: file.name,
+                models: try path.models(in: value).map { rule.tree(from: $0, type: type) })
+        } catch {
+            throw CommandFailure("\(file.name): \(error.message)")
+        }
+    }
+
+    /// Throws unless every model has an identity and can be stored on its own.
+    func requireIdentities(under idKey: String) throws(CommandFailure) {
+        let missing = models.indices.filter { models[$0].modelIdentifier == nil }
+        guard let first = missing.first else { return }
+        throw CommandFailure(
+            """
+            \(name): \(missing.count) of \(models.count) models have no identity under \(idKey), \
+            the first at index \(first). Nothing was imported. Give another --id-key or --path, or \
+            store them inline with --collection.
+            """)
+    }
+}
+
+/// A file named on the command line; `-` is standard input.
+struct InputFile: Sendable {
+    let path: String
+    /// Whether a parse error may suggest --records, which reads an export.
+    var mayBeExport = false
+
+    var isStandardInput: Bool { path == "-" }
+
+    /// The name for messages.
+    var name: String { isStandardInput ? "standard input" : path }
+
+    /// Reads and parses the file.
+    func parse() throws(CommandFailure) -> JSONValue {
+        let bytes = try bytes()
+        do {
+            return try JSONParser.parse(bytes)
+        } catch {
+            let isExport = mayBeExport && bytes.starts(with: #"{"kind":"#.utf8)
+            throw CommandFailure(
+                "\(name): \(error)\(isExport ? ". To import an export, add --records." : "")")
+        }
+    }
+
+    private func bytes() throws(CommandFailure) -> [UInt8] {
+        do {
+            if isStandardInput { return Array(try FileHandle.standardInput.readToEnd() ?? Data()) }
+            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            defer { try? file.close() }
+            return Array(try file.readToEnd() ?? Data())
+        } catch {
+            throw CommandFailure("\(name): \(Self.reason(error))")
+        }
+    }
+
+    /// Returns the reason of a system error in few words.
+    static func reason(_ error: any Error) -> String {
+        switch (error as? CocoaError)?.code {
+        case .fileNoSuchFile, .fileReadNoSuchFile: return "no such file"
+        case .fileReadNoPermission, .fileWriteNoPermission: return "no permission"
+        default: break
+        }
+        let (code, cause) = systemError(error)
+        guard let code else { return (error as NSError).localizedDescription }
+        return switch POSIXErrorCode(rawValue: code) {
+        case .EISDIR: "is a directory"
+        case .ENOSPC: "the disk is full"
+        case .EBADF: "is closed"
+        default: cause.localizedDescription
+        }
+    }
+
+    /// Returns the POSIX code of `error`, or nil if it has none, and its underlying error.
+    static func systemError(_ error: any Error) -> (code: Int32?, cause: NSError) {
+        let error = error as NSError
+        let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
+        return (cause.domain == NSPOSIXErrorDomain ? Int32(clamping: cause.code) : nil, cause)
+    }
+}
+
+/// The path to the models in a document: the names of members, outermost first, as in
+/// `search.statuses`.
+///
+/// A path cannot contain names with a dot.
+struct RootPath: Sendable, Equatable {
+    let names: [String]
+
+    static let document = RootPath(names: [])
+
+    init(names: [String]) { self.names = names }
+
+    init(parsing text: String) throws(ArgumentProblem) {
+        names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard names.allSatisfy({ !$0.isEmpty }) else {
+            throw ArgumentProblem(
+                "a path is names of members with a dot between them, as in search.statuses")
+        }
+    }
+
+    /// Returns the elements of the array at the path, or any other value there as the one model.
+    func models(in document: JSONValue) throws(CommandFailure) -> [JSONValue] {
+        var value = document
+        for (depth, name) in names.enumerated() {
+            guard let member = value[name] else {
+                let path = names[...depth].joined(separator: ".")
+                throw CommandFailure(
+                    "the document has no \(path). Give the path to the models with --path.")
+            }
+            value = member
+        }
+        if case .array(let elements) = value { return elements }
+        return [value]
+    }
+}

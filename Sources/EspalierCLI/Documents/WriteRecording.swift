@@ -1,0 +1,234 @@
+import EspalierRecords
+import EspalierStore
+
+/// Submits writes to a cache and records what they changed.
+struct WriteRecording {
+    private let cache: NormalizedCache
+    private let policy: WritePolicy
+    private let changes: AsyncStream<ChangeSet>
+    private let partSize: Int
+    private let evictedBefore: Int
+    private static let partsOfWrite = 4
+    private var census = NodeCensus()
+    private var tickets: [(ticket: WriteTicket, models: String)] = []
+    private var modelCount = 0
+
+    init(of cache: NormalizedCache, policy: WritePolicy) throws(CacheError) {
+        self.cache = cache
+        self.policy = policy
+        changes = cache.changeSets()
+        // A single write may take an eighth of the budget. The records it replaces and the index
+        // must fit beside it.
+        let statistics = try cache.statistics()
+        partSize = statistics.budget.bytes / (8 * Self.partsOfWrite)
+        evictedBefore = statistics.evictions.records
+    }
+
+    /// Stores the models in as few writes as the budget allows. An identity that occurs twice in a
+    /// write is written once, so that storing the same document again changes nothing.
+    mutating func set(_ document: ModelDocument) {
+        let parts = document.parts(of: partSize)
+        for range in parts {
+            let part = Array(document.models[range])
+            let name =
+                parts.count == 1
+                ? document.name
+                : "\(document.name): models \(range.lowerBound) to \(range.upperBound - 1)"
+            add(cache.set(part, policy: policy), part, as: name)
+        }
+    }
+
+    mutating func setCollection(_ models: [JSONTree], forKey key: String)
+        async throws(CommandFailure)
+    {
+        let name = "collection \(key)"
+        guard models.reduce(0, { $0 + $1.byteEstimate }) > partSize * Self.partsOfWrite else {
+            return add(cache.setCollection(models, forKey: key, policy: policy), models, as: name)
+        }
+        // Too large for a single write: stores the nodes in parts, then the collection with
+        // references to them.
+        let nodes = models.filter { $0.modelIdentifier != nil }
+        set(ModelDocument(name: name, models: nodes))
+        modelCount += models.count - nodes.count
+        guard await areCommitted else { return }
+        try requireStored(nodes, name)
+        tickets.append((cache.setCollection(models.map(\.stub), forKey: key, policy: .merge), name))
+    }
+
+    /// Whether all writes so far were committed. `finish` throws the failure of one that was not.
+    private var areCommitted: Bool {
+        get async {
+            for (ticket, _) in tickets where (try? await ticket.committed) == nil { return false }
+            return true
+        }
+    }
+
+    /// Throws if nodes were evicted to make room for others: the references of the collection would
+    /// store them again without members.
+    private func requireStored(_ nodes: [JSONTree], _ name: String) throws(CommandFailure) {
+        let isStored: Bool
+        let budget: ByteCount
+        do {
+            budget = try cache.statistics().budget
+            isStored = try cache.inspect { inspection in
+                try nodes.allSatisfy {
+                    try inspection.handle(of: $0.modelIdentifier ?? "", in: .node) != nil
+                }
+            }
+        } catch {
+            throw CommandFailure("\(name): \(error)")
+        }
+        guard !isStored else { return }
+        throw CommandFailure(
+            """
+            \(name): the models do not fit in the budget of \
+            \(SizeArgument.formatted(budget.bytes)): some nodes were evicted to make room for \
+            others. Raise the budget with espalier budget.
+            """)
+    }
+
+    mutating func setModel(_ model: JSONTree, forKey key: String) {
+        add(cache.setModel(model, forKey: key, policy: policy), [model], as: "key \(key)")
+    }
+
+    private mutating func add(_ ticket: WriteTicket, _ models: [JSONTree], as name: String) {
+        census.add(write: models)
+        modelCount += models.count
+        tickets.append((ticket, name))
+    }
+
+    /// Waits until all writes are committed, and closes the cache.
+    ///
+    /// - Throws: The failure of the first write that failed.
+    consuming func finish() async throws(CommandFailure) -> WriteSummary {
+        var failure: CommandFailure?
+        for (ticket, models) in tickets {
+            do {
+                try await ticket.committed
+            } catch {
+                failure = failure ?? CommandFailure("\(models): \(error)")
+            }
+        }
+        let evicted = (try? cache.statistics().evictions.records) ?? evictedBefore
+        // Closing ends the sequence of changes.
+        cache.close()
+        if let failure { throw failure }
+        var written: Set<Identifier> = []
+        for await change in changes { written.formUnion(change.written.map(Identifier.init)) }
+        return WriteSummary(
+            models: modelCount, nodes: census.identifiers.count, written: written.count,
+            contradictions: census.contradictions, evicted: max(0, evicted - evictedBefore))
+    }
+}
+
+extension ModelDocument {
+    /// Returns runs of models of about `size` bytes each. A larger model is a run of its own.
+    fileprivate func parts(of size: Int) -> [Range<Int>] {
+        var parts: [Range<Int>] = []
+        var start = 0
+        var bytes = 0
+        for (index, model) in models.enumerated() {
+            let next = model.byteEstimate
+            if index > start, bytes + next > size {
+                parts.append(start..<index)
+                (start, bytes) = (index, 0)
+            }
+            bytes += next
+        }
+        if start < models.count { parts.append(start..<models.count) }
+        return parts
+    }
+}
+
+/// The result of a write command.
+struct WriteSummary: Sendable, Equatable {
+    let models: Int
+    /// The number of different identifiers.
+    let nodes: Int
+    /// The number of nodes whose record is new or changed.
+    let written: Int
+    /// The number of objects that differ from the first one with the same identity, which counts.
+    let contradictions: Int
+    /// The number of records that were evicted meanwhile, by any process.
+    var evicted = 0
+
+    var unchanged: Int { nodes - written }
+}
+
+extension WriteSummary: Printable {
+    var report: Report {
+        var report = Report(
+            .single,
+            columns: [
+                .right("models"), .right("nodes"), .right("nodesWritten", "written"),
+                .right("nodesUnchanged", "unchanged"), .right("contradictions"),
+            ])
+        report.append([models, nodes, written, unchanged, contradictions].map { .count($0) })
+        return report
+    }
+}
+
+/// Counts the nodes that writes store, and the contradictions in a document.
+///
+/// Follows the rule of flattening: of several objects with one identity in a write, the first one
+/// in preorder counts, and the others become references to it.
+struct NodeCensus {
+    private(set) var identifiers: Set<Identifier> = []
+    /// The number of objects that differ from the first one with their identity.
+    private(set) var contradictions = 0
+    private var first: [Identifier: JSONNode] = [:]
+
+    /// Counts the nodes that one write of `models` stores.
+    mutating func add(write models: some Sequence<JSONTree>) {
+        first = [:]
+        for model in models { add(model) }
+    }
+
+    private mutating func add(_ tree: JSONTree) {
+        switch tree {
+        case .null, .bool, .number, .string: break
+        case .array(let elements):
+            for element in elements { add(element) }
+        case .object(let node):
+            if let identifier = node.modelIdentifier.map(Identifier.init) {
+                if let first = first[identifier] {
+                    if !first.hasSameContent(as: node) { contradictions += 1 }
+                    return
+                }
+                first[identifier] = node
+                identifiers.insert(identifier)
+            }
+            for member in node.members { add(member.value) }
+        }
+    }
+}
+
+extension JSONNode {
+    /// Returns whether both make the same record. References are compared by identifier.
+    fileprivate func hasSameContent(as other: JSONNode) -> Bool {
+        guard members.count == other.members.count else { return false }
+        return zip(members, other.members).allSatisfy {
+            $0.name.hasSameBytes(as: $1.name) && $0.value.hasSameContent(as: $1.value)
+        }
+    }
+}
+
+extension JSONTree {
+    fileprivate func hasSameContent(as other: JSONTree) -> Bool {
+        switch (self, other) {
+        case (.null, .null): return true
+        case (.bool(let a), .bool(let b)): return a == b
+        case (.number(let a), .number(let b)): return a == b
+        case (.string(let a), .string(let b)): return a.hasSameBytes(as: b)
+        case (.array(let a), .array(let b)):
+            return a.count == b.count && zip(a, b).allSatisfy { $0.hasSameContent(as: $1) }
+        case (.object(let a), .object(let b)):
+            guard let identifier = a.modelIdentifier, let otherIdentifier = b.modelIdentifier else {
+                return a.modelIdentifier == nil && b.modelIdentifier == nil
+                    && a.hasSameContent(as: b)
+            }
+            return identifier.hasSameBytes(as: otherIdentifier)
+        default: return false
+        }
+    }
+}

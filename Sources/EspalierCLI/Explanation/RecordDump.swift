@@ -1,0 +1,191 @@
+import EspalierRecords
+import EspalierStore
+
+/// The stored bytes of a record by part, as `get --raw` prints them.
+///
+/// Sixteen bytes per line, with their offset. A long record is stored in chunks: the dump begins
+/// with the head and the check of each chunk, and then shows their slices joined.
+struct RecordDump {
+    let identifier: String
+    let anatomy: RecordAnatomy
+
+    fileprivate struct Section {
+        let name: String
+        /// The meaning of the bytes.
+        var meaning = ""
+        let offset: Int
+        let bytes: ArraySlice<UInt8>
+    }
+
+    private static let lineLength = 16
+    private static let shownChildren = 8
+
+    private var sections: [Section] {
+        anatomy.chunks.flatMap(frame) + anatomy.parts.map(section) + decompressed
+    }
+
+    /// Returns the head and the check of a chunk.
+    private func frame(of chunk: RecordAnatomy.Chunk) -> [Section] {
+        guard let isIntact = chunk.isIntact else { return [] }
+        let head = chunk.bytes[..<chunk.slice.lowerBound]
+        let check = chunk.bytes[chunk.slice.upperBound...]
+        let meaning = chunk.number == 0 ? "of \(anatomy.namedChunks ?? 0)" : ""
+        return [
+            Section(name: "chunk \(chunk.number)", meaning: meaning, offset: 0, bytes: head),
+            Section(
+                name: "chunk \(chunk.number) check", meaning: isIntact ? "" : "does not match",
+                offset: chunk.slice.upperBound, bytes: check),
+        ]
+    }
+
+    private func section(of part: RecordAnatomy.Part) -> Section {
+        Section(
+            name: part.name.rawValue, meaning: meaning(of: part.name),
+            offset: part.range.lowerBound,
+            bytes: anatomy.joined[part.range])
+    }
+
+    private var decompressed: [Section] {
+        guard let bytes = anatomy.decompressed else { return [] }
+        return [
+            Section(
+                name: "decompressed", meaning: "\(bytes.count) bytes", offset: 0, bytes: bytes[...])
+        ]
+    }
+
+    private func meaning(of name: RecordAnatomy.PartName) -> String {
+        switch name {
+        case .version: return anatomy.version.map { "\($0)" } ?? ""
+        case .flags: return anatomy.flagNames.joined(separator: ", ")
+        case .shape:
+            if anatomy.hasOwnShape { return "its own" }
+            return anatomy.shapeNumber.map { $0 == 0 ? "none" : "\($0)" } ?? ""
+        case .dictionary: return anatomy.dictionaryNumber.map(DictionaryName.text) ?? ""
+        case .children: return children
+        case .payload: return payloadMeaning
+        case .check: return anatomy.problem == nil ? "matches" : ""
+        case .rest: return "after damage"
+        case .extensions: return ""
+        }
+    }
+
+    private var children: String {
+        let children = anatomy.children ?? []
+        let shown = children.prefix(Self.shownChildren).map(\.description).joined(separator: " ")
+        return shown + (children.count > Self.shownChildren ? " … \(children.count)" : "")
+    }
+
+    private var payloadMeaning: String {
+        let count = "\(anatomy.part(.payload)?.count ?? 0) bytes"
+        switch anatomy.dictionaryNumber {
+        case nil, 0: return count
+        case RecordLayout.noDictionary: return count + ", zstd without a dictionary"
+        case .some(let number): return count + ", zstd with dictionary \(number)"
+        }
+    }
+}
+
+extension RecordDump: Printable {
+    /// The dump for a person, with a heading per part, so that lines fit into 80 columns.
+    var table: Report {
+        var report = Report(.list, columns: [.right("offset"), .left("bytes"), .left("text")])
+        for section in sections {
+            let heading =
+                section.meaning.isEmpty ? section.name : "\(section.name): \(section.meaning)"
+            report.append([.nothing, .text(heading, .name), .nothing])
+            for line in section.lines(of: Self.lineLength) { report.append(line) }
+        }
+        return report
+    }
+
+    var report: Report {
+        var report = Report(
+            .list,
+            columns: [
+                .left("part"), .left("meaning"), .right("offset"), .left("bytes"), .left("text"),
+            ])
+        for section in sections {
+            for line in section.lines(of: Self.lineLength) {
+                report.append([.text(section.name), .text(section.meaning)] + line)
+            }
+        }
+        return report
+    }
+
+    /// The dump with one string of hex digits per part. `jq -r '.parts[].bytes' | xxd -r -p` is the
+    /// record.
+    var json: JSONValue {
+        [
+            "identifier": .string(identifier),
+            "handle": .number(JSONNumber(Int(clamping: anatomy.handle.rawValue))),
+            "problem": anatomy.problem.map { .string($0) } ?? .null,
+            "storedBytes": .number(JSONNumber(anatomy.storedByteCount)),
+            "chunks": .array(
+                anatomy.isChunked
+                    ? anatomy.chunks.map { chunk in
+                        [
+                            "number": .number(JSONNumber(Int(chunk.number))),
+                            "isIntact": .bool(chunk.isIntact ?? true),
+                            "bytes": .string(Hexadecimal.digits(chunk.bytes[...])),
+                        ]
+                    } : []),
+            "parts": .array(
+                anatomy.parts.map(section).map { section in
+                    [
+                        "name": .string(section.name), "meaning": .string(section.meaning),
+                        "offset": .number(JSONNumber(section.offset)),
+                        "bytes": .string(Hexadecimal.digits(section.bytes)),
+                    ]
+                }),
+            "decompressed": anatomy.decompressed.map { .string(Hexadecimal.digits($0[...])) }
+                ?? .null,
+        ]
+    }
+}
+
+extension RecordDump.Section {
+    fileprivate func lines(of length: Int) -> [[Cell]] {
+        stride(from: 0, to: bytes.count, by: length).map { start in
+            let line = bytes.dropFirst(start).prefix(length)
+            return [
+                .text(Hexadecimal.offset(offset + start)), .text(Hexadecimal.spaced(line)),
+                .text(Hexadecimal.printable(line), .faint),
+            ]
+        }
+    }
+}
+
+/// Bytes as hex digits.
+enum Hexadecimal {
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    static func digits(_ bytes: ArraySlice<UInt8>) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count * 2)
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Returns pairs of digits separated by spaces, with two spaces after eight pairs.
+    static func spaced(_ bytes: ArraySlice<UInt8>) -> String {
+        bytes.enumerated().map { (index, byte) in
+            (index == 0 ? "" : index == 8 ? "  " : " ") + digits([byte])
+        }.joined()
+    }
+
+    /// Returns the printable ASCII characters, with a point for every other byte.
+    static func printable(_ bytes: ArraySlice<UInt8>) -> String {
+        String(
+            decoding: bytes.map { (0x20..<0x7F).contains($0) ? $0 : UInt8(ascii: ".") },
+            as: UTF8.self)
+    }
+
+    /// Returns an offset of at least four digits.
+    static func offset(_ offset: Int) -> String {
+        let text = String(offset, radix: 16)
+        return String(repeating: "0", count: max(0, 4 - text.count)) + text
+    }
+}

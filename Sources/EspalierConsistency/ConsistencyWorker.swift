@@ -1,0 +1,391 @@
+import EspalierModels
+
+/// Does all work on trees: it owns the index, and computes the updates of listeners. The manager's
+/// queue calls it with one piece of work at a time.
+actor ConsistencyWorker {
+    /// The number of subtrees that a listener may have before its whole tree is indexed again.
+    private static let partsLimit = 16
+
+    private let registry: ListenerRegistry
+    private let index = ModelIndex()
+    private var registrations: [ObjectIdentifier: Registration] = [:]
+    private var owners: [ModelIndex.Owner: Registration] = [:]
+    private var latestOwner: ModelIndex.Owner = 0
+    private var freeOwners: [ModelIndex.Owner] = []
+    private var recent = RecentChanges()
+
+    init(registry: ListenerRegistry) { self.registry = registry }
+
+    /// The number of nodes in the index, of all listeners.
+    var nodeCount: Int { index.count }
+    var listenerCount: Int { registrations.count }
+    /// The size of the index in memory, in bytes.
+    var indexBytes: Int { index.bytes }
+
+    // MARK: Listening
+
+    func register(_ listener: ListenerEntry, _ base: ListenerBase) {
+        if !listener.isDeallocated { reindex(registration(for: listener), base) }
+    }
+
+    /// Registers a tree that was requested at `fetch`, and delivers the updates that were posted
+    /// since, one by one. The listener got no updates since the registration was submitted, so a
+    /// node that two updates name ends with the later one.
+    func register(
+        _ listener: ListenerEntry, _ base: ListenerBase, since fetch: ChangeTime, epoch: Int
+    ) async {
+        register(listener, base)
+        guard await registry.beginCatchUp(of: listener) else { return }
+        for missed in recent.changes(since: fetch) {
+            guard let registration = registrations[ObjectIdentifier(listener)] else { return }
+            let targets = targets(of: missed.changes).filter { $0.key == registration.owner }
+            guard !targets.isEmpty else { continue }
+            await deliver(
+                targets,
+                UpdateInProgress(
+                    changes: missed.changes, context: missed.context, time: missed.time,
+                    epoch: epoch, posted: nil))
+        }
+    }
+
+    func register(_ listener: ListenerEntry, part: any ConsistencyManagerModel) async {
+        guard !listener.isDeallocated else { return }
+        let registration = registration(for: listener)
+        registration.parts.append(index.insert(part, owner: registration.owner))
+        // Subtrees that have left the tree are still registered: indexing the tree drops them.
+        guard registration.parts.count > Self.partsLimit else { return }
+        if case .shows(let base)? = await registry.states(of: [listener]).first {
+            reindex(registration, base)
+        }
+    }
+
+    /// Applies an edit of a listener's tree to the index. Called for each edit in queue order; an
+    /// update before it may have applied the edit already.
+    func edit(_ listener: ListenerEntry, _ edit: TreeEdit) async {
+        guard !listener.isDeallocated else { return }
+        let registration = registration(for: listener)
+        guard registration.latestRevision < edit.new, !apply(edit, to: registration) else {
+            return
+        }
+        for model in edit.childEdit.elements { await register(listener, part: model) }
+    }
+
+    /// Applies an edit to the index.
+    ///
+    /// - Returns: Whether the index contains the tree before the edit.
+    private func apply(_ edit: TreeEdit, to registration: Registration) -> Bool {
+        guard registration.root != ModelIndex.none,
+            case .revision(edit.old)? = registration.snapshot
+        else { return false }
+        index.apply(edit.childEdit, toChildrenOf: registration.root)
+        registration.snapshot = .revision(edit.new)
+        registration.latestRevision = edit.new
+        return true
+    }
+
+    /// Applies the edits between the indexed tree and the one that is shown.
+    ///
+    /// - Returns: Whether there were any.
+    private func applyAll(of edits: [TreeEdit], to registration: Registration) -> Bool {
+        guard registration.parts.isEmpty else { return false }
+        var hasApplied = false
+        for edit in edits where apply(edit, to: registration) { hasApplied = true }
+        return hasApplied
+    }
+
+    func unregister(_ listener: ListenerEntry) {
+        if let registration = registrations[ObjectIdentifier(listener)] { remove(registration) }
+    }
+
+    func remove(_ listeners: [ListenerEntry]) {
+        listeners.forEach(unregister)
+        // The tables of an index never shrink otherwise.
+        if index.count == 0 { index.removeAll() }
+    }
+
+    func removeAll() {
+        registrations = [:]
+        owners = [:]
+        freeOwners = []
+        latestOwner = 0
+        index.removeAll()
+    }
+
+    private func registration(for listener: ListenerEntry) -> Registration {
+        if let known = registrations[ObjectIdentifier(listener)] { return known }
+        let owner = freeOwners.popLast() ?? latestOwner + 1
+        latestOwner = max(latestOwner, owner)
+        let registration = Registration(listener: listener, owner: owner)
+        registrations[ObjectIdentifier(listener)] = registration
+        owners[owner] = registration
+        return registration
+    }
+
+    private func remove(_ registration: Registration) {
+        removeTrees(of: registration)
+        registrations[ObjectIdentifier(registration.listener)] = nil
+        owners[registration.owner] = nil
+        freeOwners.append(registration.owner)
+    }
+
+    private func removeTrees(of registration: Registration) {
+        if registration.root != ModelIndex.none { index.removeTree(at: registration.root) }
+        for part in registration.parts { index.removeTree(at: part) }
+        registration.root = ModelIndex.none
+        registration.parts = []
+        registration.snapshot = nil
+    }
+
+    private func reindex(
+        _ registration: Registration, _ base: ListenerBase,
+        _ visit: (NodeIdentifier, ModelIndex.Slot) -> Void = { _, _ in }
+    ) {
+        removeTrees(of: registration)
+        registration.root = index.insert(base.model, owner: registration.owner, visit)
+        registration.snapshot = TreeSnapshot(base)
+        registration.latestRevision = base.revision ?? .zero
+    }
+
+    // MARK: Fetches
+
+    func begin(_ fetch: ChangeTime) { recent.begin(fetch) }
+    func end(_ fetch: ChangeTime) { recent.end(fetch) }
+
+    // MARK: Updating
+
+    /// An update on its way to listeners.
+    private struct UpdateInProgress {
+        let changes: PostedChanges
+        let context: (any Sendable)?
+        let time: ChangeTime
+        let epoch: Int
+        /// `nil` for an update that one listener catches up with, and that all others have got.
+        let posted: PostedUpdate?
+    }
+
+    func post(_ update: PostedUpdate) async {
+        guard let changes = changes(of: update) else {
+            return await registry.report(.DeleteIDFailure)
+        }
+        recent.append(changes, of: update)
+        await deliver(
+            targets(of: changes),
+            UpdateInProgress(
+                changes: changes, context: update.context, time: update.time,
+                epoch: update.epoch, posted: update))
+    }
+
+    private func changes(of update: PostedUpdate) -> PostedChanges? {
+        guard update.isDeletion else { return PostedChanges(posting: update.model) }
+        return update.model.modelIdentifier.map { PostedChanges(deleting: NodeIdentifier($0)) }
+    }
+
+    /// Returns the slots of the nodes that the changes name, by owner.
+    private func targets(of changes: PostedChanges) -> [ModelIndex.Owner: [ModelIndex.Slot]] {
+        var targets: [ModelIndex.Owner: [ModelIndex.Slot]] = [:]
+        for identifier in changes.byIdentifier.keys {
+            index.forEachOccurrence(of: identifier) {
+                targets[index.owner(of: $0), default: []].append($0)
+            }
+        }
+        return targets
+    }
+
+    /// Delivers an update to the listeners that it concerns.
+    ///
+    /// The main actor is called twice: to get the trees of all listeners, and to deliver all new
+    /// trees. Within one call the listeners see the same state.
+    private func deliver(
+        _ targets: [ModelIndex.Owner: [ModelIndex.Slot]], _ update: UpdateInProgress
+    ) async {
+        let affected = targets.keys.sorted().compactMap { owners[$0] }
+        var deliveries: [Delivery] = []
+        var outcome = TreeChange()
+        if !affected.isEmpty {
+            let states = await registry.states(of: affected.map(\.listener))
+            for (registration, state) in zip(affected, states) {
+                if case .isDeallocated = state { remove(registration) }
+                guard case .shows(let base) = state,
+                    let change = apply(
+                        update.changes, to: registration, base, targets[registration.owner] ?? [])
+                else { continue }
+                outcome.replacements += change.replacements
+                outcome.cascaded += change.cascaded
+                outcome.hasWrongMapClass = outcome.hasWrongMapClass || change.hasWrongMapClass
+                if change.isChange {
+                    deliveries.append(delivery(to: registration, base, change, update))
+                }
+            }
+        }
+        if outcome.hasWrongMapClass { await registry.report(.WrongMapClass) }
+        if let onCascade = update.posted?.onCascade { await onCascade(outcome.cascaded) }
+        let announcement = update.posted.flatMap { posted in
+            registry.hasUpdatesListeners
+                ? ListenerRegistry.Announcement(
+                    model: posted.model, changes: update.changes.changes, context: posted.context,
+                    time: posted.time) : nil
+        }
+        guard !deliveries.isEmpty || announcement != nil else { return }
+        let newListeners = await registry.deliver(
+            deliveries, replacements: outcome.replacements.map { .init(old: $0.old, new: $0.new) },
+            announcement, context: update.context, epoch: update.epoch)
+        for new in newListeners { register(new.listener, new.base) }
+    }
+
+    /// Applies changes to one listener's tree and to its part of the index.
+    private func apply(
+        _ changes: PostedChanges, to registration: Registration, _ base: ListenerBase,
+        _ targets: [ModelIndex.Slot]
+    ) -> TreeChange? {
+        var targets = targets
+        if applyAll(of: base.edits, to: registration) {
+            targets = self.targets(of: changes)[registration.owner] ?? []
+        }
+        // If the index contains another tree than the one that is shown, the slots found are of no
+        // use.
+        if !registration.parts.isEmpty || registration.snapshot?.isTree(of: base) != true {
+            targets = []
+            reindex(registration, base) { identifier, slot in
+                if changes[identifier] != nil { targets.append(slot) }
+            }
+        }
+        var change: TreeChange?
+        do {
+            change = try TreeUpdate.apply(
+                changes, to: base.model, at: registration.root, targets: targets, in: index)
+            if change?.hasWrongMapClass == true { registration.snapshot = nil }
+        } catch {
+            registration.snapshot = nil
+            change = IdentifierUpdate(changes).apply(to: base.model)
+        }
+        // The index may be half changed. A new tree is indexed when it is delivered.
+        if registration.snapshot == nil, change?.isChange != true { reindex(registration, base) }
+        return change
+    }
+
+    private func delivery(
+        to registration: Registration, _ base: ListenerBase, _ change: TreeChange,
+        _ update: UpdateInProgress
+    ) -> Delivery {
+        let revision = ChangeTime()
+        if let model = change.model {
+            let next = ListenerBase(model: model, revision: base.revision == nil ? nil : revision)
+            if registration.snapshot == nil {
+                reindex(registration, next)
+            } else {
+                registration.snapshot = TreeSnapshot(next)
+            }
+            registration.latestRevision = base.revision ?? .zero
+        } else {
+            removeTrees(of: registration)
+        }
+        return Delivery(
+            listener: registration.listener, base: base, model: change.model,
+            updates: change.updates, childUpdates: change.childUpdates, context: update.context,
+            time: update.time, revision: revision)
+    }
+
+    // MARK: Invariants, for tests
+
+    /// Returns the violated invariants of the index.
+    func violations() async -> [String] {
+        let registrations = Array(registrations.values)
+        var found = index.violations(
+            trees: registrations.flatMap { registration in
+                (registration.parts + [registration.root]).filter { $0 != ModelIndex.none }
+                    .map { (root: $0, owner: registration.owner) }
+            })
+        let states = await registry.states(of: registrations.map(\.listener))
+        for (registration, state) in zip(registrations, states) {
+            guard case .shows(let base) = state, registration.snapshot?.isTree(of: base) == true
+            else { continue }
+            let fresh = ModelIndex()
+            let root = fresh.insert(base.model, owner: registration.owner)
+            if fresh.places(below: root) != index.places(below: registration.root) {
+                found.append("the tree of owner \(registration.owner) is not the one that is shown")
+            }
+        }
+        return found
+    }
+}
+
+/// A listener in the index. Confined to the worker.
+private final class Registration {
+    let listener: ListenerEntry
+    let owner: ModelIndex.Owner
+    /// The root of the tree in the index, which is the tree of `snapshot`.
+    var root: ModelIndex.Slot = ModelIndex.none
+    /// The subtrees that were registered on their own. They serve lookups by identifier until the
+    /// whole tree is indexed again.
+    var parts: [ModelIndex.Slot] = []
+    /// `nil` if the index may contain another tree than the listener shows.
+    var snapshot: TreeSnapshot?
+    /// The latest of the listener's own revisions that the index contains.
+    var latestRevision = ChangeTime.zero
+
+    init(listener: ListenerEntry, owner: ModelIndex.Owner) {
+        self.listener = listener
+        self.owner = owner
+    }
+}
+
+/// Identifies the tree that the index contains for a listener.
+///
+/// An object is held weakly, so the index does not extend its life. A value shares its storage with
+/// the listener's value.
+private enum TreeSnapshot {
+    /// A tree with a revision: equal revisions, equal trees.
+    case revision(ChangeTime)
+    case object(WeakObject)
+    case value(any ConsistencyManagerModel)
+    /// The contents of a batch, because every call of `currentModel` creates a new batch.
+    case batch([TreeSnapshot?])
+
+    struct WeakObject {
+        weak var object: AnyObject?
+    }
+
+    init(_ base: ListenerBase) {
+        if let revision = base.revision {
+            self = .revision(revision)
+        } else {
+            self.init(of: base.model)
+        }
+    }
+
+    private init(of model: any ConsistencyManagerModel) {
+        if let batch = model as? BatchUpdateModel {
+            self = .batch(batch.models.map { $0.map { TreeSnapshot(of: $0) } })
+        } else if type(of: model) is AnyClass {
+            self = .object(WeakObject(object: model as AnyObject))
+        } else {
+            self = .value(model)
+        }
+    }
+
+    func isTree(of base: ListenerBase) -> Bool {
+        if case .revision(let revision) = self { return revision == base.revision }
+        return isTree(base.model)
+    }
+
+    /// Returns whether `model` has the places of this tree. Equal trees do, whatever objects they
+    /// consist of.
+    private func isTree(_ model: any ConsistencyManagerModel) -> Bool {
+        switch self {
+        case .revision: return false
+        case .value(let known): return ListenerBase.areSame(known, model)
+        case .object(let weak):
+            guard let object = weak.object, type(of: model) is AnyClass else { return false }
+            if model as AnyObject === object { return true }
+            return (object as? any ConsistencyManagerModel).map { ListenerBase.areSame($0, model) }
+                ?? false
+        case .batch(let snapshots):
+            guard let batch = model as? BatchUpdateModel, batch.models.count == snapshots.count
+            else { return false }
+            return zip(snapshots, batch.models).allSatisfy { snapshot, model in
+                guard let snapshot, let model else { return snapshot == nil && model == nil }
+                return snapshot.isTree(model)
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+package import EspalierModels
+
+/// The part of an update that concerns one listener.
+package struct Delivery: Sendable {
+    let listener: ListenerEntry
+    /// The tree that the update was applied to.
+    package let base: ListenerBase
+    /// The new tree; `nil` if the whole tree was deleted.
+    package let model: (any ConsistencyManagerModel)?
+    package let updates: ModelUpdates
+    /// The changes of the children of the base's root, by place; empty if the root was replaced as
+    /// a whole.
+    package let childUpdates: [Int: ChildUpdate]
+    package let context: (any Sendable)?
+    /// The time at which the update was submitted.
+    package let time: ChangeTime
+    /// The revision that a listener with revisions assigns to the new tree.
+    package let revision: ChangeTime
+
+    package struct ChildUpdate: Sendable {
+        package var updates: ModelUpdates
+        package var isDeleted: Bool
+    }
+}
+
+/// The tree that a listener shows, on which an update is based.
+package struct ListenerBase: Sendable {
+    package let model: any ConsistencyManagerModel
+    /// The revision of the tree, if the listener numbers its trees: equal revisions, equal trees.
+    package let revision: ChangeTime?
+    /// The start of the recording that the tree belongs to, if the listener is paused.
+    let recording: ChangeTime?
+    /// The latest edits that led to the tree, which the index may not contain yet.
+    let edits: [TreeEdit]
+
+    package init(
+        model: any ConsistencyManagerModel, revision: ChangeTime?, edits: [TreeEdit] = []
+    ) {
+        self.init(model: model, revision: revision, recording: nil, edits: edits)
+    }
+
+    init(
+        model: any ConsistencyManagerModel, revision: ChangeTime?, recording: ChangeTime?,
+        edits: [TreeEdit] = []
+    ) {
+        self.model = model
+        self.revision = revision
+        self.recording = recording
+        self.edits = edits
+    }
+
+    /// Returns whether both are the same tree: by revision if both have one, and by comparison
+    /// otherwise.
+    func isTree(of other: ListenerBase) -> Bool {
+        if let revision, let other = other.revision { return revision == other }
+        return Self.areSame(model, other.model)
+    }
+
+    static func areSame(_ a: any ConsistencyManagerModel, _ b: any ConsistencyManagerModel) -> Bool
+    {
+        guard type(of: a) == type(of: b) else { return false }
+        if type(of: a) is AnyClass, a as AnyObject === b as AnyObject { return true }
+        return a.isEqualToModel(b)
+    }
+}
+
+/// An edit of the children of a listener's root, between two revisions of the listener's tree.
+package struct TreeEdit: Sendable {
+    package let childEdit: CollectionEdit<any ConsistencyManagerModel>
+    /// The revision before the edit.
+    package let old: ChangeTime
+    /// The revision after the edit.
+    package let new: ChangeTime
+
+    package init(
+        _ childEdit: CollectionEdit<any ConsistencyManagerModel>, from old: ChangeTime,
+        to new: ChangeTime
+    ) {
+        self.childEdit = childEdit
+        self.old = old
+        self.new = new
+    }
+}
+
+/// A root that gives access to its children by place, so that an update skips thousands of children
+/// at no cost.
+package protocol ListModel: ConsistencyManagerModel {
+    var childCount: Int { get }
+    func child(at place: Int) -> any ConsistencyManagerModel
+    /// Returns a copy with other children in some places; `nil` removes a child.
+    func replacing(_ children: [Int: (any ConsistencyManagerModel)?]) -> any ConsistencyManagerModel
+}
+
+/// A listener that receives whole deliveries, with times and places.
+@MainActor
+package protocol TreeListener: ConsistencyManagerListener {
+    /// The tree that is shown, with its revision; `nil` if there is none.
+    var base: ListenerBase? { get }
+    func apply(_ delivery: Delivery)
+}
+
+extension TreeListener {
+    package var base: ListenerBase? {
+        currentModel().map { ListenerBase(model: $0, revision: nil) }
+    }
+}
+
+/// A listener that waits for models that no listener shows yet.
+@MainActor
+package protocol WaitingListener: ConsistencyManagerUpdatesListener, TreeListener {
+    /// Shows the model that the listener waits for, if `changes` contain it.
+    ///
+    /// - Returns: Whether they do. The manager then listens to the model before it applies the next
+    ///   update.
+    func adoptModel(
+        from changes: [String: ModelChange], context: (any Sendable)?, time: ChangeTime
+    ) -> Bool
+}
+
+/// A round of calls on the main actor. Notifications that are sent once for all calls of a round
+/// are sent at its end.
+@MainActor
+package enum DeliveryRound {
+    private static var depth = 0
+    private static var endings: [(key: ObjectIdentifier, body: @MainActor () -> Void)] = []
+
+    package static func run(_ body: () -> Void) {
+        depth += 1
+        body()
+        depth -= 1
+        guard depth == 0 else { return }
+        while !endings.isEmpty { endings.removeFirst().body() }
+    }
+
+    /// Runs `body` at the end of the current round, once for each object; at once if there is no
+    /// round.
+    package static func atEnd(for object: AnyObject, _ body: @escaping @MainActor () -> Void) {
+        guard depth > 0 else { return body() }
+        let key = ObjectIdentifier(object)
+        if !endings.contains(where: { $0.key == key }) { endings.append((key, body)) }
+    }
+}

@@ -1,0 +1,122 @@
+import EspalierModels
+
+/// Applies changes to a tree without the index, by asking every node for its identifier.
+///
+/// It serves the parts of a node that a merge keeps, and models whose `map` and `forEach` visit
+/// their children in different orders.
+struct IdentifierUpdate {
+    private let changes: PostedChanges
+
+    init(_ changes: PostedChanges) { self.changes = changes }
+
+    func apply(to model: any ConsistencyManagerModel) -> TreeChange {
+        var result = TreeChange()
+        let part = update(model, above: [], isRoot: true, &result)
+        result.model = part.model
+        result.updates = part.updates
+        return result
+    }
+
+    /// Updates the nodes below `model`, but not the model itself. `above` contains the hashes of
+    /// the identifiers on the path to the model.
+    func applyBelow(
+        _ model: any ConsistencyManagerModel, above: Set<UInt64>, _ result: inout TreeChange
+    ) -> TreeChange.Part {
+        mapChildren(of: model, above: above, isRoot: false, &result)
+    }
+
+    private func update(
+        _ model: any ConsistencyManagerModel, above: Set<UInt64>, isRoot: Bool,
+        _ result: inout TreeChange
+    ) -> TreeChange.Part {
+        guard let text = model.modelIdentifier, !above.contains(NodeIdentifier(text).bytesHash),
+            let outcome = changes.outcome(for: model)
+        else { return mapChildren(of: model, above: above, isRoot: isRoot, &result) }
+        switch outcome {
+        case .deleted:
+            return TreeChange.Part(model: nil, updates: ModelUpdates(deletedModelIds: [text]))
+        case .unchanged(isWhole: true): return TreeChange.Part(model: model)
+        case .unchanged(isWhole: false):
+            return mapChildren(of: model, above: above, isRoot: isRoot, &result)
+        case .replaced(let merged, let isWhole):
+            result.replacements.append((model, merged))
+            var part =
+                isWhole
+                ? TreeChange.Part(model: merged)
+                : mapChildren(of: merged, above: above, isRoot: false, &result)
+            part.updates.changedModelIds.insert(text)
+            part.updates.changedModelIds.formUnion(changed(below: model))
+            return part
+        }
+    }
+
+    private func mapChildren(
+        of model: any ConsistencyManagerModel, above: Set<UInt64>, isRoot: Bool,
+        _ result: inout TreeChange
+    ) -> TreeChange.Part {
+        var above = above
+        let text = model.modelIdentifier
+        if let text { above.insert(NodeIdentifier(text).bytesHash) }
+        guard isChanged(below: model, above: above) else { return TreeChange.Part(model: model) }
+        var updates = ModelUpdates()
+        var ordinal = -1
+        let mapped = model.map { child in
+            ordinal += 1
+            let part = update(child, above: above, isRoot: false, &result)
+            updates.formUnion(part.updates)
+            if isRoot, part.model == nil || !part.updates.isEmpty {
+                result.childUpdates[ordinal] = .init(
+                    updates: part.updates, isDeleted: part.model == nil)
+            }
+            return part.model
+        }
+        if let mapped, type(of: mapped) != type(of: model) {
+            result.hasWrongMapClass = true
+            return TreeChange.Part(model: model)
+        }
+        guard mapped == nil || !updates.isEmpty else { return TreeChange.Part(model: model) }
+        var part = TreeChange.Part(model: mapped, updates: updates)
+        if let text {
+            if mapped == nil {
+                part.updates.deletedModelIds.insert(text)
+                result.cascaded.append(model)
+            } else {
+                part.updates.changedModelIds.insert(text)
+            }
+        }
+        return part
+    }
+
+    /// Returns whether a node below `model` changes: otherwise `map` need not be called.
+    private func isChanged(below model: any ConsistencyManagerModel, above: Set<UInt64>) -> Bool {
+        var isChanged = false
+        model.forEach { child in
+            guard !isChanged else { return }
+            var above = above
+            if let text = child.modelIdentifier {
+                let hash = NodeIdentifier(text).bytesHash
+                if !above.contains(hash) {
+                    switch changes.outcome(for: child) {
+                    case .deleted, .replaced: return isChanged = true
+                    case .unchanged(isWhole: true): return
+                    case .unchanged(isWhole: false), nil: break
+                    }
+                }
+                above.insert(hash)
+            }
+            isChanged = self.isChanged(below: child, above: above)
+        }
+        return isChanged
+    }
+
+    private func changed(below model: any ConsistencyManagerModel) -> Set<String> {
+        var changed: Set<String> = []
+        model.forEach { child in
+            if let text = child.modelIdentifier, case .replaced? = changes.outcome(for: child) {
+                changed.insert(text)
+            }
+            changed.formUnion(self.changed(below: child))
+        }
+        return changed
+    }
+}

@@ -1,0 +1,175 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A file descriptor that is closed when the value goes out of scope.
+struct OpenFile: ~Copyable, Sendable {
+    let descriptor: Int32
+
+    /// Opens `name` in `directory`. Does not follow a symbolic link; programs that this process
+    /// starts do not inherit the descriptor.
+    init(_ name: String, in directory: Int32, flags: Int32, _ operation: LMDBError.Operation)
+        throws(LMDBError)
+    {
+        descriptor = unsafe openat(directory, name, flags | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
+        guard descriptor >= 0 else { throw .system(operation) }
+    }
+
+    /// Opens a directory. Follows a symbolic link to it.
+    init(directory path: String, _ operation: LMDBError.Operation) throws(LMDBError) {
+        descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .system(operation) }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    func status(_ operation: LMDBError.Operation) throws(LMDBError) -> FileStatus {
+        guard let status = FileStatus(descriptor: descriptor) else { throw .system(operation) }
+        return status
+    }
+
+    /// Returns the status of `name` in this directory, or `nil` if there is nothing by that name.
+    /// Reports a symbolic link as such.
+    func status(of name: String, _ operation: LMDBError.Operation) throws(LMDBError) -> FileStatus?
+    {
+        var result = stat()
+        if unsafe fstatat(descriptor, name, &result, AT_SYMLINK_NOFOLLOW) == 0 {
+            return FileStatus(result)
+        }
+        guard errno == ENOENT else { throw .system(operation) }
+        return nil
+    }
+
+    /// Fills `bytes` from the file. Returns `false` if the file ends before.
+    func fill(_ bytes: inout [UInt8], at offset: Int, _ operation: LMDBError.Operation)
+        throws(LMDBError) -> Bool
+    {
+        var done = 0
+        while done < bytes.count {
+            let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+                // The buffer has an address, because it has bytes left.
+                unsafe pread(
+                    descriptor, buffer.baseAddress! + done, buffer.count - done,
+                    off_t(offset + done))
+            }
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw .system(operation) }
+            guard count > 0 else { return false }
+            done += count
+        }
+        return true
+    }
+
+    /// Makes the file at least `size` bytes long by writing zeros. A mapped file must not be
+    /// sparse: on a full disk the first access to a hole kills the process.
+    func extend(from current: Int, to size: Int, _ operation: LMDBError.Operation) throws(LMDBError)
+    {
+        let zeros = [UInt8](repeating: 0, count: max(0, size - current))
+        var done = 0
+        while done < zeros.count {
+            let count = unsafe zeros.withUnsafeBytes { bytes in
+                // The buffer has an address, because it has bytes left.
+                unsafe pwrite(
+                    descriptor, bytes.baseAddress! + done, bytes.count - done, off_t(current + done)
+                )
+            }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else {
+                throw count == 0 ? LMDBError(.diskFull, operation) : .system(operation)
+            }
+            done += count
+        }
+    }
+}
+
+/// Identifies a file or directory, by whatever path it was reached. The number stays unique as long
+/// as some process holds the file open.
+struct FileIdentity: Sendable, Hashable {
+    let device: UInt64
+    let inode: UInt64
+}
+
+/// The parts of `stat` that this module uses.
+struct FileStatus: Sendable {
+    let identity: FileIdentity
+    let size: Int
+    /// Whether this is a regular file with one name. Links, devices, directories and files with a
+    /// second path are none.
+    let isPlainFile: Bool
+    /// When the content was last modified, in nanoseconds.
+    let modified: UInt64
+    /// When the content or the attributes were last changed, in nanoseconds.
+    let changed: UInt64
+
+    init(_ status: stat) {
+        identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        size = Int(status.st_size)
+        isPlainFile = status.st_mode & S_IFMT == S_IFREG && status.st_nlink == 1
+        #if canImport(Glibc)
+        modified = Self.nanoseconds(status.st_mtim)
+        changed = Self.nanoseconds(status.st_ctim)
+        #else
+        modified = Self.nanoseconds(status.st_mtimespec)
+        changed = Self.nanoseconds(status.st_ctimespec)
+        #endif
+    }
+
+    /// Returns `nil`, and leaves the reason in `errno`, when the system refuses.
+    init?(descriptor: Int32) {
+        var result = stat()
+        guard unsafe fstat(descriptor, &result) == 0 else { return nil }
+        self.init(result)
+    }
+
+    private static func nanoseconds(_ time: timespec) -> UInt64 {
+        UInt64(truncatingIfNeeded: time.tv_sec) &* 1_000_000_000
+            &+ UInt64(truncatingIfNeeded: time.tv_nsec)
+    }
+}
+
+/// Advisory locks on whole files. A lock belongs to the open file, so it excludes other threads of
+/// this process, too.
+enum FileLock {
+    /// Waits for the lock; throws `.busy` if it is not free within `deadline`.
+    static func acquire(
+        _ file: borrowing OpenFile, deadline: Duration?, _ operation: LMDBError.Operation
+    ) throws(LMDBError) {
+        let clock = ContinuousClock()
+        let end = deadline.map { clock.now + $0 }
+        // `flock` has no time limit, so a lock with a deadline is tried every millisecond.
+        let flags = LOCK_EX | (end == nil ? 0 : LOCK_NB)
+        while flock(file.descriptor, flags) != 0 {
+            let reason = errno
+            if reason == EINTR { continue }
+            guard reason == EWOULDBLOCK, let end else { throw .system(operation) }
+            guard clock.now < end else { throw LMDBError(.busy, operation) }
+            CallingThread.sleep(nanoseconds: 1_000_000)
+        }
+    }
+
+    static func release(_ file: borrowing OpenFile) {
+        _ = flock(file.descriptor, LOCK_UN)
+    }
+}
+
+/// The thread that calls.
+enum CallingThread {
+    /// The number by which the system knows the thread. The number is unique among living threads.
+    static var identifier: UInt {
+        #if canImport(Glibc)
+        UInt(pthread_self())
+        #else
+        unsafe UInt(bitPattern: pthread_self())
+        #endif
+    }
+
+    /// Sleeps for less than a second. A signal can end the sleep early.
+    static func sleep(nanoseconds: Int) {
+        var rest = timespec(tv_sec: 0, tv_nsec: nanoseconds)
+        unsafe nanosleep(&rest, nil)
+    }
+}

@@ -1,0 +1,229 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Bytes of a file that may be damaged. A load beyond the end throws.
+struct PageBytes {
+    var bytes: [UInt8]
+
+    init(count: Int) {
+        bytes = [UInt8](repeating: 0, count: count)
+    }
+
+    var count: Int { bytes.count }
+
+    /// Reads `count` bytes from the file. A sector that cannot be read counts as damage: LMDB would
+    /// die on it.
+    mutating func fill(from file: borrowing OpenFile, at offset: Int) throws(LMDBError) {
+        do {
+            guard try file.fill(&bytes, at: offset, .prepareFiles) else { throw LMDBError.damage }
+        } catch {
+            throw LMDBError.damage
+        }
+    }
+
+    @inline(__always)
+    func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: T.Type)
+        throws(LMDBError) -> T
+    {
+        guard offset >= 0, offset <= bytes.count - MemoryLayout<T>.size else {
+            throw LMDBError.damage
+        }
+        return unsafe bytes.withUnsafeBytes {
+            unsafe $0.loadUnaligned(fromByteOffset: offset, as: type)
+        }
+    }
+
+    /// Compares two keys in LMDB's order: by bytes, a prefix first. Returns a number below 0, 0, or
+    /// a number above 0.
+    @inline(__always)
+    static func compare(
+        _ a: PageBytes, _ aRange: Range<Int>, _ b: PageBytes, _ bRange: Range<Int>
+    ) throws(LMDBError) -> Int {
+        guard a.contains(aRange), b.contains(bRange) else { throw LMDBError.damage }
+        let order = unsafe a.bytes.withUnsafeBytes { first in
+            unsafe b.bytes.withUnsafeBytes { second in
+                unsafe memcmp(
+                    // Neither is empty, because both contain a range.
+                    first.baseAddress! + aRange.lowerBound,
+                    second.baseAddress! + bRange.lowerBound,  // Not empty either.
+                    min(aRange.count, bRange.count))
+            }
+        }
+        return order == 0 ? aRange.count - bRange.count : Int(order)
+    }
+
+    private func contains(_ range: Range<Int>) -> Bool {
+        !bytes.isEmpty && range.lowerBound >= 0 && range.upperBound <= bytes.count
+    }
+
+    /// Copies a part of `other` to the beginning.
+    mutating func copy(_ range: Range<Int>, of other: PageBytes) throws(LMDBError) {
+        guard other.contains(range), range.count <= bytes.count else { throw LMDBError.damage }
+        bytes.replaceSubrange(0..<range.count, with: other.bytes[range])
+    }
+}
+
+/// One of the two meta pages of `data.mdb`.
+///
+/// LMDB trusts them: a page size of 0 makes it divide by zero, a root outside of the file kills the
+/// process. This type detects a damaged meta page and a file that was cut off before its roots.
+/// `StructureCheck` walks through the trees.
+///
+/// ```
+///   page 0, page 1      page header 16, of it: flags at 10
+///   16 magic 4   20 version 4   24 address 8   32 map size 8
+///   40 free list 48   88 directory of keyspaces 48, each a `TreeRecord`; page size at 40
+///   136 last page 8   144 transaction 8
+/// ```
+struct DataFileHead {
+    private static let length = 152
+    private static let magic: UInt32 = 0xBEEF_C0DE
+    private static let version: UInt32 = 1
+    private static let metaFlag: UInt16 = 0x08
+
+    let pageSize: UInt64
+    let mapSize: UInt64
+    let freeList: TreeRecord
+    let directory: TreeRecord
+    let lastPage: UInt64
+    let transaction: UInt64
+
+    /// Returns the meta page of the last commit, or `nil` if the file is empty. Throws if LMDB
+    /// could not use the meta pages.
+    static func latest(_ file: borrowing OpenFile) throws(LMDBError) -> DataFileHead? {
+        // A process that has the file open may be writing a meta page at this moment.
+        for _ in 0..<8 {
+            do { return try readLatest(file) } catch { continue }
+        }
+        return try readLatest(file)
+    }
+
+    private static func readLatest(_ file: borrowing OpenFile) throws(LMDBError) -> DataFileHead? {
+        let size = try file.status(.prepareFiles).size
+        guard size > 0 else { return nil }
+        let first = try DataFileHead(file, at: 0)
+        guard first.pageSize.nonzeroBitCount == 1, (256...65_536).contains(first.pageSize) else {
+            throw LMDBError(.invalidFile, .prepareFiles)
+        }
+        let second = try DataFileHead(file, at: Int(first.pageSize))
+        let isSecond = second.transaction > first.transaction
+        let latest = isSecond ? second : first
+        // Readers use the meta page that the last bit of the transaction's number names.
+        guard second.pageSize == first.pageSize, latest.transaction % 2 == (isSecond ? 1 : 0),
+            latest.isSound(fileSize: UInt64(size))
+        else { throw LMDBError(.corrupted, .prepareFiles) }
+        return latest
+    }
+
+    private init(_ file: borrowing OpenFile, at offset: Int) throws(LMDBError) {
+        var bytes = PageBytes(count: Self.length)
+        guard try file.fill(&bytes.bytes, at: offset, .prepareFiles) else {
+            throw LMDBError(.invalidFile, .prepareFiles)
+        }
+        guard try bytes.load(10, as: UInt16.self) & Self.metaFlag != 0,
+            try bytes.load(16, as: UInt32.self) == Self.magic
+        else { throw LMDBError(.invalidFile, .prepareFiles) }
+        guard try bytes.load(20, as: UInt32.self) == Self.version else {
+            throw LMDBError(.versionMismatch, .prepareFiles)
+        }
+        pageSize = UInt64(try bytes.load(40, as: UInt32.self))
+        mapSize = try bytes.load(32, as: UInt64.self)
+        freeList = try TreeRecord(bytes, at: 40)
+        directory = try TreeRecord(bytes, at: 88)
+        lastPage = try bytes.load(136, as: UInt64.self)
+        transaction = try bytes.load(144, as: UInt64.self)
+    }
+
+    private func isSound(fileSize: UInt64) -> Bool {
+        // LMDB may never have written the pages at the end, so an intact file can be shorter than
+        // its last page.
+        let pages = fileSize / pageSize
+        let areRootsSound = [freeList, directory].allSatisfy { tree in
+            tree.isEmpty
+                ? tree.depth == 0
+                : tree.root >= 2 && tree.root < pages && tree.root <= lastPage && tree.depth >= 1
+                    && tree.depth <= TreeRecord.maximumDepth
+        }
+        return areRootsSound && lastPage >= 1 && lastPage <= mapSize / pageSize
+            && transaction < UInt64.max / 2
+    }
+}
+
+/// The description of a tree. Meta pages have one for the free list and one for the directory of
+/// keyspaces; a leaf of the directory has one for each keyspace.
+///
+/// ```
+///   0 page size 4 (in the first record of a meta page)   4 flags 2   6 depth 2
+///   8 branch pages 8   16 leaf pages 8   24 overflow pages 8   32 entries 8   40 root 8
+/// ```
+struct TreeRecord {
+    static let size = 48
+    static let maximumDepth: UInt16 = 32
+    private static let noPage = UInt64.max
+
+    struct Size: Equatable {
+        var branchPages: UInt64 = 0
+        var leafPages: UInt64 = 0
+        var overflowPages: UInt64 = 0
+        var entries: UInt64 = 0
+    }
+
+    let flags: UInt16
+    let depth: UInt16
+    let root: UInt64
+    let size: Size
+
+    init(_ bytes: PageBytes, at offset: Int) throws(LMDBError) {
+        guard offset >= 0, offset <= bytes.count - Self.size else { throw LMDBError.damage }
+        flags = try bytes.load(offset + 4, as: UInt16.self)
+        depth = try bytes.load(offset + 6, as: UInt16.self)
+        size = Size(
+            branchPages: try bytes.load(offset + 8, as: UInt64.self),
+            leafPages: try bytes.load(offset + 16, as: UInt64.self),
+            overflowPages: try bytes.load(offset + 24, as: UInt64.self),
+            entries: try bytes.load(offset + 32, as: UInt64.self))
+        root = try bytes.load(offset + 40, as: UInt64.self)
+    }
+
+    var isEmpty: Bool { root == Self.noPage }
+}
+
+/// An entry of a branch or leaf page.
+///
+/// ```
+///   leaf     0 data size, low 2   2 data size, high 2   4 flags 2       6 key size 2   8 key, data
+///   branch   0 child, low 2       2 child, middle 2     4 child, high 2 6 key size 2   8 key
+/// ```
+struct PageNode {
+    static let headerSize = 8
+    /// The flag of a value on overflow pages.
+    static let isBig: UInt16 = 1
+    /// The flag of a keyspace in the directory.
+    static let isTree: UInt16 = 2
+
+    let offset: Int
+    let key: Range<Int>
+    /// The flags of a node in a leaf.
+    let flags: UInt16
+    private let low: UInt32
+
+    @inline(__always)
+    init(_ page: PageBytes, at offset: Int) throws(LMDBError) {
+        // The load proves that the header lies inside the page, so the sums cannot overflow.
+        let word = try page.load(offset, as: UInt64.self)
+        let keySize = Int(word >> 48)
+        self.offset = offset
+        key = offset + Self.headerSize..<offset + Self.headerSize + keySize
+        guard key.upperBound <= page.count else { throw LMDBError.damage }
+        low = UInt32(truncatingIfNeeded: word)
+        flags = UInt16(truncatingIfNeeded: word >> 32)
+    }
+
+    /// The size of the data of a node in a leaf, on whatever page the data is.
+    var dataSize: Int { Int(low) }
+    /// The page that a node in a branch refers to.
+    var child: UInt64 { UInt64(low) | UInt64(flags) << 32 }
+}

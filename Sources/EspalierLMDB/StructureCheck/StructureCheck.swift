@@ -1,0 +1,355 @@
+/// Walks through all trees of a `data.mdb` before LMDB opens it.
+///
+/// LMDB trusts the file and dies of a damaged one: a page beyond the end is SIGBUS, a page of the
+/// wrong kind SIGABRT. It overwrites a page that is in use and also on the free list. The check
+/// accepts a file if each page occurs exactly once, in a tree or on the free list, if the nodes of
+/// a page lie side by side, and if the keys are in order. It does not detect damage inside of
+/// values: the checksums of records do.
+///
+/// The check trusts nothing that it reads. Loads are checked against the end of the page. The walk
+/// has a stack of bounded depth and stops at a page that it has met before, so it terminates. Pages
+/// are read, not mapped: a file that shrinks or a sector that fails is an error and no signal.
+///
+/// A prototype was measured with 6,600 damaged files of 11 kinds: LMDB had no crash and no error in
+/// the files that the check accepted. Cost: 0.2 to 0.6 ms for each MiB from the page cache, the
+/// most for small values.
+struct StructureCheck: ~Copyable {
+    private static let headerSize = 16
+    private static let pageSizes = 4_096...32_768
+    private static let branchFlags: UInt16 = 1
+    private static let leafFlags: UInt16 = 2
+    private static let overflowFlags: UInt16 = 4
+    private static let freeListFlags: UInt16 = 0x08
+
+    // immutable
+    private let file: OpenFile
+    private let pageSize: Int
+    private let lastPage: UInt64
+    private let lastTransaction: UInt64
+    /// The number of whole pages in the file. LMDB may never have written the last pages.
+    private let pagesInFile: UInt64
+
+    private var met: PageSet
+    /// The sizes of the nodes of the current page, by half of their offset.
+    private var nodeSizes: [UInt16]
+    private var keyspaces: [TreeRecord] = []
+
+    /// Throws `.corrupted` if LMDB could die of the file. No process may change the file meanwhile.
+    static func check(_ file: consuming OpenFile, _ head: DataFileHead) throws(LMDBError) {
+        let size = try file.status(.prepareFiles).size
+        guard let pageSize = Int(exactly: head.pageSize), pageSizes.contains(pageSize) else {
+            throw LMDBError.damage
+        }
+        // Pages beyond the end are on the free list, which takes eight bytes of the file for each.
+        guard head.lastPage <= UInt64(size / pageSize + size / 8) else { throw LMDBError.damage }
+        var check = StructureCheck(file, fileSize: size, pageSize: pageSize, head)
+        try check.run(head)
+    }
+
+    private init(_ file: consuming OpenFile, fileSize: Int, pageSize: Int, _ head: DataFileHead) {
+        self.file = file
+        self.pageSize = pageSize
+        lastPage = head.lastPage
+        lastTransaction = head.transaction
+        pagesInFile = UInt64(fileSize / pageSize)
+        met = PageSet(limit: lastPage + 1)
+        nodeSizes = Array(repeating: 0, count: pageSize / 2)
+    }
+
+    private mutating func run(_ head: DataFileHead) throws(LMDBError) {
+        for page in 0..<UInt64(2) { try met.insert(page) }
+        guard head.freeList.flags == Self.freeListFlags, head.directory.flags == 0 else {
+            throw LMDBError.damage
+        }
+        try walk(head.freeList, .freeList)
+        try walk(head.directory, .directory)
+        for keyspace in keyspaces {
+            guard keyspace.flags == 0 else { throw LMDBError.damage }
+            try walk(keyspace, .keyspace)
+        }
+        // LMDB would never use a page that is neither in a tree nor on the free list.
+        guard met.count == lastPage + 1 else { throw LMDBError.damage }
+    }
+
+    // MARK: Trees
+
+    private mutating func walk(_ tree: TreeRecord, _ kind: TreeWalk.Kind) throws(LMDBError) {
+        guard !tree.isEmpty else {
+            guard tree.depth == 0, tree.size == TreeRecord.Size() else { throw LMDBError.damage }
+            return
+        }
+        guard tree.depth >= 1, tree.depth <= TreeRecord.maximumDepth else {
+            throw LMDBError.damage
+        }
+        var walk = TreeWalk(kind, depth: Int(tree.depth), pageSize: pageSize)
+        var level = 0
+        try enter(tree.root, level, &walk)
+        while level >= 0 {
+            if level == walk.depth - 1 {
+                try readLeaf(&walk)
+                level -= 1
+            } else if walk.steps[level].next == walk.steps[level].count {
+                level -= 1
+            } else {
+                let child = try nextChild(level, &walk)
+                level += 1
+                try enter(child, level, &walk)
+            }
+        }
+        guard walk.met == tree.size else { throw LMDBError.damage }
+    }
+
+    /// Reads a page and checks its header and the layout of its nodes.
+    private mutating func enter(_ number: UInt64, _ level: Int, _ walk: inout TreeWalk)
+        throws(LMDBError)
+    {
+        guard number >= 2, number < pagesInFile else { throw LMDBError.damage }
+        try met.insert(number)
+        try walk.pages[level].fill(from: file, at: Int(number) * pageSize)
+        let isLeaf = level == walk.depth - 1
+        let flags = try walk.pages[level].load(10, as: UInt16.self)
+        guard try walk.pages[level].load(0, as: UInt64.self) == number,
+            flags == (isLeaf ? Self.leafFlags : Self.branchFlags)
+        else { throw LMDBError.damage }
+        let count = try countNodes(of: walk.pages[level], isLeaf: isLeaf)
+        // LMDB aborts on a branch with a single child, but creates such branches in the free list.
+        guard count >= (isLeaf || walk.kind == .freeList ? 1 : 2) else { throw LMDBError.damage }
+        walk.steps[level] = TreeWalk.Step(next: 0, count: count)
+        if isLeaf { walk.met.leafPages += 1 } else { walk.met.branchPages += 1 }
+    }
+
+    private func nextChild(_ level: Int, _ walk: inout TreeWalk) throws(LMDBError) -> UInt64 {
+        let index = walk.steps[level].next
+        walk.steps[level].next += 1
+        let node = try node(index, of: walk.pages[level])
+        // LMDB never reads the first key of a branch, so it may have any content.
+        if index > 0 {
+            try requireOrder(node.key, of: walk.pages[level], isSeparator: true, walk)
+            try keep(node.key, of: walk.pages[level], isSeparator: true, &walk)
+        }
+        return node.child
+    }
+
+    private mutating func readLeaf(_ walk: inout TreeWalk) throws(LMDBError) {
+        let level = walk.depth - 1
+        var previous: Range<Int>?
+        for index in 0..<walk.steps[level].count {
+            let node = try node(index, of: walk.pages[level])
+            guard (1...Environment.maximumKeySize).contains(node.key.count) else {
+                throw LMDBError.damage
+            }
+            if let previous {
+                guard
+                    try isOrdered(
+                        walk.pages[level], previous, walk.pages[level], node.key, walk.kind)
+                else {
+                    throw LMDBError.damage
+                }
+            } else {
+                try requireOrder(node.key, of: walk.pages[level], isSeparator: false, walk)
+            }
+            try readEntry(node, of: walk.pages[level], &walk)
+            previous = node.key
+        }
+        walk.met.entries += UInt64(walk.steps[level].count)
+        if let previous { try keep(previous, of: walk.pages[level], isSeparator: false, &walk) }
+    }
+
+    // MARK: Order
+
+    /// Checks a key against the last key of another page.
+    private func requireOrder(
+        _ key: Range<Int>, of page: PageBytes, isSeparator: Bool, _ walk: borrowing TreeWalk
+    ) throws(LMDBError) {
+        guard let size = walk.lastKeySize else { return }
+        let mayEqual = walk.lastWasSeparator && !isSeparator
+        guard try isOrdered(walk.lastKey, 0..<size, page, key, walk.kind, mayEqual: mayEqual) else {
+            throw LMDBError.damage
+        }
+    }
+
+    private func keep(
+        _ key: Range<Int>, of page: PageBytes, isSeparator: Bool, _ walk: inout TreeWalk
+    ) throws(LMDBError) {
+        try walk.lastKey.copy(key, of: page)
+        walk.lastKeySize = key.count
+        walk.lastWasSeparator = isSeparator
+    }
+
+    @inline(__always)
+    private func isOrdered(
+        _ a: PageBytes, _ aKey: Range<Int>, _ b: PageBytes, _ bKey: Range<Int>,
+        _ kind: TreeWalk.Kind,
+        mayEqual: Bool = false
+    ) throws(LMDBError) -> Bool {
+        guard kind == .freeList else {
+            let order = try PageBytes.compare(a, aKey, b, bKey)
+            return mayEqual ? order <= 0 : order < 0
+        }
+        guard aKey.count == 8, bKey.count == 8 else { throw LMDBError.damage }
+        let (first, second) = (
+            try a.load(aKey.lowerBound, as: UInt64.self),
+            try b.load(bKey.lowerBound, as: UInt64.self)
+        )
+        return mayEqual ? first <= second : first < second
+    }
+
+    // MARK: Nodes
+
+    /// The largest size of a node: two must fit a page, each with its pointer.
+    private var largestNode: Int { ((pageSize - Self.headerSize) / 2 & ~1) - 2 }
+
+    private func node(_ index: Int, of page: PageBytes) throws(LMDBError) -> PageNode {
+        let pointer = try page.load(Self.headerSize + index * 2, as: UInt16.self)
+        return try PageNode(page, at: Int(pointer))
+    }
+
+    /// Checks that the nodes lie side by side from the end of the free space to the end of the
+    /// page: LMDB relies on it when it moves bytes in a page. Returns the number of nodes.
+    private mutating func countNodes(of page: PageBytes, isLeaf: Bool) throws(LMDBError) -> Int {
+        let lower = Int(try page.load(12, as: UInt16.self))
+        let upper = Int(try page.load(14, as: UInt16.self))
+        guard lower >= Self.headerSize, lower % 2 == 0, lower <= upper, upper <= pageSize,
+            upper % 2 == 0
+        else {
+            throw LMDBError.damage
+        }
+        let count = (lower - Self.headerSize) / 2
+        for index in 0..<count {
+            let node = try node(index, of: page)
+            guard node.offset >= upper, node.offset % 2 == 0 else { throw LMDBError.damage }
+            var size = PageNode.headerSize + node.key.count
+            if isLeaf { size += node.flags & PageNode.isBig == 0 ? node.dataSize : 8 }
+            guard size <= largestNode else { throw LMDBError.damage }
+            nodeSizes[node.offset / 2] = UInt16(size + size % 2)
+        }
+        var (offset, found) = (upper, 0)
+        while offset < pageSize {
+            let size = Int(nodeSizes[offset / 2])
+            guard size > 0 else { throw LMDBError.damage }
+            nodeSizes[offset / 2] = 0
+            offset += size
+            found += 1
+        }
+        guard offset == pageSize, found == count else { throw LMDBError.damage }
+        return count
+    }
+
+    /// Checks the data of an entry as far as LMDB uses it.
+    private mutating func readEntry(_ node: PageNode, of page: PageBytes, _ walk: inout TreeWalk)
+        throws(LMDBError)
+    {
+        if walk.kind == .directory {
+            guard node.flags == PageNode.isTree, node.dataSize == TreeRecord.size else {
+                throw LMDBError.damage
+            }
+            keyspaces.append(try TreeRecord(page, at: node.key.upperBound))
+            return
+        }
+        guard node.flags == 0 || node.flags == PageNode.isBig else { throw LMDBError.damage }
+        let overflow = node.flags == 0 ? nil : try readOverflow(node, of: page)
+        if let overflow { walk.met.overflowPages += overflow.count }
+        guard walk.kind == .freeList else { return }
+        guard node.key.count == 8 else { throw LMDBError.damage }
+        let transaction = try page.load(node.key.lowerBound, as: UInt64.self)
+        guard transaction >= 1, transaction <= lastTransaction else { throw LMDBError.damage }
+        if let overflow {
+            // The pages are in the file, so the size is bounded by that of the file.
+            var list = PageBytes(count: node.dataSize)
+            try list.fill(from: file, at: Int(overflow.first) * pageSize + Self.headerSize)
+            try readFreePages(list, at: 0, size: node.dataSize)
+        } else {
+            try readFreePages(page, at: node.key.upperBound, size: node.dataSize)
+        }
+    }
+
+    /// Checks the adjacent pages that hold one value. There may be more of them than the value
+    /// needs, because LMDB keeps them when a shorter value replaces a longer one.
+    private mutating func readOverflow(
+        _ node: PageNode, of page: PageBytes
+    ) throws(LMDBError) -> (first: UInt64, count: UInt64) {
+        let first = try page.load(node.key.upperBound, as: UInt64.self)
+        guard first >= 2, first < pagesInFile else { throw LMDBError.damage }
+        var header = PageBytes(count: Self.headerSize)
+        try header.fill(from: file, at: Int(first) * pageSize)
+        let count = UInt64(try header.load(12, as: UInt32.self))
+        let needed = (Self.headerSize - 1 + node.dataSize) / pageSize + 1
+        guard try header.load(0, as: UInt64.self) == first,
+            try header.load(10, as: UInt16.self) == Self.overflowFlags,
+            count >= UInt64(needed), count <= pagesInFile - first
+        else { throw LMDBError.damage }
+        for number in first..<first + count { try met.insert(number) }
+        return (first, count)
+    }
+
+    /// Checks a list of free pages: a count and that many page numbers in descending order. LMDB
+    /// reserves space behind them.
+    private mutating func readFreePages(_ list: PageBytes, at offset: Int, size: Int)
+        throws(LMDBError)
+    {
+        guard size >= 8, size % 8 == 0 else { throw LMDBError.damage }
+        let count = try list.load(offset, as: UInt64.self)
+        guard count <= UInt64(size / 8 - 1) else { throw LMDBError.damage }
+        var previous = UInt64.max
+        for index in 0..<Int(count) {
+            let page = try list.load(offset + 8 + index * 8, as: UInt64.self)
+            // `insert` refuses pages 0 and 1, which are in the set, and pages beyond the last.
+            guard page < previous else { throw LMDBError.damage }
+            try met.insert(page)
+            previous = page
+        }
+    }
+}
+
+/// The pages that the check has met, in use or free. A second insertion of a page throws.
+private struct PageSet {
+    private var words: [UInt64]
+    private let limit: UInt64
+    private(set) var count: UInt64 = 0
+
+    /// Makes a set for the pages below `limit`.
+    init(limit: UInt64) {
+        self.limit = limit
+        words = [UInt64](repeating: 0, count: Int(limit / 64) + 1)
+    }
+
+    mutating func insert(_ page: UInt64) throws(LMDBError) {
+        guard page < limit else { throw LMDBError.damage }
+        let (word, bit) = (Int(page / 64), UInt64(1) << (page % 64))
+        guard words[word] & bit == 0 else { throw LMDBError.damage }
+        words[word] |= bit
+        count += 1
+    }
+}
+
+/// The position of the walk through one tree.
+private struct TreeWalk {
+    enum Kind {
+        case freeList, directory, keyspace
+    }
+
+    struct Step {
+        var next = 0
+        var count = 0
+    }
+
+    let kind: Kind
+    let depth: Int
+    /// The pages from the root to the current one.
+    var pages: [PageBytes]
+    /// For each of `pages`, the index of the next child and the number of children.
+    var steps: [Step]
+    var met = TreeRecord.Size()
+    /// The last key. An entry may equal the separator before it, but not the entry before it.
+    var lastKey: PageBytes
+    var lastKeySize: Int?
+    var lastWasSeparator = false
+
+    init(_ kind: Kind, depth: Int, pageSize: Int) {
+        self.kind = kind
+        self.depth = depth
+        pages = Array(repeating: PageBytes(count: pageSize), count: depth)
+        steps = Array(repeating: Step(), count: depth)
+        lastKey = PageBytes(count: 512)
+    }
+}

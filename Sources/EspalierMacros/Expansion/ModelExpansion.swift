@@ -1,0 +1,223 @@
+#if Macros
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// Generates the code of a declaration without problems.
+///
+/// This type decides which declarations there are, and writes their heads. ``PropertyBodies``
+/// writes the bodies for structs and classes, ``CaseBodies`` those for enums, and
+/// ``BuilderExpansion`` all that only types with a builder have.
+///
+/// The generated code names members as `self.name`, so that a member may have the name of a
+/// parameter of the generated functions. It names the types of this package with their modules,
+/// because the user's module may have types of the same names.
+struct ModelExpansion {
+    private let model: ModelDeclaration
+    private let bodies: any FunctionBodies
+    private let builder: BuilderExpansion?
+
+    init(_ model: ModelDeclaration) {
+        self.model = model
+        bodies = model.hasBuilder ? PropertyBodies(model) : CaseBodies(model)
+        builder = model.hasBuilder ? BuilderExpansion(model) : nil
+    }
+
+    /// The declarations that stand in the type itself.
+    var members: [DeclSyntax] {
+        let shared = [modelIdentifier, projectionIdentifier, map, forEach, equality, hash]
+        let own: [DeclSyntax?] =
+            switch model.kind {
+            case .structure:
+                [builder?.merge, builder?.storedValue, encode, builder?.type, builder?.copy]
+            case .finalClass:
+                [
+                    builder?.merge, builder?.storedValue, encode, builder?.memberwiseInitializer,
+                    decode, builder?.initializer, builder?.type, builder?.copy,
+                ]
+            case .enumeration: [encode, decode]
+            case .unsuitable: []
+            }
+        return model.kind == .unsuitable ? [] : (shared + own).compactMap(\.self)
+    }
+
+    /// Returns the extension with the conformances and with the initializers of a struct, which
+    /// would replace the memberwise initializer if they stood in the struct.
+    func extensions(of type: String, conformingTo protocols: [TypeSyntax]) throws
+        -> [ExtensionDeclSyntax]
+    {
+        let requested = Set(
+            protocols.compactMap {
+                $0.trimmedDescription.split(separator: ".").last.map(String.init)
+            })
+        let offered = [
+            ("NormalizedModel", "EspalierModels"), ("Model", "EspalierModels"),
+            ("ProjectedModel", "EspalierModels"), ("Hashable", "Swift"),
+        ]
+        let conformances = offered.filter { name, _ in
+            requested.contains(name) && (name != "ProjectedModel" || model.hasBuilder)
+        }.map { name, module in "\(module).\(name)" }
+        let initializers =
+            model.kind == .structure ? [decode, builder?.initializer].compactMap(\.self) : []
+        guard !conformances.isEmpty || !initializers.isEmpty else { return [] }
+        let clause = conformances.isEmpty ? "" : ": " + conformances.joined(separator: ", ")
+        let body = initializers.map(\.description).joined(separator: "\n\n")
+        return [
+            try ExtensionDeclSyntax(
+                "nonisolated extension \(raw: type)\(raw: clause) {\n\(raw: body)\n}")
+        ]
+    }
+
+    // MARK: Identifiers
+
+    private var modelIdentifier: DeclSyntax? {
+        guard !model.own.contains(.modelIdentifier) else { return nil }
+        return model.declaration("var modelIdentifier: Swift.String?", [identifierExpression])
+    }
+
+    /// The name of the type as a literal, which is faster than asking the runtime. Only the runtime
+    /// knows the name of a generic type with its arguments.
+    private var projectionIdentifier: DeclSyntax? {
+        guard !model.own.contains(.projectionIdentifier), !model.isGeneric else { return nil }
+        return model.declaration(
+            "var projectionIdentifier: Swift.String",
+            [Code.literal(model.name.filter { $0 != "`" })])
+    }
+
+    private var identifierExpression: String {
+        if let path = model.arguments.identifierPath {
+            // The overload for `String` would accept a `String!` and trap on nil.
+            if path.count == 1, let type = model.members.first(where: { $0.name == path[0] })?.type,
+                type.is(ImplicitlyUnwrappedOptionalTypeSyntax.self)
+            {
+                let unforced = type.unforced.trimmedDescription
+                return "\(Code.modelMembers).identifier(of: self.\(path[0]) as \(unforced))"
+            }
+            return "\(Code.modelMembers).identifier(of: self.\(path.joined(separator: ".")))"
+        }
+        guard model.own.contains(.identifier) else { return "nil" }
+        let identifier = "\(Code.modelMembers).identifier(of: self.id)"
+        if let type = model.arguments.type?.literalText {
+            return "\(Code.literal(type + ":")) + \(identifier)"
+        }
+        // `Page<Person>` and `Page<Message>` are two types, so the name is built at run time.
+        if model.isGeneric {
+            return "\(Code.modelMembers).typeName(of: Self.self) + \":\" + \(identifier)"
+        }
+        return "\(Code.literal(model.name.filter { $0 != "`" } + ":")) + \(identifier)"
+    }
+
+    // MARK: Children
+
+    private var map: DeclSyntax? {
+        guard !model.own.contains(.map) else { return nil }
+        let transform = "(any EspalierModels.Model) -> (any EspalierModels.Model)?"
+        return model.declaration(
+            "func map(_ transform: \(transform)) -> \(model.name)?", bodies.map)
+    }
+
+    private var forEach: DeclSyntax? {
+        guard !model.own.contains(.forEach) else { return nil }
+        let visit = "(any EspalierModels.Model) -> Swift.Void"
+        return model.declaration("func forEach(_ visit: \(visit))", bodies.forEach)
+    }
+
+    // MARK: Equality
+
+    /// `==` under another name: if the macro generated an operator that the type defines too, the
+    /// compiler would find both and use neither.
+    private var equality: DeclSyntax? {
+        let function = model.declaration(
+            "static func isSame(_ a: \(model.name), _ b: \(model.name)) -> Swift.Bool",
+            model.own.contains(.equality) ? ["return a == b"] : bodies.equality)
+        return "@_implements(Swift.Equatable, ==(_:_:))\n\(function)"
+    }
+
+    /// Hashes nothing if the type defines `==`, because the macro does not know which properties
+    /// that compares. It may not even compare the identifier.
+    private var hash: DeclSyntax? {
+        guard !model.own.contains(.hash) else { return nil }
+        return model.declaration(
+            "func hash(into hasher: inout Swift.Hasher)",
+            model.own.contains(.equality) ? [] : bodies.hash)
+    }
+
+    // MARK: Records
+
+    private var encode: DeclSyntax? {
+        guard !model.own.contains(.encode) else { return nil }
+        return model.declaration(
+            "func encode(to encoder: inout EspalierRecords.RecordEncoder) throws", bodies.encode)
+    }
+
+    private var decode: DeclSyntax? {
+        guard !model.own.contains(.decode) else { return nil }
+        return model.declaration(
+            "init(from decoder: inout EspalierRecords.RecordDecoder) throws", bodies.decode)
+    }
+}
+
+/// The bodies of the functions that every kind of model has, as lists of statements.
+protocol FunctionBodies {
+    var map: [String] { get }
+    var forEach: [String] { get }
+    var equality: [String] { get }
+    var hash: [String] { get }
+    var encode: [String] { get }
+    var decode: [String] { get }
+}
+
+extension ModelDeclaration {
+    /// Returns a declaration with the access level of the model, unless `access` is given.
+    func declaration(_ signature: String, access: AccessLevel? = nil, _ lines: [String])
+        -> DeclSyntax
+    {
+        "\(raw: Code.block((access ?? self.access).modifier + "nonisolated " + signature, lines))"
+    }
+
+    /// Returns a call of `ModelMembers.map`.
+    ///
+    /// The syntax does not tell what a constraint means, since `Model` may be a protocol of the
+    /// user's module. Where a generic parameter may be involved, the value is examined at run time
+    /// if the compiler does not know it for a model.
+    func mapCall(_ value: String) -> String {
+        let function = mayUseGenericParameters ? "mapDynamically" : "map"
+        return "\(Code.modelMembers).\(function)(\(value), transform)"
+    }
+
+    /// Returns a call of `ModelMembers.forEach`.
+    func forEachCall(_ value: String) -> String {
+        let function = mayUseGenericParameters ? "forEachDynamically" : "forEach"
+        return "\(Code.modelMembers).\(function)(\(value), visit)"
+    }
+}
+
+/// Pieces of generated code.
+enum Code {
+    static let modelMembers = "EspalierModels.ModelMembers"
+
+    static func block(_ head: String, _ lines: [String]) -> String {
+        "\(head) {\n\(lines.map(indented).joined(separator: "\n"))\n}"
+    }
+
+    static func indented(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { $0.isEmpty ? "" : "    " + $0 }.joined(separator: "\n")
+    }
+
+    /// Returns a string literal of any text.
+    static func literal(_ text: String) -> String {
+        StringLiteralExprSyntax(content: text).description
+    }
+
+    /// Returns a statement that returns false if two values differ.
+    static func returnIfUnequal(_ a: String, _ b: String, isScalar: Bool) -> String {
+        let condition = isScalar ? "\(a) == \(b)" : "\(modelMembers).areEqual(\(a), \(b))"
+        return "guard \(condition) else {\n    return false\n}"
+    }
+
+    static func hash(_ value: String, isScalar: Bool) -> String {
+        isScalar
+            ? "hasher.combine(\(value))" : "\(modelMembers).hash(\(value), into: &hasher)"
+    }
+}
+#endif

@@ -1,2 +1,0 @@
-@_exported public import EspalierModels
-@_exported public import EspalierRecords

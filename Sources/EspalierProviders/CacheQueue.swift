@@ -1,0 +1,179 @@
+import EspalierConsistency
+import EspalierModels
+import Synchronization
+
+/// Calls the cache: one call after the other, in the order of submission, off the main actor.
+///
+/// A read does not delay the next call until its reply. A cache may reply late, twice or never: the
+/// caller of a read is called once, on the main actor.
+final class CacheQueue: Sendable {
+    private let cache: any CacheDelegate
+    private let queue = WorkQueue()
+    private let replies = PendingReplies()
+    private let deletions = RecentDeletions()
+    private let calls = Atomic<Int>(0)
+
+    /// Whether the cache accepts edits of collections. Such a cache also stores nodes apart, so
+    /// that a deletion has its consequences in the cache without further calls.
+    let acceptsEdits: Bool
+
+    init(_ cache: any CacheDelegate) {
+        self.cache = cache
+        acceptsEdits = cache is any CollectionCacheDelegate
+    }
+
+    // MARK: Models
+
+    func save(_ model: any SimpleModel, forKey key: String, context: (any Sendable)?) {
+        let time = ChangeTime()
+        submit { [cache, deletions] in
+            cache.setModel(model, forKey: key, context: context)
+            await deletions.recordSave(of: key, time)
+        }
+    }
+
+    func delete(
+        _ model: any SimpleModel, forKey key: String?, context: (any Sendable)?, time: ChangeTime
+    ) {
+        submit { [cache, deletions, acceptsEdits] in
+            cache.deleteModel(model, forKey: key, context: context)
+            if !acceptsEdits, key != nil { await deletions.begin(time) }
+        }
+    }
+
+    /// Deletes the models that required the model deleted at `time`, except those that were saved
+    /// since.
+    func deleteCascaded(
+        _ models: [any ConsistencyManagerModel], context: (any Sendable)?, time: ChangeTime
+    ) {
+        submit { [cache, deletions] in
+            var deleted: Set<String> = []
+            for case let model as any SimpleModel in models {
+                guard let key = model.modelIdentifier, deleted.insert(key).inserted,
+                    await !deletions.isSaved(key, after: time)
+                else { continue }
+                cache.deleteModel(model, forKey: key, context: context)
+            }
+            await deletions.end(time)
+        }
+    }
+
+    // MARK: Collections
+
+    func save<T: SimpleModel>(collection: [T], forKey key: String, context: (any Sendable)?) {
+        submit { [cache] in cache.setCollection(collection, forKey: key, context: context) }
+    }
+
+    /// Saves a collection from which the deletion at `time` has removed elements, if that deletion
+    /// reached the cache.
+    ///
+    /// - Parameter fetch: The time at which the collection was requested, if this deletion is the
+    ///   first since. The earlier deletions since then count too.
+    func save<T: SimpleModel>(
+        _ collection: [T], forKey key: String, afterDeletionAt time: ChangeTime,
+        since fetch: ChangeTime?, context: (any Sendable)?
+    ) {
+        submit { [cache, deletions] in
+            guard await deletions.hasReachedCache(time, since: fetch) else { return }
+            cache.setCollection(collection, forKey: key, context: context)
+        }
+    }
+
+    /// Sends an edit to a cache that accepts edits.
+    func edit(
+        _ edit: CollectionEdit<any SimpleModel>, forKey key: String,
+        expecting neighbours: CollectionNeighbours, context: (any Sendable)?,
+        completion: @escaping @MainActor @Sendable (CollectionEditOutcome) -> Void
+    ) {
+        let handler = ReplyHandler(completion)
+        submit { [cache, replies] in
+            guard let cache = cache as? any CollectionCacheDelegate else { return }
+            let reply = await replies.add(
+                default: .failed(DataProviderError.noAnswer), handler)
+            cache.editCollection(edit, forKey: key, expecting: neighbours, context: context) {
+                reply.fulfill($0)
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    /// Calls the cache by `request`, and `completion` with its first reply; with an error if the
+    /// cache never replies.
+    func fetch<Value: Sendable>(
+        _ request:
+            @escaping @Sendable (
+                any CacheDelegate, @escaping @Sendable (Value?, (any Error)?) -> Void
+            ) -> Void,
+        completion: @escaping @MainActor @Sendable (Value?, (any Error)?) -> Void
+    ) {
+        let handler = ReplyHandler<(Value?, (any Error)?)> { completion($0.0, $0.1) }
+        submit { [cache, replies] in
+            let reply = await replies.add(default: (nil, DataProviderError.noAnswer), handler)
+            request(cache) { reply.fulfill(($0, $1)) }
+        }
+    }
+
+    // MARK: Flushing
+
+    /// The number of calls so far. A flush compares it to find out whether the work that it waited
+    /// for has submitted more.
+    var callCount: Int { calls.load(ordering: .relaxed) }
+
+    /// Waits until the cache has been called for everything that was submitted before, and has
+    /// replied.
+    func flush() async {
+        await queue.flush()
+        await replies.flush()
+    }
+
+    /// Waits until a cache that can be flushed has written its changes.
+    func flushCache() async {
+        try? await (cache as? any CollectionCacheDelegate)?.flush()
+    }
+
+    private func submit(_ body: @escaping @Sendable () async -> Void) {
+        calls.add(1, ordering: .relaxed)
+        queue.submit(body)
+    }
+}
+
+/// The deletions that reached the cache, and the models that were saved since. A model that was
+/// saved after a deletion is not deleted along with it.
+private actor RecentDeletions {
+    /// The deletions whose cascade is not known yet.
+    private var open: [ChangeTime] = []
+    private var saved: [String: ChangeTime] = [:]
+    private var latest: [ChangeTime] = []
+    /// The number of completed deletions that are kept, for collections that were being fetched
+    /// meanwhile.
+    private static let limit = 64
+
+    func begin(_ time: ChangeTime) {
+        open.append(time)
+        latest.append(time)
+    }
+
+    /// Ends a deletion whose cascade is known. Collections are saved after it and before the next
+    /// deletion, so all earlier deletions are complete.
+    func end(_ time: ChangeTime) {
+        open.removeAll { $0 == time }
+        if open.isEmpty { saved = [:] }
+        let complete = latest.prefix { time.after($0) }.count
+        latest.removeFirst(max(0, min(complete, latest.count - Self.limit)))
+    }
+
+    func recordSave(of key: String, _ time: ChangeTime) {
+        if !open.isEmpty { saved[key] = time }
+    }
+
+    func isSaved(_ key: String, after time: ChangeTime) -> Bool { saved[key]?.after(time) ?? false }
+
+    /// Returns whether the deletion at `time` reached the cache, and not only the memory; or, if
+    /// `fetch` is given, another deletion between the fetch and `time`.
+    func hasReachedCache(_ time: ChangeTime, since fetch: ChangeTime?) -> Bool {
+        latest.contains { deletion in
+            deletion == time || fetch.map { deletion.after($0) && time.after(deletion) } ?? false
+        }
+    }
+}

@@ -1,0 +1,462 @@
+public import EspalierConsistency
+public import EspalierModels
+public import Observation
+
+/// Provides a list of models to a screen: it fetches the list from the cache, lets the screen edit
+/// it, and keeps each element consistent.
+///
+/// ```swift
+/// let messages = CollectionDataProvider<Message>(dataModelManager: .shared)
+/// messages.fetchDataFromCache(withCacheKey: "inbox") { _, _ in ... }
+/// // Every provider of "inbox" shows the message, and the cache contains it.
+/// messages.append([message])
+/// ```
+///
+/// Providers with the same key share one collection: an edit by one provider is in all of them at
+/// once. An element that is updated anywhere is updated here, and an element that is deleted
+/// anywhere leaves the collection. The same element may occur more than once.
+///
+/// A provider belongs to the main actor. Its functions never wait for the cache or for an update.
+/// It is `Observable`, and a `RandomAccessCollection`. An index outside the collection is a
+/// programming error and traps, as in arrays.
+@preconcurrency @MainActor
+open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, BatchListenable {
+    /// The delegate, which is notified of changes that others make. Held weakly.
+    open weak var delegate: (any CollectionDataProviderDelegate)?
+    /// The manager that the provider shares with others.
+    public let dataModelManager: DataModelManager
+    /// The batch that this provider belongs to. The batch sets it. Held weakly.
+    open weak var batchListener: BatchDataProviderListener?
+
+    private var collection: SharedCollection<T>
+    /// The elements that are shown instead of those of the collection, during a pause.
+    private var paused: PausedCollection<T>?
+    /// The time at which this provider last set, edited or requested what it shows. Replies to
+    /// earlier fetches are out of date.
+    private var lastRequested = ChangeTime.zero
+    /// The changes that the delegate has not been notified of.
+    private var pendingNotifications: [Notification] = []
+    private let registrar = ObservationRegistrar()
+    private let subscribers = Subscribers<CollectionDataChange<T>>()
+
+    private struct Notification {
+        let change: CollectionChange
+        let context: (any Sendable)?
+
+        /// Combines two notifications, because the shown elements are those after both.
+        static func merged(_ earlier: Notification?, _ later: Notification) -> Notification? {
+            guard let earlier else { return later }
+            guard case .changes(let steps) = earlier.change, case .changes(let more) = later.change
+            else {
+                return Notification(change: .reset, context: later.context)
+            }
+            return Notification(change: .changes(steps + more), context: later.context)
+        }
+    }
+
+    /// Creates a provider with an empty collection that has no key.
+    public init(dataModelManager: DataModelManager) {
+        self.dataModelManager = dataModelManager
+        collection = SharedCollection(key: nil, dataModelManager)
+        collection.join(self)
+    }
+
+    // MARK: Data
+
+    /// The elements, in their order; empty until they are set or fetched.
+    open var data: [T] {
+        registrar.access(self, keyPath: \.data)
+        return shown
+    }
+
+    /// `data`, without observation.
+    private var shown: [T] { paused?.elements ?? collection.elements }
+
+    /// The number of elements.
+    open var count: Int { data.count }
+
+    /// Returns the element at `index`, which must be in `0 ..< count`.
+    open subscript(index: Int) -> T { data[index] }
+
+    /// The key of the collection; `nil` for a collection that is not saved.
+    public var cacheKey: String? { collection.key }
+
+    /// The time at which the collection was last set or edited, or at which the last update of an
+    /// element was submitted.
+    public var lastUpdated: ChangeTime { collection.lastUpdated }
+
+    // MARK: Setting
+
+    /// Shows `data` as the collection under `cacheKey`, saves it, and updates all providers that
+    /// show its elements. All providers of the key show it at once. The provider's own delegate is
+    /// not called.
+    ///
+    /// - Parameters:
+    ///   - data: The elements, in their order.
+    ///   - cacheKey: The key; `nil` for a collection that belongs to this provider alone and is not
+    ///     saved.
+    ///   - shouldCache: Whether to save the collection.
+    ///   - context: A value that is passed to the delegates and to the cache.
+    /// - Complexity: O(*n*); a comparison of all elements, if other providers have the key.
+    open func setData(
+        _ data: [T], cacheKey: String?, shouldCache: Bool = true, context: (any Sendable)? = nil
+    ) {
+        notifyDelegate()
+        let previous = elementsForSubscribers
+        if cacheKey != self.cacheKey { join(collection(for: cacheKey)) }
+        lastRequested = ChangeTime()
+        mutate {
+            collection.set(data, by: self, save: shouldCache, context: context)
+            if paused != nil { paused = PausedCollection(data) }
+        }
+        publish(.reset, .own, context, previous)
+        collection.notifyMembers()
+    }
+
+    /// Returns the collection that the providers of `key` share; a new one without a key.
+    private func collection(for key: String?) -> SharedCollection<T> {
+        guard let key else { return SharedCollection(key: nil, dataModelManager) }
+        return dataModelManager.sharedCollections.collection(key, in: dataModelManager)
+    }
+
+    /// Shows another collection.
+    private func join(_ other: SharedCollection<T>) {
+        notifyDelegate()
+        if other !== collection { collection.leave(self) }
+        mutate {
+            collection = other
+            if paused != nil { paused = PausedCollection(other.elements) }
+        }
+        other.join(self)
+    }
+
+    private func mutate(_ body: () -> Void) {
+        registrar.withMutation(of: self, keyPath: \.data, body)
+    }
+
+    // MARK: Editing
+
+    /// Inserts elements before the element at `index`, in all providers of the collection and in
+    /// the cache. The provider's own delegate is not called.
+    ///
+    /// - Parameters:
+    ///   - newData: The new elements, in their order. An empty array changes nothing.
+    ///   - index: An index in `0 ... count`. Others trap.
+    ///   - shouldCache: Whether to save the edit.
+    ///   - context: A value that is passed to the delegates and to the cache.
+    /// - Complexity: O(*n*) in the length of the collection, as for arrays; the cache is sent the
+    ///   edit alone if it is a `CollectionCacheDelegate`.
+    open func insert(
+        _ newData: [T], at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil
+    ) {
+        edit(.insert(newData, at: index), shouldCache, context)
+    }
+
+    /// Adds elements after the last element. Like `insert` in all else.
+    ///
+    /// - Parameters:
+    ///   - newData: The new elements, in their order. An empty array changes nothing.
+    ///   - shouldCache: Whether to save the edit.
+    ///   - context: A value that is passed to the delegates and to the cache.
+    open func append(_ newData: [T], shouldCache: Bool = true, context: (any Sendable)? = nil) {
+        edit(.append(newData), shouldCache, context)
+    }
+
+    /// Puts `element` in place of the one at `index`. Like `insert` in all else.
+    ///
+    /// - Parameters:
+    ///   - element: The new element, which may be another model.
+    ///   - index: An index in `0 ..< count`. Others trap.
+    ///   - shouldCache: Whether to save the edit.
+    ///   - context: A value that is passed to the delegates and to the cache.
+    open func update(
+        _ element: T, at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil
+    ) {
+        edit(.update(element, at: index), shouldCache, context)
+    }
+
+    /// Removes the element at `index` from the collection. The model is not deleted. Like `insert`
+    /// in all else.
+    ///
+    /// - Parameters:
+    ///   - index: An index in `0 ..< count`. Others trap.
+    ///   - shouldCache: Whether to save the edit.
+    ///   - context: A value that is passed to the delegates and to the cache.
+    open func remove(at index: Int, shouldCache: Bool = true, context: (any Sendable)? = nil) {
+        edit(.remove(at: index), shouldCache, context)
+    }
+
+    private func edit(_ edit: CollectionEdit<T>, _ save: Bool, _ context: (any Sendable)?) {
+        notifyDelegate()
+        let shownEdit = edit.resolved(count: shown.count)
+        guard let range = shownEdit.range else { return }
+        precondition(
+            range.lowerBound >= 0 && range.upperBound <= shown.count,
+            "Index out of range: insert at 0 ... count; update or remove an element that is there.")
+        guard !(range.isEmpty && edit.elements.isEmpty) else { return }
+        lastRequested = ChangeTime()
+        let previous = elementsForSubscribers
+        mutate {
+            if let paused {
+                let place = paused.range(for: range, count: collection.elements.count)
+                let collectionEdit = editCollection(edit, of: range, at: place, save, context)
+                self.paused?.edit(shownEdit, as: collectionEdit)
+            } else {
+                collection.edit(edit, by: self, save: save, context: context)
+            }
+        }
+        publish(.changes(shownEdit.steps), .own, context, previous)
+        collection.notifyMembers()
+    }
+
+    /// Applies an edit of the shown range to the corresponding place in the collection. If the
+    /// shown element has left the collection, only its model is updated.
+    ///
+    /// - Returns: The edit of the collection.
+    private func editCollection(
+        _ edit: CollectionEdit<T>, of shown: Range<Int>, at place: Range<Int>, _ save: Bool,
+        _ context: (any Sendable)?
+    ) -> CollectionEdit<T> {
+        if place.isEmpty, !shown.isEmpty {
+            collection.post(edit.elements, context: context) {
+                if save { for model in edit.elements { dataModelManager.save(model, context) } }
+            }
+            return .remove(place)
+        }
+        let moved = CollectionEdit(range: place, elements: edit.elements)
+        collection.edit(
+            edit.range == nil ? edit : moved, by: self, save: save, context: context)
+        return moved
+    }
+
+    // MARK: Fetching
+
+    /// Shows the collection under a key: as another provider has it, or else as the cache has it.
+    ///
+    /// If the provider shows this collection already, the completion is called at once, and the
+    /// cache is not called. After a miss, a provider that shows nothing has the key all the same:
+    /// elements that are appended are saved under it. The delegate is not called.
+    ///
+    /// - Parameters:
+    ///   - cacheKey: The key; `nil` for a cache that finds the collection by `context`.
+    ///   - context: A value that is passed to the cache.
+    ///   - completion: Called once, on the main actor, with the elements that are shown then; with
+    ///     `(nil, nil)` for a miss; or with the cache's error.
+    open func fetchDataFromCache(
+        withCacheKey cacheKey: String?, context: (any Sendable)? = nil,
+        completion: @escaping @MainActor ([T]?, (any Error)?) -> Void
+    ) {
+        if let cacheKey, cacheKey == self.cacheKey, collection.isKnown {
+            return completion(shown, nil)
+        }
+        let target = collection(for: cacheKey)
+        if target.isKnown { return show(target, ChangeTime(), completion) }
+        let manager = dataModelManager
+        let fetch = manager.beginFetch()
+        manager.collectionFromCache(cacheKey, context: context) { (elements: [T]?, error) in
+            defer { manager.endFetch(fetch) }
+            // A later call has set, edited or fetched the collection: this reply is out of date.
+            guard fetch.after(self.lastRequested) else { return completion(self.shown, nil) }
+            if target.isKnown { return self.show(target, fetch, completion) }
+            if let elements {
+                target.set(fetched: elements, at: fetch, by: self)
+                self.show(target, fetch, completion)
+                return target.notifyMembers()
+            }
+            self.lastRequested = fetch
+            // After an error the key may hold a collection: it must not be overwritten by an edit.
+            if error == nil, !self.collection.isKnown { self.join(target) }
+            completion(nil, error)
+        }
+    }
+
+    /// Shows the collection under a key, like `fetchDataFromCache`.
+    ///
+    /// - Parameters:
+    ///   - cacheKey: The key; `nil` for a cache that finds the collection by `context`.
+    ///   - context: A value that is passed to the cache.
+    /// - Returns: The elements that are shown then; `nil` for a miss.
+    /// - Throws: The cache's error, or `DataProviderError.noAnswer`. The provider then shows what
+    ///   it showed before.
+    public func fetch(_ cacheKey: String?, context: (any Sendable)? = nil) async throws -> [T]? {
+        try await awaitReply {
+            fetchDataFromCache(withCacheKey: cacheKey, context: context, completion: $0)
+        }
+    }
+
+    private func show(
+        _ target: SharedCollection<T>, _ fetch: ChangeTime,
+        _ completion: @MainActor ([T]?, (any Error)?) -> Void
+    ) {
+        let previous = shown
+        join(target)
+        lastRequested = fetch
+        publish(.reset, .cache, nil, previous)
+        completion(shown, nil)
+    }
+
+    // MARK: Changes by others
+
+    func collectionWasReset(
+        _ origin: ChangeOrigin, context: (any Sendable)?, _ previous: [T]?
+    ) {
+        // `!` in place: the condition has tested it.
+        if paused != nil { return paused!.reset(context: context) }
+        enqueue(.reset, origin, context, previous)
+    }
+
+    func collectionWasEdited(
+        _ edit: CollectionEdit<T>, context: (any Sendable)?, _ previous: [T]?
+    ) {
+        if paused != nil { return paused!.edited(edit, context: context) }  // As above.
+        enqueue(.changes(edit.steps), .sibling, context, previous)
+    }
+
+    func elementsWereUpdated(
+        _ steps: [CollectionChangeInformation], context: (any Sendable)?, _ previous: [T]?
+    ) {
+        if paused != nil { return paused!.changed(steps, context: context) }  // As above.
+        enqueue(.changes(steps), .update, context, previous)
+    }
+
+    /// Publishes a change to the sequences, and stores it for `notifyDelegate`.
+    private func enqueue(
+        _ change: CollectionChange, _ origin: ChangeOrigin, _ context: (any Sendable)?,
+        _ previous: [T]?
+    ) {
+        pendingNotifications.append(Notification(change: change, context: context))
+        publish(change, origin, context, previous)
+    }
+
+    /// Notifies observers and the delegate of the pending changes.
+    ///
+    /// The delegate may edit the collection in turn. Notifications are therefore queued: every
+    /// delegate is notified of the changes in their order, and of all changes by others before an
+    /// edit of its own provider.
+    func notifyDelegate() {
+        guard !pendingNotifications.isEmpty else { return }
+        DeliveryRound.run {
+            while let next = pendingNotifications.reduce(nil, Notification.merged) {
+                pendingNotifications = []
+                mutate {}
+                delegate?.collectionDataProviderHasUpdatedData(
+                    self, collectionChanges: next.change, context: next.context)
+                batchListener?.recordChange(of: self, context: next.context)
+            }
+        }
+    }
+
+    // MARK: Sequences
+
+    /// The elements that are shown, now and after each change.
+    ///
+    /// A slow reader gets the latest elements and misses those before. Each call begins a sequence
+    /// of its own, which ends with the provider.
+    public var values: AsyncStream<[T]> {
+        subscribers.subscribe(first: shown, buffering: .bufferingNewest(1)) { $0.data }
+    }
+
+    /// All changes from now on, including the provider's own. A slow reader misses none: they are
+    /// buffered without limit. Each call begins a sequence of its own, which ends with the
+    /// provider.
+    ///
+    /// ```swift
+    /// for await change in messages.changes where change.origin != .own { animate(change.change) }
+    /// ```
+    public var changes: AsyncStream<CollectionDataChange<T>> {
+        subscribers.subscribe(buffering: .unbounded) { $0 }
+    }
+
+    var hasSubscribers: Bool { !subscribers.isEmpty }
+
+    /// The elements, if a subscriber needs them as those before a change. Otherwise `nil`, which
+    /// saves a copy of the array.
+    private var elementsForSubscribers: [T]? { hasSubscribers ? shown : nil }
+
+    private func publish(
+        _ change: CollectionChange, _ origin: ChangeOrigin, _ context: (any Sendable)?,
+        _ previous: [T]?
+    ) {
+        guard hasSubscribers else { return }
+        subscribers.send(
+            CollectionDataChange(
+                previous: previous ?? [], data: shown, change: change, origin: origin,
+                context: context))
+    }
+
+    // MARK: Pausing
+
+    /// Whether the provider is paused. A paused provider is changed only by its own functions. When
+    /// it is resumed, it shows the collection as the others have left it, at once and with one call
+    /// of the delegate.
+    ///
+    /// For a provider in a batch, this is the state of the batch.
+    ///
+    /// - Complexity: O(*n*) to pause or to resume, with a comparison of all elements if others have
+    ///   edited the collection.
+    open var isPaused: Bool {
+        get { paused != nil }
+        set {
+            if let batchListener { return batchListener.isPaused = newValue }
+            if newValue { pause() } else { showMissed() }
+        }
+    }
+
+    // MARK: Listening
+
+    /// Returns the elements as one `BatchUpdateModel`. The consistency manager does not call it: it
+    /// listens to the collection that the providers share.
+    open func currentModel() -> (any ConsistencyManagerModel)? {
+        BatchUpdateModel(
+            models: shown.map { $0 as any ConsistencyManagerModel }, modelIdentifier: cacheKey)
+    }
+
+    /// Does nothing: the consistency manager updates the collection that the providers share.
+    open func modelUpdated(
+        _ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?
+    ) {}
+}
+
+/// Is notified when the collection of a data provider was changed by others.
+@preconcurrency @MainActor
+public protocol CollectionDataProviderDelegate: AnyObject {
+    /// Reports that the collection has changed. Called on the main actor.
+    ///
+    /// - Parameters:
+    ///   - dataProvider: The provider; compare by `===` if the delegate has several.
+    ///   - collectionChanges: The steps from the elements that were shown to those that are shown
+    ///     now.
+    ///   - context: The context of the change.
+    func collectionDataProviderHasUpdatedData<T>(
+        _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange,
+        context: Any?)
+}
+
+extension CollectionDataProvider: Observable {}
+
+extension CollectionDataProvider: @MainActor RandomAccessCollection {
+    /// 0.
+    public var startIndex: Int { 0 }
+    /// The number of elements.
+    public var endIndex: Int { count }
+}
+
+extension CollectionDataProvider: PausableProvider {
+    func pause() {
+        notifyDelegate()
+        if paused == nil { paused = PausedCollection(shown) }
+    }
+
+    var resumingListener: (any ConsistencyManagerListener)? { nil }
+
+    /// Edits by siblings are shown at once, as the siblings show them.
+    var resumesImmediately: Bool { paused?.isEdited ?? false }
+
+    func showMissed() {
+        guard let paused else { return }
+        self.paused = nil
+        guard paused.isTouched, let change = paused.change(to: collection.elements) else { return }
+        enqueue(change, .sibling, paused.context, paused.elements)
+        notifyDelegate()
+    }
+}

@@ -1,0 +1,365 @@
+public import EspalierConsistency
+public import EspalierModels
+public import Observation
+
+/// Provides one model to a screen: it fetches the model from the cache, lets the screen set it, and
+/// keeps it consistent with every other provider.
+///
+/// ```swift
+/// let provider = DataProvider<Person>(dataModelManager: .shared)
+/// provider.delegate = self
+/// provider.fetchDataFromCache(withCacheKey: "Person:1") { person, error in ... }
+/// provider.setData(personFromServer)                  // shown everywhere, and saved
+/// ```
+///
+/// A provider belongs to the main actor. Its functions never wait for the cache or for an update.
+/// It is `Observable`: views that read `data` follow it. The manager holds providers weakly.
+@preconcurrency @MainActor
+open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
+    ConsistencyManagerUpdatesListener, BatchListenable
+{
+    /// The delegate, which is notified of changes that others make. Held weakly.
+    open weak var delegate: (any DataProviderDelegate)?
+    /// The manager that the provider shares with others.
+    public let dataModelManager: DataModelManager
+    /// The batch that this provider belongs to. The batch sets it. Held weakly.
+    open weak var batchListener: BatchDataProviderListener?
+
+    /// `data`, without observation.
+    private var model: T?
+    /// The time at which the model was set, or at which an update of it was submitted.
+    public private(set) var lastUpdated = ChangeTime.zero
+    /// The time at which the model was set or requested. Updates before it are out of date.
+    private var lastSet = ChangeTime.zero
+    /// The time at which the model was set, or at which the last fetch that replied was begun.
+    /// Replies to earlier fetches are out of date.
+    private var lastRequested = ChangeTime.zero
+    private var revision = ChangeTime.zero
+    /// The identifier of the model that the provider waits for.
+    private var awaitedIdentifier: String?
+    /// The awaited model, if it arrived during a pause. The consistency manager records the updates
+    /// of it.
+    private var arrival: Arrival?
+    private let registrar = ObservationRegistrar()
+    private let subscribers = Subscribers<DataChange<T>>()
+
+    private struct Arrival {
+        let model: T
+        let context: (any Sendable)?
+        let time: ChangeTime
+    }
+
+    /// Creates a provider without a model.
+    public init(dataModelManager: DataModelManager) {
+        self.dataModelManager = dataModelManager
+    }
+
+    deinit { consistencyManager.listenerDeallocated(at: ObjectIdentifier(self)) }
+
+    private nonisolated var consistencyManager: ConsistencyManager {
+        dataModelManager.consistencyManager
+    }
+
+    // MARK: Data
+
+    /// The model; `nil` if there is none, or if it was deleted.
+    open var data: T? {
+        registrar.access(self, keyPath: \.data)
+        return model
+    }
+
+    /// The identifier of the model or, if there is no model, of the model that the provider waits
+    /// for.
+    ///
+    /// Set it while there is no model to wait for one. The provider then shows the first model of
+    /// this type with this identifier that is posted, and notifies the delegate. Setting it has no
+    /// effect while there is a model.
+    open var modelIdentifier: String? {
+        get { model == nil ? awaitedIdentifier : model?.modelIdentifier }
+        set {
+            guard model == nil else { return }
+            if newValue != awaitedIdentifier { arrival = nil }
+            awaitedIdentifier = newValue
+            if newValue == nil {
+                consistencyManager.removeModelUpdatesListener(self)
+            } else {
+                consistencyManager.addModelUpdatesListener(self)
+            }
+        }
+    }
+
+    /// Shows `data`, saves it under its identifier, and updates all providers that show the same
+    /// model or a model in it. The provider's own delegate is not called.
+    ///
+    /// - Parameters:
+    ///   - data: The new model. `nil` shows nothing, and deletes nothing.
+    ///   - updateCache: Whether to save the model.
+    ///   - context: A value that is passed to the delegates and to the cache.
+    open func setData(_ data: T?, updateCache: Bool = true, context: (any Sendable)? = nil) {
+        lastSet = ChangeTime()
+        lastRequested = lastSet
+        replaceModel(with: data, time: lastSet, revision: nil)
+        stopWaiting()
+        publish(.own, context)
+        guard let data else { return }
+        consistencyManager.register(self, since: nil)
+        dataModelManager.submit(data, context: context) {
+            if updateCache { dataModelManager.save(data, context) }
+        }
+    }
+
+    private func replaceModel(with data: T?, time: ChangeTime, revision: ChangeTime?) {
+        registrar.withMutation(of: self, keyPath: \.data) { model = data }
+        arrival = nil
+        lastUpdated = time
+        self.revision = revision ?? ChangeTime()
+    }
+
+    // MARK: Fetching
+
+    /// Reads a model from the cache and shows it, unless the provider shows something newer by
+    /// then.
+    ///
+    /// If the key is the identifier of the model that is shown, the completion is called at once,
+    /// and the cache is not called. The delegate is not called.
+    ///
+    /// - Parameters:
+    ///   - cacheKey: The identifier of the model, or another key under which it was saved; `nil`
+    ///     for a cache that finds the model by `context`.
+    ///   - context: A value that is passed to the cache.
+    ///   - completion: Called once, on the main actor, with the model that is shown then; with
+    ///     `(nil, nil)` for a miss; or with the cache's error.
+    open func fetchDataFromCache(
+        withCacheKey cacheKey: String?, context: (any Sendable)? = nil,
+        completion: @escaping @MainActor (T?, (any Error)?) -> Void
+    ) {
+        fetchDataFromCache(
+            withCacheKey: cacheKey, listenToModelIdentifier: false, context: context,
+            completion: completion)
+    }
+
+    /// Reads a model from the cache and shows it; waits for the model if there is none.
+    ///
+    /// - Parameters:
+    ///   - cacheKey: The identifier of the model; `nil` for a cache that finds the model by
+    ///     `context`.
+    ///   - listenToModelIdentifier: Whether to wait for the model, as if `modelIdentifier` had been
+    ///     set to the key.
+    ///   - context: A value that is passed to the cache.
+    ///   - completion: Called once, on the main actor, with the model that is shown then; with
+    ///     `(nil, nil)` for a miss; or with the cache's error.
+    open func fetchDataFromCache(
+        withCacheKey cacheKey: String?, listenToModelIdentifier: Bool,
+        context: (any Sendable)? = nil,
+        completion: @escaping @MainActor (T?, (any Error)?) -> Void
+    ) {
+        if let cacheKey, let model, model.modelIdentifier == cacheKey {
+            return completion(model, nil)
+        }
+        // The model may be posted while the cache reads, so waiting begins here.
+        if listenToModelIdentifier, model == nil { modelIdentifier = cacheKey }
+        let manager = dataModelManager
+        let fetch = manager.beginFetch()
+        manager.modelFromCache(cacheKey, context: context) { (model: T?, error) in
+            defer { manager.endFetch(fetch) }
+            // A later call has set or fetched the model: this reply is out of date.
+            guard fetch.after(self.lastRequested) else { return completion(self.model, nil) }
+            self.lastRequested = fetch
+            if let model { self.show(fetched: model, at: fetch) }
+            completion(model, error)
+        }
+    }
+
+    /// Reads a model from the cache and shows it, like `fetchDataFromCache`.
+    ///
+    /// - Parameters:
+    ///   - cacheKey: The identifier of the model, or another key under which it was saved; `nil`
+    ///     for a cache that finds the model by `context`.
+    ///   - context: A value that is passed to the cache.
+    /// - Returns: The model that is shown then; `nil` for a miss.
+    /// - Throws: The cache's error, or `DataProviderError.noAnswer`. The provider then shows what
+    ///   it showed before.
+    public func fetch(_ cacheKey: String?, context: (any Sendable)? = nil) async throws -> T? {
+        try await awaitReply {
+            fetchDataFromCache(withCacheKey: cacheKey, context: context, completion: $0)
+        }
+    }
+
+    /// Shows a model that was requested at `fetch`, with all updates that were posted since.
+    private func show(fetched data: T, at fetch: ChangeTime) {
+        lastSet = fetch
+        replaceModel(with: data, time: fetch, revision: nil)
+        stopWaiting()
+        publish(.cache, nil)
+        consistencyManager.register(self, since: fetch)
+    }
+
+    // MARK: Sequences
+
+    /// The model that is shown, now and after each change.
+    ///
+    /// A slow reader gets the latest model and misses those before. Each call begins a sequence of
+    /// its own, which ends with the provider.
+    ///
+    /// ```swift
+    /// for await person in provider.values { title = person?.name }
+    /// ```
+    public var values: AsyncStream<T?> {
+        subscribers.subscribe(first: model, buffering: .bufferingNewest(1)) { $0.data }
+    }
+
+    /// All changes from now on, including the provider's own. A slow reader misses none: they are
+    /// buffered without limit. Each call begins a sequence of its own, which ends with the
+    /// provider.
+    public var changes: AsyncStream<DataChange<T>> {
+        subscribers.subscribe(buffering: .unbounded) { $0 }
+    }
+
+    private func publish(_ origin: ChangeOrigin, _ context: (any Sendable)?) {
+        subscribers.send(DataChange(data: model, origin: origin, context: context))
+    }
+
+    // MARK: Pausing
+
+    /// Whether the provider is paused. A paused provider is changed only by its own functions. When
+    /// it is resumed, it shows everything that it missed in one change.
+    ///
+    /// For a provider in a batch, this is the state of the batch.
+    open var isPaused: Bool {
+        get { consistencyManager.isListenerPaused(self) }
+        set {
+            if let batchListener { return batchListener.isPaused = newValue }
+            if newValue { pause() } else { resume() }
+        }
+    }
+
+    // MARK: Listening
+
+    /// Returns the model, for the consistency manager.
+    open func currentModel() -> (any ConsistencyManagerModel)? { model }
+
+    /// Shows `model`, and notifies the delegate. A `BatchListener` calls it; the consistency
+    /// manager itself delivers updates with their times in another way.
+    open func modelUpdated(
+        _ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?
+    ) {
+        guard model == nil || model is T else { return }
+        replaceModel(with: model as? T, time: ChangeTime(), revision: nil)
+        publish(.update, nil)
+        notify(context)
+    }
+
+    /// Does nothing: the consistency manager delivers awaited models with their times in another
+    /// way.
+    open func consistencyManager(
+        _ consistencyManager: ConsistencyManager, updatedModel model: any ConsistencyManagerModel,
+        changes: [String: ModelChange], context: Any?
+    ) {}
+
+    private func update(
+        to model: T?, context: (any Sendable)?, time: ChangeTime, revision: ChangeTime
+    ) {
+        let deleted = model == nil ? self.model?.modelIdentifier : nil
+        replaceModel(with: model, time: time, revision: revision)
+        // A provider that waited for the deleted model waits for it again.
+        if deleted != nil, deleted == awaitedIdentifier {
+            consistencyManager.addModelUpdatesListener(self)
+        }
+        publish(.update, context)
+        notify(context)
+    }
+
+    private func notify(_ context: Any?) {
+        delegate?.dataProviderHasUpdatedData(self, context: context)
+        batchListener?.recordChange(of: self, context: context)
+    }
+
+    private func stopWaiting() {
+        guard awaitedIdentifier != nil, awaitedIdentifier != model?.modelIdentifier else { return }
+        awaitedIdentifier = nil
+        consistencyManager.removeModelUpdatesListener(self)
+    }
+}
+
+/// Is notified when the model of a data provider was changed by others.
+@preconcurrency @MainActor
+public protocol DataProviderDelegate: AnyObject {
+    /// Reports that the model has changed. Called on the main actor, once for each update.
+    ///
+    /// - Parameters:
+    ///   - dataProvider: The provider; compare by `===` if the delegate has several.
+    ///   - context: The context of the update.
+    func dataProviderHasUpdatedData<T>(_ dataProvider: DataProvider<T>, context: Any?)
+}
+
+extension DataProvider: Observable {}
+
+extension DataProvider: TreeListener {
+    package var base: ListenerBase? {
+        if let model { return ListenerBase(model: model, revision: revision) }
+        return arrival.map { ListenerBase(model: $0.model, revision: nil) }
+    }
+
+    package func apply(_ delivery: Delivery) {
+        guard delivery.model == nil || delivery.model is T else { return }
+        let new = delivery.model as? T
+        if model == nil {
+            arrival = nil
+            if let new { show(Arrival(model: new, context: delivery.context, time: delivery.time)) }
+            return
+        }
+        // The shown model is newer, or was fetched since and catches up on its own.
+        guard delivery.time.after(lastSet),
+            delivery.base.revision == nil || delivery.base.revision == revision
+        else { return }
+        update(
+            to: new, context: delivery.context, time: delivery.time, revision: delivery.revision)
+    }
+}
+
+extension DataProvider: WaitingListener {
+    package func adoptModel(
+        from changes: [String: ModelChange], context: (any Sendable)?, time: ChangeTime
+    ) -> Bool {
+        guard model == nil, let awaitedIdentifier else {
+            consistencyManager.removeModelUpdatesListener(self)
+            return false
+        }
+        switch changes[awaitedIdentifier] {
+        case .updated(let models):
+            guard let model = models.lazy.compactMap({ $0 as? T }).first, time.after(lastUpdated)
+            else { return false }
+            let new = Arrival(model: model, context: context, time: time)
+            if isPaused { arrival = new } else { show(new) }
+            return true
+        case .deleted: arrival = nil
+        case nil: break
+        }
+        return false
+    }
+
+    private func show(_ arrival: Arrival) {
+        lastSet = arrival.time
+        lastRequested = arrival.time
+        update(
+            to: arrival.model, context: arrival.context, time: arrival.time, revision: ChangeTime())
+    }
+}
+
+extension DataProvider: PausableProvider {
+    func pause() { consistencyManager.pauseListener(self) }
+
+    var resumingListener: (any ConsistencyManagerListener)? { self }
+    var resumesImmediately: Bool { false }
+
+    func resume() {
+        consistencyManager.resume([self]) { [weak self] in self?.showMissed() }
+    }
+
+    /// Shows a model that arrived during the pause, unless the consistency manager has delivered a
+    /// later version of it.
+    func showMissed() {
+        guard let arrival, model == nil, !isPaused else { return }
+        DeliveryRound.run { show(arrival) }
+    }
+}

@@ -1,0 +1,101 @@
+import EspalierConsistency
+import EspalierModels
+
+/// The latest edits of a collection, for updates that were computed for the list before them.
+///
+/// An update names places in the list that it was computed for. The log moves these places to where
+/// they are after the edits since. Elements that an edit has inserted are newer than every update
+/// that was submitted before it, even if the update was computed for a list that contains them. An
+/// edit is kept until all updates before it have been delivered.
+struct EditLog {
+    private struct Entry {
+        /// An edit with a range.
+        let edit: CollectionEdit<any ConsistencyManagerModel>
+        /// The revision before the edit; `nil` for a removal by an update. Such a removal is in the
+        /// index already, and is kept only because it moves places.
+        let old: ChangeTime?
+        let new: ChangeTime
+    }
+    private var entries: [Entry] = []
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// The edits that the index may not contain yet.
+    var edits: [TreeEdit] {
+        entries.compactMap { entry in
+            entry.old.map { TreeEdit(entry.edit, from: $0, to: entry.new) }
+        }
+    }
+
+    mutating func append(_ edit: TreeEdit) {
+        entries.append(Entry(edit: edit.childEdit, old: edit.old, new: edit.new))
+    }
+
+    /// Records that an update has removed an element, which moves the places of earlier edits.
+    mutating func recordRemoval(at index: Int, _ revision: ChangeTime) {
+        guard !entries.isEmpty else { return }
+        entries.append(Entry(edit: .remove(at: index), old: nil, new: revision))
+    }
+
+    mutating func removeThrough(_ revision: ChangeTime) {
+        entries.removeAll { $0.new <= revision }
+        entries.removeFirst(entries.prefix { $0.old == nil }.count)
+    }
+
+    mutating func removeAll() { entries = [] }
+
+    /// Returns a map from the places in the list with the revision `base` to the places now.
+    func places(inListOf base: ChangeTime) -> Places {
+        var exempt: Set<Int> = []
+        for entry in entries where entry.new <= base {
+            exempt = Set(exempt.compactMap(entry.edit.moved)).union(entry.edit.insertedIndices)
+        }
+        return Places(exempt: exempt, moves: entries.filter { $0.new > base }.map(\.edit))
+    }
+
+    struct Places {
+        /// The places of elements that were inserted after the update was submitted.
+        let exempt: Set<Int>
+        let moves: [CollectionEdit<any ConsistencyManagerModel>]
+
+        /// Returns the place of an element now; `nil` if it was removed, or if it is newer than the
+        /// update.
+        func now(_ index: Int) -> Int? {
+            guard !exempt.contains(index) else { return nil }
+            var index = index
+            for move in moves {
+                guard let moved = move.moved(index) else { return nil }
+                index = moved
+            }
+            return index
+        }
+    }
+}
+
+extension CollectionEdit {
+    /// Returns the edit with a range, which is that of the end for an edit without range.
+    ///
+    /// - Parameter count: The number of elements before the edit.
+    func resolved(count: Int) -> Self {
+        range == nil ? Self(range: count..<count, elements: elements) : self
+    }
+
+    /// Returns the index after the edit of the element at `index`; `nil` if it was removed.
+    func moved(_ index: Int) -> Int? {
+        guard let range, index >= range.lowerBound else { return index }
+        return index < range.upperBound ? nil : index + elements.count - range.count
+    }
+
+    /// The indexes of the new elements after the edit, which must be resolved.
+    var insertedIndices: Range<Int> {
+        guard let range else { preconditionFailure("The edit is not resolved.") }
+        return range.lowerBound..<range.lowerBound + elements.count
+    }
+
+    /// The steps of the edit, which must be resolved, for a view.
+    var steps: [CollectionChangeInformation] {
+        if let range, range.count == elements.count { return range.map { .update(index: $0) } }
+        return (range ?? 0..<0).reversed().map { .delete(index: $0) }
+            + insertedIndices.map { .insert(index: $0) }
+    }
+}

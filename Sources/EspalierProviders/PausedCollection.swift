@@ -1,0 +1,107 @@
+import EspalierModels
+
+/// The elements that a paused provider continues to show, with their places in the collection.
+struct PausedCollection<T: SimpleModel> {
+    private(set) var elements: [T]
+    /// The place of each element in the collection; `nil` if it is no longer there.
+    private var places: [Int?]
+    /// The elements that were updated during the pause.
+    private var updated: Set<Int> = []
+    /// Whether others have edited the collection. The provider is then reset when it is resumed.
+    private(set) var isEdited = false
+    private(set) var context: (any Sendable)?
+    private(set) var isTouched = false
+
+    init(_ elements: [T]) {
+        self.elements = elements
+        places = elements.indices.map { $0 }
+    }
+
+    // MARK: Changes of the collection
+
+    mutating func edited(_ edit: CollectionEdit<T>, context: (any Sendable)?) {
+        move(edit)
+        isEdited = true
+        touch(context)
+    }
+
+    mutating func reset(context: (any Sendable)?) {
+        places = elements.map { _ in nil }
+        isEdited = true
+        touch(context)
+    }
+
+    mutating func changed(_ changes: [CollectionChangeInformation], context: (any Sendable)?) {
+        touch(context)
+        // The places before the first deletion. The steps go from the last place to the first, so
+        // they refer to these.
+        var positions: [Int: Int] = [:]
+        for (position, place) in places.enumerated() {
+            if let place { positions[place] = position }
+        }
+        for change in changes {
+            switch change {
+            case .update(let index):
+                if let position = positions[index] { updated.insert(position) }
+            case .delete(let index): move(.remove(at: index))
+            case .insert: break
+            }
+        }
+    }
+
+    private mutating func touch(_ context: (any Sendable)?) {
+        self.context = context
+        isTouched = true
+    }
+
+    private mutating func move(_ edit: CollectionEdit<T>) {
+        for position in places.indices { places[position] = places[position].flatMap(edit.moved) }
+    }
+
+    // MARK: The provider's own edits
+
+    /// Returns the range of the collection that corresponds to a range of the shown elements.
+    func range(for shown: Range<Int>, count: Int) -> Range<Int> {
+        let there = places[shown].compactMap { $0 }
+        if let first = there.first, let last = there.last { return first..<last + 1 }
+        let start = places[shown.lowerBound...].lazy.compactMap { $0 }.first ?? count
+        return start..<start
+    }
+
+    /// Applies an edit of the shown elements.
+    ///
+    /// - Parameters:
+    ///   - edit: The edit of the shown elements.
+    ///   - collectionEdit: The edit of the collection that corresponds to it. It has no elements if
+    ///     the edited element has left the collection.
+    mutating func edit(_ edit: CollectionEdit<T>, as collectionEdit: CollectionEdit<T>) {
+        guard let shown = edit.range else { preconditionFailure("The edit is not resolved.") }
+        elements.replaceSubrange(shown, with: edit.elements)
+        places.replaceSubrange(shown, with: edit.elements.map { _ in nil })
+        move(collectionEdit)
+        for (offset, place) in collectionEdit.insertedIndices.enumerated() {
+            places[shown.lowerBound + offset] = place
+        }
+        updated = Set(updated.compactMap { edit.moved($0) })
+    }
+
+    // MARK: Resuming
+
+    /// Returns the change from the shown elements to `new`; `nil` if they are the same.
+    ///
+    /// - Complexity: O(*n*) in the nodes of the elements that are compared.
+    func change(to new: [T]) -> CollectionChange? {
+        guard !isEdited else {
+            return areEqual(elements, new) ? nil : .reset
+        }
+        let changes = elements.indices.reversed().compactMap {
+            position -> CollectionChangeInformation? in
+            guard let place = places[position] else { return .delete(index: position) }
+            guard updated.contains(position), new.indices.contains(place),
+                !elements[position].isEqualToModel(new[place])
+            else { return nil }
+            return .update(index: position)
+        }
+        return changes.isEmpty ? nil : .changes(changes)
+    }
+}

@@ -1,0 +1,328 @@
+import EspalierConsistency
+import EspalierModels
+
+/// A collection that all providers with its key share: the memory holds one list, whichever
+/// provider edits it.
+///
+/// The providers hold the collection strongly, and so do fetches and saves in progress. The
+/// collection listens for updates of its elements. A provider without key has a collection of its
+/// own.
+@MainActor
+final class SharedCollection<T: SimpleModel>: TreeListener {
+    let key: String?
+    private let manager: DataModelManager
+    private(set) var elements: [T] = []
+    /// Whether the elements were set or fetched. Until then it is not known whether the cache
+    /// contains any.
+    private(set) var isKnown = false
+    private(set) var lastUpdated = ChangeTime.zero
+    /// The time at which all elements were set or requested.
+    private var lastSet = ChangeTime.zero
+    /// The time at which the elements were requested from the cache, if they were.
+    private var lastFetched: ChangeTime?
+    private var revision = ChangeTime.zero
+    private var log = EditLog()
+    private var members: [WeakMember] = []
+    /// The time at which the cache was last sent all elements.
+    private var lastSent = ChangeTime.zero
+    /// Whether the cache lacks an edit. The next edit that is saved then sends all elements.
+    private var isCacheBehind = false
+
+    private struct WeakMember {
+        weak var provider: CollectionDataProvider<T>?
+    }
+
+    init(key: String?, _ manager: DataModelManager) {
+        self.key = key
+        self.manager = manager
+    }
+
+    deinit { consistencyManager.listenerDeallocated(at: ObjectIdentifier(self)) }
+
+    private nonisolated var consistencyManager: ConsistencyManager { manager.consistencyManager }
+
+    // MARK: Members
+
+    func join(_ provider: CollectionDataProvider<T>) {
+        leave(provider)
+        members.append(WeakMember(provider: provider))
+    }
+
+    func leave(_ provider: CollectionDataProvider<T>) {
+        members.removeAll { $0.provider == nil || $0.provider === provider }
+    }
+
+    /// The elements, if a subscriber needs them as those before a change. Otherwise `nil`, which
+    /// saves a copy of the array.
+    private var elementsForSubscribers: [T]? {
+        members.contains { $0.provider?.hasSubscribers == true } ? elements : nil
+    }
+
+    /// Calls `body` with all providers except the author of a change, to record it. Delegates are
+    /// called later, by `notifyMembers`, when all providers have recorded the change.
+    private func forEachMember(
+        except author: CollectionDataProvider<T>? = nil, _ body: (CollectionDataProvider<T>) -> Void
+    ) {
+        for member in members {
+            if let provider = member.provider, provider !== author { body(provider) }
+        }
+    }
+
+    private func hasMembers(except author: CollectionDataProvider<T>) -> Bool {
+        members.contains { $0.provider != nil && $0.provider !== author }
+    }
+
+    /// Notifies the delegates of the recorded changes.
+    func notifyMembers() {
+        DeliveryRound.run { forEachMember { $0.notifyDelegate() } }
+    }
+
+    // MARK: Setting
+
+    /// Replaces all elements. The author is not notified, and the others by `notifyMembers`, as for
+    /// all changes below.
+    func set(_ new: [T], by author: CollectionDataProvider<T>, save: Bool, context: (any Sendable)?)
+    {
+        // The comparison serves the others only.
+        let isSame = !hasMembers(except: author) || isKnown && areEqual(elements, new)
+        let previous = elementsForSubscribers
+        replaceAll(with: new, time: ChangeTime())
+        consistencyManager.register(self, since: nil)
+        post(new, context: context) {
+            if save { saveAll(context) } else { isCacheBehind = true }
+        }
+        guard !isSame else { return }
+        forEachMember(except: author) {
+            $0.collectionWasReset(.sibling, context: context, previous)
+        }
+    }
+
+    /// Replaces all elements with those that the cache had at `fetch`.
+    func set(fetched new: [T], at fetch: ChangeTime, by author: CollectionDataProvider<T>) {
+        let previous = elementsForSubscribers
+        replaceAll(with: new, time: fetch)
+        lastFetched = fetch
+        consistencyManager.register(self, since: fetch)
+        guard !new.isEmpty else { return }
+        forEachMember(except: author) { $0.collectionWasReset(.cache, context: nil, previous) }
+    }
+
+    private func replaceAll(with new: [T], time: ChangeTime) {
+        elements = new
+        isKnown = true
+        lastUpdated = time
+        lastSet = time
+        revision = ChangeTime()
+        log.removeAll()
+    }
+
+    // MARK: Edits
+
+    func edit(
+        _ edit: CollectionEdit<T>, by author: CollectionDataProvider<T>, save: Bool,
+        context: (any Sendable)?
+    ) {
+        let resolved = edit.resolved(count: elements.count)
+        guard let range = resolved.range else { return }
+        let neighbours = neighbours(of: range.lowerBound)
+        let previous = elementsForSubscribers
+        elements.replaceSubrange(range, with: edit.elements)
+        isKnown = true
+        lastUpdated = ChangeTime()
+        let old = revision
+        let revision = ChangeTime()
+        self.revision = revision
+        let treeEdit = TreeEdit(
+            resolved.map { $0 as any ConsistencyManagerModel }, from: old, to: revision)
+        log.append(treeEdit)
+        consistencyManager.edit(self, treeEdit) { [weak self] in
+            self?.log.removeThrough(revision)
+        }
+        post(edit.elements, context: context) {
+            if save { self.save(edit, neighbours, context) } else { isCacheBehind = true }
+        }
+        forEachMember(except: author) {
+            $0.collectionWasEdited(resolved, context: context, previous)
+        }
+    }
+
+    /// Updates all providers that show one of the models, and saves in the same step.
+    func post(_ models: [T], context: (any Sendable)?, _ save: () -> Void) {
+        let batch = BatchUpdateModel(models: models.map { $0 as any ConsistencyManagerModel })
+        manager.submit(models.isEmpty ? nil : batch, context: context, save)
+    }
+
+    private func neighbours(of index: Int) -> CollectionNeighbours {
+        func identifier(_ index: Int) -> String? {
+            elements.indices.contains(index) ? elements[index].modelIdentifier : nil
+        }
+        return CollectionNeighbours(
+            count: elements.count, previous: identifier(index - 1), current: identifier(index),
+            next: identifier(index + 1))
+    }
+
+    // MARK: The cache
+
+    private func saveAll(_ context: (any Sendable)?) {
+        guard let key else { return }
+        lastSent = ChangeTime()
+        isCacheBehind = false
+        manager.cacheCollection(elements, forKey: key, context: context)
+    }
+
+    /// Sends the edit to a cache that accepts edits and lacks none, and all elements to any other.
+    private func save(
+        _ edit: CollectionEdit<T>, _ neighbours: CollectionNeighbours, _ context: (any Sendable)?
+    ) {
+        guard let key else { return }
+        guard manager.cacheQueue.acceptsEdits, !isCacheBehind else { return saveAll(context) }
+        let time = ChangeTime()
+        manager.cacheQueue.edit(
+            edit.map { $0 as any SimpleModel }, forKey: key, expecting: neighbours,
+            context: context
+        ) { outcome in
+            // If all elements were sent since, the outcome no longer matters.
+            guard time.after(self.lastSent) else { return }
+            switch outcome {
+            case .applied: break
+            case .failed: self.isCacheBehind = true
+            case .outOfDate: self.sendAll(since: time, context)
+            }
+        }
+    }
+
+    /// Sends all elements, after the deletions that the cache has already applied have also removed
+    /// their elements here.
+    private func sendAll(since time: ChangeTime, _ context: (any Sendable)?) {
+        consistencyManager.afterDelivery {
+            if time.after(self.lastSent) { self.saveAll(context) }
+        }
+    }
+
+    /// Saves the consequences of an update for this collection. The author of the update has saved
+    /// the update itself.
+    private func save(after delivery: Delivery, isRemoval: Bool) {
+        guard let key else { return }
+        if manager.cacheQueue.acceptsEdits {
+            // All elements were sent after the cache had the update and before this collection had
+            // it: they have replaced newer models by older ones in the cache.
+            if lastSent.after(delivery.time) { saveAll(delivery.context) }
+        } else if isRemoval {
+            let fetch = lastUpdated == lastFetched ? lastFetched : nil
+            manager.cacheQueue.save(
+                elements, forKey: key, afterDeletionAt: delivery.time, since: fetch,
+                context: delivery.context)
+        }
+    }
+
+    // MARK: Updates of elements
+
+    var base: ListenerBase? {
+        isKnown
+            ? ListenerBase(
+                model: CollectionModel(elements: elements), revision: revision, edits: log.edits)
+            : nil
+    }
+
+    func currentModel() -> (any ConsistencyManagerModel)? { base?.model }
+
+    func modelUpdated(_ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?)
+    {}
+
+    func apply(_ delivery: Delivery) {
+        guard delivery.time.after(lastSet), let new = delivery.model as? CollectionModel<T>,
+            let base = delivery.base.revision
+        else { return }
+        let changes = changes(delivery.childUpdates, new.elements, base)
+        guard !changes.isEmpty else { return }
+        let previous = elementsForSubscribers
+        var removed: Set<Int> = []
+        for change in changes {
+            if let element = change.element {
+                elements[change.place] = element
+            } else {
+                removed.insert(change.place)
+            }
+        }
+        if !removed.isEmpty {
+            elements = elements.indices.filter { !removed.contains($0) }.map { elements[$0] }
+        }
+        let isAsDelivered = base == revision && log.isEmpty
+        revision = isAsDelivered ? delivery.revision : ChangeTime()
+        for change in changes where change.element == nil {
+            log.recordRemoval(at: change.place, revision)
+        }
+        let steps = changes.map { change in
+            change.element == nil
+                ? CollectionChangeInformation.delete(index: change.place)
+                : .update(index: change.place)
+        }
+        save(after: delivery, isRemoval: !removed.isEmpty)
+        forEachMember { $0.elementsWereUpdated(steps, context: delivery.context, previous) }
+        lastUpdated = max(lastUpdated, delivery.time)
+        notifyMembers()
+    }
+
+    /// Returns the changes of an update, at the places where the elements are now, last place
+    /// first.
+    private func changes(
+        _ updates: [Int: Delivery.ChildUpdate], _ new: [T], _ base: ChangeTime
+    ) -> [(place: Int, element: T?)] {
+        var deleted = 0
+        var changes: [(place: Int, element: T?)] = []
+        let places = log.places(inListOf: base)
+        for (ordinal, update) in updates.sorted(by: { $0.key < $1.key }) {
+            let element = update.isDeleted ? nil : new[ordinal - deleted]
+            if update.isDeleted { deleted += 1 }
+            if let place = places.now(ordinal) { changes.append((place, element)) }
+        }
+        return changes.sorted { $0.place > $1.place }
+    }
+}
+
+/// The tree of a collection for the consistency manager: a root without identifier, whose children
+/// are the elements. A deleted element is left out.
+struct CollectionModel<T: SimpleModel>: ListModel {
+    let elements: [T]
+
+    var modelIdentifier: String? { nil }
+
+    func map(
+        _ transform: (any ConsistencyManagerModel) -> (any ConsistencyManagerModel)?
+    ) -> (any ConsistencyManagerModel)? {
+        CollectionModel(elements: elements.compactMap { transform($0) as? T })
+    }
+
+    func forEach(_ visit: (any ConsistencyManagerModel) -> Void) {
+        for element in elements { visit(element) }
+    }
+
+    var childCount: Int { elements.count }
+
+    func child(at place: Int) -> any ConsistencyManagerModel { elements[place] }
+
+    func replacing(_ children: [Int: (any ConsistencyManagerModel)?]) -> any ConsistencyManagerModel
+    {
+        var new = elements
+        var isShorter = false
+        for (place, child) in children {
+            if let child = child as? T { new[place] = child } else { isShorter = true }
+        }
+        guard isShorter else { return CollectionModel(elements: new) }
+        return CollectionModel(
+            elements: new.indices.filter { children[$0].map { $0 is T } ?? true }.map { new[$0] })
+    }
+
+    func isEqualToModel(_ other: any ConsistencyManagerModel) -> Bool {
+        guard let other = other as? CollectionModel else { return false }
+        return areEqual(elements, other.elements)
+    }
+}
+
+/// Returns whether two lists have equal elements.
+///
+/// - Complexity: O(*n*) in the nodes of the elements.
+func areEqual<T: SimpleModel>(_ a: [T], _ b: [T]) -> Bool {
+    guard a.count == b.count else { return false }
+    return zip(a, b).allSatisfy { $0.isEqualToModel($1) }
+}

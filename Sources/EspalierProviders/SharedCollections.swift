@@ -1,0 +1,71 @@
+import EspalierModels
+
+/// The collections that providers show, edit or fetch: one for each key and type of element; and
+/// the queues of static edits.
+@MainActor
+final class SharedCollections {
+    private struct Name: Hashable {
+        let key: String
+        let type: ObjectIdentifier
+    }
+    private struct WeakCollection {
+        weak var collection: AnyObject?
+    }
+    private var collections: [Name: WeakCollection] = [:]
+    private var limit = 64
+    private var queues: [Name: EditQueue] = [:]
+
+    /// An edit of a collection that has to be loaded first. It calls `done` when it is complete.
+    typealias StaticEdit = @MainActor (_ done: @escaping @MainActor () -> Void) -> Void
+
+    private struct EditQueue {
+        var waiting: ArraySlice<StaticEdit> = []
+        /// Whether an edit has begun and is not complete.
+        var isBusy = false
+        /// Whether `run` is active. The next edit then starts from there, and not from inside the
+        /// edit before.
+        var isRunning = false
+    }
+
+    nonisolated init() {}
+
+    /// Returns the collection under `key`, which is created if no provider has it.
+    func collection<T: SimpleModel>(_ key: String, in manager: DataModelManager)
+        -> SharedCollection<T>
+    {
+        let name = Name(key: key, type: ObjectIdentifier(T.self))
+        if let known = collections[name]?.collection as? SharedCollection<T> { return known }
+        let collection = SharedCollection<T>(key: key, manager)
+        collections[name] = WeakCollection(collection: collection)
+        if collections.count > limit {
+            collections = collections.filter { $0.value.collection != nil }
+            limit = max(64, collections.count * 2)
+        }
+        return collection
+    }
+
+    /// Whether static edits wait for their collections, or for earlier edits.
+    var isEditing: Bool { !queues.isEmpty }
+
+    /// Runs static edits of one collection one after the other, in the order of the calls. An edit
+    /// starts at once if none is in progress.
+    func enqueueEdit<T: SimpleModel>(of key: String, _ type: T.Type, _ edit: @escaping StaticEdit) {
+        let name = Name(key: key, type: ObjectIdentifier(type))
+        queues[name, default: EditQueue()].waiting.append(edit)
+        run(name)
+    }
+
+    private func run(_ name: Name) {
+        guard queues[name]?.isRunning == false else { return }
+        queues[name]?.isRunning = true
+        while queues[name]?.isBusy == false, let edit = queues[name]?.waiting.popFirst() {
+            queues[name]?.isBusy = true
+            edit { [self] in
+                queues[name]?.isBusy = false
+                run(name)
+            }
+        }
+        queues[name]?.isRunning = false
+        if queues[name]?.isBusy == false { queues[name] = nil }
+    }
+}

@@ -1,0 +1,206 @@
+/// A flattened tree: one draft for each identifier, in the encoder's pre-order.
+///
+/// A tree is `Sendable`, so that flattening runs off the writer's thread. It knows shapes but not
+/// their numbers, and nodes but not their handles.
+///
+/// The drafts are ranges of a few arrays of the tree: a node has no memory of its own except a long
+/// identifier. Making, passing on and freeing that memory by the hundred was the largest cost.
+package struct FlattenedTree: Sendable {
+    /// A node of the tree.
+    package struct Entry: Sendable {
+        package let identifier: String
+        /// The projection that was met first, and nearly always the only one. `others` has the
+        /// rest.
+        package internal(set) var first: Part
+        /// Whether the node was met inside itself.
+        package internal(set) var isOnCycle = false
+    }
+
+    /// A projection of a node, as positions in the tree's arrays.
+    package struct Part: Sendable {
+        let type: Int
+        package internal(set) var shape = 0
+        var values = 0..<0
+        package internal(set) var children = 0..<0
+        /// Whether the projection is one case of an enum. The record then loses the fields of
+        /// another case, whatever the policy.
+        var isCase = false
+    }
+
+    package internal(set) var entries: [Entry] = []
+    var values: [UInt8] = []
+    /// The nodes referred to, as indexes of the tree's nodes. The ordinal of a child is its
+    /// position in the range of its parent.
+    package internal(set) var children: [Int] = []
+    var types: [String] = []
+    package internal(set) var shapes: [Shape] = []
+    /// The projections after the first, by the node's index, in pre-order.
+    var others: [Int: [Part]] = [:]
+    package internal(set) var byteCount = 0
+    /// Whether a node has more than one projection.
+    package var hasProjections: Bool { !others.isEmpty }
+
+    package init() {}
+
+    package var count: Int { entries.count }
+
+    /// Returns the shape of a node's first projection.
+    @inline(__always)
+    package func shape(at index: Int) -> Shape { shapes[entries[index].first.shape] }
+
+    /// Returns the values of a node's first projection, one after the other.
+    @inline(__always)
+    package func values(at index: Int) -> ArraySlice<UInt8> { values[entries[index].first.values] }
+
+    func type(at index: Int) -> String { types[entries[index].first.type] }
+
+    func has(_ projection: Int, at index: Int) -> Bool {
+        if entries[index].first.type == projection { return true }
+        return !others.isEmpty && others[index]?.contains { $0.type == projection } == true
+    }
+
+    fileprivate func draft(_ part: Part) -> ProjectionDraft {
+        ProjectionDraft(
+            type: types[part.type], shape: shapes[part.shape], values: Array(values[part.values]),
+            children: Array(children[part.children]), isCase: part.isCase)
+    }
+
+    /// The nodes with all their projections. Each draft is made when it is asked for.
+    package var nodes: Nodes { Nodes(tree: self) }
+
+    package struct Nodes: RandomAccessCollection {
+        fileprivate let tree: FlattenedTree
+        package var startIndex: Int { 0 }
+        package var endIndex: Int { tree.count }
+
+        package subscript(index: Int) -> NodeDraft {
+            let entry = tree.entries[index]
+            let parts = [entry.first] + (tree.others[index] ?? [])
+            return NodeDraft(
+                identifier: entry.identifier, projections: parts.map(tree.draft),
+                isOnCycle: entry.isOnCycle)
+        }
+    }
+}
+
+/// One node with its projections, in pre-order of their first occurrence.
+package struct NodeDraft: Sendable {
+    package let identifier: String
+    package let projections: [ProjectionDraft]
+    package var first: ProjectionDraft { projections[0] }
+    /// Whether the node was met inside itself.
+    package let isOnCycle: Bool
+}
+
+/// One type's view of a node.
+package struct ProjectionDraft: Sendable {
+    package let type: String
+    package let shape: Shape
+    /// The values of the shape's fields, one after the other.
+    package let values: [UInt8]
+    /// The nodes referred to, as indexes of the tree's nodes. The ordinal of a child is its
+    /// position here.
+    package let children: [Int]
+    /// Whether the projection is one case of an enum. The record then loses the fields of another
+    /// case, whatever the policy.
+    let isCase: Bool
+}
+
+/// A value outside a node: the entry of a key, or an element of a collection.
+package struct ValueDraft: Sendable, Equatable {
+    package let bytes: [UInt8]
+    package let children: [Int]
+
+    package init(bytes: [UInt8], children: [Int]) {
+        self.bytes = bytes
+        self.children = children
+    }
+}
+
+/// The limits on one tree, in writing and in reading.
+///
+/// A write of a tree beyond a limit fails with a ``FlattenError``; a read is a miss.
+public struct TreeLimits: Sendable, Hashable, Codable {
+    /// The most levels of nesting, containers and inline values included. Default 256.
+    public var maximumDepth = 256
+    /// The most nodes of one tree. A read counts each occurrence that it has to decode. Default
+    /// 1,000,000.
+    public var maximumNodes = 1_000_000
+    /// The most bytes of all records of one tree. Default 256 MiB; for writes the cache lowers it
+    /// to the share of its budget that one write may take.
+    public var maximumBytes = 256 << 20
+
+    /// Makes the default limits.
+    public init() {}
+}
+
+// MARK: - Comparison with stored records
+
+/// What a stored record and a node of a tree have in common.
+package enum Likeness {
+    /// The record is another's, or only a closer comparison can tell.
+    case none
+    /// The identifier, but not all of the rest. The record has not been checked for damage.
+    case identifier
+    /// Everything except the children, of which there are as many. The record is undamaged.
+    case content
+
+    // Patterns, because `==` would be a call.
+    package var isNone: Bool { if case .none = self { true } else { false } }
+    package var isContent: Bool { if case .content = self { true } else { false } }
+}
+
+extension FlattenedTree {
+    /// Compares the first projection of a node with a stored record, value by value and without
+    /// making a ``Record``. Appends the record's children, which the caller compares, to
+    /// `children`.
+    ///
+    /// `shapeNumber` is the number of the node's shape; nil where the shape has none.
+    package func likeness(
+        of record: DecompressedRecord, at handle: Handle, to index: Int, shapeNumber: UInt64?,
+        children: inout [Handle]
+    ) throws(FormatError) -> Likeness {
+        var reader = record.reader
+        let layout = try RecordLayout(reading: &reader)
+        guard layout.nameSpace == .node, !layout.hasOwnShape else { return .none }
+        try layout.readChildren(&reader, of: handle, into: &children)
+        var body = try layout.payload(reader)
+        guard let count = try body.readStringLength(),
+            try body.matches(entries[index].identifier, count: count)
+        else {
+            return .none
+        }
+        let part = entries[index].first
+        guard layout.shapeNumber == shapeNumber, layout.childCount == part.children.count,
+            body.matchesRest(values, part.values)
+        else { return .identifier }
+        try layout.verify(
+            record.reader, handle: handle, shape: shapes[part.shape].fingerprint,
+            dictionary: record.dictionary)
+        return .content
+    }
+}
+
+extension FlattenedTree {
+    /// Returns whether this tree has every node of another one, as the same types see it.
+    ///
+    /// - Complexity: O(*n*), the nodes of both trees.
+    package func containsNodes(of other: FlattenedTree) -> Bool {
+        var indexes: [Identifier: Int] = [:]
+        indexes.reserveCapacity(count)
+        for (index, entry) in entries.enumerated() {
+            indexes[Identifier(entry.identifier)] = index
+        }
+        return other.entries.indices.allSatisfy { index in
+            guard let own = indexes[Identifier(other.entries[index].identifier)] else {
+                return false
+            }
+            let types = types(at: own)
+            return other.types(at: index).allSatisfy(types.contains)
+        }
+    }
+
+    private func types(at index: Int) -> [Identifier] {
+        ([entries[index].first] + (others[index] ?? [])).map { Identifier(types[$0.type]) }
+    }
+}

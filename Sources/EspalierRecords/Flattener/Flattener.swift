@@ -1,0 +1,269 @@
+import EspalierConfinement
+
+/// Flattens model trees into drafts of records. Pure: no file, no lock, no clock.
+///
+/// The first occurrence of an identifier in pre-order gives the record for its projection. Later
+/// occurrences with the same projection are references to it and are not walked, which keeps trees
+/// that share nodes linear. Other projections add their fields. A node met inside itself is flagged
+/// as lying on a cycle.
+package final class Flattener {
+    // immutable
+    private let limits: TreeLimits
+    private let shapes: ShapeInterner
+    let bridge = EncodingBridge()
+
+    // confined to the thread that flattens; no access lasts while a model encodes itself
+    private let confined = Confined(State())
+
+    private var state: State {
+        @inline(__always) _read { yield confined.value }
+        @inline(__always) _modify { yield &confined.value }
+    }
+
+    /// The identifier of the node being written.
+    var innermostIdentifier: String? { state.path.last.map { state.tree.entries[$0].identifier } }
+
+    package init(limits: TreeLimits = TreeLimits(), shapes: ShapeInterner = ShapeInterner()) {
+        self.limits = limits
+        self.shapes = shapes
+    }
+
+    /// Returns the tree of all nodes flattened so far, and starts over.
+    package func finish() -> FlattenedTree {
+        defer {
+            state.tree = FlattenedTree()
+            state.nodes = NodeTable()
+            state.failure = nil
+        }
+        state.tree.types = state.lastShapes.types
+        state.tree.shapes = state.lastShapes.shapes
+        shapes.sizes.record(state.tree)
+        return state.tree
+    }
+
+    /// Flattens one value that stands outside a node.
+    package func value(_ body: (ValueEncoder) throws -> Void) throws -> ValueDraft {
+        let encoder = nextEncoder()
+        // Encoders refer to the flattener: kept beyond the value, the two would keep each other
+        // alive for good.
+        defer { state.encoders.removeAll() }
+        try body(encoder)
+        if let failure = state.failure { throw failure }
+        try state.count(bytes: encoder.writer.count, limits)
+        return ValueDraft(bytes: encoder.writer.bytes, children: encoder.children)
+    }
+
+    /// Returns the index of the node of `identifier`. `fields` writes its fields unless the tree
+    /// has them already.
+    func node(
+        identifier: String, projection: String, _ fields: (inout RecordEncoder) throws -> Void
+    ) throws -> Int {
+        if state.tree.entries.isEmpty, let size = shapes.sizes.last(of: projection) {
+            state.reserveCapacity(size)
+        }
+        // The node gets its place before its fields are walked: in pre-order, and known to a model
+        // below that refers back to it.
+        let place = try state.place(of: identifier, projection: projection, limits)
+        guard place.isNew else { return place.node }
+        do {
+            try write(fields, of: projection, to: place)
+        } catch {
+            let reason =
+                error as? FlattenError ?? .modelFailed(type: projection, reason: "\(error)")
+            state.failure = state.failure ?? reason
+            throw error
+        }
+        return place.node
+    }
+
+    @inline(__always)
+    private func write(
+        _ fields: (inout RecordEncoder) throws -> Void, of projection: String, to place: State.Place
+    ) throws {
+        let encoder = nextEncoder()
+        defer { state.path.removeLast() }
+        var record = RecordEncoder(
+            node: encoder, expected: state.lastShapes.expected(at: place.shape))
+        try nested { try fields(&record) }
+        // A node of the same type further down may have changed the expected shape by now.
+        var shape = place.shape
+        if !record.isAsExpected {
+            shape = state.lastShapes.setShape(
+                try record.shape(type: projection, in: shapes), ofTypeAt: place.type)
+        }
+        try state.fill(place, shape: shape, from: encoder, isCase: record.isCase, limits)
+    }
+
+    private func nextEncoder() -> ValueEncoder {
+        let depth = state.path.count
+        while state.encoders.count <= depth { state.encoders.append(ValueEncoder(self)) }
+        let encoder = state.encoders[depth]
+        encoder.reset()
+        return encoder
+    }
+
+    // MARK: Depth
+
+    /// Runs `body` one level down.
+    @inline(__always)
+    func nested<R>(_ body: () throws -> R) throws -> R {
+        try enter()
+        defer { state.depth -= 1 }
+        return try body()
+    }
+
+    private func enter() throws {
+        let depth = state.depth
+        guard depth < limits.maximumDepth, !StackSpace.isDue(at: depth) || state.stack.hasSpace()
+        else {
+            throw FlattenError.tooDeep(limit: min(depth, limits.maximumDepth))
+        }
+        state.depth += 1
+    }
+
+    /// Throws unless the tree may go `levels` deeper without `nested`: containers of a model's own
+    /// code recurse by themselves.
+    func checkDepth(adding levels: Int) throws {
+        guard state.depth + levels < limits.maximumDepth, state.stack.hasSpace() else {
+            throw FlattenError.tooDeep(limit: limits.maximumDepth)
+        }
+    }
+
+    // MARK: State
+
+    /// The parts of a tree while it is flattened. A step that touches several of them is a method,
+    /// which retains none of them: counting references took a fifth of the time of a node.
+    private struct State {
+        var tree = FlattenedTree()
+        var nodes = NodeTable()
+        /// The nodes being written, outermost first.
+        var path: [Int] = []
+        var depth = 0
+        var lastShapes = LastShapes()
+        /// One encoder for each node on the path, and one for the value in which the path begins.
+        var encoders: [ValueEncoder] = []
+        /// The first failure to write a node. The tree has a hole there, even if a model swallows
+        /// the error.
+        var failure: FlattenError?
+        var stack = StackSpace()
+
+        /// Where a projection of a node goes.
+        struct Place {
+            let node: Int
+            let type: Int
+            /// The shape that the projection is expected to have.
+            let shape: Int
+            /// The position among the node's other projections; nil for its first.
+            var slot: Int?
+            /// Whether the tree has nothing there yet.
+            var isNew = true
+        }
+
+        /// Reserves memory for a tree as large as `size`.
+        mutating func reserveCapacity(_ size: TreeSizes.Size) {
+            tree.entries.reserveCapacity(size.nodes)
+            tree.values.reserveCapacity(size.values)
+            tree.children.reserveCapacity(size.children)
+            nodes = NodeTable(capacity: size.nodes)
+        }
+
+        /// Returns the place of a projection. Adds the place if it is new, and the node to the
+        /// path.
+        mutating func place(of identifier: String, projection: String, _ limits: TreeLimits) throws
+            -> Place
+        {
+            let found = nodes.place(of: identifier, in: tree.entries)
+            let type = lastShapes.place(of: projection)
+            var place = Place(
+                node: found.node ?? tree.count, type: type, shape: lastShapes.shape(ofTypeAt: type))
+            let part = FlattenedTree.Part(type: place.type)
+            if let known = found.node {
+                if path.contains(known) { tree.entries[known].isOnCycle = true }
+                place.isNew = !tree.has(place.type, at: known)
+                guard place.isNew else { return place }
+                place.slot = tree.others[known, default: []].count
+                tree.others[known, default: []].append(part)
+            } else {
+                guard place.node < limits.maximumNodes else {
+                    throw FlattenError.tooManyNodes(limit: limits.maximumNodes)
+                }
+                nodes.insert(place.node, at: found)
+                tree.entries.append(FlattenedTree.Entry(identifier: identifier, first: part))
+                try count(bytes: identifier.utf8.count, limits)
+            }
+            path.append(place.node)
+            return place
+        }
+
+        /// Moves the values and children that `encoder` has into their place.
+        mutating func fill(
+            _ place: Place, shape: Int, from encoder: ValueEncoder, isCase: Bool,
+            _ limits: TreeLimits
+        ) throws {
+            var part = FlattenedTree.Part(type: place.type, shape: shape)
+            part.isCase = isCase
+            let (values, children) = (tree.values.count, tree.children.count)
+            encoder.writer.copy(to: &tree.values)
+            encoder.copyChildren(to: &tree.children)
+            part.values = values..<tree.values.count
+            part.children = children..<tree.children.count
+            try count(bytes: part.values.count + part.children.count * 2, limits)
+            if let slot = place.slot {
+                tree.others[place.node, default: []][slot] = part
+            } else {
+                tree.entries[place.node].first = part
+            }
+        }
+
+        mutating func count(bytes: Int, _ limits: TreeLimits) throws {
+            tree.byteCount += bytes
+            guard tree.byteCount <= limits.maximumBytes else {
+                throw FlattenError.treeTooLarge(limit: limits.maximumBytes)
+            }
+        }
+    }
+}
+
+/// The reason why a model can't be flattened. The write that the model belongs to fails, and the
+/// cache stays as it was.
+public enum FlattenError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A model's identifier is the empty string. A model without identity returns nil instead.
+    case emptyIdentifier(type: String)
+    /// The tree is nested deeper than ``TreeLimits/maximumDepth`` allows, or than the thread's
+    /// stack has room for.
+    case tooDeep(limit: Int)
+    /// The tree has more nodes than ``TreeLimits/maximumNodes``.
+    case tooManyNodes(limit: Int)
+    /// The tree takes more bytes than ``TreeLimits/maximumBytes``.
+    case treeTooLarge(limit: Int)
+    /// The type is neither a `NormalizedModel` nor `Codable`.
+    case notStorable(type: String)
+    /// A model encodes two fields under one name.
+    case duplicateField(type: String, field: String)
+    /// The model's own `encode` threw an error.
+    case modelFailed(type: String, reason: String)
+
+    /// The message: what went wrong, and what to do about it.
+    public var description: String {
+        switch self {
+        case .emptyIdentifier(let type):
+            "A model of type \(type) has an empty identifier. "
+                + "Return nil for a model without identity."
+        case .tooDeep(let limit):
+            "The tree is nested deeper than \(limit) levels. "
+                + "Raise Configuration.limits.maximumDepth or flatten the model."
+        case .tooManyNodes(let limit):
+            "The tree has more than \(limit) nodes. "
+                + "Store it in parts, or raise Configuration.limits.maximumNodes."
+        case .treeTooLarge(let limit):
+            "The tree takes more than \(limit) bytes, the most that one write may. "
+                + "Store it in parts or raise the budget."
+        case .notStorable(let type):
+            "\(type) can't be stored. Conform it to NormalizedModel or Codable."
+        case .duplicateField(let type, let field):
+            "\(type) encodes the field \(field) twice."
+        case .modelFailed(let type, let reason):
+            "Encoding \(type) failed: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,34 @@
+/// A model that may have an identifier. With an identifier it is a node and gets a record of its
+/// own; without one it stands inline in its parent's record.
+///
+/// Conform to `NormalizedModel` or `ConsistencyManagerModel`, which refine this protocol.
+public protocol IdentifiedModel: Sendable {
+    /// A globally unique string: of any length and any bytes, but not empty. Nil for a model that
+    /// stands inline.
+    var modelIdentifier: String? { get }
+
+    /// The name that distinguishes this type from other types over the same records. Default: the type's
+    /// name.
+    ///
+    /// The default is the innermost name. Types nested in different types, as code generators make
+    /// them, may share it; two such types over the same identifiers count as one projection, and
+    /// each replaces the other's fields. Return different names for them here.
+    var projectionIdentifier: String { get }
+}
+
+extension IdentifiedModel {
+    /// The type's name without its module and the types around it.
+    public var projectionIdentifier: String { TypeName.of(Self.self) }
+}
+
+/// The names of types in shapes.
+package enum TypeName {
+    /// Returns the name without its module, as `String(describing:)` gives it, from the runtime's
+    /// own cache.
+    ///
+    /// Never inlined: where the optimiser sees the type, it puts in a name of its own, which for a
+    /// private type is `(Name in _59A7...)`. Optimised and debug builds would then not recognise
+    /// each other's records.
+    @inline(never)
+    package static func of(_ type: Any.Type) -> String { _typeName(type, qualified: false) }
+}

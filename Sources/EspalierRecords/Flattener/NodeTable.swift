@@ -1,0 +1,109 @@
+/// The positions of a tree's nodes by identifier: open addressing, with a part of the hash beside
+/// each index.
+///
+/// The table holds no identifiers, because the drafts do. A node costs one hash and one probe,
+/// where a dictionary took three of each and a reference to the text.
+struct NodeTable {
+    /// Where an identifier is found, or goes.
+    struct Place {
+        /// The identifier's node; nil where it has none.
+        let node: Int?
+        fileprivate let slot: Int
+        fileprivate let hash: UInt32
+    }
+
+    /// The hash in the upper half and index + 1 in the lower; 0 for a free slot.
+    private var slots: [UInt64]
+    private var count = 0
+
+    /// Makes a table with room for `capacity` nodes before it grows.
+    init(capacity: Int = 31) {
+        // A power of two, of which at most half of the slots are in use.
+        slots = Array(
+            repeating: 0, count: 2 << (Int.bitWidth - max(capacity, 31).leadingZeroBitCount))
+    }
+
+    /// Returns the place of `identifier`, which is valid until the next insertion.
+    @inline(__always)
+    mutating func place(of identifier: String, in nodes: [FlattenedTree.Entry]) -> Place {
+        if count * 2 >= slots.count { grow() }
+        let hash = UInt32(truncatingIfNeeded: identifier.bytesHash >> 32)
+        let mask = slots.count - 1
+        var slot = Int(hash) & mask
+        while slots[slot] != 0 {
+            if slots[slot] >> 32 == hash {
+                let node = Int(UInt32(truncatingIfNeeded: slots[slot])) - 1
+                if nodes[node].identifier.hasSameBytes(as: identifier) {
+                    return Place(node: node, slot: slot, hash: hash)
+                }
+            }
+            slot = (slot + 1) & mask
+        }
+        return Place(node: nil, slot: slot, hash: hash)
+    }
+
+    @inline(__always)
+    mutating func insert(_ node: Int, at place: Place) {
+        slots[place.slot] = UInt64(place.hash) << 32 | UInt64(UInt32(node + 1))
+        count += 1
+    }
+
+    private mutating func grow() {
+        let old = slots
+        slots = Array(repeating: 0, count: old.count * 4)
+        let mask = slots.count - 1
+        for entry in old where entry != 0 {
+            var slot = Int(entry >> 32) & mask
+            while slots[slot] != 0 { slot = (slot + 1) & mask }
+            slots[slot] = entry
+        }
+    }
+}
+
+/// The nodes that a record refers to, each once. The ordinal of a child is its position here.
+struct ChildList {
+    /// Memory that the next list uses again; valid up to `count`.
+    private var room: [Int] = []
+    private var count = 0
+    private var largest = -1
+    /// The ordinals of the first of many nodes. The rest is entered when one is searched for.
+    private var ordinals: [Int: Int] = [:]
+
+    /// Returns the ordinal of `node`, and adds the node if it is referred to for the first time.
+    mutating func ordinal(of node: Int) -> Int {
+        // Nodes are numbered as they are met: a new one comes after all others and needs no search.
+        guard node <= largest else {
+            largest = node
+            return append(node)
+        }
+        if count <= 8 {
+            if let ordinal = room[..<count].firstIndex(of: node) { return ordinal }
+        } else {
+            for ordinal in ordinals.count..<count { ordinals[room[ordinal]] = ordinal }
+            if let ordinal = ordinals[node] { return ordinal }
+        }
+        return append(node)
+    }
+
+    @inline(__always)
+    private mutating func append(_ node: Int) -> Int {
+        if count < room.count { room[count] = node } else { room.append(node) }
+        count += 1
+        return count - 1
+    }
+
+    var nodes: [Int] { Array(room[..<count]) }
+
+    /// Appends the nodes to `array`.
+    func copy(to array: inout [Int]) {
+        guard count > 0 else { return }
+        array.append(contentsOf: room[..<count])
+    }
+
+    mutating func removeAll() {
+        guard count > 0 else { return }
+        count = 0
+        largest = -1
+        if !ordinals.isEmpty { ordinals.removeAll(keepingCapacity: true) }
+    }
+}

@@ -1,0 +1,179 @@
+import EspalierConfinement
+
+/// Writes the values of one record, or of one run of values outside a record.
+///
+/// ```swift
+/// func encodeValue(into encoder: ValueEncoder) throws { encoder.encode(rawValue) }
+/// ```
+///
+/// A ``FieldValue`` receives an encoder and writes exactly one value. The encoder lives as long as
+/// the flattening of one tree, serves the thread that flattens, and is not `Sendable`.
+///
+/// - Complexity: The bytes of each value.
+public final class ValueEncoder {
+    /// How a model with an identifier is written.
+    enum Mode {
+        /// As a reference to a record of its own.
+        case referring
+        /// As its identifier, by which the elements of a set are ordered.
+        case ordering
+        /// As a map of its fields, as in the keys of a dictionary, which have the same bytes in
+        /// every record.
+        case inlining
+    }
+
+    // immutable
+    let flattener: Flattener
+    private let mode: Mode
+
+    // confined to the thread that flattens
+    private let confinedWriter = Confined(ByteWriter(capacity: 128))
+    private let references = Confined(ChildList())
+
+    package internal(set) var writer: ByteWriter {
+        @inline(__always) _read { yield confinedWriter.value }
+        @inline(__always) _modify { yield &confinedWriter.value }
+    }
+
+    /// The nodes referred to, each once, as indexes of the tree's nodes. The ordinal of a child is
+    /// its position here.
+    package var children: [Int] { references.value.nodes }
+
+    /// Appends the children to `array`.
+    func copyChildren(to array: inout [Int]) { references.value.copy(to: &array) }
+
+    init(_ flattener: Flattener, mode: Mode = .referring) {
+        self.flattener = flattener
+        self.mode = mode
+    }
+
+    func reset() {
+        writer.removeAll()
+        references.value.removeAll()
+    }
+
+    // MARK: Scalars
+
+    /// Writes nil.
+    public func encodeNull() { writer.append(null: ()) }
+
+    /// Writes *absent*: never set, as opposed to set to nil. A ``WritePolicy/merge`` write keeps
+    /// the value that the record has.
+    public func encodeAbsent() { writer.append(Wire.absent) }
+
+    /// Writes a truth value.
+    public func encode(_ value: Bool) { writer.append(value: value) }
+
+    /// Writes an integer, in as few bytes as it needs.
+    public func encode(_ value: Int64) { writer.append(value: value) }
+
+    /// Writes an integer, in as few bytes as it needs.
+    public func encode(_ value: UInt64) { writer.append(value: value) }
+
+    /// Writes a number, to the bit.
+    public func encode(_ value: Float) { writer.append(value: value) }
+
+    /// Writes a number, to the bit.
+    public func encode(_ value: Double) { writer.append(value: value) }
+
+    /// Writes text.
+    public func encode(_ value: String) { writer.append(value: value) }
+
+    /// Writes a run of bytes.
+    public func encode(bytes value: [UInt8]) { writer.append(value: value) }
+
+    /// Writes a number as its decimal digits, for numbers that no binary kind holds exactly.
+    public func encode(decimal digits: String) { writer.append(decimal: digits) }
+
+    /// Writes an integer in 16 bytes. An integer that fits `Int64` is better encoded as one.
+    public func encode(_ value: Int128) {
+        writer.append(
+            wide: UInt64(truncatingIfNeeded: value >> 64), UInt64(truncatingIfNeeded: value),
+            signed: true)
+    }
+
+    /// Writes an integer in 16 bytes. An integer that fits `UInt64` is better encoded as one.
+    public func encode(_ value: UInt128) {
+        writer.append(
+            wide: UInt64(truncatingIfNeeded: value >> 64), UInt64(truncatingIfNeeded: value),
+            signed: false)
+    }
+
+    // MARK: Containers
+
+    /// Writes an array.
+    ///
+    /// - Parameters:
+    ///   - count: The number of elements.
+    ///   - body: Writes exactly `count` values.
+    /// - Throws: ``FlattenError/tooDeep(limit:)``, and what `body` throws.
+    public func encodeArray(count: Int, _ body: () throws -> Void) throws {
+        try flattener.nested {
+            writer.append(arrayOf: count)
+            try body()
+        }
+    }
+
+    /// Writes a map.
+    ///
+    /// - Parameters:
+    ///   - count: The number of entries.
+    ///   - body: Writes key, value, key, value: two values for each entry.
+    /// - Throws: ``FlattenError/tooDeep(limit:)``, and what `body` throws.
+    public func encodeMap(count: Int, _ body: () throws -> Void) throws {
+        try flattener.nested {
+            writer.append(mapOf: count)
+            try body()
+        }
+    }
+
+    // MARK: Models
+
+    /// Writes a model: a reference when it has an identifier, a map of its fields when not.
+    package func encodeModel(
+        identifier: String?, projection: @autoclosure () -> String,
+        _ fields: (inout RecordEncoder) throws -> Void
+    ) throws {
+        guard let identifier, mode != .inlining else { return try encodeInline(fields) }
+        guard !identifier.isEmpty else { throw FlattenError.emptyIdentifier(type: projection()) }
+        guard mode == .referring else { return encode(identifier) }
+        let node = try flattener.node(identifier: identifier, projection: projection(), fields)
+        writer.append(child: ordinal(of: node))
+    }
+
+    private func encodeInline(_ fields: (inout RecordEncoder) throws -> Void) throws {
+        let start = writer.count
+        writer.append(Wire.fixmap)
+        let count = try flattener.nested {
+            var record = RecordEncoder(inline: self)
+            try fields(&record)
+            return record.count
+        }
+        guard count > 0 else { return }
+        var head = ByteWriter()
+        head.append(mapOf: count)
+        writer.replace(start..<start + 1, with: head)
+    }
+
+    /// Returns the ordinal of `node`, and adds the node to the children if it is new.
+    func ordinal(of node: Int) -> Int { references.value.ordinal(of: node) }
+
+    // MARK: Order
+
+    /// Returns the bytes by which an element of a set is ordered. They are the same in every
+    /// process, whatever the order of iteration was.
+    package func orderingBytes(_ body: (ValueEncoder) throws -> Void) throws -> [UInt8] {
+        try bytes(in: .ordering, body)
+    }
+
+    /// Returns the bytes of a dictionary's key, by which entries are ordered.
+    package func keyBytes(_ body: (ValueEncoder) throws -> Void) throws -> [UInt8] {
+        try bytes(in: .inlining, body)
+    }
+
+    private func bytes(in mode: Mode, _ body: (ValueEncoder) throws -> Void) throws -> [UInt8] {
+        let scratch = ValueEncoder(flattener, mode: mode)
+        try body(scratch)
+        return scratch.writer.bytes
+    }
+}

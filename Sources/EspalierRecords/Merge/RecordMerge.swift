@@ -1,0 +1,169 @@
+/// A record after a write of a tree that has its identifier: the rules of projections, as a value.
+///
+///     record before        write by T            record after
+///     a  {S}               b, c                  a {S}, b {S,T}, c {T}
+///     b  {S,T}
+///     d  {T}                                     (d is gone: only T declared it)
+package struct RecordMerge {
+    package let shape: Shape
+    package let children: [Handle]
+    package let values: ArraySlice<UInt8>
+    /// Whether the record refers to nodes that the tree does not: those of fields that stay.
+    package let keepsChildren: Bool
+
+    /// Merges the node at `index` of `tree` into `old`. `handles` holds the handle of each node of
+    /// the tree.
+    // Shared, because an initialiser gets a copy otherwise, which retains all of the tree's arrays
+    // for each node.
+    package init(
+        _ index: Int, of tree: __shared FlattenedTree, into old: __shared Record?,
+        policy: WritePolicy, handles: __shared [Handle]
+    ) throws {
+        // The parts of the draft instead of the draft, which would be made for this.
+        if !tree.hasProjections || tree.others[index] == nil, policy == .replace || old == nil,
+            old.map({ $0.shape.types == [tree.type(at: index)] || $0.shape.types.isEmpty }) ?? true
+        {
+            shape = tree.shape(at: index)
+            children = tree.entries[index].first.children.map { handles[tree.children[$0]] }
+            values = tree.values(at: index)
+            keepsChildren = false
+            return
+        }
+        var merge = SlotMerge()
+        if let old { try merge.start(with: old) }
+        var childCount = 0
+        for projection in tree.nodes[index].projections {
+            childCount += projection.children.count
+            try merge.add(
+                projection, policy: policy, children: projection.children.map { handles[$0] })
+        }
+        let merged = try merge.finish()
+        (shape, children, values) = (merged.shape, merged.children, merged.values[...])
+        keepsChildren = children.count > childCount
+    }
+}
+
+/// The general case of a merge: slot by slot.
+private struct SlotMerge {
+    struct Slot {
+        let name: Identifier
+        var declarers: Set<Identifier>
+        var source: Int
+        var range: Range<Int>
+    }
+
+    private var slots: [Slot] = []
+    private var places: [Identifier: Int] = [:]
+    private var types: [Identifier] = []
+    private var sources: [(values: [UInt8], children: [Handle])] = []
+    /// Fields that an earlier projection of the same write has set.
+    private var written: Set<Identifier> = []
+
+    mutating func start(with old: Record) throws {
+        types = old.shape.types.map(Identifier.init)
+        sources.append((old.values, old.children))
+        let ranges = try Self.ranges(of: old.values, count: old.shape.count)
+        for (field, range) in zip(old.shape.fields, ranges) {
+            let declarers = types.indices.filter { field.declarers & (1 << UInt64($0)) != 0 }.map {
+                types[$0]
+            }
+            append(
+                Slot(
+                    name: Identifier(field.name), declarers: Set(declarers), source: 0, range: range
+                ))
+        }
+    }
+
+    mutating func add(_ projection: ProjectionDraft, policy: WritePolicy, children: [Handle]) throws
+    {
+        let type = Identifier(projection.type)
+        if policy == .replace || projection.isCase {
+            withdraw(type, except: Set(projection.shape.names.map(Identifier.init)))
+        }
+        if !types.contains(type) { types.append(type) }
+        let source = sources.count
+        sources.append((projection.values, children))
+        let ranges = try Self.ranges(of: projection.values, count: projection.shape.count)
+        for (name, range) in zip(projection.shape.names.map(Identifier.init), ranges) {
+            let tag = projection.values[range.lowerBound]
+            let isFetched = policy == .replace || tag != Wire.null && tag != Wire.absent
+            if let place = places[name] {
+                slots[place].declarers.insert(type)
+                guard isFetched, !written.contains(name) else { continue }
+                slots[place].source = source
+                slots[place].range = range
+            } else {
+                append(Slot(name: name, declarers: [type], source: source, range: range))
+            }
+            if isFetched { written.insert(name) }
+        }
+    }
+
+    /// Removes `type` from the declarers of all fields except `kept`, and the fields that are left
+    /// without declarer.
+    private mutating func withdraw(_ type: Identifier, except kept: Set<Identifier>) {
+        for index in slots.indices where !kept.contains(slots[index].name) {
+            slots[index].declarers.remove(type)
+        }
+        slots.removeAll { $0.declarers.isEmpty }
+        places = Dictionary(uniqueKeysWithValues: slots.enumerated().map { ($1.name, $0) })
+    }
+
+    private mutating func append(_ slot: Slot) {
+        places[slot.name] = slots.count
+        slots.append(slot)
+    }
+
+    mutating func finish() throws -> (shape: Shape, children: [Handle], values: [UInt8]) {
+        limitTypes()
+        let used = types.filter { type in slots.contains { $0.declarers.contains(type) } }
+        let bits = Dictionary(
+            uniqueKeysWithValues: used.enumerated().map { ($1, UInt64(1) << UInt64($0)) })
+        var splicer = ValueSplicer()
+        for slot in slots {
+            let source = sources[slot.source]
+            try ByteReader.reading(source.values) { reader in
+                try splicer.append(slot.range, of: reader) { ordinal in
+                    guard ordinal < source.children.count else {
+                        throw FormatError.malformed("a child that is not in the record")
+                    }
+                    return source.children[ordinal]
+                }
+            }
+        }
+        let fields = slots.map { slot in
+            Shape.Field(
+                name: slot.name.string, declarers: slot.declarers.reduce(0) { $0 | (bits[$1] ?? 0) }
+            )
+        }
+        return (Shape(types: used.map(\.string), fields: fields), splicer.children, splicer.values)
+    }
+
+    /// Removes the types that wrote first beyond the 64 that a shape may have, with the fields that
+    /// only they declare.
+    private mutating func limitTypes() {
+        while types.count > Shape.maximumTypes {
+            withdraw(types.removeFirst(), except: [])
+        }
+    }
+
+    private static func ranges(of values: [UInt8], count: Int) throws -> [Range<Int>] {
+        try ByteReader.reading(values) { reader in
+            try (0..<count).map { _ in
+                let start = reader.position
+                try reader.skipValue()
+                return start..<reader.position
+            }
+        }
+    }
+}
+
+/// How a write treats the fields that a record has already.
+public enum WritePolicy: String, Sendable, CaseIterable, Codable {
+    /// Replaces every field that the type declares, by nil too. Fields that only other types
+    /// declare stay. Fields that only this type declared, and no longer does, are removed.
+    case replace
+    /// Keeps a field of the record where the model has nil, which means "not fetched": the superset
+    /// rule of partial models.
+    case merge
+}

@@ -1,0 +1,473 @@
+import EspalierConfinement
+
+/// One read: reassembles a tree from the records of one snapshot, depth first.
+///
+/// The reader is pure over an abstract ``RecordSource``. It is not `Sendable` and serves one read.
+@usableFromInline
+package final class TreeReader {
+    // immutable
+    let source: any RecordSource
+    let limits: TreeLimits
+    let bridge = DecodingBridge()
+
+    // confined to the thread that reads; no access lasts while a model decodes itself
+    private let confined: Confined<State>
+
+    private var state: State {
+        @inline(__always) _read { yield confined.value }
+        @inline(__always) _modify { yield &confined.value }
+    }
+
+    private struct State {
+        var path = DecodingPath()
+        var depth = 0
+        var nodesLeft: Int
+        var bytesLeft: Int
+        var recordCount = 0
+        var isCut = false
+        var stack = StackSpace()
+        /// Whether the next record opened is an entry, which has to name itself as expected.
+        var isAtEntry = false
+        var entryIdentifier = ""
+        var entryNameSpace = NameSpace.node
+        var memo: [MemoKey: Memo] = [:]
+        /// The first failure that ends the read, kept in case a model's initialiser swallows it.
+        var failure: ReadFailure?
+        var onCycle: [Handle] = []
+        var unreadable: [Handle] = []
+    }
+
+    private struct MemoKey: Hashable {
+        let handle: Handle
+        let type: ObjectIdentifier
+    }
+
+    private struct Memo {
+        /// The model; nil where the record counts as deleted.
+        let model: Any?
+        let anchor: DecodingPath.Anchor
+    }
+
+    /// The records that the read found on their own path. The store flags them.
+    package var onCycle: [Handle] { state.onCycle }
+
+    /// The records whose bytes are broken or that are missing where a reference leads. The store
+    /// examines them again.
+    package var unreadable: [Handle] { state.unreadable }
+
+    /// The number of records decoded.
+    package var recordCount: Int { state.recordCount }
+
+    /// Whether the read left a back reference out.
+    package var isCut: Bool { state.isCut }
+
+    package init(source: any RecordSource, limits: TreeLimits = TreeLimits()) {
+        self.source = source
+        self.limits = limits
+        confined = Confined(
+            State(nodesLeft: limits.maximumNodes, bytesLeft: limits.maximumBytes))
+    }
+
+    // MARK: Reads
+
+    /// Runs the read and turns every error into a reason. `entry` stands in for the record in the
+    /// path of a failure that names none.
+    package func read<R>(_ entry: String, _ body: () throws -> R) -> Result<R, MissReason> {
+        do {
+            let value = try body()
+            guard let failure = state.failure else { return .success(value) }
+            return .failure(failure.inside(record: entry).reason)
+        } catch {
+            let thrown = ReadFailure(error)
+            // The failure that stopped the read comes first, with its path if that is known by now.
+            let failure =
+                state.failure.map { $0.path.isEmpty && thrown.cause == $0.cause ? thrown : $0 }
+                ?? thrown
+            return .failure(failure.inside(record: entry).reason)
+        }
+    }
+
+    /// Decodes the node `identifier` at `handle`. `body` receives a decoder that stands at a
+    /// reference to the node, because the strategy of the model's type decodes references.
+    package func entry<Value>(
+        _ handle: Handle, identifier: String, _ body: (inout ValueDecoder) throws -> Value
+    ) throws -> Value {
+        expectEntry(identifier, in: .node)
+        let first = state.path.children.count
+        state.path.children.append(handle)
+        defer { state.path.dropChildren(from: first) }
+        return try ByteReader.reading(Self.firstChild) { reader in
+            var values = ValueDecoder(reader: reader, treeReader: self, children: first..<first + 1)
+            return try body(&values)
+        }
+    }
+
+    private static let firstChild = [Wire.fixext1, Wire.Extension.child, 0]
+
+    /// Decodes the values of a key, a collection or a segment, whose record has no fields and has
+    /// to name itself `identifier` in that name space.
+    package func values<R>(
+        entry handle: Handle, identifier: String, in nameSpace: NameSpace,
+        _ body: (inout ValueDecoder) throws -> R
+    ) throws -> R {
+        expectEntry(identifier, in: nameSpace)
+        state.path.enter(handle)
+        let opened = try open(handle)
+        defer { leave(opened.values.children.lowerBound) }
+        var values = ValueDecoder(
+            reader: opened.values.reader, treeReader: self, children: opened.values.children)
+        do {
+            try values.skipValue()
+            return try body(&values)
+        } catch {
+            throw failure(of: error)
+        }
+    }
+
+    /// Returns the segments of a collection that has to name itself `identifier`.
+    package func children(entry handle: Handle, identifier: String) throws -> [Handle] {
+        try values(entry: handle, identifier: identifier, in: .collection) { decoder in
+            Array(state.path.children[decoder.children])
+        }
+    }
+
+    /// Requires the next record opened to name itself `identifier` in `nameSpace`.
+    private func expectEntry(_ identifier: String, in nameSpace: NameSpace) {
+        state.entryIdentifier = identifier
+        state.entryNameSpace = nameSpace
+        state.isAtEntry = true
+    }
+
+    // MARK: Models
+
+    /// Decodes the tree below `handle` as a `Model`, which `make` decodes from its fields.
+    ///
+    /// Only the rim is generic, and it is specialised where the model is. Unspecialised code looks
+    /// the metadata of generic types up wherever it mentions them, which took a sixth of reading a
+    /// feed.
+    @inlinable
+    package func decodeModel<Model>(
+        at handle: Handle, as type: Model.Type, _ make: (inout RecordDecoder) throws -> Model
+    ) throws -> Model {
+        try visit(handle, ObjectIdentifier(type))
+            ? decodeRepeated(handle, make) : decode(handle, make)
+    }
+
+    /// Returns the model of an earlier decoding, or decodes it and keeps it.
+    ///
+    /// Models are kept from the second visit on: most nodes are met once, and a look-up costs more
+    /// than it saves.
+    @inlinable @inline(never)
+    func decodeRepeated<Model>(
+        _ handle: Handle, _ make: (inout RecordDecoder) throws -> Model
+    ) throws -> Model {
+        let type = ObjectIdentifier(Model.self)
+        if let known = try memoized(handle, type) as? Model { return known }
+        do {
+            let model = try decode(handle, make)
+            memoize(model, handle, type)
+            return model
+        } catch {
+            memoizeDeletion(error, handle, type)
+            throw error
+        }
+    }
+
+    // The model is returned where it is made: a copy would retain all of its strings.
+    @inlinable
+    func decode<Model>(
+        _ handle: Handle, _ make: (inout RecordDecoder) throws -> Model
+    ) throws -> Model {
+        var decoder = try decoder(of: handle)
+        let firstChild = decoder.values.children.lowerBound
+        defer { leave(firstChild) }
+        do {
+            return try make(&decoder)
+        } catch {
+            throw attribute(error, to: handle)
+        }
+    }
+
+    /// Steps into the record and returns whether the read has met it before. Throws if the record
+    /// is being decoded.
+    @usableFromInline
+    func visit(_ handle: Handle, _ type: ObjectIdentifier) throws -> Bool {
+        switch state.path.visit(handle, type) {
+        case .first: return false
+        case .again: return true
+        case .cut:
+            state.isCut = true
+            state.onCycle.append(handle)
+            throw ReadFailure(.cut)
+        }
+    }
+
+    /// Returns the model that an earlier decoding of the record stepped into gave, and steps out of
+    /// the record; nil if the record has to be decoded.
+    @usableFromInline
+    func memoized(_ handle: Handle, _ type: ObjectIdentifier) throws -> Any? {
+        guard let known = state.memo[MemoKey(handle: handle, type: type)],
+            state.path.use(known.anchor)
+        else { return nil }
+        guard let model = known.model else { throw ReadFailure(.deleted) }
+        return model
+    }
+
+    /// Keeps the model of the record just left, or nil where the record counts as deleted.
+    @usableFromInline
+    func memoize(_ model: Any?, _ handle: Handle, _ type: ObjectIdentifier) {
+        guard let anchor = state.path.anchorOfLast() else { return }
+        state.memo[MemoKey(handle: handle, type: type)] = Memo(model: model, anchor: anchor)
+    }
+
+    @usableFromInline
+    func memoizeDeletion(_ error: any Error, _ handle: Handle, _ type: ObjectIdentifier) {
+        if (error as? ReadFailure)?.cause == .deleted { memoize(nil, handle, type) }
+    }
+
+    // MARK: Records
+
+    /// Opens the record stepped into and returns a decoder of its fields; `leave` steps out again.
+    @usableFromInline
+    func decoder(of handle: Handle) throws -> RecordDecoder {
+        state.nodesLeft -= 1
+        let opened = try open(handle)
+        var values = opened.values
+        do {
+            guard try values.reader.skipString() else {
+                throw FormatError.malformed("a record without an identifier")
+            }
+        } catch {
+            let failure = failure(of: error)
+            leave(values.children.lowerBound)
+            throw failure
+        }
+        return RecordDecoder(
+            values: ValueDecoder(
+                reader: values.reader, treeReader: self, children: values.children),
+            shape: opened.shape)
+    }
+
+    /// Opens the record stepped into: verifies it, parses it, and returns a reader that stands at
+    /// its identifier. Steps out of the record if that fails.
+    private func open(_ handle: Handle) throws -> (
+        shape: Shape, values: (reader: ByteReader, children: Range<Int>)
+    ) {
+        do {
+            try enter()
+        } catch {
+            state.path.turnBack()
+            throw error
+        }
+        let firstChild = state.path.children.count
+        do {
+            guard state.nodesLeft >= 0 else { throw stop(.tooLarge) }
+            switch try source.record(handle) {
+            case .found(let reader, let owner):
+                if let owner { state.path.keep(owner) }
+                let opened = try parse(reader, handle)
+                return (opened.shape, (opened.body, firstChild..<firstChild + opened.childCount))
+            case .tombstone: throw ReadFailure(.deleted)
+            case .lost: throw stop(.lost)
+            case .nothing:
+                if !isAtNamedEntry { state.unreadable.append(handle) }
+                throw stop(.dangling)
+            }
+        } catch {
+            let failure = sourceFailure(of: error)
+            leave(firstChild)
+            throw failure
+        }
+    }
+
+    /// Verifies a record and finds its shape, its body and its children.
+    private func parse(
+        _ stored: ByteReader, _ handle: Handle
+    ) throws -> (shape: Shape, body: ByteReader, childCount: Int) {
+        var reader = stored
+        try countBytes(stored.end)
+        let layout = try RecordLayout(reading: &reader)
+        if layout.childCount > 0 {
+            try layout.readChildren(&reader, of: handle, into: &state.path.children)
+        }
+        var dictionary: UInt64 = 0
+        if layout.dictionaryNumber != 0 {
+            let decompressed = try source.decompress(reader, layout)
+            try countBytes(decompressed.reader.end - stored.end)
+            (reader, dictionary) = (decompressed.reader, decompressed.dictionary)
+        }
+        var body = try layout.payload(reader)
+        let shape = try Record.shape(of: layout, &body, source.shape)
+        try layout.verify(reader, handle: handle, shape: shape.fingerprint, dictionary: dictionary)
+        state.recordCount += 1
+        if state.isAtEntry { try checkName(body, layout.nameSpace) }
+        return (shape, body, layout.childCount)
+    }
+
+    private func countBytes(_ count: Int) throws {
+        state.bytesLeft -= count
+        guard state.bytesLeft >= 0 else { throw stop(.tooLarge) }
+    }
+
+    /// Throws unless the entry's record names itself as expected: an index entry that leads to
+    /// another record is damage.
+    private func checkName(_ body: ByteReader, _ nameSpace: NameSpace) throws {
+        state.isAtEntry = false
+        var body = body
+        guard nameSpace == state.entryNameSpace, let count = try body.readStringLength(),
+            try body.matches(state.entryIdentifier, count: count)
+        else {
+            throw stop(.damaged("the index leads to another record"))
+        }
+    }
+
+    /// Whether the record to be opened was found by its name. Segments have no name and are found
+    /// by reference.
+    private var isAtNamedEntry: Bool { state.isAtEntry && !state.entryIdentifier.isEmpty }
+
+    /// Steps out of the record whose children start at `firstChild`.
+    @usableFromInline
+    func leave(_ firstChild: Int) {
+        state.path.leave(firstChild)
+        leave()
+    }
+
+    /// Returns the handle of a child. `run` holds the children of the record, as positions among
+    /// those of the path.
+    func child(_ ordinal: Int, of run: Range<Int>) throws -> Handle {
+        guard ordinal < run.count else {
+            throw FormatError.malformed("a child that is not in the record")
+        }
+        return state.path.children[run.lowerBound + ordinal]
+    }
+
+    // MARK: Failures
+
+    /// Returns a failure that ends the read even if a model's initialiser swallows it.
+    func stop(_ cause: ReadFailure.Cause) -> ReadFailure {
+        let failure = ReadFailure(cause, isFinal: true)
+        if state.failure == nil { state.failure = failure }
+        return failure
+    }
+
+    /// Returns the failure for an error thrown while a record was read. Bytes that break the format
+    /// are reported as the record's, and end the read whatever the model's initialiser does.
+    func failure(of error: any Error) -> ReadFailure {
+        let failure = ReadFailure(error)
+        guard let error = error as? FormatError else { return failure }
+        if !error.isNewer, let handle = state.path.current { state.unreadable.append(handle) }
+        return stop(failure.cause)
+    }
+
+    /// Returns the failure for an error that the source threw, which ends the read.
+    private func sourceFailure(of error: any Error) -> ReadFailure {
+        switch error {
+        case let failure as ReadFailure: failure
+        case is FormatError: failure(of: error)
+        default: stop(.unavailable("\(error)"))
+        }
+    }
+
+    /// Returns the failure for bytes that break the format; any other error, which may be a model's
+    /// own, as it is.
+    func failureOrModelError(_ error: any Error) -> any Error {
+        error is FormatError ? failure(of: error) : error
+    }
+
+    /// Returns the failure with the identifier of the record it happened in, which is read again
+    /// for that.
+    @usableFromInline
+    func attribute(_ error: any Error, to handle: Handle) -> any Error {
+        let failure = failure(of: error)
+        guard failure.lacksRecord else { return failure }
+        let attributed = failure.inside(record: identifier(of: handle) ?? "?")
+        // The same failure, now with its path.
+        if attributed.isFinal, state.failure?.path.isEmpty == true { state.failure = attributed }
+        return attributed
+    }
+
+    private func identifier(of handle: Handle) -> String? {
+        guard case .found(let stored, let owner)? = try? source.record(handle) else { return nil }
+        return withExtendedLifetime(owner) {
+            guard let record = try? source.decompressed(stored) else { return nil }
+            return try? Record(
+                reading: record, storedAs: stored.end, handle: handle, shapes: source.shape
+            ).identifier
+        }
+    }
+
+    // MARK: Depth
+
+    /// Runs `body` one level down.
+    @inline(__always)
+    func nested<R>(_ body: () throws -> R) throws -> R {
+        try enter()
+        defer { leave() }
+        return try body()
+    }
+
+    @usableFromInline
+    func enter() throws {
+        let level = state.depth
+        guard level < limits.maximumDepth, !StackSpace.isDue(at: level) || state.stack.hasSpace()
+        else {
+            throw stop(.tooDeep)
+        }
+        state.depth = level + 1
+    }
+
+    @usableFromInline
+    func leave() { state.depth -= 1 }
+
+    /// Throws unless the read may go `levels` deeper without `nested`: containers of a model's own
+    /// code recurse by themselves.
+    func checkDepth(adding levels: Int) throws {
+        guard state.depth + levels < limits.maximumDepth, state.stack.hasSpace() else {
+            throw stop(.tooDeep)
+        }
+    }
+}
+
+// MARK: - Sources
+
+/// What a source finds under a handle.
+package enum RecordLookup {
+    /// A stored record, joined from its chunks. The bytes are lent: they stay in place while the
+    /// source's snapshot is open and, if they are in memory of their own, while `owner` lives.
+    case found(ByteReader, owner: RecordBuffer?)
+    /// A deleted record that living records still refer to.
+    case tombstone
+    /// A record that was found damaged.
+    case lost
+    case nothing
+}
+
+/// The records of one snapshot: of a store, or of a dictionary in a test.
+///
+/// A source lends bytes instead of running a closure on them. That keeps the recursion over models
+/// flat: closures around every record took a third of reading a feed.
+package protocol RecordSource: AnyObject {
+    /// Returns the record of `handle`.
+    func record(_ handle: Handle) throws -> RecordLookup
+
+    /// Decompresses a record. `reader` stands at the payload, and so does the reader returned,
+    /// whose bytes are lent for as long as the source lives.
+    func decompress(_ reader: ByteReader, _ layout: RecordLayout) throws -> DecompressedRecord
+
+    /// Returns the shape with that number; nil if the table has none.
+    func shape(_ number: UInt64) throws -> Shape?
+}
+
+extension RecordSource {
+    /// Throws: the default is for sources without compressed records.
+    package func decompress(_ reader: ByteReader, _ layout: RecordLayout) throws
+        -> DecompressedRecord
+    {
+        throw FormatError.unknownDictionary(layout.dictionaryNumber)
+    }
+
+    /// Returns a stored record, decompressed if it is compressed.
+    func decompressed(_ stored: ByteReader) throws -> DecompressedRecord {
+        try RecordLayout.decompress(stored, by: decompress)
+    }
+}

@@ -1,0 +1,263 @@
+/// Reads the values of one record, in order.
+///
+/// ```swift
+/// static func decodeValue(from decoder: inout ValueDecoder) throws -> Self {
+///     Self(try decoder.decodeString())
+/// }
+/// ```
+///
+/// A ``FieldValue`` receives a decoder and reads exactly one value. A decoder can't be copied or
+/// kept: the bytes that it reads belong to the snapshot of one read. It serves the thread that
+/// reads.
+///
+/// Every method throws a failure that makes the read a miss where the value is of another kind, and
+/// then leaves the position unchanged. Bytes that break the format make the read a miss even if the
+/// caller catches the failure.
+///
+/// - Complexity: The bytes of each value.
+public struct ValueDecoder: ~Copyable {
+    package var reader: ByteReader
+    @usableFromInline package let treeReader: TreeReader
+    /// The positions of the record's children among those of the tree reader.
+    @usableFromInline package let children: Range<Int>
+
+    package init(reader: ByteReader, treeReader: TreeReader, children: Range<Int>) {
+        self.reader = reader
+        self.treeReader = treeReader
+        self.children = children
+    }
+
+    /// Returns another decoder at the same position.
+    @usableFromInline
+    package func fork() -> ValueDecoder {
+        ValueDecoder(reader: reader, treeReader: treeReader, children: children)
+    }
+
+    // MARK: Scalars
+
+    /// Returns the kind of the next value, without moving past it.
+    public func kind() throws -> ValueKind { try reader.kind() }
+
+    /// Returns whether the next value is nil or absent, and moves past it if it is.
+    public mutating func decodeNull() throws -> Bool {
+        let tag = try reader.peek()
+        guard tag == Wire.null || tag == Wire.absent else { return false }
+        reader.position += 1
+        return true
+    }
+
+    /// Reads a truth value.
+    public mutating func decodeBool() throws -> Bool {
+        guard let value = try reader.readBool() else { throw mismatch("a Bool") }
+        return value
+    }
+
+    /// Reads an integer of any stored width, if it fits `type`.
+    public mutating func decodeInteger<I: FixedWidthInteger>(_ type: I.Type = I.self) throws -> I {
+        guard let value = try reader.readInteger(type) else {
+            throw mismatch("an integer that fits \(type)")
+        }
+        return value
+    }
+
+    /// Reads a number. An integer or a `Float` will do where `Double` holds it exactly.
+    public mutating func decodeDouble() throws -> Double {
+        if let value = try reader.readDouble() { return value }
+        if let value = try reader.readFloat() { return Double(value) }
+        let start = reader.position
+        if let integer = try reader.readInteger(Int64.self) {
+            if let value = Double(exactly: integer) { return value }
+            reader.position = start
+        }
+        throw mismatch("a number that fits Double")
+    }
+
+    /// Reads a number. An integer or a `Double` will do where `Float` holds it exactly.
+    public mutating func decodeFloat() throws -> Float {
+        if let value = try reader.readFloat() { return value }
+        let start = reader.position
+        let value = try decodeDouble()
+        if value.isNaN { return Float(value) }
+        if let value = Float(exactly: value) { return value }
+        reader.position = start
+        throw mismatch("a number that fits Float")
+    }
+
+    /// Reads text.
+    public mutating func decodeString() throws -> String {
+        guard let value = try reader.readString() else { throw mismatch("a String") }
+        return value
+    }
+
+    /// Reads a run of bytes.
+    public mutating func decodeBytes() throws -> [UInt8] {
+        guard let value = try reader.readBytes() else { throw mismatch("bytes") }
+        return value
+    }
+
+    /// Reads a number that is stored as its decimal digits.
+    public mutating func decodeDecimalDigits() throws -> String {
+        guard let value = try reader.readDecimal() else { throw mismatch("a decimal number") }
+        return value
+    }
+
+    /// Moves past one value of any kind.
+    public mutating func skipValue() throws { try reader.skipValue() }
+
+    package func mismatch(_ expected: String) -> ReadFailure {
+        do {
+            return ReadFailure(.undecodable("expected \(expected), found \(try reader.kind())"))
+        } catch {
+            return treeReader.failure(of: error)
+        }
+    }
+
+    // MARK: Containers
+
+    /// Reads an array. An element whose record is deleted, or that refers back to a record being
+    /// read, is left out.
+    ///
+    /// - Parameter body: Reads one element.
+    /// - Throws: A failure if there is no array here, and what `body` throws.
+    // Inlined here, because a closure on a generic element looks the metadata of its array up for
+    // each element.
+    @inline(__always)
+    public mutating func decodeElements(_ body: (inout ValueDecoder) throws -> Void) throws {
+        try decodeElements(numberedFrom: 0, body)
+    }
+
+    /// Returns the number of elements of the array here, as far as it is sensible to reserve memory
+    /// for them.
+    @usableFromInline
+    package func expectedCount() -> Int {
+        var ahead = reader
+        return min((try? ahead.readArrayCount()) ?? 0, 1_024)
+    }
+
+    /// Reads an array that continues another one. The paths of failures count from `base`.
+    @inline(__always)
+    package mutating func decodeElements(
+        numberedFrom base: Int, _ body: (inout ValueDecoder) throws -> Void
+    ) throws {
+        guard let count = try reader.readArrayCount() else { throw mismatch("an array") }
+        let treeReader = treeReader
+        try treeReader.nested {
+            for index in 0..<count {
+                let start = reader.position
+                do {
+                    try body(&self)
+                } catch {
+                    try leaveOut(error, from: start) { $0.inside(element: base + index) }
+                }
+            }
+        }
+    }
+
+    /// Reads a map. An entry whose record is deleted, or that refers back to a record being read,
+    /// is left out.
+    ///
+    /// - Parameters:
+    ///   - key: Reads a key.
+    ///   - value: Reads the value under a key.
+    /// - Throws: A failure if there is no map here, and what `key` and `value` throw.
+    public mutating func decodeEntries<Key>(
+        key: (inout ValueDecoder) throws -> Key, value: (inout ValueDecoder, Key) throws -> Void
+    ) throws {
+        guard let count = try reader.readMapCount() else { throw mismatch("a map") }
+        let treeReader = treeReader
+        try treeReader.nested {
+            for _ in 0..<count {
+                let decoded = try key(&self)
+                let start = reader.position
+                do {
+                    try value(&self, decoded)
+                } catch {
+                    try leaveOut(error, from: start) { $0.inside(field: "\(decoded)") }
+                }
+            }
+        }
+    }
+
+    /// Reads an array of two: a text, and a value that `body` reads by that text.
+    ///
+    /// Both are left out together: if `body` finds a record deleted, it is this value that is
+    /// deleted, not an element of it.
+    package mutating func decodeTagged<Value>(
+        _ body: (String, inout ValueDecoder) throws -> Value
+    ) throws -> Value {
+        let start = reader.position
+        let treeReader = treeReader
+        return try treeReader.nested {
+            guard try reader.readArrayCount() == 2, let tag = try reader.readString() else {
+                reader.position = start
+                throw mismatch("an array of a type name and a model")
+            }
+            return try body(tag, &self)
+        }
+    }
+
+    /// Moves past the value at `start` if the failure lets it be left out; throws the failure with
+    /// its place otherwise.
+    package mutating func leaveOut(
+        _ error: any Error, from start: Int, _ placed: (ReadFailure) -> ReadFailure
+    ) throws {
+        let failure = treeReader.failure(of: error)
+        guard failure.leavesOut else { throw placed(failure) }
+        reader.position = start
+        try reader.skipValue()
+    }
+
+    // MARK: Models
+
+    /// Reads a model: from the record that the reference here names, or from the map that stands
+    /// here.
+    @inlinable
+    package mutating func decodeModel<Model>(
+        _ type: Model.Type, _ make: (inout RecordDecoder) throws -> Model
+    ) throws -> Model {
+        if let handle = try readReference() {
+            return try treeReader.decodeModel(at: handle, as: type, make)
+        }
+        return try decodeFields(make)
+    }
+
+    /// Reads a map of fields.
+    @inlinable @inline(__always)
+    mutating func decodeFields<Value>(
+        _ make: (inout RecordDecoder) throws -> Value
+    ) throws -> Value {
+        let start = try startInline()
+        defer { treeReader.leave() }
+        var decoder = RecordDecoder(inline: fork(), count: start.count)
+        let value = try make(&decoder)
+        try finishInline(at: decoder.endPosition, start: start.position)
+        return value
+    }
+
+    /// Returns the record that the reference here names; nil when there is no reference here.
+    @usableFromInline
+    mutating func readReference() throws -> Handle? {
+        guard let ordinal = try reader.readChild() else { return nil }
+        return try treeReader.child(ordinal, of: children)
+    }
+
+    /// Steps into the map that stands here.
+    @usableFromInline
+    mutating func startInline() throws -> (position: Int, count: Int) {
+        let start = reader.position
+        guard let count = try reader.readMapCount() else { throw mismatch("a model") }
+        try treeReader.enter()
+        return (start, count)
+    }
+
+    /// Moves behind the map.
+    @usableFromInline
+    mutating func finishInline(at end: Int?, start: Int) throws {
+        if let end {
+            reader.position = end
+        } else {
+            reader.position = start
+            try reader.skipValue()
+        }
+    }
+}

@@ -1,0 +1,126 @@
+// The elements of a set and the entries of a dictionary are stored in an order of their bytes, so
+// that equal values are equal bytes in every process.
+
+extension Optional: FieldValue where Wrapped: FieldValue {
+    @inlinable
+    public func encodeValue(into encoder: ValueEncoder) throws {
+        guard let self else { return encoder.encodeNull() }
+        try self.encodeValue(into: encoder)
+    }
+
+    @inlinable
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Wrapped? {
+        try decoder.decodeOptional { try Wrapped.decodeValue(from: &$0) }
+    }
+
+    @inlinable
+    public static var valueWhenMissing: Wrapped?? { .some(nil) }
+}
+
+extension Array: FieldValue where Element: FieldValue {
+    @inlinable
+    public func encodeValue(into encoder: ValueEncoder) throws {
+        try encoder.encodeArray(count: count) {
+            for element in self { try element.encodeValue(into: encoder) }
+        }
+    }
+
+    @inlinable
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> [Element] {
+        try Element.decodeValues(from: &decoder)
+    }
+}
+
+extension Set: FieldValue where Element: FieldValue {
+    public func encodeValue(into encoder: ValueEncoder) throws {
+        try encoder.encodeSorted(self) { try $1.encodeValue(into: $0) }
+    }
+
+    @inlinable
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Set<Element> {
+        var result: Set<Element> = []
+        try decoder.decodeElements { result.insert(try Element.decodeValue(from: &$0)) }
+        return result
+    }
+}
+
+extension Dictionary: FieldValue where Key: FieldValue, Value: FieldValue {
+    public func encodeValue(into encoder: ValueEncoder) throws {
+        try encoder.encodeSorted(
+            self, key: { try $1.encodeValue(into: $0) }, value: { try $1.encodeValue(into: $0) })
+    }
+
+    @inlinable
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> [Key: Value] {
+        var result: [Key: Value] = [:]
+        try decoder.decodeEntries(
+            key: { try Key.decodeValue(from: &$0) },
+            value: { result[$1] = try Value.decodeValue(from: &$0) })
+        return result
+    }
+}
+
+// MARK: - Shared with the Codable bridge
+
+extension ValueDecoder {
+    /// Reads an optional with `body`. Returns nil for nil, absent, a deleted record and a back
+    /// reference.
+    @inlinable
+    package mutating func decodeOptional<Wrapped>(
+        _ body: (inout ValueDecoder) throws -> Wrapped
+    ) throws -> Wrapped? {
+        guard let start = try startOptional() else { return nil }
+        do {
+            return try body(&self)
+        } catch {
+            try leaveOutOptional(error, start)
+            return nil
+        }
+    }
+
+    /// Returns the position of the value. Moves past it and returns nil if it is nil or absent.
+    @usableFromInline
+    mutating func startOptional() throws -> Int? { try decodeNull() ? nil : reader.position }
+
+    @usableFromInline
+    mutating func leaveOutOptional(_ error: any Error, _ start: Int) throws {
+        try leaveOut(error, from: start) { $0 }
+    }
+}
+
+extension ValueEncoder {
+    /// Writes elements without an order of their own in the order of their encoded bytes.
+    package func encodeSorted<Elements: Collection>(
+        _ elements: Elements, _ encode: (ValueEncoder, Elements.Element) throws -> Void
+    ) throws {
+        let ordered = try elements.map { element in
+            (order: try orderingBytes { try encode($0, element) }, element: element)
+        }.sorted { a, b in
+            if a.order != b.order { return a.order.lexicographicallyPrecedes(b.order) }
+            // Models with one identifier: the first of them decides what is stored, so their order
+            // must not be left to chance.
+            let content = try [a, b].map { entry in try keyBytes { try encode($0, entry.element) } }
+            return content[0].lexicographicallyPrecedes(content[1])
+        }
+        try encodeArray(count: ordered.count) {
+            for entry in ordered { try encode(self, entry.element) }
+        }
+    }
+
+    /// Writes entries in the order of their keys' bytes. A model in a key stands inline, so that a
+    /// key has the same bytes in every record.
+    package func encodeSorted<Key, Value>(
+        _ entries: [Key: Value],
+        key: (ValueEncoder, Key) throws -> Void, value: (ValueEncoder, Value) throws -> Void
+    ) throws {
+        let ordered = try entries.map { entry in
+            (key: try keyBytes { try key($0, entry.key) }, value: entry.value)
+        }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+        try encodeMap(count: ordered.count) {
+            for entry in ordered {
+                writer.append(entry.key)
+                try value(self, entry.value)
+            }
+        }
+    }
+}

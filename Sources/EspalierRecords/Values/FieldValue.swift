@@ -1,0 +1,159 @@
+/// A value that can stand in a field: the protocol through which hand-written and generated models
+/// are stored.
+///
+/// These types conform: `Bool`, all integers, `Float`, `Double`, `String`, `Date`, `Data`, `UUID`,
+/// `URL` and `Decimal`; optionals, arrays, sets and dictionaries of conforming types; and every
+/// `NormalizedModel`, as a reference when it has an identifier and inline when not. An enum whose
+/// raw value conforms only has to declare the conformance:
+///
+/// ```swift
+/// enum Colour: String, FieldValue { case red, green }
+/// ```
+///
+/// The methods are called on any thread. An error thrown while decoding makes the read a miss; an
+/// error thrown while encoding fails the write's ticket.
+public protocol FieldValue {
+    /// Writes exactly one value.
+    ///
+    /// - Parameter encoder: Receives the value. Do not keep it.
+    /// - Throws: Any error. The write then fails with ``FlattenError/modelFailed(type:reason:)``.
+    func encodeValue(into encoder: ValueEncoder) throws
+
+    /// Reads exactly one value.
+    ///
+    /// - Parameter decoder: Stands at the value.
+    /// - Throws: Any error. The read is then a miss, unless the value is left out of a container.
+    static func decodeValue(from decoder: inout ValueDecoder) throws -> Self
+
+    /// Reads an array of values and leaves out elements whose record was deleted.
+    ///
+    /// The default implementation suits every type. This is a requirement so that it is specialised
+    /// where the type is.
+    ///
+    /// - Parameter decoder: Stands at the array.
+    /// - Throws: As ``decodeValue(from:)``.
+    static func decodeValues(from decoder: inout ValueDecoder) throws -> [Self]
+
+    /// The value of a field of this type that the record lacks. For an optional that is
+    /// `.some(nil)`; all other types have no such value, and the read is a miss.
+    static var valueWhenMissing: Self? { get }
+}
+
+extension FieldValue {
+    @inlinable
+    public static func decodeValues(from decoder: inout ValueDecoder) throws -> [Self] {
+        var result: [Self] = []
+        result.reserveCapacity(decoder.expectedCount())
+        try decoder.decodeElements { result.append(try decodeValue(from: &$0)) }
+        return result
+    }
+
+    @inlinable
+    public static var valueWhenMissing: Self? { nil }
+}
+
+extension FieldValue where Self: RawRepresentable, RawValue: FieldValue {
+    /// Writes the raw value.
+    public func encodeValue(into encoder: ValueEncoder) throws {
+        try rawValue.encodeValue(into: encoder)
+    }
+
+    /// Reads the raw value. Throws if it is none of the type's.
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Self {
+        let raw = try RawValue.decodeValue(from: &decoder)
+        guard let value = Self(rawValue: raw) else {
+            throw ReadFailure(.undecodable("a value that is no case of \(Self.self)"))
+        }
+        return value
+    }
+}
+
+// MARK: - Scalars
+
+extension Bool: FieldValue {
+    @inlinable
+    public func encodeValue(into encoder: ValueEncoder) { encoder.encode(self) }
+    @inlinable
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Bool {
+        try decoder.decodeBool()
+    }
+}
+
+extension String: FieldValue {
+    @inlinable
+    public func encodeValue(into encoder: ValueEncoder) { encoder.encode(self) }
+    @inlinable
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> String {
+        try decoder.decodeString()
+    }
+}
+
+extension Double: FieldValue {
+    @inlinable
+    public func encodeValue(into encoder: ValueEncoder) { encoder.encode(self) }
+    @inlinable
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Double {
+        try decoder.decodeDouble()
+    }
+}
+
+extension Float: FieldValue {
+    @inlinable
+    public func encodeValue(into encoder: ValueEncoder) { encoder.encode(self) }
+    @inlinable
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Float {
+        try decoder.decodeFloat()
+    }
+}
+
+// The stored width of an integer is its value's, not its type's: a field may change its type as
+// long as the values fit.
+
+extension FieldValue where Self: FixedWidthInteger & SignedInteger {
+    /// Writes the integer in as few bytes as it needs.
+    @inlinable
+    public func encodeValue(into encoder: ValueEncoder) { encoder.encode(Int64(self)) }
+
+    /// Reads an integer of any stored width. Throws if it does not fit.
+    @inlinable
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Self {
+        try decoder.decodeInteger()
+    }
+}
+
+extension FieldValue where Self: FixedWidthInteger & UnsignedInteger {
+    /// Writes the integer in as few bytes as it needs.
+    @inlinable
+    public func encodeValue(into encoder: ValueEncoder) { encoder.encode(UInt64(self)) }
+
+    /// Reads an integer of any stored width. Throws if it does not fit.
+    @inlinable
+    public static func decodeValue(from decoder: inout ValueDecoder) throws -> Self {
+        try decoder.decodeInteger()
+    }
+}
+
+extension Int: FieldValue {}
+extension Int8: FieldValue {}
+extension Int16: FieldValue {}
+extension Int32: FieldValue {}
+extension Int64: FieldValue {}
+extension UInt: FieldValue {}
+extension UInt8: FieldValue {}
+extension UInt16: FieldValue {}
+extension UInt32: FieldValue {}
+extension UInt64: FieldValue {}
+
+extension Int128: FieldValue {
+    @inlinable
+    public func encodeValue(into encoder: ValueEncoder) {
+        if let short = Int64(exactly: self) { encoder.encode(short) } else { encoder.encode(self) }
+    }
+}
+
+extension UInt128: FieldValue {
+    @inlinable
+    public func encodeValue(into encoder: ValueEncoder) {
+        if let short = UInt64(exactly: self) { encoder.encode(short) } else { encoder.encode(self) }
+    }
+}

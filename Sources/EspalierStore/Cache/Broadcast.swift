@@ -1,0 +1,78 @@
+import Synchronization
+
+/// Sends elements to all subscribers.
+///
+/// Safe from every thread; elements that one thread sends arrive in the order in which it sends
+/// them. Sending never waits for a subscriber.
+final class Broadcast<Element: Sendable>: Sendable {
+    private typealias Subscriber = AsyncStream<Element>.Continuation
+
+    private struct State {
+        var lastKey = 0
+        var subscribers: [Int: Subscriber] = [:]
+        var isFinished = false
+    }
+
+    // immutable
+    private let buffering: AsyncStream<Element>.Continuation.BufferingPolicy
+
+    // protected by `state`
+    private let state = Mutex(State())
+
+    // atomic; changes under `state`
+    private let subscriberCount = Atomic<Int>(0)
+
+    /// - Parameter buffering: Which elements wait for a subscriber that does not keep up.
+    init(buffering: AsyncStream<Element>.Continuation.BufferingPolicy) {
+        self.buffering = buffering
+    }
+
+    var hasSubscribers: Bool { subscriberCount.load(ordering: .relaxed) > 0 }
+
+    /// Returns a sequence of the elements sent from now on; it ends with `finish()`.
+    func subscribe() -> AsyncStream<Element> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Element.self, bufferingPolicy: buffering)
+        let key = state.withLock { state -> Int? in
+            guard !state.isFinished else { return nil }
+            state.lastKey += 1
+            state.subscribers[state.lastKey] = continuation
+            subscriberCount.store(state.subscribers.count, ordering: .relaxed)
+            return state.lastKey
+        }
+        guard let key else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in self?.remove(key) }
+        return stream
+    }
+
+    private func remove(_ key: Int) {
+        state.withLock { state in
+            _ = state.subscribers.removeValue(forKey: key)
+            subscriberCount.store(state.subscribers.count, ordering: .relaxed)
+        }
+    }
+
+    /// Sends an element, which is made only if there are subscribers.
+    func send(_ element: @autoclosure () -> Element) {
+        guard hasSubscribers else { return }
+        let element = element()
+        // Not under the lock, which a stream that ends takes.
+        for subscriber in state.withLock({ Array($0.subscribers.values) }) {
+            subscriber.yield(element)
+        }
+    }
+
+    /// Ends all sequences, and those of later subscribers.
+    func finish() {
+        let subscribers = state.withLock { state in
+            state.isFinished = true
+            defer { state.subscribers = [:] }
+            subscriberCount.store(0, ordering: .relaxed)
+            return Array(state.subscribers.values)
+        }
+        for subscriber in subscribers { subscriber.finish() }
+    }
+}

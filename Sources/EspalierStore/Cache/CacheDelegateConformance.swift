@@ -1,0 +1,99 @@
+public import EspalierModels
+import EspalierRecords
+
+/// The cache as the store behind data providers.
+///
+/// Completions run on a thread of the cache's own, exactly once. A miss completes with neither
+/// model nor error, unless the model's type can't be stored or the cache can't be read. Reads see
+/// the writes submitted before them. The cache does not use contexts.
+extension NormalizedCache: CacheDelegate {
+    public func modelForKey<T: SimpleModel>(
+        _ cacheKey: String?, context: Any?,
+        completion: @escaping @Sendable (T?, (any Error)?) -> Void
+    ) {
+        guard let cacheKey else { return completion(nil, nil) }
+        outcome(.key(T.self, cacheKey), .latest, .touch, { try $0.model(T.self, forKey: cacheKey) })
+        {
+            Self.complete($0, completion)
+        }
+    }
+
+    public func collectionForKey<T: SimpleModel>(
+        _ cacheKey: String?, context: Any?,
+        completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
+    ) {
+        guard let cacheKey else { return completion(nil, nil) }
+        outcome(
+            .collection(T.self, cacheKey), .latest, .touch,
+            { try $0.collection(T.self, forKey: cacheKey) }
+        ) {
+            Self.complete($0, completion)
+        }
+    }
+
+    private static func complete<Value>(
+        _ outcome: ReadOutcome<Value>, _ completion: (Value?, (any Error)?) -> Void
+    ) {
+        switch outcome {
+        case .hit(let hit): completion(hit.value, nil)
+        // Misses that fetching anew would not cure are errors.
+        case .miss(let reason):
+            switch reason {
+            case .notStorable, .unavailable: completion(nil, reason)
+            default: completion(nil, nil)
+            }
+        }
+    }
+
+    public func setModel(_ model: any SimpleModel, forKey cacheKey: String, context: Any?) {
+        setModel(model, forKey: cacheKey)
+    }
+
+    public func setCollection(
+        _ collection: [any SimpleModel], forKey cacheKey: String, context: Any?
+    ) {
+        _ = setCollection(
+            collection.map { ModelStorage.encoding($0) }, forKey: cacheKey, .replace)
+    }
+
+    public func deleteModel(_ model: any SimpleModel, forKey cacheKey: String?, context: Any?) {
+        var entries: [(NameSpace, String)] = []
+        if let identifier = model.modelIdentifier, !identifier.isEmpty {
+            entries.append((.node, identifier))
+        }
+        if let cacheKey, !cacheKey.isEmpty { entries.append((.key, cacheKey)) }
+        if !entries.isEmpty { _ = delete(entries) }
+    }
+}
+
+/// The cache as the store behind data providers of collections.
+///
+/// A full queue never drops an edit, unlike a whole collection that is set, because the edits after
+/// it would be out of date.
+///
+/// Completions run when the edit is committed or has failed, in no particular order, on a thread
+/// that may wait for the cache. They never run on the caller's thread, so that they may take a lock
+/// that the caller holds during the call. The cache does not use contexts.
+extension NormalizedCache: CollectionCacheDelegate {
+    /// Submits `edit` of the collection under `cacheKey`.
+    ///
+    /// Costs the edit, and one look-up in the index for each neighbour. An edit that is out of date
+    /// makes the writes committed together with it a commit each, as every write that fails does.
+    /// An edit that meets a damaged part of the collection is out of date.
+    public func editCollection(
+        _ edit: CollectionEdit<any SimpleModel>, forKey cacheKey: String, expecting neighbours: CollectionNeighbours,
+        context: Any?,
+        completion: @escaping @Sendable (CollectionEditOutcome) -> Void
+    ) {
+        let ticket = self.edit(
+            cacheKey, edit.map { ModelStorage.encoding($0) }, .replace, expecting: neighbours)
+        ticket.whenDone { [engine] result in
+            let outcome: CollectionEditOutcome =
+                switch result {
+                case .success: .applied
+                case .failure(let error): error.code == .outOfDate ? .outOfDate : .failed(error)
+                }
+            engine.runOnAnotherThread { completion(outcome) }
+        }
+    }
+}

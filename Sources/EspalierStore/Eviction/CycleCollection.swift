@@ -1,0 +1,241 @@
+import EspalierLMDB
+import EspalierRecords
+import Synchronization
+
+// Records on a cycle that is not flagged never lose their last reference, and would never be
+// evicted. Writes and reads flag the cycles that they come across. The rest is found by a scan of
+// all records: in the background, a slice at a time, or all at once for a caller. The scan only
+// flags. The evictor judges a flagged cycle when its time comes.
+
+/// Finds records at which cycles close: depth first, without recursion, each record once.
+///
+/// For every cycle that can be reached from where the search starts, ``found`` has the record at
+/// which the search entered it. Flagging the records found leaves no cycle without a flag.
+struct CycleSearch {
+    private enum Mark { case onPath, done }
+
+    private var marks: [Handle: Mark] = [:]
+    private(set) var found: Set<Handle> = []
+
+    /// Searches what can be reached from `start`.
+    ///
+    /// - Parameters:
+    ///   - limit: Records after which the search stops. Cycles through records that it has not seen
+    ///     by then may not be found.
+    ///   - children: Returns the children of a record; none where the search should not go on.
+    mutating func search(
+        from start: Handle, limit: Int = .max, children: (Handle) throws -> [Handle]
+    ) rethrows {
+        guard marks[start] == nil else { return }
+        marks[start] = .onPath
+        let known = marks.count
+        var path = [(record: start, rest: try children(start)[...])]
+        while let last = path.indices.last {
+            guard marks.count - known < limit else {
+                for step in path { marks[step.record] = .done }
+                return
+            }
+            guard let child = path[last].rest.popFirst() else {
+                marks[path.removeLast().record] = .done
+                continue
+            }
+            switch marks[child] {
+            case .done: break
+            case .onPath: found.insert(child)
+            case nil:
+                marks[child] = .onPath
+                path.append((child, try children(child)[...]))
+            }
+        }
+    }
+}
+
+/// A scan for cycles that no flag marks, over all records, a slice at a time.
+///
+/// Cycles that are closed behind the scan are missed; the next scan finds them.
+struct CycleScan {
+    /// The records that one slice starts from.
+    static let sliceCount = 1_024
+
+    /// The record at which the next slice begins; nil at the end.
+    private(set) var next: Handle?
+    /// The records of the last slice that lie on cycles and are not flagged yet.
+    private(set) var found: [Handle] = []
+
+    init(from start: Handle = Handle(1)) { next = start }
+
+    /// Scans the records from `next` on, and what can be reached from them.
+    mutating func scanSlice(
+        in transaction: borrowing ReadTransaction, of generation: Generation
+    ) throws {
+        guard let start = next else { return }
+        let keyspaces = generation.keyspaces
+        let snapshot = transaction.snapshot
+        var search = CycleSearch()
+        var starts: [Handle] = []
+        next = nil
+        try transaction.forEach(in: keyspaces.nodes, from: start.rawValue) { key, _ in
+            guard key.byteCount == 8 else { return true }
+            let handle = try Handle(stored: key)
+            guard starts.count < Self.sliceCount else {
+                next = handle
+                return false
+            }
+            starts.append(handle)
+            return true
+        }
+        for handle in starts {
+            search.search(from: handle, limit: EvictionRule.searchLimit) { handle in
+                (try? snapshot.children(keyspaces, of: handle)) ?? []
+            }
+        }
+        found = search.found.sorted().filter { handle in
+            let flags = try? snapshot.state(keyspaces, of: handle)?.flags
+            return flags.map { $0.isDisjoint(with: [.onCycle, .pendingRemoval, .tombstone]) }
+                ?? true
+        }
+    }
+}
+
+/// The records that were found on cycles, until a commit has flagged them, and the scan that finds
+/// them in the background.
+///
+/// A scan begins after each budget's worth of bytes written, and is spread over a quarter of a
+/// budget. The counters on disk say how far it is, so it goes on where it was after reopening:
+///
+///     advanceScan     a commit stores how far the last slice got
+///     continueScan    after that commit, the next slice starts if it is due
+///     scanSlice       the thread scans it, and `flag` keeps what it found for the next commit
+///
+/// Threading: `flag` is safe from every thread; the rest is for the thread that commits.
+final class CycleCollector: Sendable {
+    /// A scan is spread over this part of a budget's worth of bytes written.
+    private static let budgetShare = 4
+    /// Flags set by one commit for a caller: no more than even the smallest cache's
+    /// ``PagePlan/touchLimit``.
+    fileprivate static let flagsOfCommit = 12
+
+    // immutable
+    private let statistics: StatisticsRecorder
+    private let thread = WorkerThreads(name: "espalier-cycles", limit: 1)
+
+    // protected by `state`
+    private struct State {
+        /// Whether a slice is being scanned on the thread.
+        var isScanning = false
+        /// Where the last slice ended, until a commit has stored that: 0 is the end of the records.
+        var reached: UInt64?
+        /// Records that the scan has found so far.
+        var found = 0
+        /// The counter of bytes written when the last slice began.
+        var bytesWritten: UInt64 = 0
+    }
+    private let state = Mutex(State())
+
+    // protected by itself
+    /// Records found on cycles, by generation, until a commit has flagged them.
+    private let unflagged = Mutex<[String: Set<Handle>]>([:])
+
+    init(_ statistics: StatisticsRecorder) { self.statistics = statistics }
+
+    /// Ends the thread after the slice that it is scanning.
+    func close() { thread.close() }
+
+    // MARK: Flags
+
+    /// Adds records that were found to lie on cycles. The next commit flags them.
+    func flag(_ handles: some Sequence<Handle>, in generation: Generation) {
+        let handles = Set(handles)
+        guard !handles.isEmpty else { return }
+        unflagged.withLock { $0[generation.name, default: []].formUnion(handles) }
+    }
+
+    /// Returns at most `count` records for a commit to flag. They stay here until it has.
+    func unflagged(atMost count: Int, in generation: Generation) -> Set<Handle> {
+        Set(unflagged.withLock { $0[generation.name] ?? [] }.prefix(count))
+    }
+
+    /// Removes records that a commit has flagged, and those of generations that are not live any
+    /// more.
+    func removeFlagged(_ handles: Set<Handle>, in generation: Generation) {
+        unflagged.withLock {
+            $0 = [generation.name: ($0[generation.name] ?? []).subtracting(handles)]
+        }
+    }
+
+    // MARK: The scan
+
+    /// Stores in the commit's counters how far the scan is. Begins a new one when it is due.
+    func advanceScan(_ commit: CommitTransaction) {
+        let (reached, found) = state.withLock { state in
+            defer { state.reached = nil }
+            return (state.reached, state.found)
+        }
+        if let reached, commit.counters.cycleScanHandle != 0 {
+            commit.counters.cycleScanHandle = reached
+            if reached == 0 {
+                state.withLock { $0.found = 0 }
+                statistics.countCycleCollection(found: found)
+            }
+        }
+        let written = commit.counters.bytesWritten &- commit.counters.cyclesCollectedAt
+        if commit.counters.cycleScanHandle == 0, written >= UInt64(commit.generation.budget.bytes) {
+            commit.counters.cyclesCollectedAt = commit.counters.bytesWritten
+            commit.counters.cycleScanHandle = 1
+        }
+    }
+
+    /// Starts the next slice when enough was written since the last one. Called after the commit.
+    func continueScan(_ commit: CommitTransaction) {
+        let counters = commit.counters
+        guard counters.cycleScanHandle != 0 else { return }
+        let generation = commit.generation
+        let slices = max(1, Int(clamping: counters.nodes) / CycleScan.sliceCount)
+        let pace = UInt64(generation.budget.bytes / Self.budgetShare / slices)
+        let isDue = state.withLock { state in
+            guard !state.isScanning, state.reached == nil,
+                state.bytesWritten == 0 || counters.bytesWritten &- state.bytesWritten >= pace
+            else { return false }
+            state.isScanning = true
+            state.bytesWritten = counters.bytesWritten
+            return true
+        }
+        guard isDue else { return }
+        let start = Handle(counters.cycleScanHandle)
+        thread.run { [weak self] in self?.scanSlice(from: start, in: generation) }
+    }
+
+    private func scanSlice(from start: Handle, in generation: Generation) {
+        var scan = CycleScan(from: start)
+        let isDone =
+            (try? generation.environment.read { try scan.scanSlice(in: $0, of: generation) }) != nil
+        flag(scan.found, in: generation)
+        state.withLock { state in
+            state.isScanning = false
+            guard isDone else { return }
+            state.reached = scan.next?.rawValue ?? 0
+            state.found += scan.found.count
+        }
+    }
+}
+
+extension Committer {
+    /// Scans all records for cycles at once and flags them, and repairs the index, for a caller.
+    func collectCycles(_ generation: Generation) throws {
+        var scan = CycleScan()
+        var found = 0
+        while scan.next != nil {
+            try generation.environment.read { try scan.scanSlice(in: $0, of: generation) }
+            found += scan.found.count
+            let step = CycleCollector.flagsOfCommit
+            for start in stride(from: 0, to: scan.found.count, by: step) {
+                let end = min(start + step, scan.found.count)
+                logs.cycleCollector.flag(scan.found[start..<end], in: generation)
+                try commitMakingRoom([], in: generation)
+            }
+        }
+        let repair = try generation.environment.read { try IndexRepair(in: $0, of: generation) }
+        logs.statistics.countCycleCollection(found: found)
+        try commitMakingRoom(repair.isEmpty ? [] : [.repair(repair)], in: generation)
+    }
+}

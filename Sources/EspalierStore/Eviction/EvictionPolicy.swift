@@ -1,0 +1,179 @@
+import EspalierRecords
+
+// # Eviction
+//
+// The files of this folder, in the order to read them:
+//
+// - EvictionPolicy: the states of a record, and the rule which record is evicted next.
+// - RecencyOrder: the order in which a transaction looks at records.
+// - Evictor: evicts in one transaction, and removes records.
+// - PendingRemoval: the removal of large records, in steps.
+// - PageBudget: the pages that a transaction may copy, and a forecast of those that it will.
+// - AccessLog: the accesses that no commit has stored yet.
+// - RoomMaker: makes room for a transaction that needs more pages than there are.
+// - CycleCollection: the scan that finds unflagged cycles.
+//
+// # The states of a record
+//
+// A record's state follows from its entry in the keyspace `state` (`StateEntry`), and from whether
+// its bytes (`nodes`) and its name (`index`) are there. Only the records that the evictor has to
+// look at stand in `recency`.
+//
+//     state             references  flags                  bytes  name   in `recency`
+//     referenced        1 or more   none                   yes    yes    no
+//     root              0           none, or onCycle       yes    yes    under its stamp
+//     on a cycle        1 or more   onCycle                yes    yes    under its stamp
+//     blocked           1 or more   onCycle, blocked       yes    yes    no
+//     pending removal   any number  pendingRemoval         some   no     first, under stamp 0
+//     waiting removal   1 or more   pendingRemoval,blocked yes    no     no
+//     tombstone         1 or more   tombstone              no     no     no
+//     lost              any number  lost                   no     yes    if it has no references
+//     gone              0           no entry               no     no     no
+//
+// Pins are references that no record makes. A record that is pending removal and still referred to
+// has the flag tombstone, too. A lost record without a name has the flag nameless, too.
+//
+//                        the last reference goes
+//        +------------+ ------------------------> +------+  evicted, if small
+//        | referenced |                           | root | -----------------------------> gone
+//        +------------+ <------------------------ +------+                                 ^
+//           |      ^      something refers to it      |                                    |
+//     found |      | found on                         | evicted, if large                  |
+//      on a |      | no cycle                         v                                    |
+//     cycle v      |                         +-----------------+  last step, no references |
+//        +------------+  its cycle evicted   | pending removal | --------------------------+
+//        | on a cycle | -------------------> +-----------------+                           |
+//        +------------+  (if small: gone)             | last step, still referred to       |
+//           |      ^                                  v                                    |
+//  cycle is |      | a reference               +-----------+  the last reference goes      |
+//  referred |      | to it goes                | tombstone | ------------------------------+
+//      from v      |                           +-----------+
+//        +------------+
+//        |  blocked   |
+//        +------------+
+//
+// Besides:
+//
+// - A delete makes a record a tombstone if it is referred to, and gone if not. A large record may
+//   be pending removal first.
+// - A commit that finds a record damaged makes it lost. The next write of its identifier makes it
+//   referenced or a root again. A lost record without references is a root to the evictor.
+// - A tombstone and a lost record without a name are gone with their last reference.
+//
+// A cycle of more than 64 records is evicted over several commits: its records lose their names a
+// few at a time and become waiting removals, the one that stands in `recency` last. That one
+// becomes pending removal. Each of the others follows when the first reference to it goes.
+
+/// The questions that ``EvictionRule`` asks of the cache. It asks no more than it needs to decide.
+protocol EvictionGraph {
+    func entry(_ handle: Handle) throws -> StateEntry
+    /// Returns the handles a record refers to; none if there is no record.
+    func children(_ handle: Handle) throws -> [Handle]
+}
+
+/// What to do with the record that stands first in `recency`.
+enum EvictionStep: Equatable {
+    /// The record is pending removal: release some more of its children.
+    case release(Handle)
+    /// Evict these records as one: a root, or the records of a cycle that nothing else refers to.
+    /// `stamp` is the time of their last access.
+    case evict([Handle], stamp: Stamp)
+    /// Another record of its cycle was accessed later: move the record to that time.
+    case relist(Handle, stamp: Stamp)
+    /// Its cycle is referred to from outside, at `externalReferences`: take the record out of
+    /// `recency` until such a reference goes.
+    case block(Handle, externalReferences: [Handle])
+    /// The record is on no cycle any more, and something refers to it.
+    case unflag(Handle)
+}
+
+/// The rule which record is evicted next: exact subtree LRU, decided from counts and stamps alone.
+///
+/// A read touches every record that can be reached from the one it began at. Records on a cycle are
+/// therefore always touched together, and the cache, taken by cycles, is an acyclic graph. Only
+/// what nothing refers to can go without breaking a tree: roots, and cycles without a reference
+/// from outside. The rule evicts the one of these that was accessed longest ago. Its own stamp is
+/// exact, because a reference that goes hands its stamp on: no record is younger than what refers
+/// to it.
+///
+/// Finding cycles by searching what a record refers to follows trial deletion (Bacon, Rajan:
+/// Concurrent Cycle Collection in Reference Counted Systems, 2001), with flags instead of a buffer
+/// of suspects.
+enum EvictionRule {
+    /// Records searched to judge one cycle. A larger cycle is blocked until nothing else is left.
+    static let searchLimit = 1 << 15
+
+    /// Returns what to do with the record of `handle`.
+    ///
+    /// - Parameters:
+    ///   - regardlessOfAge: Whether the record is to go for its own sake, and not because it stands
+    ///     first in `recency`. It is not moved to a later time then.
+    ///   - searchLimit: Records searched to judge its cycle.
+    /// - Throws: What `graph` throws.
+    /// - Complexity: O(1) for a record that nothing refers to or that is pending removal. For
+    ///   others the children of at most `searchLimit` records are read.
+    static func step(
+        for handle: Handle, in graph: some EvictionGraph, regardlessOfAge: Bool = false,
+        searchLimit: Int = searchLimit
+    ) throws -> EvictionStep {
+        let entry = try graph.entry(handle)
+        if entry.flags.contains(.pendingRemoval), !entry.flags.contains(.blocked) {
+            return .release(handle)
+        }
+        if entry.referenceCount == 0 { return .evict([handle], stamp: entry.stamp) }
+        guard let cycle = try Cycle.through(handle, limit: searchLimit, children: graph.children)
+        else {
+            return .block(handle, externalReferences: [])
+        }
+        guard !cycle.references.isEmpty else { return .unflag(handle) }
+        var stamp = entry.stamp
+        var externalReferences: [Handle] = []
+        for (member, references) in cycle.references {
+            let entry = try graph.entry(member)
+            stamp = max(stamp, entry.stamp)
+            if entry.referenceCount > references { externalReferences.append(member) }
+        }
+        if !externalReferences.isEmpty {
+            return .block(handle, externalReferences: externalReferences.sorted())
+        }
+        if stamp > entry.stamp, !regardlessOfAge { return .relist(handle, stamp: stamp) }
+        return .evict(cycle.references.keys.sorted(), stamp: stamp)
+    }
+}
+
+/// The records that can be reached from one record and lead back to it.
+struct Cycle: Equatable {
+    /// The records of the cycle, each with the number of references to it from within the cycle.
+    /// Empty if no path leads back to the first record.
+    var references: [Handle: UInt64] = [:]
+
+    /// Returns the cycle through `start`; nil if more than `limit` records can be reached from it.
+    ///
+    /// - Complexity: One call of `children` for each record reached, and no recursion.
+    static func through(
+        _ start: Handle, limit: Int, children: (Handle) throws -> [Handle]
+    ) rethrows -> Cycle? {
+        var parents: [Handle: [Handle]] = [start: []]
+        var open = [start]
+        while let record = open.popLast() {
+            for child in try children(record) {
+                if parents[child] == nil {
+                    guard parents.count < limit else { return nil }
+                    open.append(child)
+                }
+                parents[child, default: []].append(record)
+            }
+        }
+        var cycle = Cycle()
+        open = [start]
+        // Backwards along the references that were followed: every record met leads to `start`.
+        while let record = open.popLast() {
+            guard cycle.references[record] == nil, let referring = parents[record],
+                !referring.isEmpty
+            else { continue }
+            cycle.references[record] = UInt64(referring.count)
+            open += referring
+        }
+        return cycle
+    }
+}

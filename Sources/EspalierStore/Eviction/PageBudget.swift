@@ -1,0 +1,183 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// How the pages of a cache's map are shared out: to records, to copies, and to eviction alone.
+///
+///     0                                     high                 capacity - reserve    capacity
+///     | records, index, state ............. | copies in flight ... | eviction alone ....|
+///
+/// LMDB never writes a page in place: a commit needs a free page for each page it changes, and the
+/// pages it frees can be used again two commits later. About three transactions' worth of pages
+/// have to be free at any time. That is a number of pages and not a share, so small caches can be
+/// filled less: up to 50 % at 1 MiB, 64 at 4, 86 at 16, 92 at 64.
+struct PagePlan: Sendable, Equatable {
+    /// The pages that can be allocated at all.
+    let capacity: Int
+
+    /// The watermark: above this many pages in use, commits evict.
+    var high: Int { capacity - min(capacity / 2, 300 + capacity * 6 / 100, 6_000) }
+
+    /// The pages in use at which a commit stops evicting.
+    var low: Int { high - max(2, min(capacity / 256, 64)) }
+
+    /// The pages that a write must leave allocatable: enough for an eviction of its own, which
+    /// copies a path of each keyspace.
+    var reserve: Int { min(max(capacity / 16, 40), 96) }
+
+    /// The pages that one transaction may copy for eviction. LMDB writes the pages that a commit
+    /// frees as one list, and a list of more than 509 needs free pages in a row.
+    var evictionLimit: Int { min(max(capacity / 4, 48), 400) }
+
+    /// The touches, or flags, that one commit includes: each may stand on a page of its own.
+    var touchLimit: Int { evictionLimit / 4 }
+
+    /// The bytes of records that are committed together, at most. A single write may be larger.
+    var groupBytes: Int { min(max(capacity * 16, 16 << 10), 1 << 20) }
+}
+
+/// Thrown when a transaction would copy more pages than it may. It must be aborted.
+struct NoRoom: Error {
+    /// The pages that the transaction would copy.
+    let pages: Int
+}
+
+/// The pages that one transaction may copy, and those that it copies so far.
+struct PageBudget {
+    let plan: PagePlan
+    /// The pages that the transaction may copy; nil if so many were never used that the transaction
+    /// need not count.
+    let limit: Int?
+    private let commit: CommitTransaction
+    private var base: HeldRead?
+    private var copied: CopiedPages?
+
+    /// Makes the budget of a transaction whose operations are done. `makesRoom` says that they may
+    /// use the pages that are reserved for eviction.
+    init(
+        _ commit: CommitTransaction, _ transaction: borrowing WriteTransaction, makesRoom: Bool
+    ) throws {
+        self.commit = commit
+        let pages = try transaction.pages()
+        plan = PagePlan(capacity: pages.capacity)
+        // Most caches are not full.
+        let ample = CopiedPages.upperBound(for: commit) + plan.reserve + 2 * plan.evictionLimit
+        guard pages.neverAllocated < ample else {
+            limit = nil
+            return
+        }
+        let base = try HeldRead(commit.generation.environment)
+        self.base = base
+        let allocatable = try base.freePages().allocatable
+        limit = makesRoom ? allocatable : allocatable - plan.reserve
+    }
+
+    /// Opens the snapshot that pages are counted against, unless it is open already. Returns false
+    /// if it can't be opened, because the reader table is full.
+    mutating func beginCounting() -> Bool {
+        base = base ?? (try? HeldRead(commit.generation.environment))
+        return base != nil
+    }
+
+    /// Returns how many pages the transaction would copy if it was committed now.
+    mutating func pagesCopied(in transaction: borrowing WriteTransaction) throws -> Int {
+        guard let base else { return CopiedPages.upperBound(for: commit) }
+        if copied == nil { copied = try CopiedPages(base.snapshot, commit.keyspaces) }
+        try copied?.addEdits(of: commit)
+        return try copied?.count(in: transaction) ?? 0
+    }
+
+    /// Checks that the transaction may be committed.
+    ///
+    /// - Throws: ``NoRoom`` if it would copy more pages than it may.
+    mutating func check(_ transaction: borrowing WriteTransaction) throws {
+        guard let limit else { return }
+        let pages = try pagesCopied(in: transaction)
+        if pages > limit { throw NoRoom(pages: pages) }
+    }
+}
+
+/// A forecast of the pages that a commit copies or newly uses. LMDB does not say how many it will
+/// be, and they must not be more than there are.
+///
+/// Edits of existing entries are counted exactly, by the pages they stand on in the snapshot that
+/// the transaction began with. New entries are counted by their bytes. A little is added for what
+/// LMDB writes by itself: branches, splits, the free list.
+struct CopiedPages {
+    private let nodes: LeafPages
+    private let index: LeafPages
+    private let state: LeafPages
+    private let recency: LeafPages
+    private let keyspaces: Keyspaces
+    /// How many of the commit's edits are counted already.
+    private var counted = (nodes: 0, index: 0, states: 0)
+    private var newPages = 0
+
+    /// The pages of a commit besides its leaves: the counters, LMDB's own lists.
+    private static let overhead = 12
+    /// An entry of `state` takes some 26 bytes, and one of `recency` as many.
+    private static let newEntriesOfPage = 78
+
+    /// `base` is the snapshot that the commit's transaction began with.
+    init(_ base: Snapshot, _ keyspaces: Keyspaces) throws {
+        nodes = try LeafPages(base, keyspaces.nodes)
+        index = try LeafPages(base, keyspaces.index)
+        state = try LeafPages(base, keyspaces.state)
+        recency = try LeafPages(base, keyspaces.recency)
+        self.keyspaces = keyspaces
+    }
+
+    /// Returns the most pages that `commit` can copy, whatever pages its edits stand on. A commit
+    /// for which that many are free need not be counted exactly.
+    static func upperBound(for commit: CommitTransaction) -> Int {
+        let edits =
+            commit.records.editedCount + commit.index.edited.count + 2 * commit.counts.edited.count
+        return overhead + 2 * edits + commit.records.newPages + commit.index.newPages
+    }
+
+    /// Adds what the commit has edited since the last call.
+    mutating func addEdits(of commit: CommitTransaction) throws {
+        for handle in commit.records.edited[counted.nodes...] { try nodes.note(handle.rawValue) }
+        for key in commit.index.edited[counted.index...] { try index.note(key) }
+        for edit in commit.counts.edited[counted.states...] {
+            try state.note(edit.handle.rawValue)
+            if let stamp = edit.recencyStamp {
+                try recency.note(RecencyEntry(stamp: stamp, handle: edit.handle).key)
+            }
+        }
+        counted = (commit.records.editedCount, commit.index.edited.count, commit.counts.edited.count)
+        newPages =
+            commit.records.newPages + commit.index.newPages
+            + counted.states / Self.newEntriesOfPage
+    }
+
+    /// Returns the number of pages for the edits added so far.
+    func count(in transaction: borrowing WriteTransaction) throws -> Int {
+        var count = Self.overhead + newPages
+        for (leaves, keyspace) in [
+            (nodes.count, keyspaces.nodes), (index.count, keyspaces.index),
+            (state.count, keyspaces.state), (recency.count, keyspaces.recency),
+        ] {
+            let branches = try transaction.statistics(of: keyspace).branchPages
+            count += leaves + min(branches, leaves) + 1
+        }
+        return count + count / 400
+    }
+}
+
+/// A read transaction that lives as long as the object: the snapshot beside a write.
+private final class HeldRead {
+    // immutable
+    private let transaction: ReadTransaction
+    private let environment: Environment
+
+    init(_ environment: Environment) throws {
+        self.environment = environment
+        transaction = try environment.beginRead()
+    }
+
+    var snapshot: Snapshot { transaction.snapshot }
+
+    func freePages() throws -> FreePages {
+        try transaction.freePages(oldestReader: try environment.oldestReader)
+    }
+}

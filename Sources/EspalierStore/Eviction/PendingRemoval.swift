@@ -1,0 +1,87 @@
+import EspalierLMDB
+import EspalierRecords
+
+// A large record is removed in steps, over as many commits as it takes. The first step removes its
+// index entry, so that readers miss it from then on. The record then stands in `recency` under
+// stamp 0, before all others, and every evictor goes on with it:
+//
+//     released   0 ... 64 ... 128 ...      that many of its children are released
+//     released   allReleased               its chunks are deleted from the end; at last its entry
+//
+// The number stands in its `StateEntry`, so a removal goes on after the cache was reopened.
+extension CommitTransaction {
+    /// The children released, or the chunks deleted, in one step.
+    static let removalBatch = 64
+
+    /// Returns whether a record is too large to be removed at once.
+    func isLarge(_ record: Record) -> Bool {
+        record.nameSpace == .collection && !record.children.isEmpty
+            || record.children.count > Self.removalBatch
+            || records.isChunked(record)
+    }
+
+    /// Returns whether a record may be pending removal: no other record stands under stamp 0.
+    func mayHavePendingRemovals(in transaction: borrowing WriteTransaction) throws -> Bool {
+        if counts.hasPendingRemovals { return true }
+        return try transaction.withCursor(keyspaces.recency) { cursor in
+            try cursor.next() && cursor.withEntry { key, _ in KeyPair(key)?.first == 0 }
+        }
+    }
+
+    /// Removes a record's index entry now, and leaves the rest to later steps.
+    func scheduleRemoval(
+        _ record: Record, accessedAt stamp: Stamp, in transaction: inout WriteTransaction
+    ) throws {
+        try index.removeEntry(of: record, in: &transaction)
+        try counts.scheduleRemoval(record.handle, accessedAt: stamp, in: transaction)
+    }
+
+    /// Releases some more children of a record that is pending removal, or deletes some more of its
+    /// chunks.
+    func continueRemoval(of handle: Handle, in transaction: inout WriteTransaction) throws {
+        let entry = try counts.entry(handle, in: transaction)
+        guard entry.released != StateEntry.allReleased else {
+            return try eraseMore(of: handle, in: &transaction)
+        }
+        guard let record = try readableRecord(handle, in: transaction) else {
+            try discardUnreadable(handle, in: &transaction)
+            return try counts.finishRemoval(handle, in: transaction)
+        }
+        let start = Int(clamping: entry.released)
+        let batch = record.children.dropFirst(start).prefix(Self.removalBatch)
+        for child in batch {
+            if record.nameSpace == .collection {
+                try releaseSegment(child, removedAt: entry.stamp, in: &transaction)
+            } else {
+                try counts.release(child, removedAt: entry.stamp, in: transaction)
+            }
+        }
+        guard start + batch.count >= record.children.count else {
+            return try counts.setReleased(UInt64(start + batch.count), of: handle, in: transaction)
+        }
+        subtract(record)
+        try counts.setReleased(StateEntry.allReleased, of: handle, in: transaction)
+        if !records.isChunked(record) { try eraseMore(of: handle, in: &transaction) }
+    }
+
+    /// Schedules the removal of a segment with its collection. Nothing else refers to a segment,
+    /// and it has no name.
+    private func releaseSegment(
+        _ handle: Handle, removedAt stamp: Stamp, in transaction: inout WriteTransaction
+    ) throws {
+        try counts.release(handle, removedAt: stamp, in: transaction)
+        guard try counts.entry(handle, in: transaction).flags.isDisjoint(with: [.tombstone, .lost])
+        else { return }
+        try counts.scheduleRemoval(handle, accessedAt: stamp, in: transaction)
+    }
+
+    /// Deletes chunks from the end, so that the rest is the beginning of one record at any time.
+    private func eraseMore(of handle: Handle, in transaction: inout WriteTransaction) throws {
+        for _ in 0..<Self.removalBatch {
+            guard try records.eraseLastChunk(of: handle, in: &transaction) else { break }
+        }
+        if try !records.contains(handle, in: transaction) {
+            try counts.finishRemoval(handle, in: transaction)
+        }
+    }
+}

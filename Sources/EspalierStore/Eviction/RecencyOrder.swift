@@ -1,0 +1,126 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// An entry of the keyspace `recency`: a record that may be evicted, and the time it is ordered by.
+struct RecencyEntry: Hashable, Comparable {
+    let stamp: Stamp
+    let handle: Handle
+
+    init(stamp: Stamp, handle: Handle) {
+        self.stamp = stamp
+        self.handle = handle
+    }
+
+    init(_ key: KeyPair) { self.init(stamp: Stamp(key.first), handle: Handle(key.second)) }
+
+    var key: KeyPair { KeyPair(stamp.rawValue, handle.rawValue) }
+
+    static func < (a: RecencyEntry, b: RecencyEntry) -> Bool {
+        (a.stamp, a.handle) < (b.stamp, b.handle)
+    }
+}
+
+/// A binary heap of recency entries, the oldest first.
+struct RecencyHeap {
+    private var entries: [RecencyEntry] = []
+
+    var first: RecencyEntry? { entries.first }
+
+    mutating func insert(_ entry: RecencyEntry) {
+        entries.append(entry)
+        var child = entries.count - 1
+        while child > 0, case let parent = (child - 1) / 2, entries[child] < entries[parent] {
+            entries.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    /// Removes the oldest entry. The heap must not be empty.
+    mutating func removeFirst() {
+        entries.swapAt(0, entries.count - 1)
+        entries.removeLast()
+        var parent = 0
+        while case let left = 2 * parent + 1, left < entries.count {
+            let right = left + 1
+            let child = right < entries.count && entries[right] < entries[left] ? right : left
+            guard entries[child] < entries[parent] else { return }
+            entries.swapAt(child, parent)
+            parent = child
+        }
+    }
+}
+
+/// The order in which one transaction evicts: the entries of the keyspace `recency` and those that
+/// the transaction has changed since it began, merged into one order.
+///
+///     recency, as stored      Feed:1  Feed:2  Feed:3 ...      read from its old end, 64 at a time
+///     heap of changes         Message:7, Person:3             roots since Feed:1 was evicted
+///
+/// An entry is valid if the reference counts give its record that stamp; entries that are not valid
+/// any more are skipped when they come up.
+struct RecencyOrder {
+    private let counts: ReferenceCounts
+    private let recency: Keyspace
+    private var changed = RecencyHeap()
+    /// The next entries of the keyspace, the oldest last.
+    private var stored: [RecencyEntry] = []
+    /// Where the next entries of the keyspace begin; nil at its end.
+    private var position: KeyPair? = KeyPair(0, 0)
+
+    private static let batch = 64
+
+    /// Begins at the oldest record as `commit` has left it so far.
+    init(_ commit: CommitTransaction) {
+        counts = commit.counts
+        recency = commit.keyspaces.recency
+        counts.stampUnreferenced()
+        counts.startRecordingRecency()
+    }
+
+    /// Returns the entry of the record to be looked at next; nil if no record can be evicted. The
+    /// entry stays first until the transaction changes its record.
+    mutating func oldest(in transaction: inout WriteTransaction) throws -> RecencyEntry? {
+        counts.drainRecencyChanges(into: &changed)
+        while let first = changed.first,
+            try counts.recencyStamp(of: first.handle, in: transaction) != first.stamp
+        {
+            changed.removeFirst()
+        }
+        while true {
+            if stored.isEmpty { try fetch(in: &transaction) }
+            guard let oldest = stored.last else { break }
+            if counts.hasChanged(oldest.handle) {
+                stored.removeLast()
+                continue
+            }
+            if let first = changed.first, first < oldest { return first }
+            guard try counts.recencyStamp(of: oldest.handle, in: transaction) == oldest.stamp
+            else {
+                // Damage: the record's state does not know of this entry.
+                try transaction.delete(recency, oldest.key)
+                stored.removeLast()
+                continue
+            }
+            return oldest
+        }
+        return changed.first
+    }
+
+    /// Reads the next entries of the keyspace.
+    private mutating func fetch(in transaction: inout WriteTransaction) throws {
+        guard let start = position else { return }
+        var found: [RecencyEntry] = []
+        var next: KeyPair?
+        try transaction.forEach(in: recency, from: start) { key, _ in
+            guard let pair = KeyPair(key) else { return true }
+            guard found.count < Self.batch else {
+                next = pair
+                return false
+            }
+            found.append(RecencyEntry(pair))
+            return true
+        }
+        position = next
+        stored = found.reversed()
+    }
+}

@@ -1,0 +1,150 @@
+import EspalierLMDB
+import EspalierRecords
+import Foundation
+import Synchronization
+
+/// Makes room for a transaction that needs more pages than there are.
+///
+/// A transaction that fails changes nothing, so eviction must not wait until the map is full: writes
+/// leave pages that only eviction takes (`PagePlan.reserve`), and room is made in small transactions
+/// before a write is tried again. The pages of the file are
+///
+///     used | recent: freed, usable two commits later | held: freed, an open read sees them | free
+///
+/// Confined to the thread that commits.
+final class RoomMaker: Sendable {
+    /// How long a write waits for a read that keeps pages from being used again.
+    private static let readerPatience = Duration.milliseconds(250)
+    /// The most transactions that make room for one write.
+    private static let transactionLimit = 4_096
+
+    /// The read that was waited for in vain: it is not waited for a second time.
+    private let slowRead = Mutex("")
+
+    /// What to do next for a transaction that needs `missing` more pages than are free.
+    enum Step: Equatable {
+        /// Wait until a read ends that holds pages.
+        case waitForReader
+        /// Let a commit pass, so that recently freed pages can be used.
+        case commitEmptyTransaction
+        /// Evict until so many pages more are free.
+        case evict
+    }
+
+    /// Decides the next step. Only eviction takes something away, so it comes last.
+    static func step(missing: Int, _ free: FreePages) -> Step {
+        // Evicting more does not make pages usable sooner that only wait for a read to end.
+        if free.held >= missing, free.recent < missing { return .waitForReader }
+        // An empty commit takes some pages itself, and frees them again.
+        if free.recent >= missing + 8 { return .commitEmptyTransaction }
+        return .evict
+    }
+
+    /// Evicts and lets commits pass until a transaction can copy `pages` pages.
+    ///
+    /// - Throws: Why that can't be reached: `.full`, `.pinnedFull`, `.pagesHeld`, or
+    ///   `BudgetDeadlock`.
+    func make(pages: Int, in generation: Generation, _ committer: Committer) throws {
+        let environment = generation.environment
+        let plan = try PagePlan(capacity: environment.read { try $0.pages().capacity })
+        let needed = pages + plan.reserve
+        guard needed < plan.capacity - 16 else { throw full(generation, committer) }
+        var evictionSteps = Int.max
+        for _ in 0..<Self.transactionLimit {
+            let free = try Self.freePages(of: generation)
+            let missing = needed - free.allocatable
+            guard missing > 0 else { return }
+            if free.held > 0, try environment.clearStaleReaders() > 0 { continue }
+            switch Self.step(missing: missing, free) {
+            case .waitForReader: try waitForReader(in: generation)
+            case .commitEmptyTransaction: try committer.commitEmptyTransaction(in: generation)
+            case .evict:
+                do {
+                    let used = try environment.read { try $0.pages().used }
+                    let steps = try committer.commitOnce(
+                        .init(
+                            operations: [], goal: .pages(max(0, used - missing), .budget),
+                            evictionSteps: evictionSteps, takesLogs: false), in: generation)
+                    if steps > 0 { continue }
+                    guard free.recent > 8 else { throw failure(generation, free, committer) }
+                    try committer.commitEmptyTransaction(in: generation)
+                } catch let error where Self.isOutOfPages(error) {
+                    if evictionSteps > 1 {
+                        // One record at a time, until there is more room.
+                        evictionSteps = evictionSteps == .max ? 16 : evictionSteps / 4
+                    } else if free.recent > 8 {
+                        try committer.commitEmptyTransaction(in: generation)
+                        evictionSteps = .max
+                    } else {
+                        guard free.held > 0 else { throw failure(generation, free, committer) }
+                        try waitForReader(in: generation)
+                    }
+                }
+            }
+        }
+        throw full(generation, committer)
+    }
+
+    /// Evicts the least recently accessed until no more than `pages` are in use, or nothing more can
+    /// go.
+    func trim(
+        to pages: Int, _ reason: Eviction.Reason, in generation: Generation,
+        _ committer: Committer
+    ) throws {
+        while try generation.environment.read({ try $0.pages().used }) > pages {
+            do {
+                let request = CommitTransaction.Request(
+                    operations: [], goal: .pages(pages, reason))
+                guard try committer.commitOnce(request, in: generation) > 0 else { return }
+            } catch let error where Self.isOutOfPages(error) {
+                // Eviction takes pages, too: those that a reader holds would do.
+                guard try Self.freePages(of: generation).held > 0 else {
+                    throw full(generation, committer)
+                }
+                throw CacheError.pagesHeld(try readingProcess(in: generation))
+            }
+        }
+    }
+
+    static func freePages(of generation: Generation) throws -> FreePages {
+        let oldest = try generation.environment.oldestReader
+        return try generation.environment.read { try $0.freePages(oldestReader: oldest) }
+    }
+
+    private static func isOutOfPages(_ error: any Error) -> Bool {
+        if case .outOfPages = CommitPolicy.Failure(error) { true } else { false }
+    }
+
+    /// Waits for the oldest read to end. Most reads take milliseconds.
+    private func waitForReader(in generation: Generation) throws {
+        guard let oldest = try generation.environment.oldestReader else { return }
+        let read = "\(generation.name) \(oldest)"
+        let deadline = ContinuousClock.now + Self.readerPatience
+        while slowRead.withLock({ $0 }) != read, ContinuousClock.now < deadline {
+            Thread.sleep(forTimeInterval: 0.000_5)
+            guard try generation.environment.oldestReader == oldest else { return }
+        }
+        slowRead.withLock { $0 = read }
+        throw CacheError.pagesHeld(try readingProcess(in: generation))
+    }
+
+    /// Returns the process whose read is the oldest.
+    private func readingProcess(in generation: Generation) throws -> Int32? {
+        try generation.environment.readers().filter { $0.transaction != nil }
+            .max { ($0.lag ?? 0) < ($1.lag ?? 0) }?.processIdentifier
+    }
+
+    /// Returns why no room can be made where nothing can be evicted. Pins leave no room. Without
+    /// pins and readers the cache starts anew.
+    private func failure(
+        _ generation: Generation, _ free: FreePages, _ committer: Committer
+    ) -> any Error {
+        if committer.pinCount > 0 { return CacheError.pinnedFull(generation.budget) }
+        let isDeadlock = committer.isExhausted && free.held == 0
+        return isDeadlock ? BudgetDeadlock() : full(generation, committer)
+    }
+
+    func full(_ generation: Generation, _ committer: Committer) -> CacheError {
+        committer.pinCount == 0 ? .full(generation.budget) : .pinnedFull(generation.budget)
+    }
+}

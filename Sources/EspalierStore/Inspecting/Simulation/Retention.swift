@@ -1,0 +1,76 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// Converts logical time to time: how long ago a stamp was given out.
+package struct AccessAges: Sendable {
+    private let timeline: Timeline
+    private let now = Timeline.currentSecond
+
+    init(_ timeline: Timeline) { self.timeline = timeline }
+
+    /// Returns the age of a stamp, to the second; nil if it is not known, or for a record that was
+    /// never accessed.
+    package func age(of stamp: Stamp) -> Duration? {
+        timeline.age(of: stamp, at: now).map { .seconds($0) }
+    }
+}
+
+// What keeps records in the cache: the times of accesses, and pins.
+extension Inspection {
+    /// The ages of stamps, as of the snapshot.
+    package var accessAges: AccessAges {
+        get throws { AccessAges(try snapshot.lifetimeCounters(keyspaces).timeline) }
+    }
+
+    /// The entries that are pinned. A long name whose record can't be read is cut short.
+    package var pins: [IndexEntry] {
+        get throws {
+            var pins: [IndexEntry] = []
+            try snapshot.forEach(in: keyspaces.pins) { key, value in
+                let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
+                let handle = try? Handle(stored: value)
+                let isLong = key.first == IndexKey.longMark
+                let byte = key.dropFirst(isLong ? 1 : 0).first
+                guard let nameSpace = byte.flatMap(NameSpace.init(rawValue:)) else { return true }
+                var name =
+                    isLong
+                    ? IndexKey.beginning(ofLong: key)
+                    : String(decoding: key.dropFirst(), as: UTF8.self)
+                var isWhole = !isLong
+                if isLong, let handle, case .record(let record) = try record(handle) {
+                    name = record.identifier
+                    isWhole = true
+                }
+                pins.append(
+                    IndexEntry(
+                        nameSpace: nameSpace, identifier: name, handle: handle ?? Handle(0),
+                        isWhole: isWhole))
+                return true
+            }
+            return pins
+        }
+    }
+
+    /// The bytes of pinned records, at most. They may come to half the budget.
+    package var pinnedBytes: ByteCount {
+        get throws { ByteCount(Int(clamping: try snapshot.counters(keyspaces).pinnedBytes)) }
+    }
+
+    /// Returns how many records the pins keep, and their bytes.
+    ///
+    /// - Complexity: A look-up for each of these records.
+    package func pinnedRecords() throws -> (count: Int, bytes: ByteCount) {
+        var seen: Set<Handle> = []
+        var bytes = 0
+        var open = try pins.map(\.handle)
+        while let handle = open.popLast() {
+            guard !seen.contains(handle), case .record(let record) = try record(handle) else {
+                continue
+            }
+            seen.insert(handle)
+            bytes += record.storedByteCount
+            open += record.children
+        }
+        return (seen.count, ByteCount(bytes))
+    }
+}

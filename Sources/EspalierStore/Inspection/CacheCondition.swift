@@ -1,0 +1,61 @@
+package import EspalierLMDB
+
+/// The state of a cache's files, map and reader table, which `espalier doctor` shows.
+package struct CacheCondition: Sendable {
+    /// The name of the live generation, a directory inside of the cache's.
+    package var generation: String
+    /// The number of switches of the generation, which the guard file counts.
+    package var generationNumber: UInt64
+    /// Generations that a switch has not removed; the next one removes them.
+    package var leftGenerations: [String]
+    /// The format of the live generation's file.
+    package var formatVersion: UInt32
+    package var budget: ByteCount
+    package var mapSize: ByteCount
+    package var pages: PageUsage
+    /// The number of pages that may be in use before writes fail. Deletes need the rest.
+    package var usablePages: Int
+    package var directoryBytes: ByteCount
+    /// The number of the last LMDB transaction of all processes.
+    package var lastTransaction: UInt64
+    /// The reader table, idle slots and those of this process included. Opening frees the slots of
+    /// processes that have ended.
+    package var readers: [Reader]
+    package var readerSlots: Int
+}
+
+extension CacheCondition {
+    init(
+        _ transaction: borrowing ReadTransaction, _ generation: Generation,
+        in directory: CacheDirectory
+    ) throws {
+        let environment = generation.environment
+        self.generation = generation.name
+        generationNumber = generation.number
+        leftGenerations = directory.generations().filter { $0 != generation.name }.sorted()
+        formatVersion = generation.format
+        budget = generation.budget
+        mapSize = ByteCount(environment.mapSize)
+        pages = try transaction.pages()
+        usablePages = PagePlan(capacity: pages.capacity).high
+        directoryBytes = ByteCount(directory.byteCount())
+        lastTransaction = try environment.lastTransaction
+        readers = try environment.readers()
+        readerSlots = environment.options.maximumReaders
+    }
+}
+
+extension NormalizedCache {
+    /// Returns the state of the files, the map and the reader table.
+    package func condition() throws(CacheError) -> CacheCondition {
+        guard !isClosed else { throw .closed }
+        do {
+            let directory = engine.directory
+            return try engine.inspect { transaction, generation in
+                try CacheCondition(transaction, generation, in: directory)
+            }
+        } catch {
+            throw CacheError(error)
+        }
+    }
+}

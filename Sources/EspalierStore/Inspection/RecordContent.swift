@@ -1,0 +1,77 @@
+import EspalierLMDB
+package import EspalierRecords
+
+/// A stored value, and the records to which it refers: `RecordValue.child(2)` in it is
+/// `children[2]`.
+package struct ShownValue: Sendable {
+    package let value: RecordValue
+    package let children: [Handle]
+}
+
+extension Record {
+    /// The deepest nesting that is decoded. The limits of the writer determine how deep values are;
+    /// the command line's are twice the default of reads.
+    private static let maximumDepth = 1_024
+
+    /// Decodes the fields of a node, in the order of its shape, absent ones included.
+    package func fields() throws -> [(field: Shape.Field, value: RecordValue)] {
+        try ByteReader.reading(values) { reader in
+            try shape.fields.map {
+                ($0, try RecordValue(reading: &reader, depth: Self.maximumDepth))
+            }
+        }
+    }
+
+    /// Decodes the value in one slot of a node's shape, and skips those before it.
+    package func value(inSlot slot: Int) throws -> RecordValue {
+        try ByteReader.reading(values) { reader in
+            for _ in 0..<slot { try reader.skipValue() }
+            return try RecordValue(reading: &reader, depth: Self.maximumDepth)
+        }
+    }
+
+    /// Decodes the value of a key.
+    package func keyValue() throws -> RecordValue {
+        try ByteReader.reading(values) { try RecordValue(reading: &$0, depth: Self.maximumDepth) }
+    }
+
+    /// The number of elements of a collection; nil for other records.
+    package var elementCount: Int? {
+        nameSpace == .collection ? try? SegmentList(self).count : nil
+    }
+
+    /// Decodes the segments of a collection, in order, each with the indexes that its elements have
+    /// in the collection.
+    package func segments() throws -> [(handle: Handle, elements: Range<Int>)] {
+        var start = 0
+        return try SegmentList(self).segments.map { segment in
+            defer { start += segment.count }
+            return (segment.handle, start..<start + segment.count)
+        }
+    }
+
+    /// Decodes the elements of a segment, in order.
+    package func elements() throws -> [ShownValue] {
+        try SegmentContent.decode(self).map { element in
+            let content = try SegmentContent.encoded(element)
+            let value = try ByteReader.reading(content.values) {
+                try RecordValue(reading: &$0, depth: Self.maximumDepth)
+            }
+            return ShownValue(value: value, children: content.children)
+        }
+    }
+}
+
+extension Inspection {
+    /// Reads the elements of a collection, in order.
+    ///
+    /// - Throws: A `FormatError` when one of its segments can't be read.
+    package func elements(of collection: Record) throws -> [ShownValue] {
+        try collection.children.flatMap { segment -> [ShownValue] in
+            guard case .record(let record) = try self.record(segment) else {
+                throw FormatError.malformed("a segment of the collection can't be read")
+            }
+            return try record.elements()
+        }
+    }
+}

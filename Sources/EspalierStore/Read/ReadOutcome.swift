@@ -1,0 +1,88 @@
+public import EspalierRecords
+
+/// The result of a read: a whole tree, or the reason of a miss.
+///
+/// ```swift
+/// switch cache.readOutcome(Message.self, "Message:34") {
+/// case .hit(let hit): show(hit.value)
+/// case .miss(let reason): log("no message: \(reason)")
+/// }
+/// ```
+public enum ReadOutcome<Value: Sendable>: Sendable {
+    /// The cache has the whole tree.
+    case hit(Hit<Value>)
+    /// The cache does not have the whole tree.
+    case miss(MissReason)
+
+    /// The value of a hit; nil for a miss.
+    public var value: Value? {
+        guard case .hit(let hit) = self else { return nil }
+        return hit.value
+    }
+
+    /// The reason of a miss; nil for a hit.
+    public var reason: MissReason? {
+        guard case .miss(let reason) = self else { return nil }
+        return reason
+    }
+}
+
+/// A whole tree that was reassembled.
+public struct Hit<Value: Sendable>: Sendable {
+    /// The model, or the elements of the collection.
+    public let value: Value
+    /// Whether the tree leaves out a reference from a record back to one that contains it.
+    public let isCut: Bool
+    /// How many records were decoded.
+    public let recordCount: Int
+
+    package init(value: Value, isCut: Bool, recordCount: Int) {
+        self.value = value
+        self.isCut = isCut
+        self.recordCount = recordCount
+    }
+}
+
+/// The writes that a read sees.
+public enum Consistency: String, Sendable, CaseIterable, Codable {
+    /// All writes submitted before the read, which waits for those that are pending. The default.
+    case latest
+    /// All writes committed before the read, which waits for none.
+    case snapshot
+}
+
+/// Whether a read counts as an access.
+///
+/// ```swift
+/// let preview = cache.read(Message.self, "Message:34", access: .peek)
+/// ```
+///
+/// The evictor evicts the least recently accessed records first. Both cases are counted in the
+/// statistics.
+public enum Access: Sendable {
+    /// The read counts: what it reads becomes the last to be evicted. The default.
+    case touch
+    /// The read changes nothing: what it reads is evicted when it would have been without the read.
+    /// For tools, for prefetching, and for code that looks at more than a user does.
+    case peek
+}
+
+/// What a read asks for; a miss reports it.
+struct ReadTarget: Sendable {
+    let type: Any.Type
+    let nameSpace: NameSpace
+    let identifier: String
+
+    static func node(_ type: Any.Type, _ identifier: String) -> ReadTarget {
+        ReadTarget(type: type, nameSpace: .node, identifier: identifier)
+    }
+
+    static func key(_ type: Any.Type, _ key: String) -> ReadTarget {
+        ReadTarget(type: type, nameSpace: .key, identifier: key)
+    }
+
+    /// - Parameter type: The type of the elements.
+    static func collection(_ type: Any.Type, _ key: String) -> ReadTarget {
+        ReadTarget(type: type, nameSpace: .collection, identifier: key)
+    }
+}

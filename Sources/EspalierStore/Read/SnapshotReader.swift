@@ -1,0 +1,177 @@
+import EspalierConfinement
+import EspalierLMDB
+import EspalierModels
+import EspalierRecords
+
+/// Reads trees from one snapshot of one generation, and collects what the reads found.
+///
+/// Confined to the thread of its transaction, and valid as long as that.
+final class SnapshotReader {
+    private let generation: Generation
+    private let snapshot: Snapshot
+    private let limits: TreeLimits
+    /// Records that are reachable from themselves.
+    private(set) var onCycle: [Handle] = []
+    /// Records that the reads found damaged.
+    private(set) var unreadable: [Handle] = []
+    /// The entry records of the hits, which count as accessed.
+    private(set) var touched: [Handle] = []
+
+    init(generation: Generation, snapshot: Snapshot, limits: TreeLimits) {
+        self.generation = generation
+        self.snapshot = snapshot
+        self.limits = limits
+    }
+
+    /// Reads the tree of the node `identifier`.
+    func node<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String) throws
+        -> ReadOutcome<Model>
+    {
+        guard let handle = try handle(.node, identifier) else { return miss(of: type) }
+        return try read(identifier, at: handle) { treeReader in
+            try ModelStorage.decode(type, entry: handle, identifier: identifier, of: treeReader)
+        }
+    }
+
+    /// Reads what `key` names: its own entry, or else the node of that identifier.
+    func model<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws
+        -> ReadOutcome<Model>
+    {
+        guard let handle = try handle(.key, key) else { return try node(type, key) }
+        return try read(key, at: handle) { treeReader in
+            try treeReader.values(entry: handle, identifier: key, in: .key) {
+                try ModelStorage.decode(type, from: &$0)
+            }
+        }
+    }
+
+    /// Reads the elements of the collection under `key`.
+    func collection<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws
+        -> ReadOutcome<[Model]>
+    {
+        guard let handle = try handle(.collection, key) else { return miss(of: type) }
+        return try read(key, at: handle) { treeReader in
+            var elements: [Model] = []
+            let segments = try treeReader.children(entry: handle, identifier: key)
+            for segment in segments {
+                try treeReader.values(entry: segment, identifier: "", in: .segment) { decoder in
+                    try decoder.decodeElements(numberedFrom: elements.count) {
+                        elements.append(try ModelStorage.decode(type, from: &$0))
+                    }
+                }
+            }
+            return elements
+        }
+    }
+
+    /// Returns the miss of an entry that does not exist. A type that can't be read can't be stored
+    /// either, and that reason helps more than "not found".
+    private func miss<Model, Value>(of type: Model.Type) -> ReadOutcome<Value> {
+        .miss(ModelStorage.isReadable(type) ? .notFound : .notStorable(type: "\(type)"))
+    }
+
+    private func handle(_ nameSpace: NameSpace, _ identifier: String) throws -> Handle? {
+        guard !identifier.isEmpty else { return nil }
+        do {
+            return try snapshot.handle(generation.keyspaces, nameSpace, identifier)
+        } catch is FormatError {
+            throw MissReason.damaged(path: identifier, detail: "the index entry is damaged")
+        }
+    }
+
+    private func read<Value>(
+        _ entry: String, at handle: Handle, _ body: (TreeReader) throws -> Value
+    ) throws -> ReadOutcome<Value> {
+        let treeReader = TreeReader(
+            source: try SnapshotSource(snapshot, of: generation, limit: limits.maximumBytes),
+            limits: limits)
+        let result = treeReader.read(entry) { try body(treeReader) }
+        onCycle += treeReader.onCycle
+        unreadable += treeReader.unreadable
+        switch result {
+        case .success(let value):
+            touched.append(handle)
+            return .hit(
+                Hit(value: value, isCut: treeReader.isCut, recordCount: treeReader.recordCount))
+        case .failure(let reason): return .miss(reason)
+        }
+    }
+}
+
+/// The records of one snapshot of one generation, for one read.
+///
+/// Confined to the thread of the read.
+final class SnapshotSource: RecordSource {
+    private let snapshot: Snapshot
+    private let generation: Generation
+    /// Reads neighbouring records cheaply: the records of a tree stand side by side.
+    private let nodes: SequentialReader
+    private let shapes: [Shape?]
+    private let limit: Int
+    /// Nil before the first compressed record.
+    private let decompressor = Confined<RecordDecompressor?>(nil)
+    /// Shapes that this read found and `shapes` does not have.
+    private var found: [UInt64: Shape] = [:]
+
+    /// - Parameter limit: The most bytes to which one record may be decompressed.
+    init(_ snapshot: Snapshot, of generation: Generation, limit: Int = RecordDecompressor.limit)
+        throws
+    {
+        self.snapshot = snapshot
+        self.generation = generation
+        nodes = try SequentialReader(snapshot, generation.keyspaces.nodes)
+        shapes = generation.shapes.all
+        self.limit = limit
+    }
+
+    func record(_ handle: Handle) throws -> RecordLookup {
+        var lent: ByteReader?
+        _ = try nodes.withValue(handle.rawValue) { lent = ByteReader(lent: $0) }
+        if let lent {
+            return try Chunks.isFirst(lent) ? joined(handle, lent) : .found(lent, owner: nil)
+        }
+        guard let state = try snapshot.state(generation.keyspaces, of: handle) else {
+            return .nothing
+        }
+        if state.flags.contains(.tombstone) { return .tombstone }
+        return state.flags.contains(.lost) ? .lost : .nothing
+    }
+
+    /// Returns the long record that begins with the chunk `first`.
+    private func joined(_ handle: Handle, _ first: ByteReader) throws -> RecordLookup {
+        var first = first
+        guard let chunkCount = try Chunks.count(&first) else {
+            throw FormatError.malformed("a chunk of nothing")
+        }
+        // A commit removes a deleted long record in steps: some of its chunks may be gone.
+        let flags = try snapshot.state(generation.keyspaces, of: handle)?.flags ?? []
+        if flags.contains(.pendingRemoval), !flags.contains(.blocked) { return .tombstone }
+        let buffer = RecordBuffer(
+            try snapshot.joinedRecord(generation.keyspaces.nodes, handle, chunkCount: chunkCount))
+        return .found(buffer.reader, owner: buffer)
+    }
+
+    func decompress(_ reader: ByteReader, _ layout: RecordLayout) throws -> DecompressedRecord {
+        if let decompressor = decompressor.value {
+            return try layout.decompress(reader, by: decompressor, in: decompressor.arena)
+        }
+        let made = RecordDecompressor(generation, snapshot, limit: limit)
+        decompressor.value = made
+        return try layout.decompress(reader, by: made, in: made.arena)
+    }
+
+    func shape(_ number: UInt64) throws -> Shape? {
+        if number < shapes.count, let shape = shapes[Int(number)] { return shape }
+        return try lookUp(number)
+    }
+
+    private func lookUp(_ number: UInt64) throws -> Shape? {
+        if let shape = found[number] { return shape }
+        guard let stored = try snapshot.storedShape(generation.keyspaces, number) else {
+            return nil
+        }
+        found[number] = stored.shape
+        generation.shapes.add(stored.shape, number: number)
+        return stored.shape
+    }
+}

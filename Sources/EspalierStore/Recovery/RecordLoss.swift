@@ -1,0 +1,116 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// What a commit does about damaged records.
+///
+/// A damaged record becomes *lost*: its bytes go, and its handle keeps its references, which are
+/// misses from then on and are not taken for deletions. Its index entry stays, so that the next write
+/// of the identifier refills the same handle.
+///
+/// The references that a damaged record held are not known any more. All reference counts are then
+/// put right in a walk of the cache, once for all records that a commit loses.
+extension CommitTransaction {
+    /// Loses those of `handles` that can't be read or are not there at all. Returns which.
+    func lose(_ handles: [Handle], in transaction: inout WriteTransaction) throws -> Set<Handle> {
+        var lost: Set<Handle> = []
+        for handle in handles where try isDamaged(handle, in: transaction) { lost.insert(handle) }
+        guard !lost.isEmpty else { return [] }
+        let keys = try index.keys(leadingTo: lost, in: transaction)
+        for handle in lost.sorted() {
+            try discardUnreadable(handle, in: &transaction)
+            let names = keys[handle, default: []]
+            // Of two index entries that lead to a record one is damaged, and nothing tells which. A
+            // write under either name must not appear under the other.
+            if names.count > 1 { try index.removeDamagedEntries(names, in: &transaction) }
+            try counts.lose(handle, isNamed: names.count == 1, in: transaction)
+        }
+        needsRecount = true
+        return lost
+    }
+
+    private func isDamaged(
+        _ handle: Handle, in transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        // Only a reference shows that a handle was given out: the record of any other is left alone.
+        guard counterTable.isGivenOut(handle) else { return false }
+        let flags = try counts.entry(handle, in: transaction).flags
+        guard flags.isDisjoint(with: [.tombstone, .lost, .pendingRemoval]) else { return false }
+        do {
+            guard let record = try record(handle, in: transaction) else { return true }
+            try record.checkValues()
+            return false
+        } catch let error as FormatError {
+            return !error.isNewer
+        }
+    }
+
+    /// Sets every reference count, the record counts of shapes and dictionaries, and the number of
+    /// records and bytes. A record that can't be read refers to nothing.
+    ///
+    /// - Complexity: A walk of the cache. Only damage asks for it.
+    func recount(in transaction: borrowing WriteTransaction) throws {
+        var references: [Handle: UInt64] = [:]
+        var shapeUses: [UInt64: UInt64] = [:]
+        var dictionaryUses: [UInt64: UInt64] = [:]
+        var handles: Set<Handle> = []
+        for nameSpace in NameSpace.allCases { counters[count: nameSpace] = 0 }
+        counters.recordBytes = try storedBytes(in: transaction)
+        counters.rawBytes = 0
+        for handle in try storedHandles(keyspaces.nodes, in: transaction) {
+            handles.insert(handle)
+            let entry = try counts.entry(handle, in: transaction)
+            let isPendingRemoval = entry.flags.contains(.pendingRemoval)
+            guard !isPendingRemoval || entry.released != StateEntry.allReleased,
+                let record = try readableRecord(handle, in: transaction)
+            else { continue }
+            let released = isPendingRemoval ? Int(clamping: entry.released) : 0
+            for child in record.children.dropFirst(released) { references[child, default: 0] += 1 }
+            shapeUses[record.shapeNumber, default: 0] += 1
+            dictionaryUses[record.dictionaryNumber, default: 0] += 1
+            counters[count: record.nameSpace] += 1
+            counters.rawBytes += UInt64(record.rawByteCount)
+        }
+        for handle in try transaction.pinnedHandles(keyspaces) {
+            references[handle, default: 0] += 1
+        }
+        handles.formUnion(references.keys)
+        handles.formUnion(try storedHandles(keyspaces.state, in: transaction))
+        handles.formUnion(counts.changedHandles)
+        // No handle is given out twice, whatever the counters say.
+        if let last = handles.max(), last.rawValue < UInt64.max {
+            counters.nextHandle = max(counters.nextHandle, last.rawValue + 1)
+        }
+        for handle in handles {
+            try counts.setCount(references[handle] ?? 0, of: handle, in: transaction)
+        }
+        // `counts.flush` adds what the transaction has changed.
+        let tombstones = try counts.tombstoneCount(among: handles, in: transaction)
+        counters.tombstones = UInt64(max(0, tombstones - counts.tombstoneChange))
+        shapes.setRecordCounts(shapeUses)
+        dictionaries.setRecordCounts(dictionaryUses)
+    }
+
+    private func storedBytes(in transaction: borrowing WriteTransaction) throws -> UInt64 {
+        var bytes: UInt64 = 0
+        try transaction.forEach(in: keyspaces.nodes) { _, value in
+            bytes += UInt64(value.byteCount)
+            return true
+        }
+        return bytes
+    }
+
+    /// Returns the handles that are keys of a keyspace, without those of chunks.
+    private func storedHandles(
+        _ keyspace: Keyspace, in transaction: borrowing WriteTransaction
+    ) throws -> [Handle] {
+        var handles: [Handle] = []
+        try transaction.forEach(in: keyspace) { key, _ in
+            try ByteReader.reading(key) { key in
+                let handle = Handle(try key.integer(UInt64.self))
+                if key.isAtEnd { handles.append(handle) }
+            }
+            return true
+        }
+        return handles
+    }
+}

@@ -1,0 +1,178 @@
+package import EspalierRecords
+import Synchronization
+
+/// A record that an export describes, to be stored in a cache whatever the cache has under its
+/// identifier.
+package struct RestoredRecord: Sendable {
+    package enum Content: Sendable {
+        /// A node with the values of the shape's fields, one after the other.
+        case node(Shape, RestoredValue, isOnCycle: Bool)
+        /// The entry of a key.
+        case key(RestoredValue)
+        /// A collection with all its elements, or with its first ones.
+        case collection([RestoredValue])
+        /// Elements to append to a collection that is too large for one write. Fails if the
+        /// collection does not have the number of elements that precede them.
+        case moreElements([RestoredValue], behind: Int)
+    }
+
+    /// The node's identifier, the key, or the collection's key.
+    package let identifier: String
+    package let content: Content
+
+    package init(_ identifier: String, _ content: Content) {
+        self.identifier = identifier
+        self.content = content
+    }
+}
+
+/// Encoded values and the names of their children: the ordinal 2 in the bytes is `references[2]`.
+package struct RestoredValue: Sendable, Equatable {
+    package let bytes: [UInt8]
+    package let references: [RecordReference]
+
+    package init(bytes: [UInt8], references: [RecordReference]) {
+        self.bytes = bytes
+        self.references = references
+    }
+}
+
+extension RestoredRecord {
+    package var nameSpace: NameSpace {
+        switch content {
+        case .node: .node
+        case .key: .key
+        case .collection, .moreElements: .collection
+        }
+    }
+
+    /// The approximate bytes of the stored record.
+    package var byteCount: Int {
+        let own = identifier.utf8.count + 24
+        return switch content {
+        case .node(_, let values, _): own + values.byteCount
+        case .key(let value): own + value.byteCount
+        case .collection(let elements), .moreElements(let elements, _):
+            elements.reduce(own) { $0 + $1.byteCount }
+        }
+    }
+}
+
+extension RestoredValue {
+    /// The approximate bytes as stored, where a reference takes a few bytes instead of a name.
+    package var byteCount: Int { bytes.count + references.count * 4 }
+}
+
+/// The record to which a stored reference leads, named in a way that is valid outside of its cache,
+/// unlike a handle.
+package enum RecordReference: Sendable, Hashable {
+    /// The node of this identifier.
+    case node(String)
+    /// A deleted record. The number identifies it within an export.
+    case deleted(Int)
+    /// A damaged or missing record. The number identifies it within an export.
+    case lost(Int)
+
+    // Identifiers are compared by their bytes.
+    package static func == (a: RecordReference, b: RecordReference) -> Bool {
+        switch (a, b) {
+        case (.node(let a), .node(let b)): Identifier(a) == Identifier(b)
+        case (.deleted(let a), .deleted(let b)), (.lost(let a), .lost(let b)): a == b
+        default: false
+        }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .node(let identifier): hasher.combine(Identifier(identifier))
+        case .deleted(let number), .lost(let number): hasher.combine(number)
+        }
+    }
+}
+
+/// The state that the writes that restore one export share: the handles of deleted and lost
+/// records.
+///
+/// A number of a `RecordReference` means the same record in all of these writes. Only commits
+/// change the state.
+package final class Restoration: Sendable {
+    // protected by itself
+    private struct Known {
+        /// The generation of the handles; they are not valid in another one.
+        var generation = ""
+        var handles: [RecordReference: Handle] = [:]
+        var assigned: Set<Handle> = []
+    }
+    private let known = Mutex(Known())
+
+    package init() {}
+
+    /// Returns the handle that stands for a reference, if a write has assigned one.
+    func handle(of reference: RecordReference, in generation: Generation) -> Handle? {
+        known.withLock { $0.generation == generation.name ? $0.handles[reference] : nil }
+    }
+
+    /// Returns whether a handle stands for a reference already.
+    func knows(_ handle: Handle, in generation: Generation) -> Bool {
+        known.withLock { $0.generation == generation.name && $0.assigned.contains(handle) }
+    }
+
+    /// Adds the handles that a committed transaction has assigned.
+    func add(_ handles: [RecordReference: Handle], in generation: Generation) {
+        known.withLock { known in
+            if known.generation != generation.name { known = Known(generation: generation.name) }
+            known.handles.merge(handles) { $1 }
+            known.assigned.formUnion(handles.values)
+        }
+    }
+}
+
+extension NormalizedCache {
+    /// Replaces the records under the identifiers of `records` by these, exactly as they are:
+    /// types, declarers, values and children. Stores all of them in one commit, or none.
+    ///
+    /// A node to which a record refers and that does not exist counts as lost, and reads of trees
+    /// that contain it miss, until it is restored or written, too. The records have the stamp of
+    /// the commit.
+    ///
+    /// - Returns: A ticket. It fails with `outOfRange` if two records have the same identifier.
+    @discardableResult
+    package func restore(_ records: [RestoredRecord], as restoration: Restoration = Restoration())
+        -> WriteTicket
+    {
+        guard Set(records.map(RecordKey.init)).count == records.count else {
+            return WriteTicket(failed: .restoredTwice)
+        }
+        guard records.allSatisfy({ !$0.identifier.isEmpty }) else {
+            return WriteTicket(failed: .noIdentifier)
+        }
+        let limit = engine.writeLimits.maximumBytes
+        return submit(isDroppable: false) { _ in
+            let operation = WriteOperation.restore(records, restoration)
+            guard operation.byteCount <= limit else {
+                throw FlattenError.treeTooLarge(limit: limit)
+            }
+            return operation
+        }
+    }
+}
+
+/// The key under which the index finds a record.
+private struct RecordKey: Hashable {
+    let nameSpace: NameSpace
+    let identifier: Identifier
+
+    init(_ record: RestoredRecord) {
+        nameSpace = record.nameSpace
+        identifier = Identifier(record.identifier)
+    }
+}
+
+extension CacheError {
+    fileprivate static let restoredTwice = CacheError(
+        .outOfRange, "A record is restored twice in one write. Leave one out.")
+
+    /// Another write changed a collection between two of its parts.
+    static let partsChanged = CacheError(
+        .outOfRange, "The collection was changed while its parts were restored. Restore it again.")
+}

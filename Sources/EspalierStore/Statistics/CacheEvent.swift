@@ -1,0 +1,103 @@
+public import EspalierRecords
+
+/// Something that a cache did of its own accord.
+///
+/// ```swift
+/// for await event in cache.events() {
+///     switch event {
+///     case .evicted(let eviction): evicted += eviction.records
+///     case .generationReplaced(let reason): log("the cache was emptied: \(reason)")
+///     case .writeDropped(let reason): log("a write failed: \(reason)")
+///     }
+/// }
+/// ```
+///
+/// Reasons have the names under which ``CacheStatistics`` counts them.
+public enum CacheEvent: Sendable, Hashable, Codable {
+    /// The cache evicted a record or a cycle of records.
+    case evicted(Eviction)
+    /// A new, empty generation replaced the cache's contents. The reason is `emptied`, `damaged` or
+    /// `budgetDeadlock`: nothing more could be evicted, and a write that fits the budget did not
+    /// fit.
+    case generationReplaced(reason: String)
+    /// The cache gave up a write; its ticket has failed.
+    case writeDropped(reason: String)
+}
+
+/// The eviction of a record, or of the records of a cycle.
+///
+/// ```swift
+/// for await case .evicted(let eviction) in cache.events() where eviction.reason == .budget {
+///     log("\(eviction.identifier) was evicted after \(eviction.age ?? .zero)")
+/// }
+/// ```
+///
+/// The cache reports each record of an evicted tree, the root first. Records to which other trees
+/// refer stay.
+public struct Eviction: Sendable, Hashable, Codable {
+    /// Why a record was evicted.
+    public enum Reason: String, Sendable, Hashable, Codable, CaseIterable {
+        /// The cache needed room, and the record was the least recently accessed.
+        case budget
+        /// The caller requested it.
+        case explicit
+        /// A search for cycles found that nothing leads to the record.
+        case collectCycles
+        /// The budget was lowered.
+        case shrink
+    }
+
+    /// The record's identifier or key; for a cycle, that of one of its records.
+    public var identifier: String
+    /// Whether the record was a node, the entry of a key, or a collection.
+    public var nameSpace: NameSpace
+    /// Why it was evicted.
+    public var reason: Reason
+    /// The number of records evicted.
+    public var records: Int
+    /// The bytes of these records as stored.
+    public var bytes: ByteCount
+    /// The time since the last access; nil when it is not known.
+    public var age: Duration?
+
+    /// Creates the description of an eviction.
+    ///
+    /// - Parameters:
+    ///   - identifier: The record's identifier or key.
+    ///   - nameSpace: Whether the record was a node, the entry of a key, or a collection.
+    ///   - reason: Why it was evicted.
+    ///   - records: The number of records evicted.
+    ///   - bytes: The bytes of these records as stored.
+    ///   - age: The time since the last access, if it is known.
+    public init(
+        identifier: String, nameSpace: NameSpace, reason: Reason, records: Int, bytes: ByteCount,
+        age: Duration? = nil
+    ) {
+        self.identifier = identifier
+        self.nameSpace = nameSpace
+        self.reason = reason
+        self.records = records
+        self.bytes = bytes
+        self.age = age
+    }
+}
+
+extension Broadcast where Element == CacheEvent {
+    /// Sends an event for each victim of a commit, in order.
+    ///
+    /// - Parameter timeline: Turns the victims' stamps into ages.
+    func send(_ victims: [Victim], _ timeline: Timeline) {
+        guard hasSubscribers, !victims.isEmpty else { return }
+        let now = Timeline.currentSecond
+        for victim in victims {
+            guard let entry = victim.entries.first else { continue }
+            send(
+                .evicted(
+                    Eviction(
+                        identifier: entry.identifier, nameSpace: entry.nameSpace,
+                        reason: victim.reason, records: victim.entries.count,
+                        bytes: ByteCount(victim.bytes),
+                        age: timeline.age(of: victim.stamp, at: now).map { .seconds($0) })))
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import EspalierConfinement
+import EspalierLMDB
+import EspalierRecords
+
+/// The numbers that every commit changes: what is given out next, and how much there is.
+///
+///     counters = count of fields (varint), fields (varints), check (8 bytes)
+///
+/// The fields stand in the order of `forEachField`. A reader takes the fields that it knows; fields
+/// that the stored value lacks are zero.
+struct Counters: Hashable, Sendable {
+    var nextHandle: UInt64 = 1
+    var nextShape: UInt64 = 1
+    /// Number 1 stands for "no dictionary".
+    var nextDictionary: UInt64 = 2
+    var stamp: UInt64 = 0
+
+    // How much there is.
+    var nodes: UInt64 = 0
+    var keys: UInt64 = 0
+    var collections: UInt64 = 0
+    var segments: UInt64 = 0
+    var tombstones: UInt64 = 0
+    /// Bytes of all records as stored.
+    var recordBytes: UInt64 = 0
+    /// Bytes of all records before compression.
+    var rawBytes: UInt64 = 0
+
+    // What was done since the generation began.
+    var writes: UInt64 = 0
+    var deletes: UInt64 = 0
+    var recordsWritten: UInt64 = 0
+    var recordsUnchanged: UInt64 = 0
+    var commits: UInt64 = 0
+    var bytesWritten: UInt64 = 0
+
+    /// The cost of pinned records, at most.
+    var pinnedBytes: UInt64 = 0
+
+    /// `bytesWritten` when the last scan for cycles began.
+    var cyclesCollectedAt: UInt64 = 0
+    /// The handle at which the running scan for cycles goes on; 0 while no scan runs.
+    var cycleScanHandle: UInt64 = 0
+
+    /// `bytesWritten` at the last training of dictionaries; 0 before the first.
+    var trainedAt: UInt64 = 0
+    /// Stored bytes of payloads in thousandths of their raw bytes, measured at the last training.
+    var trainedRatio: UInt64 = 0
+    /// Raw and stored bytes of payloads that were written since the last training.
+    var rawSinceTraining: UInt64 = 0
+    var storedSinceTraining: UInt64 = 0
+
+    /// Visits all fields in the order in which they are stored. A new field goes to the end.
+    ///
+    /// A list of key paths took a hundred times as long, and every commit reads and writes the
+    /// fields.
+    private mutating func forEachField<E>(_ body: (inout UInt64) throws(E) -> Void) throws(E) {
+        try body(&nextHandle)
+        try body(&nextShape)
+        try body(&nextDictionary)
+        try body(&stamp)
+        try body(&nodes)
+        try body(&keys)
+        try body(&collections)
+        try body(&segments)
+        try body(&tombstones)
+        try body(&recordBytes)
+        try body(&writes)
+        try body(&deletes)
+        try body(&recordsWritten)
+        try body(&recordsUnchanged)
+        try body(&commits)
+        try body(&rawBytes)
+        try body(&bytesWritten)
+        try body(&cyclesCollectedAt)
+        try body(&pinnedBytes)
+        try body(&cycleScanHandle)
+        try body(&trainedAt)
+        try body(&trainedRatio)
+        try body(&rawSinceTraining)
+        try body(&storedSinceTraining)
+    }
+
+    private static let fieldCount = {
+        var (counters, count) = (Counters(), 0)
+        counters.forEachField { _ in count += 1 }
+        return count
+    }()
+
+    static let key = [UInt8]("counters".utf8)
+
+    var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: 64)
+        writer.append(varint: UInt64(Self.fieldCount))
+        var copy = self
+        copy.forEachField { writer.append(varint: $0) }
+        writer.append(integer: writer.check(seed: 0))
+        return writer.bytes
+    }
+
+    init() {}
+
+    init(reading reader: inout ByteReader) throws(FormatError) {
+        _ = try reader.verifiedEnd(seed: 0)
+        var left = try reader.count()
+        try forEachField { (field) throws(FormatError) in
+            guard left > 0 else { return }
+            left -= 1
+            field = try reader.varint()
+        }
+    }
+
+    /// The number of records in a name space.
+    subscript(count nameSpace: NameSpace) -> UInt64 {
+        get {
+            switch nameSpace {
+            case .node: nodes
+            case .key: keys
+            case .collection: collections
+            case .segment: segments
+            }
+        }
+        set {
+            switch nameSpace {
+            case .node: nodes = newValue
+            case .key: keys = newValue
+            case .collection: collections = newValue
+            case .segment: segments = newValue
+            }
+        }
+    }
+
+    /// Counts a payload that was written. A payload too short for compression says nothing about
+    /// dictionaries and is left out.
+    mutating func countWritten(payload: Int, stored: Int) {
+        guard payload >= RecordCompressor.shortest else { return }
+        rawSinceTraining &+= UInt64(payload)
+        storedSinceTraining &+= UInt64(stored)
+    }
+}
+
+/// The counters as one transaction changes them. The tables of the transaction share them.
+///
+/// Confined to the thread that commits.
+final class CounterTable {
+    private let counters: Confined<Counters>
+
+    var value: Counters {
+        _read { yield counters.value }
+        _modify { yield &counters.value }
+    }
+
+    /// Whether a handle was given out before. An index entry with another handle is damaged.
+    func isGivenOut(_ handle: Handle) -> Bool {
+        (1..<counters.value.nextHandle).contains(handle.rawValue)
+    }
+
+    init(loading transaction: borrowing WriteTransaction, _ keyspaces: Keyspaces) throws {
+        counters = Confined(try transaction.counters(keyspaces))
+    }
+
+    func flush(_ transaction: inout WriteTransaction, _ keyspaces: Keyspaces) throws {
+        try transaction.put(keyspaces.info, Counters.key, counters.value.bytes)
+    }
+}
+
+extension ReadableTransaction where Self: ~Copyable {
+    /// Returns the stored counters.
+    ///
+    /// A generation begins with counters. Their absence is damage: counting from 1 again would give
+    /// new records the handles of old ones.
+    func counters(_ keyspaces: Keyspaces) throws -> Counters {
+        let counters = try withValue(keyspaces.info, Counters.key) { span in
+            try ByteReader.reading(span) { try Counters(reading: &$0) }
+        }
+        guard let counters else { throw FormatError.truncated }
+        return counters
+    }
+}

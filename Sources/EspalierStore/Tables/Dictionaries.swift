@@ -1,0 +1,287 @@
+import EspalierCompression
+import EspalierLMDB
+import EspalierRecords
+
+/// A dictionary in the `dictionaries` keyspace, cut into slices.
+///
+///     key     = number (8 bytes), slice (4 bytes)
+///     slice 0 = fingerprint of its shape, or 0 (8 bytes), byte count (varint), bytes, check
+///     slice k = bytes, check
+///
+/// The checks are seeded with (number * 9E3779B97F4A7C15) xor k. A dictionary is written once and
+/// never changed.
+struct StoredDictionary: Sendable {
+    /// The fingerprint of the shape whose records trained it; 0 for the dictionary of all shapes
+    /// without one of their own.
+    let shape: UInt64
+    let bytes: [UInt8]
+
+    func slices(number: UInt64, limit: Int) -> [[UInt8]] {
+        var slices: [[UInt8]] = []
+        var rest = bytes[...]
+        repeat {
+            var writer = ByteWriter(capacity: limit)
+            if slices.isEmpty {
+                writer.append(integer: shape)
+                writer.append(varint: UInt64(bytes.count))
+            }
+            let slice = rest.prefix(limit - writer.count - RecordLayout.checkSize)
+            writer.append(slice)
+            writer.append(integer: writer.check(seed: Self.seed(number, slices.count)))
+            rest = rest.dropFirst(slice.count)
+            slices.append(writer.bytes)
+        } while !rest.isEmpty
+        return slices
+    }
+
+    private static func seed(_ number: UInt64, _ slice: Int) -> UInt64 {
+        RecordLayout.seed(handle: Handle(number), shape: UInt64(slice))
+    }
+
+    /// Joins slices that are added in their order.
+    struct Joining: ~Copyable {
+        private let number: UInt64
+        private var shape: UInt64 = 0
+        private var byteCount = 0
+        private var count = 0
+        private var writer = ByteWriter()
+
+        init(number: UInt64) { self.number = number }
+
+        mutating func add(_ slice: inout ByteReader) throws(FormatError) {
+            let end = try slice.verifiedEnd(seed: seed(number, count))
+            if count == 0 {
+                shape = try slice.integer(UInt64.self)
+                byteCount = Int(clamping: try slice.varint())
+            }
+            guard slice.position <= end else { throw .truncated }
+            slice.copy(slice.position..<end, into: &writer)
+            count += 1
+        }
+
+        func finish() throws(FormatError) -> StoredDictionary {
+            guard writer.count == byteCount else { throw .truncated }
+            return StoredDictionary(shape: shape, bytes: writer.bytes)
+        }
+    }
+}
+
+/// A dictionary in memory, as reads use it.
+final class RecordDictionary: Sendable {
+    /// The seed of the checks of records that were compressed with it.
+    let fingerprint: UInt64
+    let digested: CompressionDictionary
+    var bytes: [UInt8] { digested.bytes }
+
+    /// Returns nil for bytes that zstd refuses.
+    init?(_ bytes: [UInt8]) {
+        guard let digested = CompressionDictionary(bytes) else { return nil }
+        self.digested = digested
+        fingerprint = Self.fingerprint(of: bytes)
+    }
+
+    /// Returns a hash that is never 0, because 0 stands for "no dictionary".
+    static func fingerprint(of bytes: [UInt8]) -> UInt64 { max(1, XXHash64.hash(bytes)) }
+}
+
+/// The dictionaries as the committer knows them: which there are, which of them compress new
+/// records, and how many records use each. It stands in one value of `info`.
+///
+///     list  = count (varint), entries, check
+///     entry = number, bytes of the dictionary, records (varints), flags (byte: 1 current),
+///             fingerprint of the shape, or 0 (8 bytes), fingerprint of the dictionary (8 bytes)
+///
+/// A value: a transaction changes its copy, which replaces the committer's when the commit has
+/// succeeded.
+struct DictionaryTable {
+    struct Entry: Hashable, Sendable {
+        let shape: UInt64
+        let fingerprint: UInt64
+        let byteCount: Int
+        var recordCount: UInt64 = 0
+        /// Whether it compresses new records.
+        var isCurrent = true
+    }
+
+    static let key = [UInt8]("dictionaries".utf8)
+
+    private(set) var entries: [UInt64: Entry] = [:]
+    /// The number of the current dictionary, by the fingerprint of its shape.
+    private var current: [UInt64: UInt64] = [:]
+    private var hasChanged = false
+    /// Whether the list was damaged, so that records have to be counted anew.
+    private(set) var isDamaged = false
+
+    init() {}
+
+    init(
+        loading transaction: borrowing some ReadableTransaction & ~Copyable, _ keyspaces: Keyspaces
+    ) throws {
+        do {
+            if let bytes = try transaction.value(keyspaces.info, Self.key) {
+                try ByteReader.reading(bytes) { try read(&$0) }
+            } else if try !transaction.dictionaryNumbers(keyspaces).isEmpty {
+                // There are dictionaries, so the list was lost.
+                try recover(transaction, keyspaces)
+            }
+        } catch is FormatError {
+            try recover(transaction, keyspaces)
+        }
+        for (number, entry) in entries where entry.isCurrent { current[entry.shape] = number }
+    }
+
+    private mutating func read(_ reader: inout ByteReader) throws(FormatError) {
+        _ = try reader.verifiedEnd(seed: 0)
+        for _ in 0..<(try reader.count()) {
+            let number = try reader.varint()
+            let byteCount = Int(clamping: try reader.varint())
+            let recordCount = try reader.varint()
+            let isCurrent = try reader.byte() & 1 != 0
+            entries[number] = Entry(
+                shape: try reader.integer(UInt64.self), fingerprint: try reader.integer(UInt64.self),
+                byteCount: byteCount, recordCount: recordCount, isCurrent: isCurrent)
+        }
+    }
+
+    /// Makes a list of what the dictionaries say themselves. They do not say which are current.
+    private mutating func recover(
+        _ transaction: borrowing some ReadableTransaction & ~Copyable, _ keyspaces: Keyspaces
+    ) throws {
+        (entries, isDamaged, hasChanged) = ([:], true, true)
+        for number in try transaction.dictionaryNumbers(keyspaces) {
+            let stored = try? transaction.storedDictionary(keyspaces, number)
+            let fingerprint = stored.map { RecordDictionary.fingerprint(of: $0.bytes) }
+            entries[number] = Entry(
+                shape: stored?.shape ?? 0, fingerprint: fingerprint ?? 0,
+                byteCount: stored?.bytes.count ?? 0, isCurrent: false)
+        }
+    }
+
+    var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.append(varint: UInt64(entries.count))
+        for (number, entry) in entries.sorted(by: { $0.key < $1.key }) {
+            writer.append(varint: number)
+            writer.append(varint: UInt64(entry.byteCount))
+            writer.append(varint: entry.recordCount)
+            writer.append(entry.isCurrent ? 1 : 0)
+            writer.append(integer: entry.shape)
+            writer.append(integer: entry.fingerprint)
+        }
+        writer.append(integer: writer.check(seed: 0))
+        return writer.bytes
+    }
+
+    /// Whether new records are compressed with any dictionary.
+    var hasCurrent: Bool { !current.isEmpty }
+
+    /// Bytes of all dictionaries.
+    var byteCount: Int { entries.values.reduce(0) { $0 + $1.byteCount } }
+
+    /// Returns the number of the dictionary that compresses new records of a shape: its own, or the
+    /// one of all shapes without; nil before the first training.
+    func current(for shape: UInt64) -> UInt64? { current[shape] ?? current[0] }
+
+    // MARK: Changes
+
+    /// Makes `new` the current dictionaries.
+    mutating func replaceCurrent(with new: [(number: UInt64, entry: Entry)]) {
+        for number in entries.keys { entries[number]?.isCurrent = false }
+        current = [:]
+        for (number, entry) in new {
+            entries[number] = entry
+            current[entry.shape] = number
+        }
+        hasChanged = true
+    }
+
+    /// Stops compressing new records with a dictionary.
+    mutating func retire(_ number: UInt64) {
+        change(number) { $0.isCurrent = false }
+        current = current.filter { $0.value != number }
+    }
+
+    /// Counts a record that is compressed with a dictionary.
+    mutating func retain(_ number: UInt64) { change(number) { $0.recordCount += 1 } }
+
+    /// Counts a record less that is compressed with a dictionary.
+    mutating func release(_ number: UInt64) {
+        change(number) { if $0.recordCount > 0 { $0.recordCount -= 1 } }
+    }
+
+    private mutating func change(_ number: UInt64, _ body: (inout Entry) -> Void) {
+        guard number > RecordLayout.noDictionary, entries[number] != nil else { return }
+        body(&entries[number]!)  // present, as checked above
+        hasChanged = true
+    }
+
+    /// Sets all counts, after damage made them wrong.
+    mutating func setRecordCounts(_ counts: [UInt64: UInt64]) {
+        for (number, entry) in entries where entry.recordCount != counts[number] ?? 0 {
+            entries[number]?.recordCount = counts[number] ?? 0
+            hasChanged = true
+        }
+        isDamaged = false
+    }
+
+    /// Writes the list out and drops the dictionaries that neither a record nor the next record
+    /// uses. Returns their numbers.
+    mutating func flush(
+        _ transaction: inout WriteTransaction, _ keyspaces: Keyspaces
+    ) throws -> [UInt64] {
+        guard hasChanged else { return [] }
+        hasChanged = false
+        let unused = entries.filter { $0.value.recordCount == 0 && !$0.value.isCurrent }.map(\.key)
+        for number in unused {
+            entries[number] = nil
+            try Self.delete(number, &transaction, keyspaces)
+        }
+        try transaction.put(keyspaces.info, Self.key, bytes)
+        return unused
+    }
+
+    private static func delete(
+        _ number: UInt64, _ transaction: inout WriteTransaction, _ keyspaces: Keyspaces
+    ) throws {
+        var keys: [[UInt8]] = []
+        try transaction.forEach(in: keyspaces.dictionaries, from: ChunkKey(number, 0)) { key, _ in
+            guard try WriteTransaction.dictionaryNumber(key) == number else { return false }
+            keys.append(try ByteReader.reading(key) { try $0.bytes(count: $0.end) })
+            return true
+        }
+        for key in keys { try transaction.delete(keyspaces.dictionaries, key) }
+    }
+}
+
+extension ReadableTransaction where Self: ~Copyable {
+    /// Returns the dictionary of a number; nil if there is none. Damage throws a `FormatError`.
+    func storedDictionary(_ keyspaces: Keyspaces, _ number: UInt64) throws -> StoredDictionary? {
+        var joining = StoredDictionary.Joining(number: number)
+        var isFound = false
+        try forEach(in: keyspaces.dictionaries, from: ChunkKey(number, 0)) { key, value in
+            guard try Self.dictionaryNumber(key) == number else { return false }
+            try ByteReader.reading(value) { try joining.add(&$0) }
+            isFound = true
+            return true
+        }
+        return isFound ? try joining.finish() : nil
+    }
+
+    /// Returns the numbers of all dictionaries of which there are slices, whole or not.
+    func dictionaryNumbers(_ keyspaces: Keyspaces) throws -> [UInt64] {
+        var numbers: [UInt64] = []
+        try forEach(in: keyspaces.dictionaries) { key, _ in
+            if let number = try Self.dictionaryNumber(key), numbers.last != number {
+                numbers.append(number)
+            }
+            return true
+        }
+        return numbers
+    }
+
+    /// Returns the number in a key of `dictionaries`; nil for a damaged key.
+    static func dictionaryNumber(_ key: RawSpan) throws -> UInt64? {
+        guard key.byteCount == 12 else { return nil }
+        return try ByteReader.reading(key) { try $0.integer(UInt64.self) }
+    }
+}

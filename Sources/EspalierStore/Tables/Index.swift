@@ -1,0 +1,279 @@
+import EspalierConfinement
+import EspalierLMDB
+import EspalierRecords
+
+/// Makes the keys of the index. Nothing else does.
+///
+///     key  = name space, identifier                             if that fits LMDB's 511 bytes
+///     long = 4, name space, first 493 bytes, 128-bit hash of the rest
+///
+/// Keys hold the identifiers themselves, so that those of new objects, which are near each other,
+/// dirty few pages: a write took 1.6 to 2 times as long with hashes. Two long identifiers with the
+/// same hash are told apart by the record, which holds its identifier.
+enum IndexKey {
+    static let longMark: UInt8 = 4
+    private static let hashSize = 16
+    private static let longPrefixSize = Environment.maximumKeySize - 2 - hashSize
+
+    static func bytes(_ nameSpace: NameSpace, _ identifier: String) -> [UInt8] {
+        var writer = ByteWriter(
+            capacity: min(identifier.utf8.count + 1, Environment.maximumKeySize))
+        write(nameSpace, identifier, to: &writer)
+        return writer.bytes
+    }
+
+    /// Replaces the content of `writer` by a key.
+    static func write(_ nameSpace: NameSpace, _ identifier: String, to writer: inout ByteWriter) {
+        writer.removeAll()
+        guard isLong(identifier) else {
+            writer.append(nameSpace.rawValue)
+            return writer.append(utf8: identifier)
+        }
+        let utf8 = identifier.utf8
+        let rest = [UInt8](utf8.dropFirst(longPrefixSize))
+        writer.append(longMark)
+        writer.append(nameSpace.rawValue)
+        writer.append([UInt8](utf8.prefix(longPrefixSize)))
+        for seed: UInt64 in [0, 0x9E37_79B9_7F4A_7C15] {
+            writer.append(integer: XXHash64.hash(rest, seed: seed))
+        }
+    }
+
+    /// Whether the key holds a hash in place of the end of the identifier.
+    static func isLong(_ identifier: String) -> Bool {
+        identifier.utf8.count + 1 > Environment.maximumKeySize
+    }
+
+    /// Returns the prefixes of all keys whose identifiers start with `prefix`.
+    static func ranges(_ nameSpace: NameSpace, startingWith prefix: String) -> [[UInt8]] {
+        let prefix = [UInt8](prefix.utf8)
+        let long = [longMark, nameSpace.rawValue] + prefix.prefix(longPrefixSize)
+        // Every identifier that is longer than that has a long key.
+        guard prefix.count < Environment.maximumKeySize else { return [long] }
+        return [[nameSpace.rawValue] + prefix, long]
+    }
+
+    /// Returns the part of a long identifier that its key holds, up to the last whole character.
+    static func beginning(ofLong key: [UInt8]) -> String {
+        var bytes = key.dropFirst(2).prefix(longPrefixSize)
+        // At most three bytes of a character of four are left where the prefix ends.
+        for _ in 0..<3 {
+            if let text = String(validating: bytes, as: UTF8.self) { return text }
+            bytes.removeLast()
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// The `index` keyspace as one transaction changes it: which handle an identifier has.
+///
+/// Entries are written at once, because LMDB finds the place of an entry only once that way.
+/// `edited` lists their keys until the commit. Confined to the thread that commits.
+final class IndexTable {
+    // immutable
+    private let keyspace: Keyspace
+    private let counts: ReferenceCounts
+    private let counters: CounterTable
+    /// The index entries that this process has seen to be right.
+    let verified: VerifiedIndexEntries
+
+    // confined to the thread that commits
+    private struct State: ~Copyable {
+        /// The key of the identifier that was looked up last; its memory is used again.
+        var key = ByteWriter(capacity: 64)
+        /// Whether the last identifier that was bound had a handle.
+        var lastWasKnown = false
+        var edited: [[UInt8]] = []
+        var newPages = NewPages()
+    }
+    private let state = Confined(State())
+
+    init(
+        _ keyspaces: Keyspaces, _ counts: ReferenceCounts, _ counters: CounterTable,
+        _ verified: VerifiedIndexEntries
+    ) {
+        keyspace = keyspaces.index
+        self.counts = counts
+        self.counters = counters
+        self.verified = verified
+    }
+
+    /// The keys of entries that were added or removed.
+    var edited: [[UInt8]] { state.value.edited }
+
+    /// The pages that new entries fill.
+    var newPages: Int { state.value.newPages.count }
+
+    /// Returns the handle of an identifier, and gives it one if it has none.
+    func bind(
+        _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
+    ) throws -> (handle: Handle, isNew: Bool) {
+        IndexKey.write(nameSpace, identifier, to: &state.value.key)
+        let key = state.value.key.bytes
+        // The nodes of a tree are mostly all new or all known. Looking a known one up costs less
+        // than an insertion that fails.
+        if state.value.lastWasKnown, let handle = try handle(under: key, in: transaction) {
+            return (handle, false)
+        }
+        let known = try counters.value.nextHandle.withBytes { new in
+            try transaction.insert(keyspace, key, new) { try? Handle(stored: $0) }
+        }
+        state.value.lastWasKnown = known != nil
+        guard let known else { return (bindNewHandle(to: key), true) }
+        // The entry that is there may be damaged.
+        if let handle = known, counters.isGivenOut(handle) { return (handle, false) }
+        return (try rebind(key, in: &transaction), true)
+    }
+
+    /// Returns the handle of an identifier; nil if the index has no entry or a damaged one.
+    func handle(
+        of identifier: String, in nameSpace: NameSpace, _ transaction: borrowing WriteTransaction
+    ) throws -> Handle? {
+        try handle(under: IndexKey.bytes(nameSpace, identifier), in: transaction)
+    }
+
+    /// Gives an identifier a new handle, whichever it had.
+    func rebind(
+        _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
+    ) throws -> Handle {
+        try rebind(IndexKey.bytes(nameSpace, identifier), in: &transaction)
+    }
+
+    /// Removes the entry that leads to a record, so that no read finds it any more.
+    func removeEntry(of record: Record, in transaction: inout WriteTransaction) throws {
+        guard record.nameSpace != .segment else { return }
+        let key = IndexKey.bytes(record.nameSpace, record.identifier)
+        // After damage the entry may lead to another record.
+        let named = try? transaction.withValue(keyspace, key) { try Handle(stored: $0) }
+        guard named == record.handle else { return }
+        verified.remove(record.handle)
+        try transaction.delete(keyspace, key)
+        state.value.edited.append(key)
+    }
+
+    /// Removes entries that lead nowhere or to the wrong record.
+    func removeDamagedEntries(_ keys: [[UInt8]], in transaction: inout WriteTransaction) throws {
+        verified.removeAll()
+        for key in keys { try transaction.delete(keyspace, key) }
+        state.value.edited += keys
+    }
+
+    /// Adds the missing entry of a record, unless another record has its name by now.
+    func addMissingEntry(of record: Record, in transaction: inout WriteTransaction) throws {
+        let key = IndexKey.bytes(record.nameSpace, record.identifier)
+        guard try !transaction.contains(keyspace, key) else { return }
+        try transaction.put(keyspace, key, record.handle.storedBytes)
+    }
+
+    /// Returns the keys that lead to each of `handles`. Walks the index.
+    func keys(
+        leadingTo handles: Set<Handle>, in transaction: borrowing WriteTransaction
+    ) throws -> [Handle: [[UInt8]]] {
+        var keys: [Handle: [[UInt8]]] = [:]
+        try transaction.forEach(in: keyspace) { key, value in
+            guard let handle = try? Handle(stored: value), handles.contains(handle) else {
+                return true
+            }
+            keys[handle, default: []].append(
+                try ByteReader.reading(key) { try $0.bytes(count: $0.end) })
+            return true
+        }
+        return keys
+    }
+
+    private func handle(
+        under key: [UInt8], in transaction: borrowing WriteTransaction
+    ) throws -> Handle? {
+        let stored = try transaction.withValue(keyspace, key) { try? Handle(stored: $0) }
+        guard let stored, let handle = stored, counters.isGivenOut(handle) else { return nil }
+        return handle
+    }
+
+    private func rebind(_ key: [UInt8], in transaction: inout WriteTransaction) throws -> Handle {
+        // The record that the key led to has lost this name.
+        if let old = try? transaction.withValue(keyspace, key, { try Handle(stored: $0) }) {
+            verified.remove(old)
+        }
+        try transaction.put(keyspace, key, Handle(counters.value.nextHandle).storedBytes)
+        return bindNewHandle(to: key)
+    }
+
+    /// Returns the new handle that the entry under `key` was just given.
+    private func bindNewHandle(to key: [UInt8]) -> Handle {
+        state.value.newPages.add(key.count + 8)
+        state.value.edited.append(key)
+        let handle = counts.makeHandle()
+        verified.insert(handle)
+        return handle
+    }
+}
+
+/// Handles of which it was seen that the index leads to them by the identifier of their record.
+///
+/// A tree that was stored before is written again along itself: the children of a stored record are
+/// nearly always the ones that the index has for the children of the same model. Looking each up is
+/// the main cost of such a write. The parent alone can't be trusted: a record may have lost its
+/// index entry to a delete whose bytes are still there, or to damage. A handle in this cache needs
+/// no look-up.
+///
+/// Entries hold as long as no other process writes. Everything that removes or moves an index entry
+/// says so here. Of two handles with the same slot the later one is kept; the handles of a tree
+/// follow one another and do not share slots.
+///
+/// `@unchecked Sendable` because it is confined to the thread that commits, which `Confined` checks.
+final class VerifiedIndexEntries: @unchecked Sendable {
+    private static let slotCount: UInt64 = 32_768
+
+    /// A slot for each value of the low bits of a handle. It holds the high bits plus 1, or 0 for
+    /// none. Empty until the first handle comes.
+    private let slots = Confined<[UInt32]>([])
+
+    func contains(_ handle: Handle) -> Bool {
+        guard !slots.value.isEmpty, let mark = Self.mark(of: handle) else { return false }
+        return slots.value[Self.slot(of: handle)] == mark
+    }
+
+    func insert(_ handle: Handle) {
+        guard let mark = Self.mark(of: handle) else { return }
+        if slots.value.isEmpty {
+            slots.value = Array(repeating: 0, count: Int(Self.slotCount))
+        }
+        slots.value[Self.slot(of: handle)] = mark
+    }
+
+    func remove(_ handle: Handle) {
+        if contains(handle) { slots.value[Self.slot(of: handle)] = 0 }
+    }
+
+    func removeAll() { slots.value = [] }
+
+    /// Makes the calling thread the owner. The turn to commit orders the accesses.
+    func transferToCurrentThread() { slots.transferToCurrentThread() }
+
+    private static func slot(of handle: Handle) -> Int { Int(handle.rawValue % slotCount) }
+
+    private static func mark(of handle: Handle) -> UInt32? {
+        UInt32(exactly: handle.rawValue / slotCount + 1)
+    }
+}
+
+extension ReadableTransaction where Self: ~Copyable {
+    /// Returns the handle of an identifier; nil if there is none. Damage throws a `FormatError`.
+    func handle(
+        _ keyspaces: Keyspaces, _ nameSpace: NameSpace, _ identifier: String
+    ) throws -> Handle? {
+        try withValue(keyspaces.index, IndexKey.bytes(nameSpace, identifier)) {
+            try Handle(stored: $0)
+        }
+    }
+
+    /// Returns whether an index entry leads to `handle`. Walks the index.
+    func isInIndex(_ keyspaces: Keyspaces, _ handle: Handle) throws -> Bool {
+        var isFound = false
+        try forEach(in: keyspaces.index) { _, value in
+            isFound = (try? Handle(stored: value)) == handle
+            return !isFound
+        }
+        return isFound
+    }
+}

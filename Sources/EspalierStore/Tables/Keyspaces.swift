@@ -1,0 +1,84 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// The keyspaces of one generation. Each has a table beside this file that reads and writes it.
+///
+/// A class, so that a look-up passes one reference instead of eight names.
+final class Keyspaces: Sendable {
+    static let names = [
+        "index", "nodes", "state", "recency", "shapes", "dictionaries", "pins", "changes", "info",
+    ]
+
+    /// Name space and identifier -> handle. See `IndexTable`.
+    let index: Keyspace
+    /// Handle, or handle and chunk -> record. See `RecordTable`.
+    let nodes: Keyspace
+    /// Handle -> reference count, stamp, flags, where they differ from the default. See
+    /// `ReferenceCounts`.
+    let state: Keyspace
+    /// Stamp, handle -> nothing. See `Recency`.
+    let recency: Keyspace
+    /// Number -> record count and shape. See `ShapeTable`.
+    let shapes: Keyspace
+    /// Number, slice -> dictionary. See `DictionaryTable`.
+    let dictionaries: Keyspace
+    /// Name space and identifier -> handle of what is never evicted. See `PinTable`.
+    let pins: Keyspace
+    /// Name -> format, counters, budget, statistics. See `CounterTable`.
+    let info: Keyspace
+
+    init(_ environment: Environment) {
+        index = environment.keyspace("index")
+        nodes = environment.keyspace("nodes")
+        state = environment.keyspace("state")
+        recency = environment.keyspace("recency")
+        shapes = environment.keyspace("shapes")
+        dictionaries = environment.keyspace("dictionaries")
+        pins = environment.keyspace("pins")
+        info = environment.keyspace("info")
+    }
+}
+
+/// Logical time: the number of an access. Each access and each write has a number of its own.
+package struct Stamp: Hashable, Comparable, Sendable {
+    package let rawValue: UInt64
+
+    /// The stamp of a record that was never accessed directly.
+    package static let never = Stamp(0)
+
+    package init(_ rawValue: UInt64) { self.rawValue = rawValue }
+
+    package static func < (a: Stamp, b: Stamp) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// A handle as keyspaces hold it: the value of an index entry or a pin, and the first eight bytes of
+/// a key in `nodes` and `state`.
+extension Handle {
+    init(stored span: RawSpan) throws {
+        self = try ByteReader.reading(span) { Handle(try $0.integer(UInt64.self)) }
+    }
+
+    init(stored bytes: [UInt8]) throws {
+        self = try ByteReader.reading(bytes) { Handle(try $0.integer(UInt64.self)) }
+    }
+
+    var storedBytes: [UInt8] {
+        var writer = ByteWriter(capacity: 8)
+        writer.append(integer: rawValue)
+        return writer.bytes
+    }
+}
+
+/// An estimate of the pages that new values of one keyspace fill.
+struct NewPages {
+    private(set) var count = 0
+    private var bytes = 0
+
+    /// Adds a value. Two values of more than half a page do not share one.
+    mutating func add(_ byteCount: Int) {
+        guard byteCount <= 2_038 else { return count += 1 }
+        bytes += byteCount + 24
+        count += bytes / 4_080
+        bytes %= 4_080
+    }
+}

@@ -1,0 +1,239 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// The `pins` keyspace as one transaction changes it, and what pinned records cost.
+///
+///     key = index key        value = handle (8 bytes)
+///
+/// A pin is a reference that no record holds: eviction never reaches a pinned record, nor anything
+/// below it. Confined to the thread that commits.
+final class PinTable {
+    // immutable
+    private let keyspace: Keyspace
+    let known: PinnedRecords
+
+    // confined to the thread that commits
+    private(set) var change: PinnedRecords.Change
+
+    init(_ keyspaces: Keyspaces, _ known: PinnedRecords) {
+        keyspace = keyspaces.pins
+        self.known = known
+        change = known.beginChange()
+    }
+
+    var isEmpty: Bool { change.pins == 0 }
+
+    /// What pinned records cost, at most.
+    var cost: Int { change.cost }
+
+    /// Whether `isPinned` knows which records are pinned.
+    var isMeasured: Bool { known.isMeasured || change.isMeasurement }
+
+    /// Returns whether a record is known to be pinned or below a pin.
+    func isPinned(_ handle: Handle) -> Bool { known.cost(of: handle, with: change) != nil }
+
+    /// Adds a pin. Returns false if it is there; removes one that leads to another record first.
+    func insert(
+        _ key: [UInt8], _ handle: Handle, in transaction: inout WriteTransaction,
+        replacing removeStale: (inout WriteTransaction) throws -> Void
+    ) throws -> Bool {
+        if let stored = try transaction.value(keyspace, key) {
+            guard (try? Handle(stored: stored)) != handle else { return false }
+            try removeStale(&transaction)
+        }
+        try transaction.put(keyspace, key, handle.storedBytes)
+        change.pins += 1
+        return true
+    }
+
+    /// Removes a pin. Returns the value of its entry; nil if there was none.
+    func remove(_ key: [UInt8], in transaction: inout WriteTransaction) throws -> [UInt8]? {
+        guard change.pins > 0, let value = try transaction.value(keyspace, key) else { return nil }
+        try transaction.delete(keyspace, key)
+        change.pins -= 1
+        if change.pins == 0 { change.cost = 0 }
+        return value
+    }
+
+    /// Adds the cost of records and of everything below them. `record` reads a record.
+    func add(_ handles: [Handle], record: (Handle) throws -> Record?) rethrows {
+        var open = handles
+        while let handle = open.popLast() {
+            guard !isPinned(handle), let record = try record(handle) else { continue }
+            setCost(of: record)
+            open += record.children
+        }
+    }
+
+    /// Sets the cost of a pinned record: its bytes, its index entry, and the overhead that LMDB has
+    /// for each entry.
+    func setCost(of record: Record) {
+        let name = record.nameSpace == .segment ? 0 : record.identifier.utf8.count + 27
+        let cost = record.storedByteCount + 18 + name
+        change.cost += cost - (known.cost(of: record.handle, with: change) ?? 0)
+        change.costs[record.handle] = cost
+    }
+
+    /// Counts written bytes as bytes of pinned records, while it is not known which are pinned.
+    func addUnmeasured(_ byteCount: Int) { change.cost += byteCount * 2 }
+
+    /// Begins a measurement: all costs are forgotten and come anew by `add`.
+    func beginMeasurement() {
+        change.costs = [:]
+        change.cost = 0
+        change.isMeasurement = true
+    }
+
+    /// Takes the changes of a committed transaction over into memory.
+    func publish() { known.apply(change) }
+}
+
+/// The pinned records that this process knows, and what they cost.
+///
+/// The cost is measured when a pin is set and follows the writes of pinned records. Before the
+/// first measurement after opening it goes on from the stored sum, and every write counts as one of
+/// a pinned record; the pinned trees are walked once that reaches the limit. Records that pinned
+/// ones no longer refer to count until the next measurement.
+///
+/// `@unchecked Sendable` because it is confined to the thread that commits.
+final class PinnedRecords: @unchecked Sendable {
+    /// What a transaction changes. It is kept apart until the commit has succeeded.
+    struct Change {
+        var costs: [Handle: Int] = [:]
+        var cost: Int
+        var pins: Int
+        /// Whether `costs` are all there are, and not additions.
+        var isMeasurement = false
+    }
+
+    private var costs: [Handle: Int] = [:]
+    private(set) var isMeasured: Bool
+    private var cost: Int
+    /// The number of pins.
+    private(set) var pins: Int
+
+    init(
+        loading transaction: borrowing WriteTransaction, _ keyspaces: Keyspaces, cost: UInt64
+    ) throws {
+        pins = try transaction.statistics(of: keyspaces.pins).entries
+        self.cost = Int(clamping: cost)
+        isMeasured = pins == 0
+    }
+
+    func beginChange() -> Change { Change(cost: cost, pins: pins) }
+
+    func cost(of handle: Handle, with change: Change) -> Int? {
+        change.costs[handle] ?? (change.isMeasurement ? nil : costs[handle])
+    }
+
+    func apply(_ change: Change) {
+        cost = change.cost
+        pins = change.pins
+        if change.isMeasurement {
+            costs = change.costs
+            isMeasured = true
+        } else if change.pins == 0 {
+            costs = [:]
+        } else {
+            costs.merge(change.costs) { $1 }
+        }
+    }
+}
+
+extension CommitTransaction {
+    /// The most that pinned records may cost.
+    private var pinLimit: Int { generation.budget.bytes / 2 }
+
+    /// Pins what an identifier or key names.
+    ///
+    /// - Throws: `.notFound` if there is nothing, `.pinnedFull` if pinned records would cost more
+    ///   than half of the budget.
+    func pin(
+        _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
+    ) throws {
+        guard let handle = try index.handle(of: identifier, in: nameSpace, transaction),
+            let record = try readableRecord(handle, in: transaction),
+            record.isNamed(identifier, in: nameSpace)
+        else {
+            throw CacheError(.notFound, "There is nothing under this name to pin. Store it first.")
+        }
+        let isNew = try pins.insert(
+            IndexKey.bytes(nameSpace, identifier), handle, in: &transaction
+        ) { transaction in
+            // Damage has taken the record that was pinned.
+            try unpin(nameSpace, identifier, in: &transaction)
+        }
+        guard isNew else { return }
+        try counts.retain(handle, in: transaction)
+        try counts.touch(handle, in: transaction)
+        try pins.add([handle]) { try readableRecord($0, in: transaction) }
+        try checkPinnedCost(limit: pinLimit, of: generation.budget, in: transaction)
+    }
+
+    /// Removes a pin, if there is one.
+    func unpin(
+        _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
+    ) throws {
+        let key = IndexKey.bytes(nameSpace, identifier)
+        guard let value = try pins.remove(key, in: &transaction) else { return }
+        guard let handle = try? Handle(stored: value), counterTable.isGivenOut(handle) else {
+            // The entry is damaged: a recount finds the record that it kept.
+            needsRecount = true
+            return
+        }
+        try counts.release(handle, in: transaction)
+    }
+
+    /// Adds what was written since the last call to the cost of pinned records.
+    ///
+    /// - Throws: `.pinnedFull` if pinned records cost more than half of the budget.
+    func checkPins(in transaction: borrowing WriteTransaction) throws {
+        let rewritten = records.edited[checkedEdits...]
+        let bytes = Int(clamping: counters.bytesWritten - checkedBytes)
+        checkedEdits = records.editedCount
+        checkedBytes = counters.bytesWritten
+        guard !pins.isEmpty, bytes > 0 else { return }
+        if pins.isMeasured {
+            for handle in rewritten where pins.isPinned(handle) {
+                guard let record = try readableRecord(handle, in: transaction) else { continue }
+                pins.setCost(of: record)
+                try pins.add(record.children) { try readableRecord($0, in: transaction) }
+            }
+        } else {
+            pins.addUnmeasured(bytes)
+        }
+        try checkPinnedCost(limit: pinLimit, of: generation.budget, in: transaction)
+    }
+
+    /// Checks that pinned records fit a smaller budget.
+    ///
+    /// - Throws: `.pinnedFull` if they cost more than half of `budget`.
+    func checkPins(for budget: ByteCount, in transaction: borrowing WriteTransaction) throws {
+        try checkPinnedCost(limit: budget.bytes / 2, of: budget, in: transaction)
+    }
+
+    /// Compares the cost of pinned records with a limit, and measures it first where it seems too
+    /// high: it may count records that are not pinned any more.
+    private func checkPinnedCost(
+        limit: Int, of budget: ByteCount, in transaction: borrowing WriteTransaction
+    ) throws {
+        guard pins.cost > limit else { return }
+        pins.beginMeasurement()
+        try pins.add(transaction.pinnedHandles(keyspaces)) {
+            try readableRecord($0, in: transaction)
+        }
+        guard pins.cost <= limit else { throw CacheError.pinnedFull(budget) }
+    }
+}
+
+extension ReadableTransaction where Self: ~Copyable {
+    /// Returns the handles that are pinned. A damaged entry is left out.
+    func pinnedHandles(_ keyspaces: Keyspaces) throws -> [Handle] {
+        var handles: [Handle] = []
+        try forEach(in: keyspaces.pins) { _, value in
+            if let handle = try? Handle(stored: value) { handles.append(handle) }
+            return true
+        }
+        return handles
+    }
+}

@@ -1,0 +1,183 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// A shape in the `shapes` keyspace, under its number.
+///
+///     entry = record count (varint), shape description, check (8 bytes)
+struct StoredShape: Sendable {
+    var recordCount: UInt64
+    let shape: Shape
+
+    func bytes(number: UInt64) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append(varint: recordCount)
+        writer.append(shape.description)
+        writer.append(integer: writer.check(seed: number))
+        return writer.bytes
+    }
+
+    /// Returns the most bytes that the entry of a shape takes.
+    static func maximumByteCount(for shape: Shape) -> Int { shape.description.count + 10 + 8 }
+
+    init(recordCount: UInt64, shape: Shape) {
+        self.recordCount = recordCount
+        self.shape = shape
+    }
+
+    init(reading reader: inout ByteReader, number: UInt64) throws(FormatError) {
+        _ = try reader.verifiedEnd(seed: number)
+        recordCount = try reader.varint()
+        shape = try Shape.read(from: &reader)
+    }
+}
+
+/// The `shapes` keyspace as the committer knows it: the number of each shape, and how many records
+/// use it.
+///
+/// A value: a transaction changes its copy, which replaces the committer's when the commit has
+/// succeeded.
+struct ShapeTable {
+    /// The most shapes that get numbers. Records of further shapes carry their shape themselves:
+    /// JSON with versions or names as keys would otherwise make a shape for each object.
+    static let maximumShapes = 1_024
+    static let maximumShapesOfType = 64
+
+    private struct Entry {
+        let shape: Shape
+        var recordCount: UInt64
+    }
+
+    private var entries: [UInt64: Entry] = [:]
+    private var numbers: [Shape: UInt64] = [:]
+    private var countByType: [Identifier: Int] = [:]
+    private var changed: Set<UInt64> = []
+    /// The numbers that were looked up last, by the identity of the shape. A tree has few shapes,
+    /// and its records take turns with them.
+    private var recent: [(shape: Shape, number: UInt64)] = []
+    /// Records counted that `entries` does not have yet, for the same reason.
+    private var added: [(number: UInt64, count: UInt64)] = []
+    private static let recentCount = 8
+
+    init() {}
+
+    init(loading transaction: borrowing WriteTransaction, _ keyspaces: Keyspaces) throws {
+        var loaded: [(UInt64, StoredShape)] = []
+        try transaction.forEach(in: keyspaces.shapes) { key, value in
+            try ByteReader.reading(key) { key in
+                let number = try key.integer(UInt64.self)
+                // A damaged entry is left out: its records are misses, and no new record gets its
+                // number.
+                let stored = try? ByteReader.reading(value) {
+                    try StoredShape(reading: &$0, number: number)
+                }
+                if let stored { loaded.append((number, stored)) }
+            }
+            return true
+        }
+        for (number, stored) in loaded { insert(stored.shape, number, count: stored.recordCount) }
+    }
+
+    func shape(_ number: UInt64) -> Shape? { entries[number]?.shape }
+
+    /// Returns how a record of `shape` refers to it, and gives the shape a number if it can have
+    /// one. `next` is the next free number, `limit` the most bytes of a value in LMDB.
+    mutating func bind(
+        _ shape: Shape, next: inout UInt64, limit: Int
+    ) -> RecordLayout.ShapeReference {
+        guard shape !== Shape.none else { return .none }
+        if let number = number(of: shape) { return .number(number, shape) }
+        guard StoredShape.maximumByteCount(for: shape) <= limit, entries.count < Self.maximumShapes,
+            shape.types.allSatisfy({
+                countByType[Identifier($0), default: 0] < Self.maximumShapesOfType
+            })
+        else { return .own(shape) }
+        let number = next
+        next += 1
+        insert(shape, number, count: 0)
+        changed.insert(number)
+        return .number(number, shape)
+    }
+
+    /// Returns the number of a shape, if it has one.
+    mutating func number(of shape: Shape) -> UInt64? {
+        for entry in recent where entry.shape === shape { return entry.number }
+        guard let number = numbers[shape] else { return nil }
+        if recent.count >= Self.recentCount { recent.removeFirst() }
+        recent.append((shape, number))
+        return number
+    }
+
+    private mutating func insert(_ shape: Shape, _ number: UInt64, count: UInt64) {
+        entries[number] = Entry(shape: shape, recordCount: count)
+        numbers[shape] = number
+        for type in shape.types { countByType[Identifier(type), default: 0] += 1 }
+    }
+
+    /// Counts a record that uses the shape of a number.
+    mutating func retain(_ number: UInt64) {
+        guard number != 0 else { return }
+        for index in added.indices where added[index].number == number {
+            added[index].count += 1
+            return
+        }
+        if added.count >= Self.recentCount { applyAdded() }
+        added.append((number, 1))
+    }
+
+    private mutating func applyAdded() {
+        for (number, count) in added {
+            entries[number]?.recordCount += count
+            changed.insert(number)
+        }
+        added.removeAll(keepingCapacity: true)
+    }
+
+    /// Counts a record less that uses the shape of a number.
+    mutating func release(_ number: UInt64) {
+        applyAdded()
+        guard number != 0, let count = entries[number]?.recordCount, count > 0 else { return }
+        entries[number]?.recordCount = count - 1
+        changed.insert(number)
+    }
+
+    /// Sets all counts, after damage made them wrong.
+    mutating func setRecordCounts(_ counts: [UInt64: UInt64]) {
+        applyAdded()
+        for (number, entry) in entries where entry.recordCount != counts[number] ?? 0 {
+            entries[number]?.recordCount = counts[number] ?? 0
+            changed.insert(number)
+        }
+    }
+
+    /// Writes the changes out and drops shapes without records. Returns the shape of each changed
+    /// number, nil for one that was dropped.
+    mutating func flush(
+        _ transaction: inout WriteTransaction, _ keyspaces: Keyspaces
+    ) throws -> [(number: UInt64, shape: Shape?)] {
+        applyAdded()
+        defer { changed.removeAll() }
+        return try changed.sorted().compactMap { number in
+            guard let entry = entries[number] else { return nil }
+            guard entry.recordCount > 0 else {
+                entries[number] = nil
+                numbers[entry.shape] = nil
+                recent.removeAll()
+                for type in entry.shape.types { countByType[Identifier(type), default: 1] -= 1 }
+                try transaction.delete(keyspaces.shapes, number)
+                return (number, nil)
+            }
+            let stored = StoredShape(recordCount: entry.recordCount, shape: entry.shape)
+            try transaction.put(keyspaces.shapes, number, stored.bytes(number: number))
+            return (number, entry.shape)
+        }
+    }
+}
+
+extension ReadableTransaction where Self: ~Copyable {
+    /// Returns the shape of a number; nil if there is none. Damage throws a `FormatError`.
+    func storedShape(_ keyspaces: Keyspaces, _ number: UInt64) throws -> StoredShape? {
+        try withValue(keyspaces.shapes, number) { span in
+            try ByteReader.reading(span) { try StoredShape(reading: &$0, number: number) }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// The state of a record besides its content: how many references lead to it, when it was accessed,
+/// and its flags. The head of `Eviction/EvictionPolicy.swift` draws the states of a record.
+///
+///     entry = flags, reference count (varint), stamp (varint), [written-at, expiry (varints)],
+///             [released (varint)], check (4 bytes)
+///
+/// The keyspace `state` holds an entry only where it differs from the default: a record with one
+/// reference that was never accessed directly. Almost every record is the default.
+package struct StateEntry: Hashable, Sendable {
+    package struct Flags: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// The record was deleted, and references to it are left.
+        package static let tombstone = Flags(rawValue: 1)
+        /// The record was found damaged, or is not restored yet.
+        package static let lost = Flags(rawValue: 2)
+        /// The record was found on its own path.
+        package static let onCycle = Flags(rawValue: 4)
+        /// The record has no index entry, and its children are released a few with each commit.
+        package static let pendingRemoval = Flags(rawValue: 8)
+        /// Written-at and expiry follow in the entry.
+        package static let timed = Flags(rawValue: 16)
+        /// The record is lost and has no index entry. No write can refill it, and it goes with the
+        /// last reference.
+        package static let nameless = Flags(rawValue: 32)
+        /// The record lies on a cycle that external references keep, as far as eviction has seen.
+        /// `recency` does not list it until a reference to it goes. With `pendingRemoval`: the
+        /// removal waits until then.
+        package static let blocked = Flags(rawValue: 64)
+    }
+
+    package var referenceCount: UInt64 = 1
+    package var stamp = Stamp.never
+    package var flags: Flags = []
+    package var writtenAt: UInt64 = 0
+    package var expiry: UInt64 = 0
+    /// How many children of a record with a pending removal are released; `allReleased` once only
+    /// its bytes are left.
+    package var released: UInt64 = 0
+
+    package static let allReleased = UInt64.max
+
+    package static let `default` = StateEntry()
+    /// The entry of a record that nothing refers to yet.
+    static let unreferenced = StateEntry(referenceCount: 0)
+
+    package var isDefault: Bool { self == .default }
+
+    /// The stamp under which `recency` lists the record; nil if it does not.
+    ///
+    /// It lists roots, and records on a cycle, whose count never reaches 0. Records with a pending
+    /// removal come before all others.
+    package var recencyStamp: Stamp? {
+        if flags.contains(.pendingRemoval) { return flags.contains(.blocked) ? nil : .never }
+        if flags.contains(.tombstone) { return nil }
+        let isCandidate =
+            referenceCount == 0 || flags.contains(.onCycle) && !flags.contains(.blocked)
+        return isCandidate ? stamp : nil
+    }
+
+    package var isInRecency: Bool { recencyStamp != nil }
+}
+
+extension StateEntry {
+    /// Whether this is a root without a stamp: its commit gives it one.
+    var isUnstamped: Bool {
+        referenceCount == 0 && stamp == .never
+            && flags.isDisjoint(with: [.tombstone, .pendingRemoval])
+    }
+
+    /// Removes one reference.
+    mutating func dropReference() {
+        // The count is too low only after damage. A cache goes on.
+        if referenceCount > 0 { referenceCount -= 1 }
+        flags.remove(.blocked)
+    }
+
+    /// Removes one reference because the record that held it was evicted, and hands its stamp on.
+    ///
+    /// A record that other references lead to, too, needs no stamp: whatever refers to it is
+    /// younger and hands on its own. Records on cycles do need it.
+    mutating func dropReference(evictedAt stamp: Stamp) {
+        dropReference()
+        if referenceCount == 0 || flags.contains(.onCycle) { self.stamp = max(self.stamp, stamp) }
+    }
+
+    /// Removes one reference because the record that held it is being removed since `stamp`.
+    mutating func dropReference(removedAt stamp: Stamp) {
+        dropReference()
+        self.stamp = max(self.stamp, stamp)
+    }
+
+    /// Takes the record out of `recency` until a reference to it goes: external references keep its
+    /// cycle.
+    mutating func block() { flags.formUnion([.onCycle, .blocked]) }
+
+    /// Notes that the record lies on no cycle.
+    mutating func unflag() { flags.subtract([.onCycle, .blocked]) }
+
+    func bytes(for handle: Handle) -> [UInt8] {
+        var writer = ByteWriter(capacity: 16)
+        writer.append(flags.rawValue)
+        writer.append(varint: referenceCount)
+        writer.append(varint: stamp.rawValue)
+        if flags.contains(.timed) {
+            writer.append(varint: writtenAt)
+            writer.append(varint: expiry)
+        }
+        if flags.contains(.pendingRemoval) { writer.append(varint: released) }
+        writer.append(integer: UInt32(truncatingIfNeeded: writer.check(seed: handle.rawValue)))
+        return writer.bytes
+    }
+
+    init(reading reader: inout ByteReader, for handle: Handle) throws(FormatError) {
+        _ = try reader.verifiedEnd(UInt32.self, seed: handle.rawValue)
+        flags = Flags(rawValue: try reader.byte())
+        referenceCount = try reader.varint()
+        stamp = Stamp(try reader.varint())
+        if flags.contains(.timed) {
+            writtenAt = try reader.varint()
+            expiry = try reader.varint()
+        }
+        if flags.contains(.pendingRemoval) { released = try reader.varint() }
+    }
+}
+
+extension ReadableTransaction where Self: ~Copyable {
+    /// Returns the stored state of a record; nil for the default. Damage throws a `FormatError`.
+    func state(_ keyspaces: Keyspaces, of handle: Handle) throws -> StateEntry? {
+        try withValue(keyspaces.state, handle.rawValue) { span in
+            try ByteReader.reading(span) { try StateEntry(reading: &$0, for: handle) }
+        }
+    }
+}

@@ -1,0 +1,431 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// Checks one snapshot against the invariants of the design:
+///
+/// 1. Every handle in a list of children has a record, a tombstone or a stub of a lost record.
+/// 2. Every reference count equals the number of children and pins that name the handle.
+/// 3. `recency` contains exactly the handles with the count 0 and the flagged ones, under the stamp
+///    in `state`.
+/// 4. Entries of `index` and records in `nodes` correspond one to one, except for tombstones, stubs
+///    and records whose removal is pending.
+/// 5. The counters of bytes and records, in total and for each shape and dictionary, equal the
+///    stored ones.
+/// 6. A tombstone has a count above 0, and neither a tombstone nor a stub has a record.
+///
+/// Costs a walk of the whole cache, and a few words of memory for each record.
+struct Verifier {
+    private let keyspaces: Keyspaces
+    private let decompressor: RecordDecompressor
+    private var report = VerifyReport()
+    private var found: [Handle: (nameSpace: NameSpace, identifier: Identifier)] = [:]
+    private var references: [Handle: UInt64] = [:]
+    private var states: [Handle: StateEntry] = [:]
+    private var shapes: [UInt64: Shape] = [:]
+    private var shapeUse: [UInt64: UInt64] = [:]
+    /// The fingerprints of the dictionaries, by number.
+    private var dictionaries: [UInt64: UInt64] = [:]
+    private var dictionaryUse: [UInt64: UInt64] = [:]
+    private var storedBytes: UInt64 = 0
+    private var rawBytes: UInt64 = 0
+
+    /// Returns the problems of one snapshot.
+    static func verify(_ snapshot: Snapshot, _ generation: Generation) throws
+        -> VerifyReport
+    {
+        var verifier = Verifier(
+            keyspaces: generation.keyspaces,
+            decompressor: RecordDecompressor(generation, snapshot))
+        try verifier.readShapes(snapshot)
+        try verifier.readDictionaries(snapshot)
+        try verifier.readStates(snapshot)
+        try verifier.readRecords(snapshot)
+        try verifier.readPins(snapshot)
+        verifier.checkReferences()
+        try verifier.checkRecency(snapshot)
+        try verifier.checkIndex(snapshot)
+        try verifier.checkCounters(snapshot)
+        try verifier.checkDictionaries(snapshot)
+        return verifier.report
+    }
+
+    private init(keyspaces: Keyspaces, decompressor: RecordDecompressor) {
+        self.keyspaces = keyspaces
+        self.decompressor = decompressor
+    }
+
+    // MARK: - Reading
+
+    private mutating func readShapes(_ snapshot: Snapshot) throws {
+        try snapshot.forEach(in: keyspaces.shapes) { key, value in
+            guard key.byteCount == 8 else {
+                report.add(0, "a key of \(key.byteCount) bytes among the shapes")
+                return true
+            }
+            let number = try ByteReader.reading(key) { try $0.integer(UInt64.self) }
+            do {
+                let stored = try ByteReader.reading(value) {
+                    try StoredShape(reading: &$0, number: number)
+                }
+                shapes[number] = stored.shape
+                shapeUse[number] = stored.recordCount
+            } catch {
+                report.add(0, "shape \(number): \(error)")
+            }
+            return true
+        }
+    }
+
+    private mutating func readRecords(_ snapshot: Snapshot) throws {
+        var handles: [Handle] = []
+        var chunks: [Handle: Int] = [:]
+        try snapshot.forEach(in: keyspaces.nodes) { key, value in
+            storedBytes += UInt64(value.byteCount)
+            guard key.byteCount == 8 || key.byteCount == 12 else {
+                report.add(0, "a key of \(key.byteCount) bytes among the nodes")
+                return true
+            }
+            try ByteReader.reading(key) { key in
+                let handle = Handle(try key.integer(UInt64.self))
+                if key.isAtEnd {
+                    handles.append(handle)
+                } else {
+                    chunks[handle, default: 1] += 1
+                }
+            }
+            return true
+        }
+        for handle in handles {
+            try read(handle, chunkCount: chunks.removeValue(forKey: handle) ?? 1, snapshot)
+        }
+        for handle in chunks.keys { report.add(4, "chunks of \(handle), which has no record") }
+    }
+
+    private mutating func read(
+        _ handle: Handle, chunkCount: Int, _ snapshot: Snapshot
+    ) throws {
+        let pendingRemoval = states[handle].flatMap {
+            $0.flags.contains(.pendingRemoval) ? $0 : nil
+        }
+        // Some of its bytes may be gone already.
+        if pendingRemoval?.released == StateEntry.allReleased {
+            return _ = found.updateValue((.segment, Identifier("")), forKey: handle)
+        }
+        let record: Record
+        do {
+            let stored = try snapshot.withValue(keyspaces.nodes, handle.rawValue) { span in
+                try Chunks.count(span) ?? 1
+            }
+            if stored != chunkCount {
+                report.add(5, "\(handle) has \(chunkCount) chunks and names \(stored ?? 0)")
+            }
+            guard
+                let read = try snapshot.record(
+                    keyspaces, handle, by: decompressor, shapes: { shapes[$0] })
+            else { return }
+            record = read
+            try record.checkValues()
+        } catch let error as FormatError {
+            return report.add(0, "record \(handle): \(error)")
+        }
+        found[handle] = (
+            pendingRemoval == nil ? record.nameSpace : .segment, Identifier(record.identifier)
+        )
+        count(record)
+        if Set(record.children).count != record.children.count {
+            report.add(2, "\(handle) names a child twice")
+        }
+        let released = Int(clamping: pendingRemoval?.released ?? 0)
+        for child in record.children.dropFirst(released) { references[child, default: 0] += 1 }
+        report.references += record.children.count
+        if record.dictionaryNumber > RecordLayout.noDictionary {
+            dictionaryUse[record.dictionaryNumber, default: 0] += 1
+        }
+        guard record.shapeNumber != 0 else { return }
+        guard let use = shapeUse[record.shapeNumber], use > 0 else {
+            return report.add(5, "shape \(record.shapeNumber) has more records than counted")
+        }
+        shapeUse[record.shapeNumber] = use - 1
+    }
+
+    private mutating func count(_ record: Record) {
+        rawBytes += UInt64(record.rawByteCount)
+        switch record.nameSpace {
+        case .node: report.nodes += 1
+        case .key: report.keys += 1
+        case .collection: report.collections += 1
+        case .segment: report.segments += 1
+        }
+    }
+
+    private mutating func readPins(_ snapshot: Snapshot) throws {
+        try snapshot.forEach(in: keyspaces.pins) { key, value in
+            guard value.byteCount == 8 else {
+                report.add(0, "a pin of \(value.byteCount) bytes")
+                return true
+            }
+            references[try Handle(stored: value), default: 0] += 1
+            report.pins += 1
+            return true
+        }
+    }
+
+    private mutating func readStates(_ snapshot: Snapshot) throws {
+        try snapshot.forEach(in: keyspaces.state) { key, value in
+            guard key.byteCount == 8 else {
+                report.add(0, "a key of \(key.byteCount) bytes among the states")
+                return true
+            }
+            let handle = try Handle(stored: key)
+            do {
+                let entry = try ByteReader.reading(value) {
+                    try StateEntry(reading: &$0, for: handle)
+                }
+                states[handle] = entry
+                if entry.isDefault { report.add(2, "\(handle) has a state that is the default") }
+            } catch {
+                report.add(0, "state of \(handle): \(error)")
+            }
+            return true
+        }
+    }
+
+    // MARK: - Checking
+
+    private mutating func checkReferences() {
+        for (handle, count) in references {
+            let flags = states[handle]?.flags ?? []
+            if found[handle] == nil, flags.isDisjoint(with: [.tombstone, .lost]) {
+                report.add(1, "\(handle) has \(count) references and no record")
+            }
+        }
+        for (handle, entry) in states {
+            let isTombstone = entry.flags.contains(.tombstone)
+            if isTombstone { report.tombstones += 1 }
+            if isTombstone, found[handle] != nil, !entry.flags.contains(.pendingRemoval) {
+                report.add(6, "\(handle) is a tombstone and a record")
+            }
+            if entry.flags.contains(.lost), found[handle] != nil {
+                report.add(6, "\(handle) is lost and a record")
+            }
+            if isTombstone, entry.referenceCount == 0 {
+                report.add(6, "\(handle) is a tombstone without references")
+            }
+            if found[handle] == nil, entry.flags.isDisjoint(with: [.tombstone, .lost]) {
+                report.add(2, "\(handle) has a state and no record")
+            }
+        }
+        for handle in Set(found.keys).union(states.keys) {
+            let counted = states[handle]?.referenceCount ?? 1
+            let actual = references[handle] ?? 0
+            if counted != actual {
+                report.add(2, "\(handle) counts \(counted) references and has \(actual)")
+            }
+        }
+    }
+
+    private mutating func checkRecency(_ snapshot: Snapshot) throws {
+        var listed: [Handle: UInt64] = [:]
+        try snapshot.forEach(in: keyspaces.recency) { key, _ in
+            guard let pair = KeyPair(key) else {
+                report.add(3, "an entry of \(key.byteCount) bytes")
+                return true
+            }
+            if listed.updateValue(pair.first, forKey: Handle(pair.second)) != nil {
+                report.add(3, "\(Handle(pair.second)) is listed twice")
+            }
+            return true
+        }
+        for (handle, entry) in states where entry.isInRecency {
+            if listed.removeValue(forKey: handle) != entry.recencyStamp?.rawValue {
+                report.add(3, "\(handle) is not listed under its stamp \(entry.stamp.rawValue)")
+            }
+        }
+        for handle in listed.keys {
+            report.add(3, "\(handle) is listed, and neither a root nor flagged")
+        }
+    }
+
+    private mutating func checkIndex(_ snapshot: Snapshot) throws {
+        var named: Set<Handle> = []
+        try snapshot.forEach(in: keyspaces.index) { key, value in
+            guard value.byteCount == 8 else {
+                report.add(0, "an index entry of \(value.byteCount) bytes")
+                return true
+            }
+            let handle = try Handle(stored: value)
+            if !named.insert(handle).inserted { report.add(4, "\(handle) has two index entries") }
+            guard let record = found[handle] else {
+                if states[handle]?.flags.contains(.lost) != true {
+                    report.add(4, "the index names \(handle), which is no record")
+                }
+                return true
+            }
+            let expected = IndexKey.bytes(record.nameSpace, record.identifier.string)
+            let isSame = try ByteReader.reading(key) { reader in
+                try reader.bytes(count: reader.end) == expected
+            }
+            if !isSame { report.add(4, "the index names \(handle) under another identifier") }
+            return true
+        }
+        for (handle, record) in found where record.nameSpace != .segment && !named.contains(handle)
+        {
+            report.add(4, "the index lacks \(handle)")
+        }
+    }
+
+    private mutating func checkCounters(_ snapshot: Snapshot) throws {
+        let counters: Counters
+        do {
+            counters = try snapshot.counters(keyspaces)
+        } catch let error as FormatError {
+            return report.add(0, "the counters: \(error)")
+        }
+        func check(_ what: String, _ counted: UInt64, _ actual: UInt64) {
+            if counted != actual { report.add(5, "\(counted) \(what) counted, \(actual) stored") }
+        }
+        check("bytes", counters.recordBytes, storedBytes)
+        check("raw bytes", counters.rawBytes, rawBytes)
+        check("nodes", counters.nodes, UInt64(report.nodes))
+        check("keys", counters.keys, UInt64(report.keys))
+        check("collections", counters.collections, UInt64(report.collections))
+        check("segments", counters.segments, UInt64(report.segments))
+        check("tombstones", counters.tombstones, UInt64(report.tombstones))
+        for (number, left) in shapeUse where left > 0 {
+            report.add(5, "shape \(number) counts \(left) records too many")
+        }
+        if let last = found.keys.max(), last.rawValue >= counters.nextHandle {
+            report.add(4, "\(last) was never given out")
+        }
+    }
+
+    // MARK: - Dictionaries
+
+    /// Checks that every dictionary can be read and that zstd accepts it.
+    private mutating func readDictionaries(_ snapshot: Snapshot) throws {
+        try snapshot.forEach(in: keyspaces.dictionaries) { key, _ in
+            if try Snapshot.dictionaryNumber(key) == nil {
+                report.add(0, "a key of \(key.byteCount) bytes among the dictionaries")
+            }
+            return true
+        }
+        for number in try snapshot.dictionaryNumbers(keyspaces) {
+            do {
+                let stored = try snapshot.storedDictionary(keyspaces, number)
+                guard let bytes = stored?.bytes, let dictionary = RecordDictionary(bytes) else {
+                    report.add(0, "dictionary \(number): zstd refuses it")
+                    continue
+                }
+                dictionaries[number] = dictionary.fingerprint
+            } catch {
+                report.add(0, "dictionary \(number): \(error)")
+            }
+        }
+    }
+
+    /// Checks that the list of dictionaries equals the stored ones and counts the records of each.
+    private mutating func checkDictionaries(_ snapshot: Snapshot) throws {
+        let listed = try DictionaryTable(loading: snapshot, keyspaces)
+        guard !listed.isDamaged else { return report.add(0, "the list of dictionaries") }
+        for (number, entry) in listed.entries {
+            let used = dictionaryUse.removeValue(forKey: number) ?? 0
+            if used != entry.recordCount {
+                report.add(
+                    5, "dictionary \(number) counts \(entry.recordCount) records and has \(used)")
+            }
+            if dictionaries.removeValue(forKey: number) != entry.fingerprint {
+                report.add(5, "dictionary \(number) is not the one listed")
+            }
+        }
+        for number in dictionaryUse.keys {
+            report.add(5, "dictionary \(number) has records and is not listed")
+        }
+        for number in dictionaries.keys { report.add(5, "dictionary \(number) is not listed") }
+    }
+}
+
+extension NormalizedCache {
+    /// Checks the whole cache: the check of every record, and all invariants of the design.
+    ///
+    /// ```swift
+    /// let report = try cache.verify()
+    /// print(report.isClean ? "intact" : "\(report.problemCount) problems")
+    /// ```
+    ///
+    /// Checks one snapshot, which contains the writes submitted before. Blocks the calling thread.
+    ///
+    /// - Returns: The problems found and the number of records.
+    /// - Throws: A ``CacheError``: `closed` when the cache is closed, `waitInsideRead` inside a
+    ///   read, `storage` or `damaged` when the files can't be read.
+    /// - Complexity: O(*n*) in the records of the cache.
+    public func verify() throws(CacheError) -> VerifyReport {
+        guard !isClosed else { throw .closed }
+        try engine.queue.catchUp()
+        do {
+            return try engine.inspect { try Verifier.verify($0.snapshot, $1) }
+        } catch {
+            throw CacheError(error)
+        }
+    }
+}
+
+/// The result of a check of the whole cache.
+public struct VerifyReport: Sendable, Hashable, Codable {
+    /// An invariant that does not hold.
+    public struct Problem: Sendable, Hashable, Codable, CustomStringConvertible {
+        /// The number of the invariant, 1 to 6; 0 for an entry that can't be read. A deep check
+        /// also finds 7, a value that is not of the format, and 8, a tree that can't be walked.
+        public let invariant: Int
+        /// What is wrong.
+        public let detail: String
+        /// The identifier of the record, if a deep check found the problem.
+        public var identifier: String?
+        /// The place in the record, as misses name it: `Message:34.sender`.
+        public var path: String?
+
+        public var description: String {
+            let place = path.map { " at \($0)" } ?? ""
+            return invariant == 0
+                ? "damage: \(detail)" : "invariant \(invariant)\(place): \(detail)"
+        }
+    }
+
+    /// The first 1,000 problems.
+    public package(set) var problems: [Problem] = []
+    /// The number of all problems.
+    public package(set) var problemCount = 0
+    /// The number of nodes.
+    public package(set) var nodes = 0
+    /// The number of keys that have an entry of their own.
+    public package(set) var keys = 0
+    /// The number of collections.
+    public package(set) var collections = 0
+    /// The number of segments of collections.
+    public package(set) var segments = 0
+    /// The number of deleted records to which others still refer.
+    public package(set) var tombstones = 0
+    /// The number of references from records to records.
+    public package(set) var references = 0
+    /// The number of pinned nodes and collections.
+    public package(set) var pins = 0
+    /// The number of values that a deep check decoded; 0 without one.
+    public package(set) var values = 0
+    /// The number of entries whose trees a deep check walked; 0 without one.
+    public package(set) var trees = 0
+    /// The number of these entries whose trees can't be read; 0 without a deep check.
+    public package(set) var unreadableTrees = 0
+
+    /// Whether the check found no problem.
+    public var isClean: Bool { problemCount == 0 }
+
+    /// Adds a problem.
+    package mutating func add(
+        _ invariant: Int, _ detail: @autoclosure () -> String, identifier: String? = nil,
+        path: String? = nil
+    ) {
+        problemCount += 1
+        guard problems.count < 1_000 else { return }
+        problems.append(
+            Problem(invariant: invariant, detail: detail(), identifier: identifier, path: path))
+    }
+}

@@ -1,0 +1,331 @@
+import EspalierLMDB
+import EspalierModels
+import EspalierRecords
+
+/// Edits collections. An edit reads and writes the segments that it touches, and no others.
+struct CollectionWriter {
+    private let commit: CommitTransaction
+
+    init(_ commit: CommitTransaction) { self.commit = commit }
+
+    /// Applies an operation to the collection under `key`. `handles` are those of the tree that the
+    /// drafts refer to.
+    ///
+    /// - Throws: `.outOfDate` if the stored collection is not what the sender of the edit has,
+    ///   `.notFound` if there is none, `.outOfRange` for an index outside it.
+    func apply(
+        _ operation: CollectionOperation, toCollection key: String,
+        expecting neighbours: CollectionNeighbours?, handles: [Handle],
+        in transaction: inout WriteTransaction
+    ) throws {
+        let written = commit.counters.recordsWritten
+        let place = try commit.place(.collection, key, in: &transaction)
+        let old = place.old.flatMap { try? SegmentList($0) }
+        var editor = SegmentEditor(commit, old ?? SegmentList())
+        guard old != nil || operation.makesCollection else {
+            throw neighbours == nil ? CacheError.noCollection : .outOfDate
+        }
+        func elements(_ drafts: [ValueDraft]) -> [StoredElement] {
+            drafts.map {
+                StoredElement(bytes: $0.bytes, children: $0.children.map { handles[$0] })
+            }
+        }
+        do {
+            switch operation {
+            case .replaceAll(let drafts):
+                try editor.replaceAll(elements(drafts), in: &transaction)
+            case .edit(let edit):
+                try editor.removeDeletedElements(in: &transaction)
+                let count = editor.list.count
+                let range = edit.range ?? count..<count
+                try check(neighbours, around: range, editor, in: &transaction)
+                guard range.lowerBound >= 0, range.upperBound <= count else {
+                    throw CacheError.outOfRange(count)
+                }
+                try editor.replace(range, with: elements(edit.elements), in: &transaction)
+            case .move(let source, let destination):
+                try editor.removeDeletedElements(in: &transaction)
+                let indices = 0..<editor.list.count
+                guard indices.contains(source), indices.contains(destination) else {
+                    throw CacheError.outOfRange(indices.count)
+                }
+                guard source != destination else { break }
+                let element = try editor.remove(source..<source + 1, in: &transaction)
+                try editor.insert(element, at: destination, in: &transaction)
+            }
+        } catch is SegmentEditor.UnreadableSegment {
+            throw neighbours == nil ? CacheError.damagedCollection : .outOfDate
+        }
+        try write(editor.list, key, at: place, in: &transaction)
+        if commit.counters.recordsWritten > written { commit.changes.keys.append(key) }
+    }
+
+    /// Throws `.outOfDate` unless the elements around an edit are those that its sender has.
+    private func check(
+        _ neighbours: CollectionNeighbours?, around range: Range<Int>, _ editor: SegmentEditor,
+        in transaction: inout WriteTransaction
+    ) throws {
+        guard let neighbours else { return }
+        let count = editor.list.count
+        // An insertion may stand behind the last element, everything else stands at one.
+        let isInside = range.isEmpty
+            ? (0...count).contains(range.lowerBound) : (0..<count).contains(range.lowerBound)
+        guard neighbours.count == count, isInside, range.upperBound <= count,
+            try editor.has(neighbours, around: range.lowerBound, in: &transaction)
+        else { throw CacheError.outOfDate }
+    }
+
+    /// Writes the record of a collection whose segments are written.
+    func write(
+        _ list: SegmentList, _ key: String, at place: RecordPlace,
+        in transaction: inout WriteTransaction
+    ) throws {
+        let content = RecordContent(
+            nameSpace: .collection, identifier: key, children: list.segments.map(\.handle),
+            values: list.values[...])
+        try commit.put(content, at: place, in: &transaction)
+        try commit.counts.touch(place.handle, in: transaction)
+    }
+}
+
+/// The segments of one collection while an operation changes them.
+struct SegmentEditor {
+    private let commit: CommitTransaction
+    private(set) var list: SegmentList
+
+    init(_ commit: CommitTransaction, _ list: SegmentList) {
+        self.commit = commit
+        self.list = list
+    }
+
+    // MARK: Edits
+
+    /// Replaces all elements, in the segments that are there: a segment that does not change is not
+    /// written.
+    mutating func replaceAll(
+        _ elements: [StoredElement], in transaction: inout WriteTransaction
+    ) throws {
+        var start = 0
+        var segments: [SegmentList.Segment] = []
+        for (number, size) in SegmentSizes.sizes(for: elements.count).enumerated() {
+            let handle =
+                number < list.segments.count
+                ? list.segments[number].handle : commit.counts.makeHandle()
+            try write(elements[start..<start + size], to: handle, in: &transaction)
+            segments.append(.init(handle: handle, count: size))
+            start += size
+        }
+        for segment in list.segments.dropFirst(segments.count) {
+            try removeSegment(segment.handle, in: &transaction)
+        }
+        list.segments = segments
+    }
+
+    /// Replaces the elements of a range.
+    mutating func replace(
+        _ range: Range<Int>, with elements: [StoredElement], in transaction: inout WriteTransaction
+    ) throws {
+        if range.count == elements.count, elements.count == 1 {
+            return try update(elements[0], at: range.lowerBound, in: &transaction)
+        }
+        _ = try remove(range, in: &transaction)
+        try insert(elements, at: range.lowerBound, in: &transaction)
+    }
+
+    mutating func insert(
+        _ elements: [StoredElement], at index: Int, in transaction: inout WriteTransaction
+    ) throws {
+        guard !elements.isEmpty else { return }
+        guard let place = list.locate(index) else {
+            return try replaceAll(elements, in: &transaction)
+        }
+        var segment = try read(place.segment, in: transaction)
+        segment.insert(contentsOf: elements, at: place.offset)
+        try rewrite(place.segment, with: segment, in: &transaction)
+    }
+
+    private mutating func update(
+        _ element: StoredElement, at index: Int, in transaction: inout WriteTransaction
+    ) throws {
+        guard let place = list.locate(index) else { return }
+        var segment = try read(place.segment, in: transaction)
+        segment[place.offset] = element
+        try rewrite(place.segment, with: segment, in: &transaction)
+    }
+
+    /// Removes the elements of a range and returns them.
+    mutating func remove(
+        _ range: Range<Int>, in transaction: inout WriteTransaction
+    ) throws -> [StoredElement] {
+        var removed: [StoredElement] = []
+        while removed.count < range.count, let place = list.locate(range.lowerBound) {
+            var segment = try read(place.segment, in: transaction)
+            let end = min(segment.count, place.offset + range.count - removed.count)
+            guard place.offset < end else { break }
+            removed += segment[place.offset..<end]
+            segment.removeSubrange(place.offset..<end)
+            try rewrite(place.segment, with: segment, in: &transaction)
+        }
+        return removed
+    }
+
+    /// Removes the elements whose node was deleted, so that indexes count what a read sees. Costs
+    /// nothing where no deleted record is referred to.
+    mutating func removeDeletedElements(in transaction: inout WriteTransaction) throws {
+        guard commit.counters.tombstones > 0 || commit.counts.tombstoneChange > 0 else { return }
+        for number in list.segments.indices.reversed() {
+            let segment = try read(number, in: transaction)
+            let kept = try segment.filter { element in
+                guard let target = element.target else { return true }
+                return try !commit.counts.entry(target, in: transaction).flags.contains(.tombstone)
+            }
+            if kept.count < segment.count { try rewrite(number, with: kept, in: &transaction) }
+        }
+    }
+
+    // MARK: Neighbours
+
+    /// Returns whether the elements before, at and after `index` are those that the sender of an
+    /// edit has there. `index` is in the list, or its end.
+    ///
+    /// A neighbour is looked up and not read: the index leads from its identifier to a handle, and
+    /// the element refers to that handle or to another. So a neighbour costs the same however large
+    /// its record is. Only where the identifier is too long for the index does the record tell.
+    func has(
+        _ neighbours: CollectionNeighbours, around index: Int,
+        in transaction: inout WriteTransaction
+    ) throws -> Bool {
+        let range = max(0, index - 1)..<min(list.count, index + 2)
+        let elements = try elements(range, in: transaction)
+        let expected = [neighbours.previous, neighbours.current, neighbours.next]
+        for (identifier, position) in zip(expected, index - 1...index + 1) {
+            guard range.contains(position) else {
+                if identifier != nil { return false }
+                continue
+            }
+            let element = elements[position - range.lowerBound]
+            guard try refers(element, to: identifier, in: &transaction) else { return false }
+        }
+        return true
+    }
+
+    /// Returns whether an element refers to the record of `identifier`; for nil, whether it is a
+    /// model without an identifier.
+    private func refers(
+        _ element: StoredElement, to identifier: String?, in transaction: inout WriteTransaction
+    ) throws -> Bool {
+        guard let identifier, let target = element.target else {
+            return identifier == nil && element.target == nil
+        }
+        guard try commit.index.handle(of: identifier, in: .node, transaction) == target else {
+            return false
+        }
+        guard IndexKey.isLong(identifier) else {
+            // The index entry of a lost record is still there.
+            return try commit.records.contains(target, in: transaction)
+        }
+        return try commit.readableRecord(target, in: transaction)?
+            .isNamed(identifier, in: .node) == true
+    }
+
+    private func elements(
+        _ range: Range<Int>, in transaction: borrowing WriteTransaction
+    ) throws -> [StoredElement] {
+        var elements: [StoredElement] = []
+        while elements.count < range.count,
+            let place = list.locate(range.lowerBound + elements.count)
+        {
+            let rest = try read(place.segment, in: transaction).dropFirst(place.offset)
+            elements += rest.prefix(range.count - elements.count)
+        }
+        return elements
+    }
+
+    // MARK: Segments
+
+    /// A segment is damaged, or is not the one that its collection lists.
+    struct UnreadableSegment: Error {}
+
+    private func read(
+        _ number: Int, in transaction: borrowing WriteTransaction
+    ) throws -> [StoredElement] {
+        let segment = list.segments[number]
+        guard let record = try commit.readableRecord(segment.handle, in: transaction),
+            let elements = try? SegmentContent.decode(record), elements.count == segment.count
+        else { throw UnreadableSegment() }
+        return elements
+    }
+
+    private func write(
+        _ elements: ArraySlice<StoredElement>, to handle: Handle,
+        in transaction: inout WriteTransaction
+    ) throws {
+        let content = try SegmentContent.encode(elements)
+        try commit.put(
+            RecordContent(
+                nameSpace: .segment, identifier: "", children: content.children,
+                values: content.values[...]),
+            at: try commit.repairedPlace(handle, in: &transaction), in: &transaction)
+    }
+
+    /// Replaces the elements of a segment, and splits it, joins it with a neighbour or removes it as
+    /// its new size asks.
+    private mutating func rewrite(
+        _ number: Int, with elements: [StoredElement], in transaction: inout WriteTransaction
+    ) throws {
+        var number = number
+        var elements = elements
+        for neighbour in [number + 1, number - 1] where list.segments.indices.contains(neighbour) {
+            guard SegmentSizes.areJoined(elements.count, list.segments[neighbour].count) else {
+                continue
+            }
+            let other = try read(neighbour, in: transaction)
+            elements = neighbour > number ? elements + other : other + elements
+            try removeSegment(list.segments[neighbour].handle, in: &transaction)
+            list.segments.remove(at: neighbour)
+            if neighbour < number { number -= 1 }
+            break
+        }
+        let handle = list.segments[number].handle
+        guard !elements.isEmpty else {
+            try removeSegment(handle, in: &transaction)
+            list.segments.remove(at: number)
+            return
+        }
+        var parts: [SegmentList.Segment] = []
+        var start = 0
+        for (part, size) in SegmentSizes.parts(of: elements.count).enumerated() {
+            let target = part == 0 ? handle : commit.counts.makeHandle()
+            try write(elements[start..<start + size], to: target, in: &transaction)
+            parts.append(.init(handle: target, count: size))
+            start += size
+        }
+        list.segments.replaceSubrange(number...number, with: parts)
+    }
+
+    /// Removes the record of a segment. The collection stops naming it in the same commit.
+    private func removeSegment(_ handle: Handle, in transaction: inout WriteTransaction) throws {
+        if let record = try commit.readableRecord(handle, in: transaction) {
+            try commit.remove(record, in: &transaction)
+        } else {
+            try commit.discardUnreadable(handle, in: &transaction)
+            try commit.counts.remove(handle, in: transaction)
+        }
+    }
+}
+
+extension CacheError {
+    fileprivate static let noCollection = CacheError(
+        .notFound, "There is no collection under this key. Set it, or append to it, first.")
+
+    fileprivate static let damagedCollection = CacheError(
+        .notFound, "A part of the collection is damaged. Set the collection anew.")
+
+    fileprivate static let outOfDate = CacheError(
+        .outOfDate,
+        "The stored collection is not what the sender of the edit has. Set the whole collection.")
+
+    fileprivate static func outOfRange(_ count: Int) -> CacheError {
+        CacheError(.outOfRange, "The index is outside the collection of \(count) elements.")
+    }
+}

@@ -1,0 +1,354 @@
+import EspalierLMDB
+import EspalierRecords
+import Synchronization
+
+/// Commits groups of operations, and does what is due between them.
+///
+/// `CommitTransaction.run` is one attempt; `CommitPolicy` decides what follows a failed one. Confined
+/// to the thread that commits, whose turn `WriterThread` gives out, apart from what says otherwise.
+final class Committer: Sendable {
+    // immutable
+    let generations: GenerationHolder
+    let logs: CommitLogs
+    let training: TrainingScheduler
+    let room: RoomMaker
+    let compression: Compression
+    private let compressor: RecordCompressor?
+    /// Receives what each commit has changed, in the order of the commits.
+    private let onCommit: @Sendable (ChangeSet, Timeline) -> Void
+
+    // protected by `state`; only the thread that commits changes it, but for `damaged`
+    private struct State {
+        var tables: CommittedTables?
+        /// The generation and the transaction that `tables` are as of.
+        var asOf: (generation: String, transaction: UInt64)?
+        /// Whether the last commit has left records to evict or to remove.
+        var isBehind = false
+        /// Whether the last commit found nothing that it could evict.
+        var isExhausted = false
+        /// The generation whose file a read found damaged.
+        var damaged: Generation?
+        var groupBytes = PagePlan(capacity: 256).groupBytes
+    }
+    private let state = Mutex(State())
+
+    init(
+        _ generations: GenerationHolder, _ statistics: StatisticsRecorder,
+        _ compression: Compression, wakeWriter: @escaping @Sendable () -> Void,
+        onCommit: @escaping @Sendable (ChangeSet, Timeline) -> Void
+    ) {
+        self.generations = generations
+        self.onCommit = onCommit
+        logs = CommitLogs(statistics)
+        self.compression = compression
+        compressor = RecordCompressor(compression)
+        training = TrainingScheduler(compression, wakeWriter: wakeWriter)
+        room = RoomMaker()
+    }
+
+    /// Ends the background threads.
+    func close() {
+        logs.cycleCollector.close()
+        training.close()
+    }
+
+    /// The most bytes of writes that are committed together. Safe from every thread.
+    var groupBytes: Int { state.withLock { $0.groupBytes } }
+
+    /// The number of pins in the generation of the last commit.
+    var pinCount: Int { state.withLock { $0.tables?.pinned.pins ?? 0 } }
+
+    /// Whether the last commit found nothing that it could evict.
+    var isExhausted: Bool { state.withLock { $0.isExhausted } }
+
+    /// Notes that a read found the file of a generation damaged: the writer replaces it. Safe from
+    /// every thread.
+    func addDamage(in generation: Generation) { state.withLock { $0.damaged = generation } }
+
+    // MARK: - Commits
+
+    /// Commits operations together, or one by one where one of them fails. Tells the result of each,
+    /// by its index.
+    func commit(
+        _ operations: [WriteOperation], result: (Int, Result<Void, CacheError>) -> Void
+    ) {
+        guard !operations.isEmpty else { return }
+        var history = CommitPolicy.History(operationCount: operations.count)
+        while true {
+            var generation: Generation?
+            do {
+                let current = try generations.current()
+                generation = current
+                try perform(operations, in: current, &history)
+                for index in operations.indices { result(index, .success(())) }
+                return
+            } catch {
+                let step = CommitPolicy.step(after: .init(error), history)
+                history.add(step)
+                do {
+                    switch step {
+                    case .retry: continue
+                    case .reopen: try generation.map { try generations.recover($0, from: error) }
+                    case .newGeneration(let reason): try replace(generation, because: reason)
+                    case .oneByOne:
+                        for (index, operation) in operations.enumerated() {
+                            commit([operation]) { result(index, $1) }
+                        }
+                        return
+                    // `commitMakingRoom` has made room as often as it may.
+                    case .makeRoom, .fail: throw error
+                    }
+                } catch {
+                    let error = CacheError(error, budget: generation?.budget)
+                    for index in operations.indices { result(index, .failure(error)) }
+                    return
+                }
+            }
+        }
+    }
+
+    /// Commits operations together. Throws the reason if they fail.
+    func commit(_ operations: [WriteOperation]) throws(CacheError) {
+        var failure: CacheError?
+        commit(operations) { _, result in
+            if case .failure(let error) = result { failure = failure ?? error }
+        }
+        if let failure { throw failure }
+    }
+
+    private func perform(
+        _ operations: [WriteOperation], in generation: Generation,
+        _ history: inout CommitPolicy.History
+    ) throws {
+        switch operations[0] {
+        case .reset: try replace(because: .emptied)
+        case .trim(let bytes):
+            let available = max(0, max(0, bytes.bytes) - Generation.sideFiles)
+            try room.trim(
+                to: available / generation.environment.pageSize, .explicit, in: generation, self)
+        case .setBudget(let budget, let mayExceed): try setBudget(budget, mayExceed: mayExceed)
+        case .collectCycles: try collectCycles(generation)
+        case .compact: try compact(generation)
+        case .barrier: try generation.environment.sync()
+        default: try commitMakingRoom(operations, in: generation, &history)
+        }
+    }
+
+    /// Commits operations in one transaction, and makes room for it where that fails for pages.
+    /// Every other failure is thrown.
+    func commitMakingRoom(
+        _ operations: [WriteOperation], in generation: Generation,
+        _ history: inout CommitPolicy.History
+    ) throws {
+        var needed = 0
+        var ranOut = false
+        while true {
+            do {
+                // A write must not fail for the damaged records that are cleared away beside it.
+                let isFirst = history.roomMade == 0
+                try commitOnce(
+                    .init(operations: operations, clearsDamage: isFirst), in: generation)
+                if ranOut { logs.statistics.countMapFull() }
+                return
+            } catch {
+                let step = CommitPolicy.step(after: .init(error), history)
+                guard case .makeRoom(let pages) = step else {
+                    // Out of pages once more: with pins, it is they that leave no room.
+                    guard case .outOfPages = CommitPolicy.Failure(error) else { throw error }
+                    throw room.full(generation, self)
+                }
+                history.add(step)
+                if let pages {
+                    needed = max(needed + 16, pages)
+                } else {
+                    // LMDB does not say how many pages it would have taken.
+                    ranOut = true
+                    let free = try RoomMaker.freePages(of: generation).allocatable
+                    needed = max(needed * 2, free + free / 2, 64)
+                }
+                try room.make(pages: needed, in: generation, self)
+            }
+        }
+    }
+
+    func commitMakingRoom(_ operations: [WriteOperation], in generation: Generation) throws {
+        var history = CommitPolicy.History(operationCount: 1)
+        try commitMakingRoom(operations, in: generation, &history)
+    }
+
+    /// Runs one transaction and takes over what it has changed. Returns the steps that eviction
+    /// took.
+    @discardableResult
+    func commitOnce(
+        _ request: CommitTransaction.Request, in generation: Generation
+    ) throws -> Int {
+        let start = ContinuousClock.now
+        let outcome = try CommitTransaction.run(
+            request, in: generation, of: generations, logs, compressor
+        ) { transaction in
+            state.withLock { state in
+                // The transaction after the last one of this process: nobody else has written.
+                let isNext = state.asOf.map { $0 == (generation.name, transaction - 1) } ?? false
+                return isNext ? state.tables : nil
+            }
+        }
+        publish(outcome)
+        let commit = outcome.transaction
+        logs.statistics.countCommit(took: .now - start)
+        if !commit.changes.isEmpty { onCommit(commit.changes, commit.lifetime.timeline) }
+        return outcome.evictor.steps
+    }
+
+    /// Takes over into memory what a commit has made true.
+    private func publish(_ outcome: CommitTransaction.Outcome) {
+        let commit = outcome.transaction
+        let generation = commit.generation
+        for (restoration, handles) in commit.restorations {
+            restoration.add(handles, in: generation)
+        }
+        commit.pins.publish()
+        let environment = generation.environment
+        state.withLock { state in
+            state.tables = CommittedTables(
+                shapes: commit.shapes, dictionaries: commit.dictionaries,
+                pinned: commit.pins.known, verified: commit.index.verified)
+            state.asOf = (generation.name, outcome.number)
+            state.isBehind = outcome.evictor.isBehind
+            state.isExhausted = outcome.evictor.isExhausted
+            state.groupBytes =
+                PagePlan(capacity: environment.mapSize / environment.pageSize).groupBytes
+        }
+        for (number, shape) in outcome.changedShapes {
+            if let shape {
+                generation.shapes.add(shape, number: number)
+            } else {
+                generation.shapes.remove(number)
+            }
+        }
+        for number in outcome.droppedDictionaries { generation.dictionaries.remove(number) }
+        compressor?.forget(outcome.droppedDictionaries)
+        logs.cycleCollector.continueScan(commit)
+        training.continueAfter(commit)
+    }
+
+    /// Commits a transaction that changes nothing: what a commit frees can be used again two commits
+    /// later.
+    func commitEmptyTransaction(in generation: Generation) throws {
+        let info = generation.keyspaces.info
+        try generation.environment.write { transaction in
+            guard let counters = try transaction.value(info, Counters.key) else { return }
+            try transaction.put(info, Counters.key, counters)
+            let number = transaction.number
+            state.withLock { state in
+                if let asOf = state.asOf, asOf == (generation.name, number - 1) {
+                    state.asOf = (generation.name, number)
+                }
+            }
+        }
+    }
+
+    /// Goes on with an empty generation. `blamed` is the one to be replaced: where another process
+    /// has replaced it already, the live one stays.
+    private func replace(
+        _ blamed: Generation? = nil, because reason: GenerationHolder.Replacement
+    ) throws {
+        _ = try generations.replace(blamed, because: reason)
+        var changes = ChangeSet(commit: 0)
+        changes.isReset = true
+        onCommit(changes, Timeline())
+    }
+
+    // MARK: - Budget
+
+    /// Changes the budget, for every process. A smaller one keeps what was accessed last.
+    private func setBudget(_ budget: ByteCount, mayExceed: Bool) throws {
+        let old = try generations.current().budget
+        if budget > old {
+            do {
+                try generations.setBudget(larger: budget)
+            } catch let error as LMDBError where error.code == .busy {
+                throw CacheError(
+                    .busy,
+                    "Reads under way did not end in time for the budget to be raised. Try again.",
+                    cause: error)
+            }
+        } else if budget < old {
+            try shrink(from: old, to: budget, mayExceed: mayExceed)
+        }
+    }
+
+    private func shrink(
+        from old: ByteCount, to budget: ByteCount, mayExceed: Bool
+    ) throws {
+        var generation = try generations.current()
+        try commitMakingRoom([.checkPins(for: budget)], in: generation)
+        let pages = Generation.mapSize(for: budget) / generation.environment.pageSize
+        var goal = PagePlan(capacity: pages - 1).high
+        // Copied in order, everything takes fewer pages. What still does not fit is evicted.
+        for _ in 0..<4 {
+            try room.trim(to: goal, .shrink, in: generation, self)
+            guard try generation.environment.read({ try $0.pages().used }) < pages else {
+                throw room.full(generation, self)
+            }
+            do {
+                let limit = mayExceed ? ByteCount(old.bytes + budget.bytes) : old
+                return try generations.move(to: budget, room: limit)
+            } catch is GenerationHolder.DoesNotFit {
+                goal = goal * 3 / 4
+                generation = try generations.current()
+            }
+        }
+        throw room.full(generation, self)
+    }
+
+    // MARK: - Between writes
+
+    /// Does some of what is due while nobody writes: stores logs, clears damaged records away,
+    /// evicts, removes records, takes samples. Returns whether there is more of it.
+    func maintain(isIdle: Bool) -> Bool {
+        if let damaged = state.withLock({ $0.damaged.take() }) {
+            try? replace(damaged, because: .damaged)
+        }
+        installTrainedDictionaries()
+        let isSampling = training.takeSamples()
+        let isDue = deadline.map { $0 <= .now } ?? false
+        let isBehind = state.withLock { $0.isBehind }
+        guard isIdle, isDue || isBehind else { return isBehind || isSampling }
+        do {
+            _ = try generations.withCurrent { try commitOnce(.init(operations: []), in: $0) }
+        } catch {
+            // Nothing is lost: the logs keep what they have, and the next write makes room.
+            state.withLock { $0.isBehind = false }
+        }
+        return state.withLock { $0.isBehind } || isSampling
+    }
+
+    /// Whether `maintain` has something to go on with.
+    var hasWork: Bool { state.withLock { $0.isBehind } || training.isSampling }
+
+    /// When a commit is due though nobody writes.
+    var deadline: ContinuousClock.Instant? { logs.deadline }
+
+    /// Stores what is logged, when the cache closes. It clears no damaged record away: a tool that
+    /// only looks at a damaged cache leaves everything as it was.
+    func flushLogs() {
+        guard !logs.isEmpty else { return }
+        _ = try? generations.withCurrent {
+            try commitOnce(.init(operations: [], clearsDamage: false), in: $0)
+        }
+    }
+
+    /// Stores dictionaries that were trained, in a commit of their own. Where that fails, the next
+    /// training has to wait.
+    private func installTrainedDictionaries() {
+        guard let (name, trained) = training.takeTrained() else { return }
+        do {
+            try generations.withCurrent { generation in
+                guard generation.name == name else { return }
+                try commitMakingRoom([.install(trained)], in: generation)
+            }
+        } catch {
+            training.postpone(in: name)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import Dispatch
+import EspalierRecords
+import Synchronization
+
+/// A write from its submission until its ticket is told.
+///
+///     submitted --> flattening --> ready          the writer commits it
+///         |                          |
+///         +------> abandoned <-------+            the queue dropped it, or a later write
+///                                                 overwrites it
+///
+/// The flattening thread flattens ahead of the writer. The writer flattens what that has not begun,
+/// and so does a thread that submits to a full queue.
+final class PendingWrite: Sendable {
+    // immutable
+    /// Its place in the order of submission, from 1.
+    let sequence: UInt64
+    let ticket = WriteTicket()
+    /// Names the entry that it replaces; nil where no later write can overwrite it.
+    let coalescingKey: CoalescingKey?
+    /// Whether a full queue may drop it. It may not drop a delete: what that deletes would come
+    /// back.
+    let isDroppable: Bool
+    /// Whether the writer was waiting for it and flattens it at once. Waking a second thread for
+    /// that would cost both of them time.
+    let isFlattenedByWriter: Bool
+
+    private enum State {
+        case submitted(@Sendable () throws -> WriteOperation)
+        case flattening
+        case ready(Result<WriteOperation, CacheError>)
+    }
+    private let state: Mutex<State>
+    private let readiness = DispatchSemaphore(value: 0)
+
+    /// The bytes that a write is assumed to hold until it is flattened.
+    static let assumedByteCount = 1_024
+
+    init(
+        sequence: UInt64, coalescingKey: CoalescingKey?, isDroppable: Bool,
+        isFlattenedByWriter: Bool = false,
+        flatten: @escaping @Sendable () throws -> WriteOperation
+    ) {
+        self.sequence = sequence
+        self.coalescingKey = coalescingKey
+        self.isDroppable = isDroppable
+        self.isFlattenedByWriter = isFlattenedByWriter
+        state = Mutex(.submitted(flatten))
+    }
+
+    /// Flattens the model, unless another thread does or did. Returns the bytes of the operation if
+    /// this call has flattened it.
+    @discardableResult
+    func flatten() -> Int? {
+        let work = state.withLock { state -> (@Sendable () throws -> WriteOperation)? in
+            guard case .submitted(let work) = state else { return nil }
+            state = .flattening
+            return work
+        }
+        guard let work else { return nil }
+        let result: Result<WriteOperation, CacheError>
+        do {
+            result = .success(try ReadScope.run { try work() })
+        } catch {
+            result = .failure(CacheError(error))
+        }
+        state.withLock { $0 = .ready(result) }
+        readiness.signal()
+        return (try? result.get().byteCount) ?? 0
+    }
+
+    /// Returns the operation. Flattens the model, or waits for the thread that does.
+    func operation() -> Result<WriteOperation, CacheError> {
+        flatten()
+        while true {
+            if let result = readyOperation { return result }
+            readiness.wait()
+            readiness.signal()
+        }
+    }
+
+    /// The operation, if the model is flattened.
+    private var readyOperation: Result<WriteOperation, CacheError>? {
+        state.withLock { state in
+            guard case .ready(let result) = state else { return nil }
+            return result
+        }
+    }
+
+    /// Whether the model is flattened, or could not be.
+    var isFlattened: Bool { readyOperation != nil }
+
+    /// Returns whether this write overwrites everything that `earlier` stores; nil while one of
+    /// them is not flattened.
+    func overwrites(_ earlier: PendingWrite) -> Bool? {
+        guard let new = readyOperation, let old = earlier.readyOperation else { return nil }
+        guard case .success(let new) = new, case .success(let old) = old else { return false }
+        return new.overwrites(old)
+    }
+
+    /// Lets go of the model, or of what was flattened of it: the write will not be committed.
+    func abandon() {
+        state.withLock { state in
+            if case .flattening = state { return }
+            state = .ready(.failure(.dropped))
+        }
+    }
+}
+
+/// Names an entry and the type that writes it. Of two writes with the same key the later one
+/// replaces the entry as that type sees it.
+struct CoalescingKey: Hashable, Sendable {
+    private let nameSpace: NameSpace
+    private let name: Identifier
+    private let projection: Identifier
+
+    init(nameSpace: NameSpace, name: String, projection: String) {
+        self.nameSpace = nameSpace
+        self.name = Identifier(name)
+        self.projection = Identifier(projection)
+    }
+}

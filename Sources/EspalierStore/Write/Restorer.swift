@@ -1,0 +1,274 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// Puts exported records in place of those under their names, exactly as they are given: nothing is
+/// merged.
+struct Restorer {
+    private let commit: CommitTransaction
+    private var references: RestoredReferences
+
+    init(_ commit: CommitTransaction, _ restoration: Restoration) {
+        self.commit = commit
+        references = RestoredReferences(commit, restoration)
+    }
+
+    /// Restores records.
+    ///
+    /// Their handles are given out first, in their order, so that the cache is as clustered as the
+    /// one that was exported. Then nodes get handles that are referred to and not there yet. Nodes
+    /// are written before collections, whose segments take further handles.
+    mutating func restore(
+        _ records: [RestoredRecord], in transaction: inout WriteTransaction
+    ) throws {
+        commit.counts.reserveCapacity(records.count)
+        let places = try records.map {
+            try commit.place($0.nameSpace, $0.identifier, in: &transaction)
+        }
+        for (record, place) in zip(records, places) where record.nameSpace == .node {
+            references.bind(record.identifier, to: place.handle)
+        }
+        for record in records {
+            for value in record.content.values {
+                try references.bind(value.references, in: &transaction)
+            }
+        }
+        var children: [Handle: [Handle]] = [:]
+        var changed: [Handle] = []
+        for (record, place) in zip(records, places) {
+            guard case .node(let shape, let values, let isOnCycle) = record.content else { continue }
+            let handles = try references.handles(
+                of: values.references, over: place.old?.children ?? [], in: transaction)
+            children[place.handle] = handles
+            if place.old?.children != handles { changed.append(place.handle) }
+            let content = RecordContent(
+                nameSpace: .node, identifier: record.identifier, shape: shape, children: handles,
+                values: values.bytes[...])
+            if try commit.put(content, at: place, in: &transaction) {
+                commit.changes.written.append(record.identifier)
+            }
+            if isOnCycle { try commit.counts.set(.onCycle, of: place.handle, in: transaction) }
+            try references.makeTombstones(in: transaction)
+        }
+        for (record, place) in zip(records, places) where record.nameSpace != .node {
+            try restore(record, at: place, in: &transaction)
+            try references.makeTombstones(in: transaction)
+        }
+        try flagCycles(through: changed, children, in: transaction)
+        // A restored record counts as accessed. Records that only others lead to need no stamp.
+        for handle in children.keys
+        where try commit.counts.entry(handle, in: transaction).isInRecency {
+            try commit.counts.touch(handle, in: transaction)
+        }
+        commit.restorations.append((references.restoration, references.gone))
+    }
+
+    /// Restores a key or a collection.
+    private mutating func restore(
+        _ record: RestoredRecord, at place: RecordPlace, in transaction: inout WriteTransaction
+    ) throws {
+        switch record.content {
+        case .node: break
+        case .key(let value):
+            let handles = try references.handles(
+                of: value.references, over: place.old?.children ?? [], in: transaction)
+            try commit.writeKey(
+                record.identifier, value.bytes, children: handles, at: place, in: &transaction)
+        case .collection(let elements), .moreElements(let elements, _):
+            let written = commit.counters.recordsWritten
+            let list = place.old.flatMap { try? SegmentList($0) } ?? SegmentList()
+            var editor = SegmentEditor(commit, list)
+            if case .collection = record.content {
+                let old = try storedElements(of: list, under: elements, in: transaction)
+                let new = try newElements(elements, over: old, in: transaction)
+                try editor.replaceAll(new, in: &transaction)
+            } else {
+                guard case .moreElements(_, behind: list.count) = record.content else {
+                    throw CacheError.partsChanged
+                }
+                let new = try newElements(elements, over: [], in: transaction)
+                try editor.insert(new, at: list.count, in: &transaction)
+            }
+            try CollectionWriter(commit).write(
+                editor.list, record.identifier, at: place, in: &transaction)
+            if commit.counters.recordsWritten > written {
+                commit.changes.keys.append(record.identifier)
+            }
+        }
+    }
+
+    private mutating func newElements(
+        _ elements: [RestoredValue], over old: [StoredElement],
+        in transaction: borrowing WriteTransaction
+    ) throws -> [StoredElement] {
+        var new: [StoredElement] = []
+        new.reserveCapacity(elements.count)
+        for (index, element) in elements.enumerated() {
+            let children = try references.handles(
+                of: element.references, over: index < old.count ? old[index].children : [],
+                in: transaction)
+            new.append(StoredElement(bytes: element.bytes, children: children))
+        }
+        return new
+    }
+
+    /// Returns the stored elements of a collection; none where `elements` refer to nodes only,
+    /// because nothing depends on the stored ones then.
+    private func storedElements(
+        of list: SegmentList, under elements: [RestoredValue],
+        in transaction: borrowing WriteTransaction
+    ) throws -> [StoredElement] {
+        let referToNodes = elements.allSatisfy { element in
+            element.references.allSatisfy { if case .node = $0 { true } else { false } }
+        }
+        guard !referToNodes else { return [] }
+        var stored: [StoredElement] = []
+        for segment in list.segments {
+            guard let record = try commit.readableRecord(segment.handle, in: transaction),
+                let elements = try? SegmentContent.decode(record)
+            else { break }
+            stored += elements
+        }
+        return stored
+    }
+
+    /// Flags the cycles that restored records close. Each goes through a record that refers to
+    /// others than before. Flagged records end the search.
+    private func flagCycles(
+        through changed: [Handle], _ restored: [Handle: [Handle]],
+        in transaction: borrowing WriteTransaction
+    ) throws {
+        var search = CycleSearch()
+        for start in changed.sorted() {
+            try search.search(from: start) { handle in
+                let flags = try commit.counts.entry(handle, in: transaction).flags
+                if flags.contains(.onCycle) { return [] }
+                if let children = restored[handle] { return children }
+                return try commit.readableRecord(handle, in: transaction)?.children ?? []
+            }
+        }
+        for handle in search.found.sorted() {
+            try commit.counts.set(.onCycle, of: handle, in: transaction)
+        }
+    }
+}
+
+/// The handles that restored records refer to, while one write restores them.
+private struct RestoredReferences {
+    let restoration: Restoration
+    private let commit: CommitTransaction
+    private var nodes: [Identifier: Handle] = [:]
+    /// The handles of records that are deleted or lost. The restoration gets them after the commit.
+    private(set) var gone: [RecordReference: Handle]
+    /// The handles in `gone`: two references never share one.
+    private var taken: Set<Handle>
+    /// Handles that were given out for deleted records and are no tombstones yet.
+    private var fresh: Set<Handle> = []
+
+    init(_ commit: CommitTransaction, _ restoration: Restoration) {
+        self.commit = commit
+        self.restoration = restoration
+        // An earlier write of the transaction may belong to the same restoration.
+        gone = commit.restorations.last { $0.restoration === restoration }?.handles ?? [:]
+        taken = Set(gone.values)
+    }
+
+    mutating func bind(_ identifier: String, to handle: Handle) {
+        nodes[Identifier(identifier)] = handle
+    }
+
+    /// Gives every node that is referred to a handle. A node that is not there yet is lost until it
+    /// is restored.
+    mutating func bind(
+        _ references: [RecordReference], in transaction: inout WriteTransaction
+    ) throws {
+        for case .node(let identifier) in references where nodes[Identifier(identifier)] == nil {
+            bind(identifier, to: try handle(ofNode: identifier, in: &transaction))
+        }
+    }
+
+    private func handle(
+        ofNode identifier: String, in transaction: inout WriteTransaction
+    ) throws -> Handle {
+        if let known = try commit.index.handle(of: identifier, in: .node, transaction) {
+            if let record = try commit.readableRecord(known, in: transaction) {
+                if record.isNamed(identifier, in: .node) { return known }
+            } else if try commit.records.contains(known, in: transaction)
+                || commit.counts.isLost(known, in: transaction)
+            {
+                // The record can't be read, but the name has a place.
+                return known
+            }
+        }
+        let handle = try commit.index.rebind(.node, identifier, in: &transaction)
+        try commit.counts.set(.lost, of: handle, in: transaction)
+        return handle
+    }
+
+    /// Returns the handles of references whose nodes are bound. `old` are those of the stored value:
+    /// where both are deleted, or lost, the stored handle stays.
+    mutating func handles(
+        of references: [RecordReference], over old: [Handle],
+        in transaction: borrowing WriteTransaction
+    ) throws -> [Handle] {
+        try references.enumerated().map { ordinal, reference in
+            if case .node(let identifier) = reference {
+                guard let handle = nodes[Identifier(identifier)] else {
+                    preconditionFailure("A node is not bound.")
+                }
+                return handle
+            }
+            return try handle(
+                ofGone: reference, over: ordinal < old.count ? old[ordinal] : nil, in: transaction)
+        }
+    }
+
+    private mutating func handle(
+        ofGone reference: RecordReference, over old: Handle?,
+        in transaction: borrowing WriteTransaction
+    ) throws -> Handle {
+        // A lost record with a name is the place of another record.
+        let flags: StateEntry.Flags =
+            if case .deleted = reference { .tombstone } else { [.lost, .nameless] }
+        if let known = gone[reference], fresh.contains(known) { return known }
+        let known = gone[reference] ?? restoration.handle(of: reference, in: commit.generation)
+        let stored = old.flatMap {
+            taken.contains($0) || restoration.knows($0, in: commit.generation) ? nil : $0
+        }
+        // A handle that is known may be gone for good meanwhile.
+        if let handle = known ?? stored,
+            try commit.counts.entry(handle, in: transaction).flags.isSuperset(of: flags)
+        {
+            add(handle, for: reference)
+            return handle
+        }
+        let handle = commit.counts.makeHandle()
+        add(handle, for: reference)
+        if flags.contains(.lost) {
+            try commit.counts.set(flags, of: handle, in: transaction)
+        } else {
+            fresh.insert(handle)
+        }
+        return handle
+    }
+
+    private mutating func add(_ handle: Handle, for reference: RecordReference) {
+        gone[reference] = handle
+        taken.insert(handle)
+    }
+
+    /// Makes tombstones of the handles that were given out for deleted records. References lead to
+    /// them by now.
+    mutating func makeTombstones(in transaction: borrowing WriteTransaction) throws {
+        for handle in fresh.sorted() { try commit.counts.remove(handle, in: transaction) }
+        fresh.removeAll()
+    }
+}
+
+extension RestoredRecord.Content {
+    fileprivate var values: [RestoredValue] {
+        switch self {
+        case .node(_, let value, _), .key(let value): [value]
+        case .collection(let elements), .moreElements(let elements, _): elements
+        }
+    }
+}

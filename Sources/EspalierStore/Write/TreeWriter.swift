@@ -1,0 +1,254 @@
+import EspalierLMDB
+import EspalierRecords
+
+/// Writes the nodes of a flattened tree, one record each, as far as they differ from what is stored.
+///
+/// A tree that was stored before is found along itself: the children of a stored record are nearly
+/// always the records of the node's children. Where the index was seen to lead to them, it is not
+/// asked again. A stored record is compared with its node in place, value by value.
+struct TreeWriter {
+    private let commit: CommitTransaction
+
+    init(_ commit: CommitTransaction) { self.commit = commit }
+
+    /// Writes a tree. Returns the handles of its nodes, by index in the tree.
+    func write(
+        _ tree: FlattenedTree, policy: WritePolicy, in transaction: inout WriteTransaction
+    ) throws -> [Handle] {
+        let locations = try locate(tree, policy: policy, in: &transaction)
+        // Of two projections of a node one may take a child of the other away. Such a child has to
+        // be stamped by itself, because no record of the tree refers to it.
+        let mayLoseChildren = tree.hasProjections
+        var referred: Set<Handle> = []
+        for change in locations.changed {
+            let place = RecordPlace(handle: locations.handles[change.index], old: change.old)
+            let children = try write(
+                change.index, of: tree, to: place, policy: policy, handles: locations.handles,
+                in: &transaction)
+            if mayLoseChildren { referred.formUnion(children) }
+        }
+        commit.counters.recordsUnchanged += UInt64(tree.count - locations.changed.count)
+        if mayLoseChildren {
+            for handle in locations.handles where !referred.contains(handle) {
+                try commit.counts.touch(handle, in: transaction)
+            }
+        }
+        return locations.handles
+    }
+
+    /// Writes one node. Returns the handles that its record refers to.
+    private func write(
+        _ index: Int, of tree: FlattenedTree, to place: RecordPlace, policy: WritePolicy,
+        handles: [Handle], in transaction: inout WriteTransaction
+    ) throws -> [Handle] {
+        let merge = try RecordMerge(
+            index, of: tree, into: place.old, policy: policy, handles: handles)
+        let identifier = tree.entries[index].identifier
+        let content = RecordContent(
+            nameSpace: .node, identifier: identifier, shape: merge.shape,
+            children: merge.children, values: merge.values)
+        if try commit.put(content, at: place, in: &transaction) {
+            commit.changes.written.append(identifier)
+        }
+        if tree.entries[index].isOnCycle {
+            // A write is an access: without a stamp the record would come before all others.
+            let stamp = commit.counts.stamp
+            try commit.counts.update(place.handle, in: transaction) { entry in
+                entry.flags.insert(.onCycle)
+                entry.stamp = stamp
+            }
+        }
+        // Fields that the tree does not have may lead back into it.
+        if merge.keepsChildren { commit.suspectCycle(at: place.handle) }
+        return merge.children
+    }
+
+    // MARK: - Locations
+
+    /// Where the nodes of a tree go, and which of their records have to be written.
+    private struct RecordLocations {
+        /// By index in the tree.
+        var handles: [Handle] = []
+        /// The nodes whose records differ, in the order of the tree.
+        var changed: [Change] = []
+
+        struct Change {
+            let index: Int
+            /// The stored record.
+            var old: Record?
+        }
+    }
+
+    private func locate(
+        _ tree: FlattenedTree, policy: WritePolicy, in transaction: inout WriteTransaction
+    ) throws -> RecordLocations {
+        var locations = RecordLocations()
+        guard policy == .replace && !tree.hasProjections else {
+            let bound = try tree.entries.indices.map { try bind(tree, $0, in: &transaction) }
+            locations.handles = bound.map(\.handle)
+            for index in tree.entries.indices {
+                try addChange(
+                    at: index, isNew: bound[index].isNew, of: tree, to: &locations,
+                    in: &transaction)
+            }
+            return locations
+        }
+        let walk = try walk(tree, in: &transaction)
+        locations.handles = walk.steps.map(\.handle)
+        for index in tree.entries.indices where !walk.steps[index].likeness.isContent {
+            try addChange(
+                at: index, isNew: walk.steps[index].isNew, of: tree, to: &locations,
+                in: &transaction)
+        }
+        // The handles of children are known only now.
+        let count = locations.changed.count
+        for index in tree.entries.indices where walk.steps[index].likeness.isContent {
+            guard !walk.hasChildren(of: tree, at: index, locations.handles) else { continue }
+            try addChange(
+                at: index, isNew: false, of: tree, to: &locations, in: &transaction)
+        }
+        if locations.changed.count > count { locations.changed.sort { $0.index < $1.index } }
+        return locations
+    }
+
+    /// Adds a node whose record has to be written, with the stored record. The handle changes where
+    /// the index entry leads to another node's record.
+    private func addChange(
+        at index: Int, isNew: Bool, of tree: FlattenedTree, to locations: inout RecordLocations,
+        in transaction: inout WriteTransaction
+    ) throws {
+        var change = RecordLocations.Change(index: index)
+        if !isNew {
+            let place = try commit.place(
+                .node, tree.entries[index].identifier, boundTo: locations.handles[index],
+                in: &transaction)
+            locations.handles[index] = place.handle
+            change.old = place.old
+        }
+        locations.changed.append(change)
+    }
+
+    private func bind(
+        _ tree: FlattenedTree, _ index: Int, in transaction: inout WriteTransaction
+    ) throws -> (handle: Handle, isNew: Bool) {
+        try commit.index.bind(.node, tree.entries[index].identifier, in: &transaction)
+    }
+
+    // MARK: - The walk
+
+    /// What a walk through a tree has found in the cache.
+    private struct Walk {
+        struct Step {
+            var handle = Handle(0)
+            var isNew = false
+            /// What the stored record has in common with the node.
+            var likeness = Likeness.none
+            /// Where the children of the stored record begin in `children`.
+            var start = 0
+            /// The handle that the first parent on the way refers to in the place of this node.
+            var guess: Handle?
+        }
+
+        /// By index in the tree.
+        var steps: [Step]
+        /// The children of the stored records.
+        var children: [Handle] = []
+        /// The numbers of the tree's shapes, of those that have one.
+        let shapeNumbers: [UInt64?]
+
+        init(_ count: Int, shapeNumbers: [UInt64?]) {
+            self.shapeNumbers = shapeNumbers
+            steps = Array(repeating: Step(), count: count)
+            children.reserveCapacity(count)
+        }
+
+        /// Returns whether a stored record refers to exactly the children of its node.
+        func hasChildren(of tree: FlattenedTree, at index: Int, _ handles: [Handle]) -> Bool {
+            var position = steps[index].start
+            for number in tree.entries[index].first.children {
+                guard children[position] == handles[tree.children[number]] else { return false }
+                position += 1
+            }
+            return true
+        }
+
+        /// Removes the children of the last stored record.
+        mutating func removeChildren(of index: Int) {
+            let count = children.count - steps[index].start
+            if count > 0 { children.removeLast(count) }
+        }
+
+        /// Guesses that the children of the last stored record are those of its node.
+        mutating func guessChildren(of tree: FlattenedTree, at index: Int) {
+            var position = steps[index].start
+            for number in tree.entries[index].first.children where position < children.count {
+                let child = tree.children[number]
+                if child > index, steps[child].guess == nil {
+                    steps[child].guess = children[position]
+                }
+                position += 1
+            }
+        }
+    }
+
+    /// Gives every node its handle, in the order of the tree, and compares the nodes with the stored
+    /// records.
+    private func walk(
+        _ tree: FlattenedTree, in transaction: inout WriteTransaction
+    ) throws -> Walk {
+        let index = commit.index
+        var walk = Walk(tree.count, shapeNumbers: tree.shapes.map { commit.shapes.number(of: $0) })
+        // The records of a tree stand side by side.
+        let stored = try SequentialReader(transaction.snapshot, commit.keyspaces.nodes)
+        for node in tree.entries.indices {
+            walk.steps[node].start = walk.children.count
+            let guess = walk.steps[node].guess.flatMap { index.verified.contains($0) ? $0 : nil }
+            var likeness = Likeness.none
+            if let guess { likeness = try compare(tree, node, at: guess, &walk, by: stored) }
+            var bound = (handle: guess ?? Handle(0), isNew: false)
+            if !likeness.isContent {
+                bound = try bind(tree, node, in: &transaction)
+                if bound.isNew {
+                    likeness = .none
+                    commit.counts.reserveCapacity(tree.count - node)
+                } else if bound.handle != guess {
+                    likeness = try compare(tree, node, at: bound.handle, &walk, by: stored)
+                    if likeness.isContent { index.verified.insert(bound.handle) }
+                }
+            }
+            if !likeness.isNone { walk.guessChildren(of: tree, at: node) }
+            walk.steps[node].handle = bound.handle
+            walk.steps[node].isNew = bound.isNew
+            // A node on a cycle is written in any case: its flag and its stamp have to be set.
+            walk.steps[node].likeness =
+                tree.entries[node].isOnCycle && likeness.isContent ? .identifier : likeness
+        }
+        return walk
+    }
+
+    /// Compares a node with the record of a handle, whose children become the last of the walk.
+    private func compare(
+        _ tree: FlattenedTree, _ index: Int, at handle: Handle, _ walk: inout Walk,
+        by stored: SequentialReader
+    ) throws -> Likeness {
+        let number = walk.shapeNumbers[tree.entries[index].first.shape]
+        var likeness = Likeness.none
+        walk.removeChildren(of: index)
+        do {
+            _ = try stored.withValue(handle.rawValue) { value in
+                let record = ByteReader(lent: value)
+                // A record in chunks is joined and compared like one that may have changed.
+                guard try !Chunks.isFirst(record) else { return }
+                likeness = try commit.decompressed(record) {
+                    try tree.likeness(
+                        of: $0, at: handle, to: index, shapeNumber: number,
+                        children: &walk.children)
+                }
+            }
+        } catch is FormatError {
+            likeness = .none
+        }
+        if likeness.isNone { walk.removeChildren(of: index) }
+        return likeness
+    }
+}

@@ -1,0 +1,112 @@
+import EspalierModels
+import EspalierRecords
+
+/// What a write asks of the committer: models are flattened, handles and numbers are not given yet.
+enum WriteOperation: Sendable {
+    /// Stores trees whose entries are the nodes at `entries`. Keys of the same names are deleted.
+    case nodes(FlattenedTree, entries: [Int], policy: WritePolicy)
+    /// Stores what a key names: a reference to a node of the tree, or an inline model.
+    case key(String, ValueDraft, FlattenedTree, policy: WritePolicy)
+    /// Edits the collection under a key. With `expecting`, the edit fails unless the stored
+    /// collection is what its sender has.
+    case collection(
+        String, CollectionOperation, FlattenedTree, policy: WritePolicy,
+        expecting: CollectionNeighbours? = nil)
+    case delete([Entry])
+    /// Puts records in place of those under their names.
+    case restore([RestoredRecord], Restoration)
+    /// Evicts entries whatever their age, if nothing refers to them.
+    case evict([Entry])
+    case pin(Entry)
+    case unpin(Entry)
+    /// Fails unless pinned records fit a smaller budget.
+    case checkPins(for: ByteCount)
+    /// Evicts the least recently accessed until no more than so many bytes are in use.
+    case trim(to: ByteCount)
+    case setBudget(ByteCount, mayExceed: Bool)
+    case collectCycles
+    /// Repairs what a walk of the cache found wrong with the index.
+    case repair(IndexRepair)
+    /// Stores new dictionaries.
+    case install(TrainedDictionaries)
+    /// Compresses new records without a dictionary.
+    case retireDictionaries
+    /// Compresses records anew.
+    case recompress([Handle])
+    case compact
+    /// Starts an empty generation.
+    case reset
+    /// Changes nothing: everything before it is on disk when it is done.
+    case barrier
+
+    struct Entry: Sendable, Hashable {
+        let nameSpace: NameSpace
+        let identifier: String
+    }
+
+    /// Bytes that the operation holds in the queue.
+    var byteCount: Int {
+        switch self {
+        case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _, _):
+            tree.byteCount
+        case .restore(let records, _): records.reduce(0) { $0 + $1.byteCount }
+        case .delete, .reset, .barrier, .evict, .pin, .unpin, .trim, .setBudget, .collectCycles,
+            .repair, .checkPins, .install, .retireDictionaries, .recompress, .compact:
+            64
+        }
+    }
+
+    /// Whether the operation may use the pages that are kept in reserve. What makes room has to
+    /// work when there is none.
+    var makesRoom: Bool {
+        switch self {
+        case .delete, .reset, .barrier, .evict, .unpin, .repair, .checkPins: true
+        case .collection(_, .edit(let edit), _, _, _):
+            edit.range != nil && edit.elements.isEmpty
+        default: false
+        }
+    }
+
+    /// Whether the operation runs transactions of its own and shares none with other operations.
+    var standsAlone: Bool {
+        switch self {
+        case .reset, .barrier, .trim, .setBudget, .collectCycles, .compact: true
+        default: false
+        }
+    }
+
+    /// Returns whether this write overwrites everything that an earlier write of the same entry
+    /// stores, so that the earlier one need not be made.
+    ///
+    /// Both replace, and this one has each node of the earlier one, as the same types see it.
+    func overwrites(_ earlier: WriteOperation) -> Bool {
+        switch (self, earlier) {
+        case (.nodes(let new, _, .replace), .nodes(let old, _, .replace)):
+            new.containsNodes(of: old)
+        case (.key(let key, _, let new, .replace), .key(let oldKey, _, let old, .replace)):
+            Identifier(key) == Identifier(oldKey) && new.containsNodes(of: old)
+        default: false
+        }
+    }
+}
+
+/// A change of a collection whose models are flattened. Indexes count the elements that a read
+/// sees: an element whose own node was deleted does not count.
+enum CollectionOperation: Sendable {
+    /// Replaces all elements, whatever is stored, and makes the collection if there is none.
+    case replaceAll([ValueDraft])
+    /// Replaces a range. An edit without a range appends, and makes the collection if there is
+    /// none.
+    case edit(CollectionEdit<ValueDraft>)
+    /// Moves one element to the index that it has afterwards.
+    case move(from: Int, to: Int)
+
+    /// Whether the operation makes a collection that is not there.
+    var makesCollection: Bool {
+        switch self {
+        case .replaceAll: true
+        case .edit(let edit): edit.range == nil
+        case .move: false
+        }
+    }
+}

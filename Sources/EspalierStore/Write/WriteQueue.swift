@@ -1,0 +1,422 @@
+import Dispatch
+import EspalierRecords
+import Synchronization
+
+/// The rules of the queue of writes, as a value without threads, locks and clocks.
+///
+/// Writes take effect in the order of their submission. A write never waits for room: where the
+/// queue holds more bytes than its limit,
+///
+/// 1. a write is left out if a later one **overwrites all of it**: every node that it stores, as
+///    the same types see it. Its ticket succeeds when the later write is stored and fails when that
+///    fails.
+/// 2. then the oldest writes that may be dropped are dropped, and their tickets fail.
+///
+/// A ticket therefore succeeds only if everything it was given is stored, or was overwritten by
+/// something that was stored later. Whether a write overwrites another is known once both are
+/// flattened; until then the pair is *undecided*, and the queue may hold twice its limit.
+///
+/// Nothing waits for ever: every write that enters is taken, left out or dropped, and
+/// `finished` passes it when it, or the write that overwrites it, is finished.
+struct WriteQueueRules {
+    /// The writes that wait, in the order of submission.
+    private(set) var waiting: [PendingWrite] = []
+    private(set) var byteCount = 0
+    /// The sequence number of the last write that was submitted.
+    private(set) var submitted: UInt64 = 0
+    /// Every write up to this number is finished: committed, failed or dropped.
+    private(set) var finished: UInt64 = 0
+    var isClosed = false
+    let limit: Int
+
+    private var bytes: [UInt64: Int] = [:]
+    private var unfinished: Set<UInt64> = []
+    /// The writes that were left out, by the number of the write that overwrites them. They are
+    /// finished with it, so that whoever waits for one of them waits for that.
+    private var overwritten: [UInt64: [PendingWrite]] = [:]
+    /// The latest waiting write of each key. A write that may not be dropped empties it: nothing is
+    /// left out across one, because a flush finds everything before it done.
+    private var latest: [CoalescingKey: UInt64] = [:]
+    /// Waiting writes, each with the next one of the same key, which may overwrite it.
+    private var successors: [UInt64: UInt64] = [:]
+    /// The same pairs, by the later write.
+    private var predecessors: [UInt64: UInt64] = [:]
+
+    init(limit: Int) { self.limit = limit }
+
+    /// What a full queue asks of its driver.
+    struct Overflow {
+        /// Writes that were left out. Their models can go.
+        var leftOut: [PendingWrite] = []
+        /// Writes that were dropped: their tickets fail.
+        var dropped: [PendingWrite] = []
+        /// Writes that have to be flattened before the queue can decide.
+        var undecided: [PendingWrite] = []
+    }
+
+    mutating func nextSequence() -> UInt64 {
+        submitted += 1
+        return submitted
+    }
+
+    mutating func add(_ write: PendingWrite) -> Overflow {
+        noteKey(of: write)
+        waiting.append(write)
+        unfinished.insert(write.sequence)
+        bytes[write.sequence] = PendingWrite.assumedByteCount
+        byteCount += PendingWrite.assumedByteCount
+        return makeRoom()
+    }
+
+    /// Notes how many bytes flattened writes hold.
+    mutating func measure(_ flattened: [(write: PendingWrite, byteCount: Int)]) -> Overflow {
+        for (write, count) in flattened {
+            // A write may have left the queue meanwhile.
+            guard let known = bytes[write.sequence] else { continue }
+            bytes[write.sequence] = count
+            byteCount += count - known
+        }
+        return makeRoom()
+    }
+
+    private mutating func noteKey(of write: PendingWrite) {
+        guard write.isDroppable else { return latest.removeAll() }
+        guard let key = write.coalescingKey else { return }
+        if let old = latest.updateValue(write.sequence, forKey: key) {
+            successors[old] = write.sequence
+            predecessors[write.sequence] = old
+        }
+    }
+
+    private mutating func makeRoom() -> Overflow {
+        var overflow = Overflow()
+        guard byteCount > limit else { return overflow }
+        let undecided = leaveOutOverwritten(into: &overflow)
+        // The newest write stays: the limit of trees refuses a single write that is too large.
+        while byteCount > limit,
+            let oldest = waiting.dropLast().firstIndex(where: {
+                $0.isDroppable && (byteCount > 2 * limit || !undecided.contains($0.sequence))
+            })
+        {
+            let write = waiting.remove(at: oldest)
+            release(write)
+            overflow.dropped += (overwritten[write.sequence] ?? []) + [write]
+            finish([write])
+        }
+        return overflow
+    }
+
+    /// Leaves out the writes that their successors overwrite. Returns the numbers of those of which
+    /// it is not known yet.
+    ///
+    /// Costs what there are pairs, not the length of the queue: a full queue comes here with every
+    /// submission.
+    private mutating func leaveOutOverwritten(into overflow: inout Overflow) -> Set<UInt64> {
+        var undecided: Set<UInt64> = []
+        for sequence in successors.keys.sorted() {
+            guard let successor = successors[sequence], let old = index(of: sequence),
+                let new = index(of: successor)
+            else { continue }
+            let (write, later) = (waiting[old], waiting[new])
+            switch later.overwrites(write) {
+            case nil:
+                undecided.formUnion([sequence, successor])
+                overflow.undecided += [write, later].filter { !$0.isFlattened }
+            case false?:
+                successors[sequence] = nil
+                predecessors[successor] = nil
+            case true?:
+                waiting.remove(at: old)
+                release(write)
+                overflow.leftOut.append(write)
+                let leftOut = (overwritten.removeValue(forKey: sequence) ?? []) + [write]
+                overwritten[successor, default: []] += leftOut
+            }
+        }
+        return undecided
+    }
+
+    /// Returns the place of a waiting write, by binary search.
+    private func index(of sequence: UInt64) -> Int? {
+        var range = waiting.startIndex..<waiting.endIndex
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            if waiting[middle].sequence == sequence { return middle }
+            range =
+                waiting[middle].sequence < sequence
+                ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
+    }
+
+    /// Forgets the bytes and the key of a write that leaves `waiting`.
+    private mutating func release(_ write: PendingWrite) {
+        byteCount -= bytes.removeValue(forKey: write.sequence) ?? 0
+        // The write before it may be overwritten by the one after it.
+        let previous = predecessors.removeValue(forKey: write.sequence)
+        let next = successors.removeValue(forKey: write.sequence)
+        if let previous { successors[previous] = next }
+        if let next { predecessors[next] = previous }
+        if let key = write.coalescingKey, latest[key] == write.sequence { latest[key] = nil }
+    }
+
+    /// Removes the next writes to commit, the oldest first.
+    mutating func take(atMost count: Int) -> [PendingWrite] {
+        let taken = Array(waiting.prefix(count))
+        waiting.removeFirst(taken.count)
+        for write in taken { release(write) }
+        return taken
+    }
+
+    /// Removes `write` if it is the next one and all before it are finished. Returns whether it
+    /// did.
+    mutating func take(next write: PendingWrite) -> Bool {
+        guard waiting.first === write, finished + 1 == write.sequence else { return false }
+        waiting.removeFirst()
+        release(write)
+        return true
+    }
+
+    /// Puts back writes that were taken and not committed.
+    mutating func putBack(_ writes: [PendingWrite], bytes sizes: [Int]) {
+        waiting.insert(contentsOf: writes, at: 0)
+        for (write, size) in zip(writes, sizes) {
+            bytes[write.sequence] = size
+            byteCount += size
+        }
+    }
+
+    /// Returns a write together with the writes that it overwrites, oldest first: they share its
+    /// result.
+    func sharingResult(of write: PendingWrite) -> [PendingWrite] {
+        (overwritten[write.sequence] ?? []) + [write]
+    }
+
+    /// Notes that writes are finished, and with them the writes that they overwrite.
+    mutating func finish(_ writes: [PendingWrite]) {
+        for write in writes {
+            unfinished.remove(write.sequence)
+            unfinished.subtract(
+                (overwritten.removeValue(forKey: write.sequence) ?? []).map(\.sequence))
+        }
+        // Few writes below the last finished one are ever unfinished: this walks the new ones.
+        while finished < submitted, !unfinished.contains(finished + 1) { finished += 1 }
+    }
+}
+
+/// The queue of writes: `WriteQueueRules` under a lock, with the threads that wait for it.
+final class WriteQueue: Sendable {
+    // protected by `state`
+    private struct State {
+        var rules: WriteQueueRules
+        var waiters: [(upTo: UInt64, body: @Sendable () -> Void)] = []
+        /// Whether the writer only waits for the next submission.
+        var isWriterWaiting = false
+    }
+    private let state: Mutex<State>
+
+    // atomic
+    /// Whether the writer has something else to do than commit writes.
+    private let isWoken = Atomic<Bool>(false)
+
+    // immutable
+    /// Signalled once for every submission, for every `wakeWriter` and at closing.
+    private let work = DispatchSemaphore(value: 0)
+    private let failures: WriteFailures
+
+    /// The stack that a thread needs to flatten a model: nearly that of the flattening thread, so
+    /// that how deep a model may be does not depend on the thread that submits it.
+    static let requiredStack = WorkerThreads.stackSize / 4 * 3
+
+    init(limit: ByteCount, _ failures: WriteFailures) {
+        self.failures = failures
+        state = Mutex(State(rules: WriteQueueRules(limit: limit.bytes)))
+    }
+
+    // MARK: Submission
+
+    /// Adds a write. Never blocks; flattens models on the calling thread where the queue is full
+    /// and has to know whether one write overwrites another. Returns nil when the queue is closed.
+    func submit(
+        coalescingKey: CoalescingKey?, isDroppable: Bool,
+        _ flatten: @escaping @Sendable () throws -> WriteOperation
+    ) -> PendingWrite? {
+        let added = state.withLock { state -> (PendingWrite, WriteQueueRules.Overflow)? in
+            guard !state.rules.isClosed else { return nil }
+            let write = PendingWrite(
+                sequence: state.rules.nextSequence(), coalescingKey: coalescingKey,
+                isDroppable: isDroppable, isFlattenedByWriter: state.isWriterWaiting,
+                flatten: flatten)
+            state.isWriterWaiting = false
+            return (write, state.rules.add(write))
+        }
+        guard let (write, overflow) = added else { return nil }
+        handle(overflow)
+        work.signal()
+        return write
+    }
+
+    /// Flattens a write ahead of the writer.
+    func flatten(_ write: PendingWrite) {
+        guard let byteCount = write.flatten() else { return }
+        handle(state.withLock { $0.rules.measure([(write, byteCount)]) })
+    }
+
+    private func handle(_ overflow: WriteQueueRules.Overflow) {
+        for write in overflow.leftOut { write.abandon() }
+        for write in overflow.dropped {
+            write.abandon()
+            write.ticket.finish(.failure(.dropped))
+            failures.add(.dropped)
+        }
+        if !overflow.dropped.isEmpty { runWaiters() }
+        // Where the stack is too small the flattening thread gets there, and the queue holds twice
+        // its limit at most.
+        guard !overflow.undecided.isEmpty, StackSpace.isLeft(Self.requiredStack) else { return }
+        let flattened = overflow.undecided.compactMap { write in
+            write.flatten().map { (write: write, byteCount: $0) }
+        }
+        // What other threads flatten, they measure.
+        guard !flattened.isEmpty else { return }
+        handle(state.withLock { $0.rules.measure(flattened) })
+    }
+
+    // MARK: The writer
+
+    /// Blocks until there is something to commit, `deadline` has come, or `wakeWriter` was called.
+    /// Returns nil when the queue is closed and empty.
+    func take(
+        atMost count: Int, until deadline: ContinuousClock.Instant?
+    ) -> [PendingWrite]? {
+        var deadline = deadline
+        while true {
+            let (taken, isClosed) = state.withLock { state in
+                let taken = state.rules.take(atMost: count)
+                state.isWriterWaiting = taken.isEmpty
+                return (taken, state.rules.isClosed)
+            }
+            if !taken.isEmpty { return taken }
+            if isClosed { return nil }
+            if isWoken.exchange(false, ordering: .acquiringAndReleasing) {
+                if stopWaiting() { return [] }
+                isWoken.store(true, ordering: .releasing)
+                continue
+            }
+            guard let end = deadline else {
+                work.wait()
+                continue
+            }
+            let rest = max(0, (end - .now) / .nanoseconds(1))
+            if rest == 0 {
+                if stopWaiting() { return [] }
+                continue
+            }
+            let isTimedOut = work.wait(timeout: .now() + .nanoseconds(Int(rest))) == .timedOut
+            deadline = isTimedOut ? .now : end
+        }
+    }
+
+    /// Ends the wait of the writer. Returns false where a write has come meanwhile that counts on
+    /// the writer to flatten it at once.
+    private func stopWaiting() -> Bool {
+        state.withLock { state in
+            defer { state.isWriterWaiting = false }
+            return state.isWriterWaiting
+        }
+    }
+
+    /// Removes `write` if it is the next one and all before it are finished. Returns whether it
+    /// did.
+    func take(next write: PendingWrite) -> Bool {
+        state.withLock { state in
+            guard state.rules.take(next: write) else { return false }
+            // The write has woken the writer, which finds nothing and goes on waiting.
+            if write.isFlattenedByWriter { state.isWriterWaiting = true }
+            return true
+        }
+    }
+
+    /// Returns what was submitted since `take` has returned.
+    func takeMore(atMost count: Int) -> [PendingWrite] {
+        state.withLock { $0.rules.take(atMost: count) }
+    }
+
+    func putBack(_ writes: [PendingWrite], bytes: [Int]) {
+        guard !writes.isEmpty else { return }
+        state.withLock { $0.rules.putBack(writes, bytes: bytes) }
+        work.signal()
+    }
+
+    /// Tells the tickets of a write, and of the writes that it overwrites, how it ended.
+    func finish(_ write: PendingWrite, _ result: Result<Void, CacheError>) {
+        // The write was taken, so that no other write can come to share its result meanwhile.
+        for write in state.withLock({ $0.rules.sharingResult(of: write) }) {
+            if case .failure(let error) = result { failures.add(error) }
+            write.ticket.finish(result)
+        }
+        state.withLock { $0.rules.finish([write]) }
+        runWaiters()
+    }
+
+    /// Makes `take` return, so that the writer sees what else there is to do.
+    func wakeWriter() {
+        isWoken.store(true, ordering: .releasing)
+        work.signal()
+    }
+
+    // MARK: Waiting
+
+    /// Runs `body` once everything that was submitted so far is finished. Returns false, without
+    /// running it, if it is already.
+    func whenCaughtUp(_ body: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            guard state.rules.finished < state.rules.submitted else { return false }
+            state.waiters.append((state.rules.submitted, body))
+            return true
+        }
+    }
+
+    /// Blocks until everything that was submitted so far is finished.
+    func catchUp() throws(CacheError) {
+        guard !isCaughtUp else { return }
+        guard !ReadScope.isInside else { throw .waitInsideRead }
+        let semaphore = DispatchSemaphore(value: 0)
+        if whenCaughtUp({ semaphore.signal() }) { semaphore.wait() }
+    }
+
+    var isCaughtUp: Bool { state.withLock { $0.rules.finished >= $0.rules.submitted } }
+
+    private func runWaiters() {
+        let bodies = state.withLock { state -> [@Sendable () -> Void] in
+            let finished = state.rules.finished
+            let ready = state.waiters.filter { $0.upTo <= finished }
+            guard !ready.isEmpty else { return [] }
+            state.waiters.removeAll { $0.upTo <= finished }
+            return ready.map(\.body)
+        }
+        for body in bodies { body() }
+    }
+
+    func close() {
+        state.withLock { $0.rules.isClosed = true }
+        work.signal()
+    }
+}
+
+/// Counts writes that the cache had to give up, and tells of them by an event.
+final class WriteFailures: Sendable {
+    private let statistics: StatisticsRecorder
+    private let events: Broadcast<CacheEvent>
+
+    init(_ statistics: StatisticsRecorder, _ events: Broadcast<CacheEvent>) {
+        self.statistics = statistics
+        self.events = events
+    }
+
+    /// Adds a failed write, unless its caller was in the wrong.
+    func add(_ error: CacheError) {
+        guard let reason = error.dropReason else { return }
+        statistics.countDropped(reason: reason)
+        events.send(.writeDropped(reason: reason))
+    }
+}

@@ -1,0 +1,153 @@
+import Dispatch
+import Synchronization
+
+/// Tells when a submitted write is committed, or why it is not.
+///
+/// ```swift
+/// let ticket = cache.set(message)
+/// try await ticket.committed
+/// ```
+///
+/// A ticket succeeds only if everything its write was given is stored, or was overwritten by
+/// something that was stored later. It always ends: with success, or with a ``CacheError``.
+///
+/// A ticket that nobody keeps loses nothing but the news. Any number of tasks and threads may wait
+/// for the same ticket.
+public final class WriteTicket: Sendable {
+    private enum State {
+        case pending(Pending)
+        case done(Result<Void, CacheError>)
+    }
+    private struct Pending {
+        var waiting: [@Sendable (Result<Void, CacheError>) -> Void] = []
+        /// What a thread does before it blocks.
+        var help: (@Sendable () -> Void)?
+    }
+
+    // protected by `state`
+    private let state = Mutex(State.pending(Pending()))
+
+    init() {}
+
+    /// Makes a ticket that has failed already.
+    convenience init(failed error: CacheError) {
+        self.init()
+        finish(.failure(error))
+    }
+
+    /// Returns when the write is committed.
+    ///
+    /// - Throws: The ``CacheError`` for which it is not.
+    public var committed: Void {
+        get async throws {
+            try await withCheckedContinuation { continuation in
+                whenDone { continuation.resume(returning: $0) }
+            }.get()
+        }
+    }
+
+    /// Blocks the calling thread until the write is committed: ``committed`` for code that can't
+    /// suspend.
+    ///
+    /// Where nothing else is being written, the calling thread commits the write itself and runs
+    /// the models' encoders. That takes less time than waiting for another thread.
+    ///
+    /// - Throws: The ``CacheError`` for which the write is not committed. `.waitInsideRead` in a
+    ///   model's initialiser or encoder, where waiting would keep the snapshot open, and in an
+    ///   observer of misses.
+    public func wait() throws(CacheError) {
+        guard !ReadScope.isInside else { throw .waitInsideRead }
+        let help = state.withLock { state -> (@Sendable () -> Void)? in
+            guard case .pending(let pending) = state else { return nil }
+            return pending.help
+        }
+        help?()
+        if let result { return try result.get() }
+        let semaphore = DispatchSemaphore(value: 0)
+        whenDone { _ in semaphore.signal() }
+        semaphore.wait()
+        if let result { try result.get() }
+    }
+
+    /// How the write ended; nil while it is pending.
+    public var result: Result<Void, CacheError>? {
+        state.withLock { state in
+            guard case .done(let result) = state else { return nil }
+            return result
+        }
+    }
+
+    var isCommitted: Bool {
+        guard case .success? = result else { return false }
+        return true
+    }
+
+    /// Runs `body` when the write has ended, at once if it has.
+    func whenDone(_ body: @escaping @Sendable (Result<Void, CacheError>) -> Void) {
+        let result: Result<Void, CacheError>? = state.withLock { state in
+            switch state {
+            case .pending(var pending):
+                pending.waiting.append(body)
+                state = .pending(pending)
+                return nil
+            case .done(let result): return result
+            }
+        }
+        if let result { body(result) }
+    }
+
+    /// Has a thread that waits run `help` first, which may do what the thread waits for.
+    func beforeWaiting(_ help: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            guard case .pending(var pending) = state else { return }
+            pending.help = help
+            state = .pending(pending)
+        }
+    }
+
+    /// Ends the ticket. The first result counts.
+    func finish(_ result: Result<Void, CacheError>) {
+        let waiting = state.withLock { state -> [@Sendable (Result<Void, CacheError>) -> Void] in
+            guard case .pending(let pending) = state else { return [] }
+            state = .done(result)
+            return pending.waiting
+        }
+        for body in waiting { body(result) }
+    }
+}
+
+/// Tells whether code was called by a read, by flattening or by an observer of misses.
+///
+/// A model's initialiser or encoder may read there. It must not wait for a write: the snapshot would
+/// stay open, and the writer may be waiting for this very code.
+enum ReadScope {
+    @TaskLocal private static var scope: Scope?
+
+    /// Tasks that are made inside inherit the scope. It ends for them, too, when the call returns.
+    private final class Scope: Sendable {
+        let isOpen = Atomic<Bool>(true)
+        let isObserving: Bool
+
+        init(isObserving: Bool) { self.isObserving = isObserving }
+    }
+
+    static var isInside: Bool { scope?.isOpen.load(ordering: .relaxed) == true }
+
+    /// Whether an observer of misses is being called, or a read that it makes.
+    static var isObserving: Bool { isInside && scope?.isObserving == true }
+
+    static func run<R>(observing: Bool = false, _ body: () throws -> R) rethrows -> R {
+        let scope = Scope(isObserving: observing || isObserving)
+        defer { scope.isOpen.store(false, ordering: .relaxed) }
+        return try $scope.withValue(scope) { try body() }
+    }
+}
+
+extension CacheError {
+    static let waitInsideRead = CacheError(
+        .waitInsideRead,
+        """
+        A model's initialiser or encoder, or an observer of misses, waited for a write. Read with \
+        consistency .snapshot there.
+        """)
+}

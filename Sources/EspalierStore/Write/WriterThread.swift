@@ -1,0 +1,125 @@
+import EspalierLMDB
+import EspalierRecords
+import Foundation
+
+/// Takes writes from the queue, commits them in groups and tells their tickets.
+///
+/// A thread of its own does that, `espalier-writer`. A thread that waits for its write does it
+/// itself where no other write comes before: waking the writer and being woken takes longer than
+/// most commits. LevelDB does the same. Whoever commits holds `turn`.
+final class WriterThread: Sendable {
+    /// The most writes of one transaction. It bounds how long a ticket waits for its neighbours.
+    private static let groupLimit = 64
+
+    // immutable
+    private let queue: WriteQueue
+    private let committer: Committer
+    private let ended = DispatchSemaphore(value: 0)
+    /// Held by the thread that commits. An `NSLock`, because `Mutex.withLockIfAvailable` must not be
+    /// called by the thread that holds it, and ThreadSanitizer does not know `Mutex`.
+    private let turn = NSLock()
+
+    init(_ queue: WriteQueue, _ committer: Committer) {
+        self.queue = queue
+        self.committer = committer
+        let thread = Thread { [self] in
+            run()
+            ended.signal()
+        }
+        thread.name = "espalier-writer"
+        thread.stackSize = WorkerThreads.stackSize
+        thread.start()
+    }
+
+    /// Blocks until the thread has committed what was queued and has ended. The queue has to be
+    /// closed.
+    func join() {
+        ended.wait()
+        ended.signal()
+    }
+
+    private func run() {
+        // Between writes the writer does other work, one small transaction at a time, so that a
+        // write does not wait for more.
+        var hasWork = false
+        while let taken = queue.take(
+            atMost: Self.groupLimit, until: hasWork ? .now : committer.deadline)
+        {
+            hasWork = turn.withLock {
+                // A model that goes away here must not wait for the writer.
+                ReadScope.run {
+                    let taken = taken + queue.takeMore(atMost: Self.groupLimit - taken.count)
+                    if !taken.isEmpty {
+                        let (group, rest) = nextGroup(of: taken)
+                        queue.putBack(rest.map(\.write), bytes: rest.map(\.byteCount))
+                        commit(group)
+                    }
+                    return committer.maintain(isIdle: taken.isEmpty)
+                }
+            }
+        }
+        turn.withLock { committer.flushLogs() }
+    }
+
+    /// Commits a write on the calling thread, which waits for it. Does nothing where another write
+    /// comes before, where another thread commits, or where the stack is too small for a model's
+    /// encoder.
+    func commitAwaited(_ write: PendingWrite) {
+        guard StackSpace.isLeft(WriteQueue.requiredStack), turn.try() else { return }
+        defer { turn.unlock() }
+        guard queue.take(next: write) else { return }
+        let deadline = committer.deadline
+        ReadScope.run { commit(nextGroup(of: [write]).group) }
+        // The rest is the writer's, which may have slept since it looked last.
+        let isLater = committer.deadline.map { $0 != deadline } ?? false
+        if isLater || committer.hasWork || !write.ticket.isCommitted { queue.wakeWriter() }
+    }
+
+    private struct FlattenedWrite {
+        let write: PendingWrite
+        let operation: Result<WriteOperation, CacheError>
+        var byteCount: Int { (try? operation.get().byteCount) ?? 0 }
+    }
+
+    /// Returns the writes of the next transaction, as many as fit, and those that are left.
+    private func nextGroup(
+        of taken: [PendingWrite]
+    ) -> (group: [FlattenedWrite], rest: [(write: PendingWrite, byteCount: Int)]) {
+        var group: [FlattenedWrite] = []
+        var byteCount = 0
+        for (index, write) in taken.enumerated() {
+            let flattened = FlattenedWrite(write: write, operation: write.operation())
+            let standsAlone = (try? flattened.operation.get().standsAlone) ?? false
+            let isFull = byteCount + flattened.byteCount > committer.groupBytes
+            if !group.isEmpty, standsAlone || isFull {
+                let rest = taken[index...].map {
+                    ($0, $0 === write ? flattened.byteCount : PendingWrite.assumedByteCount)
+                }
+                return (group, rest)
+            }
+            group.append(flattened)
+            byteCount += flattened.byteCount
+            if standsAlone {
+                return (
+                    group, taken[(index + 1)...].map { ($0, PendingWrite.assumedByteCount) }
+                )
+            }
+        }
+        return (group, [])
+    }
+
+    private func commit(_ group: [FlattenedWrite]) {
+        var operations: [WriteOperation] = []
+        var writes: [PendingWrite] = []
+        for item in group {
+            switch item.operation {
+            case .success(let operation):
+                operations.append(operation)
+                writes.append(item.write)
+            case .failure(let error):
+                queue.finish(item.write, .failure(error))
+            }
+        }
+        committer.commit(operations) { index, result in queue.finish(writes[index], result) }
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+@testable import EspalierCLI
+
+@Suite("doctor and completions")
+struct DoctorCommandTests {
+    private let tool: CommandLineTool
+
+    init() throws {
+        tool = try CommandLineTool()
+        try tool.succeed(
+            "set", "c", "-", "--id-key", "id", "--root-type", "User", input: #"{"id": 1}"#)
+    }
+
+    @Test("doctor prints its facts as a table, as JSON and as CSV")
+    func facts() throws {
+        let json = try tool.succeed("doctor", "c", "--format", "json").json()
+        #expect(json["format"] == 1)
+        #expect(json["budget"] == 52_428_800)
+        #expect(json["pageSize"] == 4_096)
+        let table = try tool.succeed("doctor", "c").text
+        #expect(table.contains("LMDB"))
+        let csv = try tool.succeed("doctor", "c", "--format", "csv").text.split(separator: "\n")
+        #expect(csv.count == 2)
+        #expect(csv[0].hasPrefix("espalier,lmdb,zstd,system,"))
+    }
+
+    @Test("doctor without a cache describes the system")
+    func system() throws {
+        let json = try tool.succeed("doctor", "--format", "json").json()
+        #expect(json["lmdb"] != nil)
+        #expect(json["budget"] == nil)
+    }
+
+    @Test("A missing cache is one line; a cache that cannot be opened is a problem among the facts")
+    func broken() throws {
+        try tool.fail(1, "doctor", "nothing")
+        try tool.fail(1, "doctor", tool.folder.write("", to: "file").path)
+        let folder = tool.folder.url.appendingPathComponent("c")
+        let generation = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).first {
+                $0.hasPrefix("g-")
+            })
+        try Data(repeating: 7, count: 100).write(
+            to: folder.appendingPathComponent(generation).appendingPathComponent("data.mdb"))
+        let outcome = try tool("doctor", "c")
+        #expect(outcome.code == 2)
+        #expect(outcome.text.contains("problem: cache"))
+        #expect(outcome.errors.count { $0 == "\n" } == 1)
+    }
+
+    @Test(
+        "Every shell gets its completion script, which bash can read",
+        arguments: ["bash", "zsh", "fish"])
+    func completions(shell: String) throws {
+        let script = try tool.succeed("completions", shell).text
+        for command in ["import", "get", "doctor"] { #expect(script.contains(command)) }
+        guard shell == "bash" else { return }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = ["-n", try tool.folder.write(script, to: "script").path]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+    }
+
+    @Test("An unknown shell exits with 64") func unknownShell() throws {
+        try tool.fail(64, "completions", "tcsh")
+    }
+}

@@ -1,0 +1,89 @@
+#if Macros
+import SwiftParser
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacroExpansion
+import SwiftSyntaxMacros
+import SwiftSyntaxMacrosGenericTestSupport
+import Testing
+
+@testable import EspalierMacros
+
+/// Expands the macros in source text, as the compiler would.
+enum MacroExpander {
+    static let macros: [String: MacroSpec] = [
+        "Normalized": MacroSpec(
+            type: NormalizedMacro.self,
+            conformances: ["NormalizedModel", "Model", "ProjectedModel", "Hashable"]),
+        "Stored": MacroSpec(type: StoredMacro.self),
+        "NotStored": MacroSpec(type: NotStoredMacro.self),
+    ]
+
+    /// Returns `source` with all macros expanded.
+    static func text(of source: String) -> String {
+        Parser.parse(source: source).expand(
+            macroSpecs: macros,
+            contextGenerator: {
+                BasicMacroExpansionContext(lexicalContext: $0.allMacroLexicalContexts())
+            },
+            indentationWidth: .spaces(4)
+        ).description
+    }
+}
+
+/// Expects that `source` expands to `expected` without diagnostics.
+func expectExpansion(
+    of source: String, is expected: String, fileID: StaticString = #fileID,
+    file: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column
+) {
+    assertMacroExpansion(
+        source, expandedSource: expected, macroSpecs: MacroExpander.macros,
+        indentationWidth: .spaces(4),
+        failureHandler: { Issue.record("\($0.message)", sourceLocation: $0.sourceLocation) },
+        fileID: fileID,
+        filePath: file, line: line, column: column)
+}
+
+/// Expects that the expansion of `source` contains each of `lines` and nothing of `without`.
+func expectExpansion(
+    of source: String, has lines: String..., without: [String] = [],
+    sourceLocation: Testing.SourceLocation = #_sourceLocation
+) {
+    let text = MacroExpander.text(of: source)
+    for line in lines { #expect(text.contains(line), "\(text)", sourceLocation: sourceLocation) }
+    for line in without { #expect(!text.contains(line), "\(text)", sourceLocation: sourceLocation) }
+}
+
+/// Expects one diagnostic about `source`, and that its fix-it turns `source` into `fixed`.
+func expectProblem(
+    _ source: String, _ message: String, line: Int, column: Int, fixIt: String? = nil,
+    fixed: String? = nil,
+    fileID: StaticString = #fileID, file: StaticString = #filePath, at testLine: UInt = #line,
+    testColumn: UInt = #column
+) {
+    let spec = DiagnosticSpec(
+        message: message, line: line, column: column,
+        fixIts: fixIt.map { [FixItSpec(message: $0)] } ?? [],
+        originatorFileID: fileID, originatorFile: file, originatorLine: testLine,
+        originatorColumn: testColumn)
+    assertMacroExpansion(
+        source, expandedSource: MacroExpander.text(of: source), diagnostics: [spec],
+        macroSpecs: MacroExpander.macros,
+        applyFixIts: fixIt.map { [$0] }, fixedSource: fixed, indentationWidth: .spaces(4),
+        failureHandler: { Issue.record("\($0.message)", sourceLocation: $0.sourceLocation) },
+        fileID: fileID,
+        filePath: file, line: testLine, column: testColumn)
+    #expect((fixIt == nil) == (fixed == nil), "a fix-it is tested with its result")
+    // The macro generates nothing from a wrong declaration.
+    #expect(!MacroExpander.text(of: source).contains("ModelMembers"))
+}
+
+extension TestFailureSpec {
+    fileprivate var sourceLocation: Testing.SourceLocation {
+        Testing.SourceLocation(
+            fileID: location.fileID, filePath: location.filePath, line: location.line,
+            column: location.column)
+    }
+}
+#endif

@@ -1,0 +1,203 @@
+import EspalierLMDB
+import EspalierRecords
+import Foundation
+import Testing
+
+@testable import EspalierStore
+
+@Suite("Accesses")
+struct AccessTests {
+    private static let configuration = Configuration.forTests(budget: .mebibytes(1))
+
+    private let text = String(repeating: "x", count: 600)
+
+    @Test(
+        "A tree that is read now and then stays whole; one that is only peeked at, or missed, goes"
+    )
+    func reading() throws {
+        try withCache(Self.configuration) { cache in
+            for name in ["read", "key", "collection", "peeked", "missed"] {
+                cache.set(Message("m:\(name)", from: Person("p:\(name)", text)))
+            }
+            try cache.setModel(Message("m:key", from: Person("p:key", text)), forKey: "k").wait()
+            try cache.setCollection(
+                [Message("m:collection", from: Person("p:collection", text))], forKey: "c"
+            ).wait()
+            try cache.overfill {
+                #expect(cache.read(Message.self, "m:read") != nil)
+                #expect(cache.modelOutcome(Message.self, forKey: "k").value != nil)
+                #expect(cache.collection(of: Message.self, forKey: "c") != nil)
+                _ = cache.read(Message.self, "m:peeked", access: .peek)
+                _ = cache.modelOutcome(Message.self, forKey: "m:peeked", access: .peek)
+                // A read as another type is a miss.
+                #expect(cache.read(Feed.self, "m:missed") == nil)
+            }
+            for name in ["read", "key", "collection"] {
+                #expect(cache.read(Message.self, "m:\(name)", access: .peek) != nil)
+                #expect(cache.read(Person.self, "p:\(name)", access: .peek) != nil)
+            }
+            for name in ["peeked", "missed"] {
+                #expect(cache.read(Message.self, "m:\(name)", access: .peek) == nil)
+                #expect(cache.read(Person.self, "p:\(name)", access: .peek) == nil)
+            }
+        }
+    }
+
+    @Test("Synchronous and asynchronous reads touch, and peeks do not")
+    func stamps() async throws {
+        try await withCache { cache in
+            try await cache.set([Person("p:1", "Anna"), Person("p:2", "Ben"), Person("p:3", "Cem")])
+                .committed
+            let before = try (1...3).map { try cache.state("p:\($0)").stamp }
+            _ = await cache.read(Person.self, "p:1", access: .peek)
+            #expect(await cache.read(Person.self, "p:2", consistency: .snapshot) != nil)
+            let name = cache.engine.inspectName(of: "p:3")
+            #expect(name == "Cem")
+            try await cache.set(Person("next", "")).committed
+            let after = try (1...3).map { try cache.state("p:\($0)").stamp }
+            #expect(after[0] == before[0])
+            #expect(after[1] > before[1])
+            #expect(after[2] > after[1])
+        }
+    }
+
+    @Test("Touches are stored with the next commit, in the order of the reads, before its writes")
+    func withCommits() throws {
+        try withCache { cache in
+            for number in 0..<6 { try cache.set(Person("p:\(number)", "Anna")).wait() }
+            for number in [4, 1, 4, 0, 1] { #expect(cache.read(Person.self, "p:\(number)") != nil) }
+            try cache.set(Person("p:5", "next")).wait()
+            let order = try (0..<6).sorted {
+                try cache.state("p:\($0)").stamp < cache.state("p:\($1)").stamp
+            }
+            #expect(order == [2, 3, 4, 0, 1, 5])
+        }
+    }
+
+    @Test("Touches that no commit took are stored when the cache is closed")
+    func closing() throws {
+        let scratch = try Scratch()
+        var cache = try scratch.open(Self.configuration)
+        let people = (0..<400).map { "p:\($0)" }
+        for name in people { try cache.set(Person(name, text)).wait() }
+        let before = try cache.state("p:7").stamp
+        #expect(cache.read(Person.self, "p:7") != nil)
+        cache.close()
+        cache = try scratch.open(Self.configuration)
+        #expect(try cache.state("p:7").stamp > before)
+        try cache.evict(to: ByteCount(200_000)).wait()
+        let isPresent = cache.arePresent(people)
+        let kept = try #require(isPresent.indices.first { $0 != 7 && isPresent[$0] })
+        #expect(kept > 100)
+        #expect(isPresent == people.indices.map { $0 >= kept || $0 == 7 })
+        try expectClean(cache)
+        cache.close()
+    }
+
+    @Test("Many touches are stored without any write")
+    func many() throws {
+        try withCache { cache in
+            let people = (0...AccessLog.flushCount).map { Person("p:\($0)", "") }
+            for start in stride(from: 0, to: people.count, by: 500) {
+                try cache.set(Array(people[start..<min(start + 500, people.count)])).wait()
+            }
+            let before = (try cache.lastTransaction, try cache.state("p:0").stamp)
+            for person in people { _ = cache.read(Person.self, person.id) }
+            let end = ContinuousClock.now + AccessLog.flushDelay / 2
+            while try cache.lastTransaction == before.0, .now < end {
+                Thread.sleep(forTimeInterval: 0.005)
+            }
+            #expect(try cache.lastTransaction > before.0)
+            #expect(try cache.state("p:0").stamp > before.1)
+        }
+    }
+
+    @Test("Reading the same tree over and over writes only what is due after a delay")
+    func overAndOver() throws {
+        try withCache { cache in
+            try cache.set(Message("m:1", from: Person("p:1", "Anna"))).wait()
+            // Otherwise the writer may still go on with what the last commit has left.
+            try cache.waitForEvictor()
+            let start = (transaction: try cache.lastTransaction, time: ContinuousClock.now)
+            for _ in 0..<20_000 where cache.read(Message.self, "m:1") == nil {
+                Issue.record("a miss")
+            }
+            let flushes = Int((ContinuousClock.now - start.time) / AccessLog.flushDelay) + 1
+            #expect(try cache.lastTransaction - start.transaction <= UInt64(flushes))
+            #expect(try cache.statistics().hits == 20_000)
+        }
+    }
+
+    @Test(
+        "When everything was read since the last commit, what was read longest ago is evicted"
+    )
+    func allRead() throws {
+        try withCache(Self.configuration) { cache in
+            let names = try cache.overfill(budgets: 0.4, bytes: 100)
+            for name in names {
+                #expect(cache.read(Person.self, name, consistency: .snapshot) != nil)
+            }
+            try cache.evict(to: ByteCount(300_000)).wait()
+            let isPresent = cache.arePresent(names)
+            #expect(isPresent.first == false && isPresent.last == true)
+            for name in names.reversed() {
+                _ = cache.read(Person.self, name, consistency: .snapshot)
+            }
+            try cache.evict(to: ByteCount(0)).wait()
+            #expect(try cache.statistics().nodes == 0)
+        }
+    }
+
+    @Test("The writer stores no touches before they are due")
+    func due() throws {
+        let rig = try CommitterRig(Self.configuration)
+        try rig.set(Branch("a", "text"))
+        while rig.committer.maintain(isIdle: true) {}
+        let environment = try rig.holder.current().environment
+        let before = try environment.lastTransaction
+        #expect(try rig.read(.node, "a"))
+        #expect(rig.committer.logs.accesses.deadline != nil)
+        #expect(rig.committer.maintain(isIdle: true) == false)
+        #expect(try environment.lastTransaction == before)
+        rig.committer.flushLogs()
+        #expect(try environment.lastTransaction == before + 1)
+        #expect(rig.committer.logs.accesses.deadline == nil)
+    }
+
+    @Test("A touch of a record that was deleted meanwhile brings nothing back")
+    func gone() throws {
+        try withCache { cache in
+            cache.set(Message("m:1", from: Person("p:1", "Anna")))
+            #expect(cache.read(Message.self, "m:1") != nil)
+            #expect(cache.read(Person.self, "p:1") != nil)
+            cache.delete("p:1")
+            try cache.delete("m:1").wait()
+            #expect(try cache.statistics().records == 0)
+        }
+    }
+
+    @Test("What was read last stays when the budget is made smaller, even without a commit between")
+    func beforeShrinking() throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open(.forTests(budget: .mebibytes(4)))
+        for number in 0..<20 { try cache.set(Person("p:\(number)", text)).wait() }
+        #expect(cache.read(Person.self, "p:3") != nil)
+        try cache.setBudget(.mebibytes(1)).wait()
+        try cache.set(Person("next", "")).wait()
+        let latest = try (0..<20).max {
+            try cache.state("p:\($0)").stamp < cache.state("p:\($1)").stamp
+        }
+        #expect(latest == 3)
+        try expectClean(cache)
+        cache.close()
+    }
+}
+
+extension Engine {
+    /// Reads as the delegate does. That is an access, too.
+    fileprivate func inspectName(of identifier: String) -> String? {
+        read(.node(Person.self, identifier), .latest, .touch) {
+            try $0.node(Person.self, identifier)
+        }.value?.name
+    }
+}

@@ -1,0 +1,230 @@
+import EspalierLMDB
+import EspalierRecords
+import Foundation
+import Testing
+
+@testable import EspalierStore
+
+@Suite("Cycle collection")
+struct CycleCollectionTests {
+    private static let configuration = Configuration.forTests(budget: .mebibytes(1))
+
+    /// Makes a ring of three records with a record below it. No record refers to it from outside,
+    /// and no flag marks it.
+    private func makeHiddenCycle(_ cache: NormalizedCache) throws {
+        cache.set(
+            Ring("a", left: Ring("b", left: Ring("c", left: Ring("a")), right: Ring("below"))))
+        try cache.set(Person("p:1", "Anna")).wait()
+        try hide(["a", "b", "c"], in: cache)
+        #expect(try cache.verify().isClean)
+        #expect(try cache.state("a").recencyStamp == nil)
+    }
+
+    /// Removes the flags of cycles.
+    private func hide(_ names: [String], in cache: NormalizedCache) throws {
+        let states = try names.map { (try cache.handle($0), try cache.state($0)) }
+        try cache.tamper { transaction, keyspaces in
+            for (handle, state) in states {
+                guard let handle else { throw Missing() }
+                if let stamp = state.recencyStamp {
+                    try transaction.delete(
+                        keyspaces.recency, KeyPair(stamp.rawValue, handle.rawValue))
+                }
+                var state = state
+                state.flags.subtract([.onCycle, .blocked])
+                if state.isDefault {
+                    _ = try transaction.delete(keyspaces.state, handle.rawValue)
+                } else {
+                    try transaction.put(keyspaces.state, handle.rawValue, state.bytes(for: handle))
+                }
+            }
+        }
+    }
+
+    private func isThere(_ name: String, in cache: NormalizedCache) throws -> Bool {
+        try cache.handle(name) != nil
+    }
+
+    @Test(
+        "A cycle without a flag is evicted in its turn once a scan has found it"
+    )
+    func hiddenCycle() throws {
+        try withCache(Self.configuration) { cache in
+            try makeHiddenCycle(cache)
+            try cache.overfill(budgets: 0.8)
+            #expect(try isThere("a", in: cache))
+            try cache.collectCycles().wait()
+            let flags = try ["a", "b", "c"].map { try cache.state($0).flags.contains(.onCycle) }
+            #expect(flags.contains(true))
+            let statistics = try cache.statistics().evictions
+            #expect(statistics.cycleCollections == 1 && statistics.cycleRecordsFound >= 1)
+            try cache.overfill(prefix: "y")
+            for name in ["a", "b", "c", "below"] { #expect(try !isThere(name, in: cache)) }
+            #expect(try cache.statistics().evictions.groups == 1)
+        }
+    }
+
+    @Test("A scan for cycles runs by itself once a budget's worth of bytes has been written")
+    func byItself() throws {
+        try withCache(Self.configuration) { cache in
+            try makeHiddenCycle(cache)
+            try cache.overfill(budgets: 4)
+            for name in ["a", "b", "c", "below"] { #expect(try !isThere(name, in: cache)) }
+            #expect(try cache.statistics().evictions.cycleCollections >= 1)
+        }
+    }
+
+    @Test("A cycle that a scan has found stays as long as something refers to it")
+    func referred() throws {
+        try withCache(Self.configuration) { cache in
+            cache.set(Ring("top", left: Ring("a", left: Ring("b", left: Ring("a")))))
+            try cache.set(Person("p:1", "Anna")).wait()
+            try hide(["a", "b"], in: cache)
+            try cache.collectCycles().wait()
+            try cache.overfill { #expect(cache.read(Ring.self, "top")?.outline == "top(a(b -) -)") }
+            #expect(cache.read(Ring.self, "top", access: .peek)?.outline == "top(a(b -) -)")
+            try cache.overfill(prefix: "y")
+            for name in ["top", "a", "b"] { #expect(try !isThere(name, in: cache)) }
+        }
+    }
+
+    @Test("Collecting cycles changes nothing in a clean cache")
+    func clean() throws {
+        try withCache(Self.configuration) { cache in
+            cache.set(Ring("a", left: Ring("b", left: Ring("a"))))
+            cache.setCollection((0..<600).map { Person("p:\($0)", "Anna") }, forKey: "c")
+            try cache.delete("p:3").wait()
+            try cache.pin("a").wait()
+            let before = try cache.statistics()
+            let contents = try cache.entries()
+            try cache.collectCycles().wait()
+            let after = try cache.statistics()
+            #expect(try cache.entries() == contents)
+            #expect(
+                (after.records, after.tombstones, after.roots) == (
+                    before.records, before.tombstones, before.roots
+                ))
+            #expect(after.evictions.cycleCollections == 1 && after.evictions.cycleRecordsFound == 0)
+            #expect(after.evictions.records == 0)
+        }
+    }
+
+    @Test(
+        "Collecting cycles removes stale names, restores lost ones, and counts references anew",
+        arguments: Breakage.all.filter {
+            !$0.invariants.isDisjoint(with: [4]) && !$0.invariants.contains(0)
+        })
+    func mending(breakage: Breakage) throws {
+        try withCache { cache in
+            let anna = Person("p:anna", "Anna")
+            cache.set(Person("p:cem", "Cem"))
+            cache.set(Message("m:1", from: anna, to: Person("p:ben", "Ben")))
+            cache.set(Message("m:2", from: anna, to: Person("p:cem", "Cem")))
+            try cache.delete("p:ben").wait()
+            let scene = try Breakage.scene(of: cache)
+            try cache.tamper { try breakage.apply(&$0, $1, scene) }
+            #expect(try !cache.verify().isClean)
+            try cache.collectCycles().wait()
+            try expectClean(cache)
+            #expect(cache.read(Person.self, "p:anna") == anna)
+            #expect(cache.read(Message.self, "m:2")?.sender == anna)
+        }
+    }
+
+    @Test("Of two names for a record, collecting cycles keeps its own", arguments: ["p:0", "p:2"])
+    func wrongName(wrong: String) throws {
+        try withCache { cache in
+            let person = Person("p:1", "Anna")
+            try cache.set(person).wait()
+            try cache.tamper { transaction, keyspaces in
+                guard
+                    let handle = try transaction.value(
+                        keyspaces.index, IndexKey.bytes(.node, "p:1"))
+                else {
+                    throw Missing()
+                }
+                try transaction.put(keyspaces.index, IndexKey.bytes(.node, wrong), handle)
+            }
+            try cache.collectCycles().wait()
+            #expect(cache.read(Person.self, "p:1") == person)
+            #expect(cache.read(Person.self, wrong) == nil)
+        }
+    }
+
+    @Test("A damaged name leads to its record again after collecting cycles")
+    func name() throws {
+        try withCache { cache in
+            let message = Message("m:1", from: Person("p:1", "Anna"))
+            try cache.set(message).wait()
+            try cache.tamper {
+                try $0.put($1.index, IndexKey.bytes(.node, "m:1"), [1, 2, 3] as [UInt8])
+            }
+            #expect(cache.read(Message.self, "m:1") == nil)
+            try cache.collectCycles().wait()
+            #expect(cache.read(Message.self, "m:1") == message)
+        }
+    }
+
+    @Test("A record whose name another record has taken is evicted when nothing refers to it")
+    func twoOfAName() throws {
+        try withCache(Self.configuration) { cache in
+            try cache.set(Person("p:1", "old")).wait()
+            let old = try #require(try cache.handle("p:1"))
+            try cache.tamper { _ = try $0.delete($1.index, IndexKey.bytes(.node, "p:1")) }
+            let new = Person("p:1", "new")
+            try cache.set(new).wait()
+            try cache.collectCycles().wait()
+            #expect(cache.read(Person.self, "p:1") == new)
+            try cache.overfill { #expect(cache.read(Person.self, "p:1") == new) }
+            #expect(try cache.record(old) == nil)
+        }
+    }
+
+    @Test("Collecting cycles finds what was there before, while others write")
+    func busy() throws {
+        try withCache(Self.configuration) { cache in
+            try makeHiddenCycle(cache)
+            let tickets = (0..<5).map { _ in cache.collectCycles() }
+            try cache.overfill(prefix: "y") { cache.collectCycles() }
+            for ticket in tickets { #expect(code(ticket) == nil) }
+            #expect(try !isThere("a", in: cache))
+        }
+    }
+}
+
+extension Breakage {
+    /// Returns the records that a breakage damages.
+    static func scene(of cache: NormalizedCache) throws -> Scene {
+        func handle(_ name: String) throws -> Handle {
+            guard let handle = try cache.handle(name) else { throw Missing() }
+            return handle
+        }
+        guard let message = try cache.record(handle("m:1")), let ben = message.children.last else {
+            throw Missing()
+        }
+        return Scene(
+            message: try handle("m:1"), anna: try handle("p:anna"), ben: ben,
+            cem: try handle("p:cem"))
+    }
+}
+
+extension NormalizedCache {
+    /// Returns all entries of the cache apart from its counters.
+    fileprivate func entries() throws -> [[UInt8]] {
+        try look { transaction, keyspaces in
+            var entries: [[UInt8]] = []
+            for keyspace in [
+                keyspaces.index, keyspaces.nodes, keyspaces.state, keyspaces.recency,
+                keyspaces.pins,
+            ] {
+                try transaction.forEach(in: keyspace) { key, value in
+                    let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
+                    entries.append(
+                        key + (try ByteReader.reading(value) { try $0.bytes(count: $0.end) }))
+                    return true
+                }
+            }
+            return entries
+        }
+    }
+}

@@ -1,0 +1,271 @@
+import EspalierRecords
+import EspalierTestSupport
+import Testing
+
+@testable import EspalierStore
+
+@Suite("The order of eviction")
+struct EvictionOrderTests {
+    @Test(
+        "Eviction goes in the same order as if every access had touched every record it reached",
+        arguments: 1...8 as ClosedRange<UInt64>)
+    func order(seed: UInt64) throws {
+        let walk = try EvictionWalk(seed: seed)
+        try walk.run(steps: 12_500)
+        #expect(walk.oracle.differences == [])
+        #expect(walk.oracle.evicted > 10_000)
+        #expect(walk.oracle.evictedCycles > 100)
+        #expect(walk.hits > 500)
+        #expect(walk.budgetChanges > 10)
+    }
+
+    @Test(
+        "The oracle of the eviction order finds a wrong rule", arguments: EagerOracle.Flaw.allCases)
+    func canary(flaw: EagerOracle.Flaw) throws {
+        let walk = try EvictionWalk(seed: 1, flaw: flaw)
+        try walk.run(steps: 12_500)
+        #expect(walk.oracle.differences != [])
+    }
+}
+
+@Suite("Large cycles")
+struct LargeCycleTests {
+    /// The removal of the rings takes more pages than one transaction has.
+    @Test(
+        "A cycle that is too large for one transaction is evicted in steps before younger records",
+        arguments: [300, 3_000])
+    func ring(count: Int) throws {
+        let rig = try CommitterRig(.forTests(budget: .mebibytes(2)))
+        for number in 0..<count {
+            try rig.set(
+                Branch(
+                    "r:\(number)", String(repeating: "x", count: 60),
+                    [Branch(stub: "r:\((number + 1) % count)")]))
+        }
+        _ = rig.takeChanges()
+        var evicted: [String] = []
+        for number in 0..<1_500 {
+            try rig.set(Branch("n:\(number)", String(repeating: "y", count: 1_000)))
+            evicted += rig.takeChanges().flatMap(\.evicted)
+            while rig.committer.maintain(isIdle: true) {}
+            evicted += rig.takeChanges().flatMap(\.evicted)
+            if number % 300 == 0 { #expect(try rig.verify().problems == []) }
+        }
+        #expect(Set(evicted.prefix(count)) == Set((0..<count).map { "r:\($0)" }))
+        #expect(evicted.dropFirst(count).first == "n:0")
+        #expect(try rig.verify().isClean)
+        #expect(try rig.verify().tombstones == 0)
+        #expect(try rig.read(.node, "n:1499"))
+        #expect(try !rig.read(.node, "r:1"))
+    }
+}
+
+/// Applies the same random operations to a full cache and to the oracle, and compares every
+/// eviction.
+final class EvictionWalk {
+    private(set) var oracle: EagerOracle
+    private let rig: CommitterRig
+    private var random: SeededGenerator
+    private var budget = ByteCount.mebibytes(1)
+    private(set) var budgetChanges = 0
+    private(set) var reads = 0
+    private(set) var hits = 0
+    private let names = 700
+
+    init(seed: UInt64, flaw: EagerOracle.Flaw? = nil) throws {
+        rig = try CommitterRig(
+            .forTests(budget: .mebibytes(1), compression: seed % 2 == 0 ? .standard : .none))
+        oracle = EagerOracle(flaw: flaw)
+        random = SeededGenerator(seed: seed)
+    }
+
+    func run(steps: Int) throws {
+        for step in 1...steps where oracle.differences.isEmpty {
+            try act()
+            if step % 1_000 == 0 { try check() }
+        }
+        try check()
+    }
+
+    private func check() throws {
+        let report = try rig.verify()
+        if !report.isClean { oracle.report("verify: \(report.problems.prefix(5))") }
+        if rig.directoryBytes > budget.bytes {
+            oracle.report("\(rig.directoryBytes) bytes in the directory")
+        }
+    }
+
+    // MARK: Operations
+
+    private func act() throws {
+        switch Int.random(in: 0..<1_000, using: &random) {
+        case ..<450: try set()
+        case ..<500: try setKey()
+        case ..<540: try setCollection()
+        case ..<750: try read()
+        case ..<780: _ = try rig.read(.node, randomName(), touching: false)
+        case ..<840: try delete(EagerOracle.node(randomName()))
+        case ..<860:
+            try delete(
+                .init(nameSpace: .key, identifier: "k\(Int.random(in: 0..<20, using: &random))"))
+        case ..<880:
+            try delete(
+                .init(
+                    nameSpace: .collection, identifier: "c\(Int.random(in: 0..<8, using: &random))")
+            )
+        case ..<905: try pin()
+        case ..<945: try evict()
+        case ..<995: try compareEvictions { while self.rig.committer.maintain(isIdle: true) {} }
+        case ..<997: try setBudget()
+        default: try compareEvictions { try self.rig.reopen() }
+        }
+    }
+
+    private func randomName() -> String { "n:\(Int.random(in: 0..<names, using: &random))" }
+
+    /// Runs `body` on the cache. Applies its evictions to the oracle, and `apply`, which is the
+    /// operation itself, between those before and those after it.
+    private func compareEvictions(of body: () throws -> Void, apply: () -> Void = {}) throws {
+        try body()
+        var changes = rig.takeChanges()[...]
+        // Commits without a write have made room for it.
+        while let first = changes.first, first.writeCount == 0 {
+            for victim in first.victims { oracle.evict(victim) }
+            changes.removeFirst()
+        }
+        if let own = changes.popFirst() {
+            let explicit = own.victims.prefix { $0.reason == .explicit }
+            apply()
+            for victim in explicit + own.victims.dropFirst(explicit.count) { oracle.evict(victim) }
+        } else {
+            apply()
+        }
+        for victim in changes.flatMap(\.victims) { oracle.evict(victim) }
+    }
+
+    private func set() throws {
+        let tree = makeTree()
+        try compareEvictions(of: { try rig.set(tree) }, apply: { oracle.write([tree]) })
+    }
+
+    private func setKey() throws {
+        let tree = makeTree(depth: 1)
+        let name = EagerOracle.Name(
+            nameSpace: .key, identifier: "k\(Int.random(in: 0..<20, using: &random))")
+        try compareEvictions(
+            of: { try rig.set(tree, key: name.identifier) },
+            apply: { oracle.write([tree], entry: name) })
+    }
+
+    private func setCollection() throws {
+        let count = Int.random(in: 0..<10, using: &random)
+        let trees = Dictionary((0..<count).map { _ in makeTree(depth: 0) }.map { ($0.id, $0) }) {
+            $1
+        }.values.sorted {
+            $0.id < $1.id
+        }
+        let name = EagerOracle.Name(
+            nameSpace: .collection, identifier: "c\(Int.random(in: 0..<8, using: &random))")
+        try compareEvictions(
+            of: { try rig.set(trees, collection: name.identifier) },
+            apply: { oracle.write(trees, entry: name) })
+    }
+
+    private func read() throws {
+        let name: EagerOracle.Name
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0:
+            name = .init(nameSpace: .key, identifier: "k\(Int.random(in: 0..<20, using: &random))")
+        case 1:
+            name = .init(
+                nameSpace: .collection, identifier: "c\(Int.random(in: 0..<8, using: &random))")
+        default: name = EagerOracle.node(randomName())
+        }
+        reads += 1
+        let isHit = try rig.read(name.nameSpace, name.identifier)
+        if isHit != oracle.isReadable(name) {
+            oracle.report("\(name) is \(isHit ? "there" : "missing")")
+        }
+        guard isHit else { return }
+        hits += 1
+        oracle.read(name)
+    }
+
+    private func delete(_ name: EagerOracle.Name) throws {
+        let entry = WriteOperation.Entry(nameSpace: name.nameSpace, identifier: name.identifier)
+        try compareEvictions(
+            of: { try rig.commit(.delete([entry])) }, apply: { oracle.delete(name) })
+    }
+
+    private func pin() throws {
+        let name = EagerOracle.node(randomName())
+        let entry = WriteOperation.Entry(nameSpace: .node, identifier: name.identifier)
+        if let pinned = oracle.pins.randomElement(using: &random),
+            oracle.pins.count > 2 || Bool.random(using: &random)
+        {
+            let name = oracle.nodes[pinned]!.name  // pins are of nodes that are there
+            let entry = WriteOperation.Entry(nameSpace: .node, identifier: name.identifier)
+            try compareEvictions(
+                of: { try rig.commit(.unpin(entry)) }, apply: { oracle.unpin(name) })
+        } else if let node = oracle.identities[name], oracle.reach([node]).count < 40 {
+            try compareEvictions(of: { try rig.commit(.pin(entry)) }, apply: { oracle.pin(name) })
+        }
+    }
+
+    private func evict() throws {
+        let name = EagerOracle.node(randomName())
+        let isFree = oracle.isFree(name)
+        do {
+            try compareEvictions {
+                try rig.commit(.evict([.init(nameSpace: .node, identifier: name.identifier)]))
+            }
+            if !isFree { oracle.report("\(name) was evicted, and is referred to") }
+            if oracle.contains(name) { oracle.report("\(name) was not evicted") }
+        } catch let error as CacheError where error.code == .referenced {
+            if isFree { oracle.report("\(name) is free, and cannot be evicted") }
+            try compareEvictions {}
+        }
+    }
+
+    private func setBudget() throws {
+        budget = budget == .mebibytes(1) ? ByteCount(1_600_000) : .mebibytes(1)
+        budgetChanges += 1
+        try compareEvictions {
+            try rig.commit(.setBudget(budget, mayExceed: Bool.random(using: &random)))
+        }
+    }
+
+    // MARK: Trees
+
+    private func makeTree(depth: Int = 3) -> Branch {
+        var full: Set<String> = []
+        return makeTree(randomName(), depth: depth, path: [], full: &full)
+    }
+
+    private func makeTree(_ name: String, depth: Int, path: [String], full: inout Set<String>)
+        -> Branch
+    {
+        full.insert(name)
+        var children: [Branch] = []
+        for _ in 0..<Int.random(in: 0...3, using: &random) where depth > 0 {
+            let child = Int.random(in: 0..<10, using: &random)
+            let other = randomName()
+            if child == 0, let ancestor = (path + [name]).randomElement(using: &random) {
+                children.append(Branch(stub: ancestor))
+            } else if child < 4 || full.contains(other) {
+                children.append(Branch(stub: other))
+            } else {
+                children.append(makeTree(other, depth: depth - 1, path: path + [name], full: &full))
+            }
+        }
+        let size =
+            Int.random(in: 0..<8, using: &random) == 0
+            ? 5_000 : Int.random(in: 50..<1_500, using: &random)
+        // Text that does not compress, so that its size is the size on disk.
+        var text = ""
+        while text.utf8.count < size {
+            text += String(UInt64.random(in: .min ... .max, using: &random), radix: 36)
+        }
+        return Branch(name, text, children)
+    }
+}

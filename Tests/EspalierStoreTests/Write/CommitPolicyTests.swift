@@ -1,0 +1,142 @@
+import EspalierRecords
+import Testing
+
+@testable import EspalierLMDB
+@testable import EspalierStore
+
+@Suite("The policy of commits")
+struct CommitPolicyTests {
+    private typealias Failure = CommitPolicy.Failure
+    private typealias History = CommitPolicy.History
+    private typealias Step = CommitPolicy.Step
+
+    private static let failures: [Failure] = [
+        .outOfPages(needed: 12), .outOfPages(needed: nil), .staleGeneration, .budgetDeadlock,
+        .damaged, .environmentClosed, .environmentPanicked, .mapResized, .other,
+    ]
+
+    /// Every history that can come about.
+    private static var histories: [History] {
+        var histories: [History] = []
+        for count in [1, 2, 64] {
+            for roomMade in 0...CommitPolicy.roomLimit {
+                for flags in 0..<4 {
+                    var history = History(operationCount: count)
+                    history.roomMade = roomMade
+                    history.hasChangedGeneration = flags & 1 != 0
+                    history.hasReopened = flags & 2 != 0
+                    histories.append(history)
+                }
+            }
+        }
+        return histories
+    }
+
+    /// The table in the comment of `CommitPolicy`.
+    private static func expected(_ failure: Failure, _ history: History) -> Step {
+        let fail: Step = history.operationCount > 1 ? .oneByOne : .fail
+        return switch failure {
+        case .outOfPages(let needed):
+            history.roomMade < 3 ? .makeRoom(needed: needed) : fail
+        case .staleGeneration: history.hasChangedGeneration ? fail : .retry
+        case .budgetDeadlock:
+            history.hasChangedGeneration ? fail : .newGeneration(.budgetDeadlock)
+        case .damaged: history.hasChangedGeneration ? fail : .newGeneration(.damaged)
+        case .environmentClosed, .environmentPanicked, .mapResized:
+            history.hasReopened ? fail : .reopen
+        case .other: fail
+        }
+    }
+
+    @Test("Every failure after every history leads to the step that the table says")
+    func table() {
+        var steps = 0
+        for failure in Self.failures {
+            for history in Self.histories {
+                #expect(
+                    CommitPolicy.step(after: failure, history) == Self.expected(failure, history))
+                steps += 1
+            }
+        }
+        #expect(steps == 9 * 48)
+    }
+
+    @Test("A commit that fails again and again ends, whatever it fails for")
+    func ends() {
+        /// Walks every sequence of failures. Returns the steps of the longest.
+        func longest(from history: History, _ depth: Int) -> Int {
+            guard depth < 32 else {
+                Issue.record("A commit is tried for ever")
+                return depth
+            }
+            return Self.failures.map { failure in
+                let step = CommitPolicy.step(after: failure, history)
+                guard step != .fail, step != .oneByOne else { return depth + 1 }
+                var history = history
+                history.add(step)
+                return longest(from: history, depth + 1)
+            }.max() ?? depth
+        }
+        for count in [1, 2] {
+            let steps = longest(from: History(operationCount: count), 0)
+            // In each of two generations room is made three times and the environment is reopened
+            // once, between them the generation changes, and the last step fails.
+            #expect(steps == 2 * (CommitPolicy.roomLimit + 1) + 2)
+        }
+    }
+
+    @Test("A write never fails for the sake of the writes that it is committed with")
+    func groups() {
+        for failure in Self.failures {
+            for history in Self.histories where history.operationCount > 1 {
+                #expect(CommitPolicy.step(after: failure, history) != .fail)
+            }
+        }
+    }
+
+    @Test("Errors are told apart by what follows them")
+    func errors() {
+        func failure(_ code: LMDBError.Code) -> Failure {
+            Failure(LMDBError(code, .commit))
+        }
+        #expect(Failure(NoRoom(pages: 7)) == .outOfPages(needed: 7))
+        #expect(Failure(StaleGeneration()) == .staleGeneration)
+        #expect(Failure(BudgetDeadlock()) == .budgetDeadlock)
+        #expect(Failure(CorruptMetadata()) == .damaged)
+        #expect(Failure(CacheError.dropped) == .other)
+        #expect(Failure(FormatError.truncated) == .other)
+        #expect(failure(.mapFull) == .outOfPages(needed: nil))
+        #expect(failure(.closed) == .environmentClosed)
+        #expect(failure(.panic) == .environmentPanicked)
+        #expect(failure(.mapResized) == .mapResized)
+        #expect(failure(.diskFull) == .other)
+        for code: LMDBError.Code in [
+            .corrupted, .invalidFile, .versionMismatch, .missingKeyspace, .pageFull,
+        ] {
+            #expect(failure(code) == .damaged)
+        }
+    }
+}
+
+@Suite("Making room")
+struct RoomMakerTests {
+    @Test("Room is waited for before it is taken from records")
+    func steps() throws {
+        for missing in [1, 10, 100] {
+            for held in [0, 1, 10, 100, 1_000] {
+                for recent in [0, 1, 10, 18, 100, 1_000] {
+                    let free = FreePages(
+                        neverAllocated: 0, reusable: 0, recent: recent, held: held)
+                    let step = RoomMaker.step(missing: missing, free)
+                    if recent >= missing + 8 {
+                        #expect(step == .commitEmptyTransaction)
+                    } else if held >= missing, recent < missing {
+                        #expect(step == .waitForReader)
+                    } else {
+                        #expect(step == .evict)
+                    }
+                }
+            }
+        }
+    }
+}

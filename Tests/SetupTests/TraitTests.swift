@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+@Suite("Traits", .enabled(if: Checkout.swift != nil))
+struct TraitTests {
+    @Test(
+        "With all traits off a fresh checkout builds the library and fetches no package",
+        .timeLimit(.minutes(5)))
+    func fetching() throws {
+        let checkout = try Checkout()
+        // Without the parts that only debuggers and editors use, which take as long again.
+        let (status, text) = try checkout.run([
+            "build", "--disable-default-traits", "--target", "Espalier", "--disable-index-store",
+            "-debug-info-format", "none",
+        ])
+        #expect(status == 0, "\(text)")
+        #expect(try checkout.fetched() == [])
+        #expect(try checkout.names(inScratch: "debug").contains("Espalier.build"))
+    }
+
+    @Test(
+        "A client of the library fetches swift-syntax with the default traits, and nothing without",
+        arguments: [("", ["swift-syntax"]), ("[]", []), ("[\"Macros\"]", ["swift-syntax"])])
+    func clients(traits: String, fetched: [String]) throws {
+        let client = try Checkout(client: ["Espalier"], traits: traits)
+        let (status, text) = try client.run(["package", "resolve"])
+        #expect(status == 0, "\(text)")
+        #expect(try client.fetched() == fetched)
+    }
+
+    @Test(
+        "A client of the data providers alone builds without LMDB, zstd and the cache",
+        .timeLimit(.minutes(5)))
+    func providers() throws {
+        let client = try Checkout(client: ["Providers", "Consistency"], traits: "[]")
+        let (status, text) = try client.run([
+            "build", "--disable-index-store", "-debug-info-format", "none",
+        ])
+        #expect(status == 0, "\(text)")
+        #expect(try client.fetched() == [])
+        let built = try client.names(inScratch: "debug")
+        #expect(built.contains("EspalierProviders.build") && built.contains("Client.build"))
+        for name in ["EspalierLMDB", "EspalierCompression", "EspalierStore"] {
+            #expect(!built.contains("\(name).build"), "\(name)")
+        }
+        // The names of the libraries that a program is linked with stand in its file.
+        let program = try client.contents(inScratch: "debug/Client")
+        for name in ["liblmdb", "libzstd"] {
+            #expect(program.firstRange(of: Data(name.utf8)) == nil, "\(name)")
+        }
+    }
+
+    @Test("The tool depends on nothing of the macro with any traits, and the library does")
+    func tool() throws {
+        let manifest = try Checkout().manifest()
+        let tool = try manifest.reached(from: "EspalierCLI")
+        #expect(tool.contains("EspalierStore") && tool.contains("swift-argument-parser"))
+        #expect(
+            tool.isDisjoint(with: ["EspalierMacros", "EspalierNormalized", "swift-syntax"]),
+            "\(tool.sorted())")
+        let library = try manifest.reached(from: "Espalier")
+        #expect(library.isSuperset(of: ["EspalierMacros", "EspalierNormalized", "swift-syntax"]))
+        #expect(library.isDisjoint(with: ["swift-argument-parser", "hdrhistogram-swift"]))
+    }
+}
