@@ -60,7 +60,7 @@ struct BenchCommand: ParsableCommand {
     func run() throws {
         #if DEBUG
         Console.note(
-            "this is a debug build, whose figures are meaningless; measure a release build")
+            "this is a debug build: the figures mean nothing")
         #endif
         try BenchRun(
             suites: SuiteArgument.suites(named: suite), seconds: seconds, output: output,

@@ -27,7 +27,7 @@ struct BadLinesTests {
             ),
             (
                 #"{"kind":"node","identifier":"b","types":["T"],"fields":{"x":{"$nix":1}}}"#,
-                "line 2: field x: $nix is no mark"
+                "line 2: field x: $nix is not a mark"
             ),
             (
                 #"{"kind":"collection","identifier":"b","elements":[1,{"$ref":7}]}"#,
