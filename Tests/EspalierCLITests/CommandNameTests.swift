@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -57,3 +58,4 @@ struct CommandNameTests {
         #expect(!tool.folder.contains("guard"))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -221,3 +222,4 @@ struct WriteCommandTests {
         #expect(verify["problems"] == [])
     }
 }
+#endif

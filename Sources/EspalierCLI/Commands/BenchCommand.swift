@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import EspalierBench
 
@@ -68,3 +69,4 @@ struct BenchCommand: ParsableCommand {
         ).run()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -144,3 +145,4 @@ struct DiffCommandTests {
         #expect(!tool.folder.contains("nowhere"))
     }
 }
+#endif

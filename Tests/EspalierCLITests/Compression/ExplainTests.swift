@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -168,3 +169,4 @@ struct ExplainTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierTestSupport
 
@@ -65,3 +66,4 @@ struct VariedStatuses {
         return digits
     }
 }
+#endif

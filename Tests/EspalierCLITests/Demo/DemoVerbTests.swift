@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -132,3 +133,4 @@ struct DemoVerbTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierLMDB
 import EspalierStore
 import Foundation
@@ -109,3 +110,4 @@ struct DiagnosisTests {
         #expect("unbreakable".wrapped(to: 4, indentedBy: 2) == "unbreakable")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -181,3 +182,4 @@ struct EvictionCommandTests {
         #expect(!tool.folder.contains("c"))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -201,3 +202,4 @@ struct BadLinesTests {
         #expect(!tool.folder.contains("c"))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierModels
 import EspalierRecords
 import EspalierStore
@@ -97,3 +98,4 @@ struct CodableCacheTests {
         var modelIdentifier: String? { nil }
     }
 }
+#endif

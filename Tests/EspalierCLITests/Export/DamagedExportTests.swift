@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -67,3 +68,4 @@ struct DamagedExportTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -175,3 +176,4 @@ struct RealDocumentExportTests {
         #expect(try tool.expectCopies(of: "c", to: "d").count == 112)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 import EspalierTestSupport
@@ -183,3 +184,4 @@ struct RecordLineTests {
         #expect(error?.description == message)
     }
 }
+#endif

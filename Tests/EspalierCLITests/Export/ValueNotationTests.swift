@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 import EspalierTestSupport
@@ -165,3 +166,4 @@ struct ValueNotationTests {
         #expect(error?.description.hasPrefix(message) == true, "\(String(describing: error))")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -186,3 +187,4 @@ private struct NaiveGlob {
         }
     }
 }
+#endif

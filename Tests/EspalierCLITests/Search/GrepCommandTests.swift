@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -175,3 +176,4 @@ struct GrepCommandTests {
         try tool.succeed("refs", "d", "--collection", "k")
     }
 }
+#endif

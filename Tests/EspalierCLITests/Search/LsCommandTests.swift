@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -165,3 +166,4 @@ struct LsCommandTests {
         }
     }
 }
+#endif

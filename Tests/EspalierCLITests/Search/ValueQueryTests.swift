@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import Testing
 
@@ -141,3 +142,4 @@ struct ValueQueryTests {
         )
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierStore
 import Foundation
 import Testing
@@ -209,3 +210,4 @@ struct TimeCellTests {
         ])
     func seconds(count: Int, text: String) { #expect(Cell.seconds(count).shown == text) }
 }
+#endif
