@@ -71,8 +71,8 @@ func example(in directory: String) async throws {
     let (contact, company) = (
         Contact(id: 7, name: "Ada"), Company(urn: "urn:company:3", name: "Looms")
     )
-    // person:7 urn:company:3
     print(contact.modelIdentifier ?? "none", company.modelIdentifier ?? "none")
+    // person:7 urn:company:3
     // snippet.end
     let (day, order) = (Day(year: 2026, week: 48), Order(id: Order.Number(rawValue: 42)))
     print(day.modelIdentifier ?? "none", order.modelIdentifier ?? "none")  // Day:2026-48 Order:42

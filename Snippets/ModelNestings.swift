@@ -78,8 +78,8 @@ func example(in directory: String) async throws {
             rows: [[loom, nil]]))
     cache.delete("Person:2")
     let article = await cache.read(Article.self, "Article:a")
-    print(
-        article?.editor?.name ?? "no editor", article?.readers.count ?? 0, article?.credits ?? [:])
+    let credits = article?.credits ?? [:]
+    print(article?.editor?.name ?? "no editor", article?.readers.count ?? 0, credits)
     // no editor 1 [:]
     // snippet.end
 

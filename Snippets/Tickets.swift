@@ -25,9 +25,7 @@ func example(in directory: String) async throws {
     do {
         try await cache.set(Note(text: "no identifier")).committed
     } catch let error as CacheError where error.code == .noIdentifier {
-        print(error)
-        // A model of type Note has no identifier. Give it a modelIdentifier of type String? that is
-        // not empty, or store it under a key.
+        print(error.code)  // noIdentifier: the error's description says what to do
     }
     // snippet.end
 

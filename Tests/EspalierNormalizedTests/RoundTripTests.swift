@@ -148,6 +148,21 @@ struct RoundTripTests {
         let mapped = forced.map { ($0 as? Person)?.id == 1 ? nil : $0 }
         #expect(mapped == Forced(id: 1, one: nil, person: nil, count: 3, other: Self.person(2)))
     }
+
+    @Test(
+        "The record of an enum holds one case, whatever policy writes the next one",
+        arguments: [WritePolicy.replace, .merge])
+    func caseChanges(policy: WritePolicy) async throws {
+        try await withCache { cache in
+            let (post, courier) = (
+                Delivery.post(address: "Here"), Delivery.courier("Ann", stops: 2)
+            )
+            try await cache.set(post, policy: policy).committed
+            #expect(await cache.read(Delivery.self, "delivery") == post)
+            try await cache.set(courier, policy: policy).committed
+            #expect(await cache.read(Delivery.self, "delivery") == courier)
+        }
+    }
 }
 
 extension Awkward {

@@ -18,6 +18,11 @@ package final class TreeReader {
         @inline(__always) _modify { yield &confined.value }
     }
 
+    private var path: DecodingPath {
+        @inline(__always) _read { yield confined.value.path }
+        @inline(__always) _modify { yield &confined.value.path }
+    }
+
     private struct State {
         var path = DecodingPath()
         var depth = 0
@@ -93,9 +98,9 @@ package final class TreeReader {
         _ handle: Handle, identifier: String, _ body: (inout ValueDecoder) throws -> Value
     ) throws -> Value {
         expectEntry(identifier, in: .node)
-        let first = state.path.children.count
-        state.path.children.append(handle)
-        defer { state.path.dropChildren(from: first) }
+        let first = path.children.count
+        path.children.append(handle)
+        defer { path.dropChildren(from: first) }
         return try ByteReader.reading(Self.firstChild) { reader in
             var values = ValueDecoder(reader: reader, treeReader: self, children: first..<first + 1)
             return try body(&values)
@@ -111,7 +116,7 @@ package final class TreeReader {
         _ body: (inout ValueDecoder) throws -> R
     ) throws -> R {
         expectEntry(identifier, in: nameSpace)
-        state.path.enter(handle)
+        path.enter(handle)
         let opened = try open(handle)
         defer { leave(opened.values.children.lowerBound) }
         var values = ValueDecoder(
@@ -127,7 +132,7 @@ package final class TreeReader {
     /// Returns the segments of a collection that has to name itself `identifier`.
     package func children(entry handle: Handle, identifier: String) throws -> [Handle] {
         try values(entry: handle, identifier: identifier, in: .collection) { decoder in
-            Array(state.path.children[decoder.children])
+            Array(path.children[decoder.children])
         }
     }
 
@@ -192,7 +197,7 @@ package final class TreeReader {
     /// is being decoded.
     @usableFromInline
     func visit(_ handle: Handle, _ type: ObjectIdentifier) throws -> Bool {
-        switch state.path.visit(handle, type) {
+        switch path.visit(handle, type) {
         case .first: return false
         case .again: return true
         case .cut:
@@ -207,7 +212,7 @@ package final class TreeReader {
     @usableFromInline
     func memoized(_ handle: Handle, _ type: ObjectIdentifier) throws -> Any? {
         guard let known = state.memo[MemoKey(handle: handle, type: type)],
-            state.path.use(known.anchor)
+            path.use(known.anchor)
         else { return nil }
         guard let model = known.model else { throw ReadFailure(.deleted) }
         return model
@@ -216,7 +221,7 @@ package final class TreeReader {
     /// Keeps the model of the record just left, or nil where the record counts as deleted.
     @usableFromInline
     func memoize(_ model: Any?, _ handle: Handle, _ type: ObjectIdentifier) {
-        guard let anchor = state.path.anchorOfLast() else { return }
+        guard let anchor = path.anchorOfLast() else { return }
         state.memo[MemoKey(handle: handle, type: type)] = Memo(model: model, anchor: anchor)
     }
 
@@ -256,15 +261,15 @@ package final class TreeReader {
         do {
             try enter()
         } catch {
-            state.path.turnBack()
+            path.turnBack()
             throw error
         }
-        let firstChild = state.path.children.count
+        let firstChild = path.children.count
         do {
             guard state.nodesLeft >= 0 else { throw stop(.tooLarge) }
             switch try source.record(handle) {
             case .found(let reader, let owner):
-                if let owner { state.path.keep(owner) }
+                if let owner { path.keep(owner) }
                 let opened = try parse(reader, handle)
                 return (opened.shape, (opened.body, firstChild..<firstChild + opened.childCount))
             case .tombstone: throw ReadFailure(.deleted)
@@ -288,7 +293,7 @@ package final class TreeReader {
         try countBytes(stored.end)
         let layout = try RecordLayout(reading: &reader)
         if layout.childCount > 0 {
-            try layout.readChildren(&reader, of: handle, into: &state.path.children)
+            try layout.readChildren(&reader, of: handle, into: &path.children)
         }
         var dictionary: UInt64 = 0
         if layout.dictionaryNumber != 0 {
@@ -328,7 +333,7 @@ package final class TreeReader {
     /// Steps out of the record whose children start at `firstChild`.
     @usableFromInline
     func leave(_ firstChild: Int) {
-        state.path.leave(firstChild)
+        path.leave(firstChild)
         leave()
     }
 
@@ -338,7 +343,7 @@ package final class TreeReader {
         guard ordinal < run.count else {
             throw FormatError.malformed("a child that is not in the record")
         }
-        return state.path.children[run.lowerBound + ordinal]
+        return path.children[run.lowerBound + ordinal]
     }
 
     // MARK: Failures
@@ -355,7 +360,7 @@ package final class TreeReader {
     func failure(of error: any Error) -> ReadFailure {
         let failure = ReadFailure(error)
         guard let error = error as? FormatError else { return failure }
-        if !error.isNewer, let handle = state.path.current { state.unreadable.append(handle) }
+        if !error.isNewer, let handle = path.current { state.unreadable.append(handle) }
         return stop(failure.cause)
     }
 

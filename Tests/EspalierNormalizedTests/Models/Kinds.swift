@@ -68,6 +68,12 @@ import Foundation
     }
 }
 
+@Normalized(identifier: \.name) enum Delivery {
+    case post(address: String)
+    case courier(String, stops: Int)
+    var name: String { "delivery" }
+}
+
 @Normalized final class Tree {
     let id: Int
     let person: Person?
