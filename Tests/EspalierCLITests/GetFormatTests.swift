@@ -4,7 +4,7 @@ import Testing
 
 @Suite("get prints JSON, or a row for each value")
 struct GetFormatTests {
-    @Test("get prints a row per value, with paths quoted where names need it")
+    @Test("`get` prints a row per value, with paths quoted where names need it")
     func rows() throws {
         let tool = try CommandLineTool()
         try tool.succeed(

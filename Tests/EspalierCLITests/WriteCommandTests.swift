@@ -65,7 +65,7 @@ struct WriteCommandTests {
         try tool.succeed("verify", "c")
     }
 
-    @Test("import replaces a node; --merge keeps the members that the new object lacks")
+    @Test("`import` replaces a node; --merge keeps the members that the new object lacks")
     func merge() throws {
         try tool.succeed(
             "import", "c", "-", "--id-key", "id", "--root-type", "User",
@@ -196,7 +196,7 @@ struct WriteCommandTests {
         #expect(try tool.succeed("stats", "c", "--format", "json").count("budget") == 2 << 20)
     }
 
-    @Test("stats and verify print for persons and for programs")
+    @Test("`stats` and `verify` print for persons and for programs")
     func formats() throws {
         try tool.succeed(
             "import", "c", "-", "--id-key", "id", "--collection", "k", input: #"[{"id":1}]"#)

@@ -9,7 +9,7 @@ struct DeepVerifyCommandTests {
     init() throws { tool = try CommandLineTool() }
 
     @Test(
-        "verify --deep reports the identifier and the path of each unreadable place"
+        "`verify --deep` reports the identifier and the path of each unreadable place"
     )
     func damaged() throws {
         let text = "a text that is going to be damaged"
@@ -33,7 +33,7 @@ struct DeepVerifyCommandTests {
         )
     }
 
-    @Test("verify --deep without a cache fails")
+    @Test("`verify --deep` without a cache fails")
     func noCache() throws {
         try tool.fail(1, "verify", "c", "--deep")
         #expect(!tool.folder.contains("c"))

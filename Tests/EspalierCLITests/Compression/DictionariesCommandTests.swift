@@ -50,7 +50,7 @@ struct DictionariesCommandTests {
         #expect(json["bytes"]?.count == dictionaries.reduce(0) { $0 + ($1["bytes"]?.count ?? 0) })
     }
 
-    @Test("dictionaries prints none of the contents of a dictionary")
+    @Test("`dictionaries` prints none of the contents of a dictionary")
     func content() throws {
         try tool.importPosts()
         try tool.succeed("compact", "c")
@@ -83,7 +83,7 @@ struct DictionariesCommandTests {
         #expect(record["fields"] == ["by", "id", "kind", "text"] && record["rawBytes"] == .null)
     }
 
-    @Test("dictionaries without a cache or an argument fails")
+    @Test("`dictionaries` without a cache or an argument fails")
     func noCache() throws {
         try tool.fail(1, "dictionaries", "c")
         try tool.fail(64, "dictionaries")

@@ -11,7 +11,7 @@ struct RawTests {
     init() throws { tool = try CommandLineTool() }
 
     @Test(
-        "get --raw prints parts that make up the record, with the payload stored and decompressed",
+        "`get --raw` prints parts that make up the record, with the payload stored and decompressed",
         arguments: ["none", "3"])
     func parts(compression: String) throws {
         try tool.importPosts("--compression", compression)
@@ -44,7 +44,7 @@ struct RawTests {
         }
     }
 
-    @Test("get --raw names the chunks of a long record with their checks, and joins their slices")
+    @Test("`get --raw` names the chunks of a long record with their checks, and joins their slices")
     func chunked() throws {
         try tool.importPosts()
         let json = try tool.succeed("get", "c", "Post:long", "--raw", "--format", "json").json()
@@ -59,7 +59,7 @@ struct RawTests {
     }
 
     @Test(
-        "get --raw prints a damaged record as far as possible and exits with 2",
+        "`get --raw` prints a damaged record as far as possible and exits with 2",
         arguments: ["none", "3"])
     func damaged(compression: String) throws {
         try tool.importPosts("--compression", compression)
@@ -77,7 +77,7 @@ struct RawTests {
         )
     }
 
-    @Test("get --raw marks a damaged chunk and prints the chunks after it")
+    @Test("`get --raw` marks a damaged chunk and prints the chunks after it")
     func damagedChunk() throws {
         try tool.importPosts()
         let json = try tool.succeed("get", "c", "Post:long", "--raw", "--format", "json").json()
@@ -89,7 +89,7 @@ struct RawTests {
         #expect(try outcome.json()["parts"]?.elements.isEmpty == false)
     }
 
-    @Test("get --raw fits 80 columns, and its reader may close the pipe")
+    @Test("`get --raw` fits 80 columns, and its reader may close the pipe")
     func terminalAndPipe() throws {
         try tool.importPosts()
         let table = try tool.table(["get", "c", "Post:long", "--raw"], columns: 80)
@@ -113,7 +113,7 @@ struct RawTests {
             csv[0] == "part,meaning,offset,bytes,text" && csv[1].hasPrefix("version,1,0000,01,"))
     }
 
-    @Test("get --raw of a missing entry, or of a record without bytes, is a miss")
+    @Test("`get --raw` of a missing entry, or of a record without bytes, is a miss")
     func missing() throws {
         try tool.fail(1, "get", "c", "Post:1", "--raw")
         #expect(!tool.folder.contains("c"))

@@ -49,7 +49,7 @@ struct DamagedExportTests {
         #expect(
             try tool("diff", "c", "c", "--format", "csv").text.contains("\ndamaged,node,a:2,,,\n"))
     }
-    @Test("diff matches a record whose name is too long for a key when one side is damaged")
+    @Test("`diff` matches a record whose name is too long for a key when one side is damaged")
     func longName() throws {
         let long = String(repeating: "x", count: 700)
         for cache in ["c", "d"] {

@@ -44,7 +44,7 @@ struct ExportTests {
         }
     }
 
-    @Test("import --records reads standard input by default, and documents need --id-key")
+    @Test("`import --records` reads standard input by default, and documents need --id-key")
     func pipe() throws {
         try tool.succeed("set", "c", "-", "--id-key", "id", input: #"{"id":1}"#)
         let export = try tool.succeed("export", "c").text

@@ -34,7 +34,7 @@ struct GrepCommandTests {
         }
     }
 
-    @Test("grep finds parts of strings in nodes, keys and collections, in the order of the index")
+    @Test("`grep` finds parts of strings in nodes, keys and collections, in the order of the index")
     func strings() throws {
         #expect(
             try tool.succeed("grep", "c", "--value", "day").text == """
@@ -55,7 +55,7 @@ struct GrepCommandTests {
         #expect(try tool.rows("grep", "c", "--value", "日本").map { $0["identifier"] } == ["Post:2"])
     }
 
-    @Test("grep finds numbers, booleans and null as JSON writes them, and as text in strings")
+    @Test("`grep` finds numbers, booleans and null as JSON writes them, and as text in strings")
     func literals() throws {
         #expect(
             try found("--value", "5") == [
@@ -69,7 +69,7 @@ struct GrepCommandTests {
         #expect(try found("--value", "-5") == [])
     }
 
-    @Test("grep finds the references to an identifier")
+    @Test("`grep` finds the references to an identifier")
     func references() throws {
         #expect(try found("--value", "User:7") == ["Post:1 node by User:7"])
         #expect(try found("--value", "user:7", "--ignore-case") == ["Post:1 node by User:7"])
@@ -91,7 +91,7 @@ struct GrepCommandTests {
             ])
     }
 
-    @Test("grep --field searches a field and below it, through arrays or at one index")
+    @Test("`grep --field` searches a field and below it, through arrays or at one index")
     func fields() throws {
         #expect(
             try found("--field", "e.m.u") == [
@@ -116,7 +116,7 @@ struct GrepCommandTests {
         #expect(try found("--field", "name") == ["User:8 node name Ada"])
     }
 
-    @Test("grep prints values in JSON with their types")
+    @Test("`grep` prints values in JSON with their types")
     func json() throws {
         let value = { (field: String) in
             try tool.rows("grep", "c", "--field", field, "--limit", "1").first?["value"]
@@ -128,7 +128,7 @@ struct GrepCommandTests {
         #expect(try value("by") == "User:7")
     }
 
-    @Test("grep --limit counts matches across kinds")
+    @Test("`grep --limit` counts matches across kinds")
     func limit() throws {
         let all = try found("--field", "text")
         for limit in 1...6 {
@@ -139,7 +139,7 @@ struct GrepCommandTests {
         #expect(all.count == 5)
     }
 
-    @Test("grep without a match is a miss, even in an empty cache")
+    @Test("`grep` without a match is a miss, even in an empty cache")
     func miss() throws {
         #expect(
             try tool.fail(2, "grep", "c", "--value", "nothing like it").errors
@@ -149,7 +149,7 @@ struct GrepCommandTests {
         try tool.fail(2, "grep", "e", "--value", "x")
     }
 
-    @Test("grep skips a damaged record and reports it")
+    @Test("`grep` skips a damaged record and reports it")
     func damaged() throws {
         try tool.folder.damage("Ada", in: "c")
         let some = try tool("grep", "c", "--value", "day")
@@ -163,7 +163,7 @@ struct GrepCommandTests {
                 == "espalier: c: nothing found; a damaged record was not searched\n")
     }
 
-    @Test("grep finds a value at the greatest depth of a document")
+    @Test("`grep` finds a value at the greatest depth of a document")
     func deep() throws {
         let document =
             String(repeating: #"{"a":["#, count: 250) + "5" + String(repeating: "]}", count: 250)

@@ -45,7 +45,7 @@ struct TopCommandTests {
     }
 
     @Test(
-        "top --by size counts segments and chunks, and lists twenty records by default")
+        "`top --by size` counts segments and chunks, and lists twenty records by default")
     func size() throws {
         try fill()
         let rows = try rows()
@@ -62,7 +62,7 @@ struct TopCommandTests {
         #expect(all.prefix(20).map(\.name) == rows.map(\.name))
     }
 
-    @Test("top --by refs omits records without references")
+    @Test("`top --by refs` omits records without references")
     func references() throws {
         try fill()
         let rows = try rows("--by", "refs", "--limit", "8")
@@ -72,7 +72,7 @@ struct TopCommandTests {
         #expect(try self.rows("--by", "refs", "--limit", "5000").count == 1_207)
     }
 
-    @Test("top --by age begins with the next victim and prints the commits since its last access")
+    @Test("`top --by age` begins with the next victim and prints the commits since its last access")
     func age() throws {
         try fill()
         #expect(
@@ -92,7 +92,7 @@ struct TopCommandTests {
                 == Array(rows.prefix(2).map(\.name)))
     }
 
-    @Test("top counts the bytes of a damaged record")
+    @Test("`top` counts the bytes of a damaged record")
     func damaged() throws {
         try fill()
         try tool.folder.damage(String(repeating: "t", count: 3_000), in: "c")

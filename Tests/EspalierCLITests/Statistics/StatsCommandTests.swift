@@ -38,7 +38,7 @@ struct StatsCommandTests {
         #expect(json["misses"] == .object([]) && json["droppedWrites"] == .object([]))
     }
 
-    @Test("stats prints groups in order")
+    @Test("`stats` prints groups in order")
     func groups() throws {
         let text = try tool.succeed("stats", "c").text
         let titles = [
@@ -58,7 +58,7 @@ struct StatsCommandTests {
         #expect(json["hitRate"] == 0.5)
     }
 
-    @Test("stats --by-type lists types by records, with their share of the nodes")
+    @Test("`stats --by-type` lists types by records, with their share of the nodes")
     func types() throws {
         let rows = try tool.rows("stats", "c", "--by-type")
         #expect(rows.map { $0["name"]?.text } == ["Post", "by"])
@@ -68,7 +68,7 @@ struct StatsCommandTests {
     }
 
     @Test(
-        "stats --by-type counts the misses of each type by reason, and none of the tool's own"
+        "`stats --by-type` counts the misses of each type by reason, and none of the tool's own"
     )
     func missesByType() throws {
         for _ in 0..<2 { try tool.fail(2, "get", "c", "Post:9") }
@@ -89,7 +89,7 @@ struct StatsCommandTests {
         )
     }
 
-    @Test("stats --watch prints a line per interval and ends after --count")
+    @Test("`stats --watch` prints a line per interval and ends after --count")
     func watch() throws {
         let table = try tool.succeed("stats", "c", "--watch", "--interval", "0.05", "--count", "21")
             .text

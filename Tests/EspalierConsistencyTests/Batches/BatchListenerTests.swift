@@ -196,7 +196,7 @@ struct BatchListenerTests {
         #expect(reference == nil && recorder.calls.isEmpty)
     }
 
-    @Test("modelUpdated of a batch notifies the listeners whose models differ")
+    @Test("`modelUpdated` of a batch notifies the listeners whose models differ")
     func byHand() {
         let screens = [
             Screen(Page("0", 0, leaf: Leaf("1"))), Screen(Leaf("2", 0)), Screen(Leaf("3", 0)),

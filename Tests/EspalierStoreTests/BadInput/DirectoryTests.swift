@@ -5,7 +5,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Directories that can't hold a cache")
+@Suite("Directories that cannot hold a cache")
 struct DirectoryTests {
     @Test("Opening creates a missing directory, unless its parent is missing")
     func missing() throws {

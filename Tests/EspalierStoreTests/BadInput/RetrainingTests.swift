@@ -5,7 +5,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Dictionaries that come and go while records are written and read")
+@Suite("Dictionaries replaced while threads read and write")
 struct RetrainingTests {
     private func person(_ writer: Int, _ number: Int) -> Person {
         Person(
@@ -27,7 +27,7 @@ struct RetrainingTests {
         group.wait()
     }
 
-    @Test("writers and readers on threads of their own, beside one compaction after the other")
+    @Test("Writes and reads succeed on any thread while compactions replace the dictionaries")
     func compacting() throws {
         try withCache { cache in
             let failures = Mutex<[String]>([])

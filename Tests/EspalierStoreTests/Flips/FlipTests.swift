@@ -6,7 +6,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("A flipped bit is a miss, or does no harm: never a crash, never another model")
+@Suite("Reads after a flipped bit")
 struct FlipTests {
     /// `ESPALIER_FLIPS=1000000 swift test -c release -Xswiftc -enable-testing --filter FlipTests`
     /// for a long run.

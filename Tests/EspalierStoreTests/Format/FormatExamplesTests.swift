@@ -7,7 +7,7 @@ import Testing
 @testable import EspalierStore
 
 /// The examples of `docs/FORMAT.md` are what a cache holds.
-@Suite("The examples of the format are true")
+@Suite("The examples of docs/FORMAT.md")
 struct FormatExamplesTests {
     struct Person: Codable, NormalizedModel {
         let id: String
@@ -21,7 +21,7 @@ struct FormatExamplesTests {
         var modelIdentifier: String? { "Note:\(id)" }
     }
 
-    @Test("of every keyspace")
+    @Test("The example of every keyspace in docs/FORMAT.md is what a cache stores")
     func examples() throws {
         let document = try document()
         try withCache { cache in
@@ -42,7 +42,7 @@ struct FormatExamplesTests {
         }
     }
 
-    @Test("of pins, and of the states of dying and held records")
+    @Test("The examples of pins and of record states in docs/FORMAT.md are what a cache stores")
     func states() throws {
         let document = try document()
         try withCache { cache in
@@ -63,7 +63,7 @@ struct FormatExamplesTests {
         expect("state", "state", hex(held.bytes(for: Handle(6))), in: document)
     }
 
-    @Test("of the statistics")
+    @Test("The example of statistics in docs/FORMAT.md is what a cache stores")
     func statistics() throws {
         var counters = LifetimeCounters()
         counters.hits = 3
@@ -76,7 +76,7 @@ struct FormatExamplesTests {
         expect("info", "statistics", hex(counters.bytes), in: try document())
     }
 
-    @Test("of the buckets of a histogram")
+    @Test("The buckets of a histogram begin where docs/FORMAT.md says")
     func buckets() {
         #expect(LatencyHistogram.bucketCount == 328)
         for bucket in 0..<LatencyHistogram.bucketCount {

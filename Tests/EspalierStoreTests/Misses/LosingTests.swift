@@ -5,7 +5,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("A damaged record that a read finds is lost with the next commit, and nothing else is")
+@Suite("Damaged records become lost")
 struct LosingTests {
     private let anna = Person("p:1", "Anna")
     private let ben = Person("p:2", "Ben")
@@ -17,9 +17,7 @@ struct LosingTests {
         return try cache.state(handle).flags.contains(.lost) && !hasBytes
     }
 
-    @Test(
-        "references to it are misses, not deletions; it keeps handle and count, and the next write heals its parents"
-    )
+    @Test("A lost record keeps handle and count, and its parents miss until it is written again")
     func child() throws {
         try withCache { cache in
             let message = Message("m:1", from: ben, to: anna)
@@ -46,7 +44,7 @@ struct LosingTests {
         }
     }
 
-    @Test("what it referred to is counted anew, once for all that were found")
+    @Test("The children of several lost records lose the references, counted once for all")
     func references() throws {
         try withCache { cache in
             for number in 1...3 { cache.set(Message("m:\(number)", from: anna, to: ben)) }
@@ -65,7 +63,9 @@ struct LosingTests {
         }
     }
 
-    @Test("every kind of damage", arguments: Fault.allCases.filter(\.isDamage))
+    @Test(
+        "Every kind of damage makes a record lost with the next commit",
+        arguments: Fault.allCases.filter(\.isDamage))
     func kinds(fault: Fault) throws {
         try withCache { cache in
             try cache.set(Message("m:1", from: anna)).wait()
@@ -78,7 +78,7 @@ struct LosingTests {
     }
 
     @Test(
-        "a record that does not fit the type, or of a later version, stays",
+        "A record that does not fit the type, or of a later version, does not become lost",
         arguments: [Fault.mismatch, .newer])
     func stays(fault: Fault) throws {
         try withCache(isDamaged: true) { cache in
@@ -96,7 +96,7 @@ struct LosingTests {
         }
     }
 
-    @Test("nor does a record that has become one of a later version before the commit looks at it")
+    @Test("A damaged record that a later version replaces before the commit is not lost")
     func newerMeanwhile() throws {
         try withCache(isDamaged: true) { cache in
             try cache.set(Message("m:1", from: anna)).wait()
@@ -110,7 +110,7 @@ struct LosingTests {
         }
     }
 
-    @Test("another projection goes on reading what one could not")
+    @Test("A record that one projection could not read stays readable for another one")
     func projections() throws {
         try withCache { cache in
             try cache.set(Box("b:1", "text")).wait()
@@ -120,9 +120,7 @@ struct LosingTests {
         }
     }
 
-    @Test(
-        "a reference to a record whose bytes are gone is lost, too; a name that leads nowhere is not"
-    )
+    @Test("A referenced record without bytes is lost, and an index entry that leads nowhere is not")
     func dangling() throws {
         try withCache(isDamaged: true) { cache in
             cache.set(Message("m:1", from: anna))
@@ -143,7 +141,7 @@ struct LosingTests {
         }
     }
 
-    @Test("an index entry that leads to another record is not that record's fault")
+    @Test("An index entry that leads to another record does not make that record lost")
     func misledIndex() throws {
         try withCache(isDamaged: true) { cache in
             cache.set(Message("m:1", from: anna))
@@ -159,9 +157,7 @@ struct LosingTests {
         }
     }
 
-    @Test(
-        "of two names that lead to a damaged record neither refills it: it would appear under the other"
-    )
+    @Test("A damaged record that two index entries lead to is refilled under neither")
     func twoNames() throws {
         try withCache(isDamaged: true) { cache in
             cache.set(Message("m:1", from: anna))
@@ -180,7 +176,7 @@ struct LosingTests {
     }
 
     @Test(
-        "keys, collections, segments and records in chunks",
+        "Keys, collections, segments and records in chunks are lost like nodes",
         arguments: ["k", "c", "segment", "chunked", "first chunk"])
     func entries(what: String) throws {
         try withCache(.uncompressed) { cache in
@@ -221,7 +217,7 @@ struct LosingTests {
         }
     }
 
-    @Test("records on a cycle, pinned records and roots; what is lost can be deleted, and evicted")
+    @Test("Records on cycles, pinned records and roots become lost, and can be deleted and evicted")
     func surroundings() throws {
         try withCache { cache in
             cache.set(Ring("r:1", left: Ring("r:2", left: Ring("r:1"))))
@@ -250,7 +246,7 @@ struct LosingTests {
         }
     }
 
-    @Test("what a write of the same commit heals is not lost")
+    @Test("A damaged record that a write of the same commit replaces is not lost")
     func healedMeanwhile() throws {
         try withCache { cache in
             try cache.set(Message("m:1", from: anna)).wait()
@@ -263,7 +259,7 @@ struct LosingTests {
         }
     }
 
-    @Test("a look, and a cache that is only opened and closed, lose nothing")
+    @Test("A peek makes no record lost, and neither does opening and closing a cache")
     func looking() throws {
         let scratch = try Scratch()
         var cache = try scratch.open()
@@ -282,9 +278,7 @@ struct LosingTests {
         cache.close()
     }
 
-    @Test(
-        "it happens by itself when nobody writes, in one commit; reading the lost record makes no other"
-    )
+    @Test("An idle cache makes a damaged record lost in one commit, and reading it makes no other")
     func byItself() throws {
         try withCache { cache in
             try cache.set(Message("m:1", from: anna)).wait()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Whatever is damaged, in whatever order, the books stay right")
+@Suite("Random damage and repair")
 struct LosingWalkTests {
     /// A cache of nodes that refer to one another at random, cycles included, of collections and
     /// keys; writes, deletions, pins and damage that is read. What a write and a read say of a node
@@ -89,7 +89,9 @@ struct LosingWalkTests {
         }
     }
 
-    @Test("random writes, deletions, pins and damage", arguments: 1...12)
+    @Test(
+        "Random writes, deletions, pins and damage leave consistent reference counts",
+        arguments: 1...12)
     func walk(seed: UInt64) throws {
         try withCache { cache in
             var walk = Walk(cache: cache, random: SeededGenerator(seed: seed))
@@ -100,7 +102,7 @@ struct LosingWalkTests {
         }
     }
 
-    @Test("lost roots are evicted when their time comes, with a cache full of them")
+    @Test("Lost roots are evicted in their turn, also from a cache full of them")
     func evicting() throws {
         try withCache(.forTests(budget: .mebibytes(1))) { cache in
             let names = (0..<60).map { "old:\($0)" }

@@ -2,12 +2,12 @@ import EspalierRecords
 import EspalierStore
 import Testing
 
-@Suite("Deleting")
+@Suite("Deletion of nodes")
 struct DeletingTests {
     private let anna = Person("p:1", "Anna")
     private let ben = Person("p:2", "Ben")
 
-    @Test("a deleted node is nil where it is optional")
+    @Test("A deleted node is nil where it is optional")
     func optionalChild() throws {
         try withCache { cache in
             cache.set(Message("m:1", from: anna, to: ben))
@@ -17,7 +17,7 @@ struct DeletingTests {
         }
     }
 
-    @Test("a deleted node is left out of lists and dictionaries")
+    @Test("A deleted node is left out of lists and dictionaries")
     func elementsAndEntries() throws {
         try withCache { cache in
             let messages = (1...3).map { Message("m:\($0)", from: anna) }
@@ -30,7 +30,7 @@ struct DeletingTests {
         }
     }
 
-    @Test("deletion climbs through what can't be without the node, inline or not")
+    @Test("A deletion deletes what requires the node, inline or not")
     func climbing() throws {
         try withCache { cache in
             let messages = [Message("m:1", from: anna), Message("m:2", from: ben)]
@@ -42,7 +42,7 @@ struct DeletingTests {
         }
     }
 
-    @Test("what was deleted and is created again does not come back in its old parents")
+    @Test("A node that was deleted and created again does not come back in its old parents")
     func recreated() throws {
         try withCache { cache in
             cache.set(Message("m:1", from: anna, to: ben))
@@ -55,7 +55,7 @@ struct DeletingTests {
         }
     }
 
-    @Test("a tombstone goes with the last reference to it")
+    @Test("A tombstone is removed with the last reference to it")
     func tombstones() throws {
         try withCache { cache in
             cache.set(Message("m:1", from: anna, to: ben))
@@ -69,7 +69,7 @@ struct DeletingTests {
         }
     }
 
-    @Test("deleting what nothing refers to leaves no tombstone")
+    @Test("Deleting a node without references leaves no tombstone")
     func root() throws {
         try withCache { cache in
             cache.set(Message("m:1", from: anna))
@@ -81,7 +81,7 @@ struct DeletingTests {
         }
     }
 
-    @Test("deleting nothing succeeds, and changes nothing")
+    @Test("Deleting a missing node succeeds and changes nothing")
     func nothing() throws {
         try withCache { cache in
             try cache.delete("nobody").wait()
@@ -89,7 +89,7 @@ struct DeletingTests {
         }
     }
 
-    @Test("a node that refers to itself can be deleted, and takes its reference along")
+    @Test("A node that refers to itself is deleted together with its reference")
     func selfReference() throws {
         try withCache { cache in
             cache.set(Ring("r:1", left: Ring("r:1")))
@@ -101,7 +101,7 @@ struct DeletingTests {
         }
     }
 
-    @Test("set, delete and set in one commit come out as if apart")
+    @Test("Sets and deletes in one commit have the same effect as in separate commits")
     func oneCommit() throws {
         try withCache { cache in
             try withBlockedWriter(cache) {
@@ -120,7 +120,7 @@ struct DeletingTests {
         }
     }
 
-    @Test("removing everything empties the cache, budget and all promises kept")
+    @Test("Removing everything empties the cache and keeps its budget")
     func removeAll() throws {
         try withCache(.forTests(budget: .mebibytes(3))) { cache in
             for number in 0..<50 { cache.set(Message("m:\(number)", from: anna, to: ben)) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("A tree that was stored before is written again")
+@Suite("Repeated writes of a stored tree")
 struct RewritingTests {
     private static let people = (0..<6).map {
         Person("p:\($0)", "Person \($0), of some length, and of some more")
@@ -62,22 +62,20 @@ struct RewritingTests {
         return names.union(feed.people.values.map(\.id)).count
     }
 
-    @Test("the same again writes nothing", arguments: configurations)
+    @Test("Writing a stored tree again writes no record", arguments: configurations)
     func same(configuration: Configuration) throws {
         #expect(Self.nodes(of: Self.tree) == Self.count)
         #expect(try rewrite(as: Self.tree, configuration) == [0, 0])
     }
 
-    @Test("a changed leaf is all that is written", arguments: configurations)
+    @Test("Writing a tree with one changed leaf writes only that leaf", arguments: configurations)
     func leaf(configuration: Configuration) throws {
         var next = Self.tree
         next.messages[3].reader?.name = "Another name"
         #expect(try rewrite(as: next, configuration) == [1, 1])
     }
 
-    @Test(
-        "two children that change places: the parent is written, they are not",
-        arguments: configurations)
+    @Test("Two children that change places rewrite their parent only", arguments: configurations)
     func swapped(configuration: Configuration) throws {
         var next = Self.tree
         next.messages.swapAt(1, 2)
@@ -88,7 +86,9 @@ struct RewritingTests {
         #expect(try rewrite(as: next, configuration) == [1, 1])
     }
 
-    @Test("a child that moves to another parent, or gets a second one", arguments: configurations)
+    @Test(
+        "A child that gets another or a second parent rewrites the parents only",
+        arguments: configurations)
     func moved(configuration: Configuration) throws {
         var next = Self.tree
         next.messages[0].reader = nil
@@ -102,7 +102,9 @@ struct RewritingTests {
         try rewrite(as: next, configuration)
     }
 
-    @Test("a child in front of the others, and one fewer at the end", arguments: configurations)
+    @Test(
+        "A new first child and a removed last one rewrite the parent and the new nodes",
+        arguments: configurations)
     func inserted(configuration: Configuration) throws {
         var next = Self.tree
         next.messages.insert(
@@ -112,7 +114,7 @@ struct RewritingTests {
     }
 
     @Test(
-        "a child deleted meanwhile comes back as a new record", arguments: configurations,
+        "A child that was deleted meanwhile is written as a new record", arguments: configurations,
         ["p:2", "m:1", "f:1"])
     func deleted(configuration: Configuration, identifier: String) throws {
         for writesAnother in [false, true] {
@@ -128,7 +130,7 @@ struct RewritingTests {
         }
     }
 
-    @Test("a name taken away in the same commit is not known any more")
+    @Test("A node that was deleted in the same commit is written again")
     func sameCommit() throws {
         for length in [10, 200_000] {
             try withCache(.uncompressed) { cache in
@@ -145,7 +147,7 @@ struct RewritingTests {
         }
     }
 
-    @Test("a name that another transaction took away is given anew")
+    @Test("A node whose index entry another transaction removed gets a new entry")
     func anotherTransaction() throws {
         let scratch = try Scratch()
         let cache = try scratch.open(.uncompressed)
@@ -159,7 +161,7 @@ struct RewritingTests {
         #expect(cache.read(Feed.self, "f:1") == Self.tree)
     }
 
-    @Test("what a failed commit wrote is not known afterwards")
+    @Test("The writes of a failed commit are repeated by the next write of the same nodes")
     func failed() throws {
         try withCache(.uncompressed) { cache in
             try cache.setCollection([Self.people[0]], forKey: "c").wait()

@@ -23,7 +23,7 @@ private struct Traced: NormalizedModel, Equatable {
     }
 }
 
-@Suite("A thread that waits for its write", .serialized)
+@Suite("Threads that wait for their writes", .serialized)
 struct WaitingTests {
     /// Whether one of many writes was made by the thread that waited for it, with half of its stack
     /// used or hardly any.
@@ -67,15 +67,13 @@ struct WaitingTests {
         }
     }
 
-    @Test(
-        "makes it itself where nobody else writes, unless it has much less of a stack than the writer"
-    )
+    @Test("A waiting thread commits its write itself unless it has much less stack than the writer")
     func own() throws {
         #expect(try writesItself(isDeep: false))
         #expect(try !writesItself(isDeep: true))
     }
 
-    @Test("never gets ahead of what was submitted before")
+    @Test("A write that its thread waits for takes effect after the writes submitted before")
     func order() throws {
         try withCache { cache in
             for number in 0..<300 {
@@ -93,7 +91,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("leaves the queue in order, whoever else writes, waits and reads")
+    @Test("Waiting threads leave the queue in order while others write, wait and read")
     func together() throws {
         try withCache { cache in
             let failures = Mutex<[String]>([])
@@ -122,7 +120,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("is told whatever becomes of it when the cache is closed meanwhile")
+    @Test("A waiting thread gets the result of its write when the cache is closed meanwhile")
     func closing() throws {
         for _ in 0..<20 {
             try withCache { cache in
@@ -142,7 +140,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("fails as any other")
+    @Test("A waiting thread gets the error of a write that fails")
     func failing() throws {
         try withCache { cache in
             #expect(throws: CacheError.self) { try cache.set(Refusing()).wait() }

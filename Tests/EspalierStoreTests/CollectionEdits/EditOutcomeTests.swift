@@ -4,13 +4,11 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("The outcome of an edit")
+@Suite("Outcomes of edits")
 struct EditOutcomeTests {
     private static let list = (0..<3).map(Remark.node)
 
-    @Test(
-        "comes exactly once for each edit, of those under way when the cache is closed and those after, too"
-    )
+    @Test("Every edit gets one outcome, also if the cache is closed before or after it is sent")
     func closing() throws {
         try withCache { cache in
             cache.setCollection(Self.list, forKey: "c")
@@ -26,7 +24,7 @@ struct EditOutcomeTests {
         }
     }
 
-    @Test("comes exactly once when the queue is full, which drops sets and no edits")
+    @Test("Every edit gets one outcome from a full queue, which drops sets and no edits")
     func fullQueue() throws {
         var configuration = Configuration.forTests
         configuration.queueLimit = .kibibytes(16)
@@ -46,9 +44,7 @@ struct EditOutcomeTests {
         }
     }
 
-    @Test(
-        "of an edit without key, or with a model that can't be stored, is a failure, and nothing is written"
-    )
+    @Test("An edit without a key or with a model that cannot be stored fails and writes nothing")
     func failures() throws {
         try withCache { cache in
             try cache.setCollection(Self.list, forKey: "c").wait()
@@ -75,9 +71,7 @@ struct EditOutcomeTests {
         }
     }
 
-    @Test(
-        "is told where it may wait for the cache, and take a lock that the sender holds while it edits"
-    )
+    @Test("An outcome may wait for the cache and take a lock that the sender holds while it edits")
     func waiting() throws {
         try withCache { cache in
             cache.setCollection(Self.list, forKey: "c")
@@ -99,7 +93,7 @@ struct EditOutcomeTests {
         }
     }
 
-    @Test("of one that is out of date leaves the writes committed with it as they are")
+    @Test("An outdated edit leaves the writes that are committed with it unchanged")
     func groups() throws {
         try withCache { cache in
             try cache.setCollection(Self.list, forKey: "c").wait()
@@ -126,7 +120,7 @@ struct EditOutcomeTests {
         }
     }
 
-    @Test("is that edits of several tasks are applied in the order of the calls")
+    @Test("Edits of several tasks are applied in the order of the calls")
     func severalTasks() async throws {
         try await withCache { cache in
             cache.setCollection(Self.list, forKey: "c")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("What is damaged or gone makes an edit out of date, and setting the collection mends it")
+@Suite("Edits of damaged or missing collections")
 struct StaleStorageTests {
     private static let list = (0..<1_300).map(Remark.node)
 
@@ -25,7 +25,7 @@ struct StaleStorageTests {
     }
 
     @Test(
-        "a damaged segment, at the place of the edit or beside it",
+        "An edit at or beside a damaged segment is out of date until the collection is set",
         arguments: [511, 512, 700, 1_023, 1_024])
     func damagedSegment(place: Int) throws {
         try withCache { cache in
@@ -35,7 +35,7 @@ struct StaleStorageTests {
         }
     }
 
-    @Test("a segment that was lost")
+    @Test("An edit of a collection with a lost segment is out of date until the collection is set")
     func lostSegment() throws {
         try withCache { cache in
             try cache.setCollection(Self.list, forKey: "c").wait()
@@ -46,7 +46,7 @@ struct StaleStorageTests {
         }
     }
 
-    @Test("a segment with fewer elements than its collection lists")
+    @Test("An edit of a segment that lacks elements that its collection lists is out of date")
     func shortSegment() throws {
         try withCache(isDamaged: true) { cache in
             try cache.setCollection(Self.list, forKey: "c").wait()
@@ -77,7 +77,7 @@ struct StaleStorageTests {
         }
     }
 
-    @Test("the collection's own record")
+    @Test("An edit of a damaged collection is out of date until the collection is set")
     func damagedCollection() throws {
         try withCache { cache in
             try cache.setCollection(Self.list, forKey: "c").wait()
@@ -86,7 +86,7 @@ struct StaleStorageTests {
         }
     }
 
-    @Test("a neighbour whose record was lost; written anew by the edit itself, it is there")
+    @Test("An edit beside a lost element is out of date unless it writes that element itself")
     func lostNeighbour() throws {
         try withCache { cache in
             try cache.setCollection(Self.list, forKey: "c").wait()
@@ -103,7 +103,7 @@ struct StaleStorageTests {
         }
     }
 
-    @Test("a neighbour whose name leads to nothing, or to another's record")
+    @Test("An edit beside an element with a wrong or missing index entry is out of date")
     func damagedName() throws {
         try withCache(isDamaged: true) { cache in
             try cache.setCollection(Self.list, forKey: "c").wait()
@@ -117,7 +117,7 @@ struct StaleStorageTests {
         }
     }
 
-    @Test("a collection that was evicted")
+    @Test("An edit of an evicted collection is out of date until the collection is set")
     func evicted() throws {
         try withCache { cache in
             try cache.setCollection(Self.list, forKey: "c").wait()

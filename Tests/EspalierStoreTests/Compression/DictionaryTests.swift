@@ -4,9 +4,9 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Dictionaries come and go with the records that need them")
+@Suite("Dictionaries of a cache")
 struct DictionaryTests {
-    @Test("they are trained by themselves once there is enough to learn from")
+    @Test("A cache trains dictionaries by itself once it has written enough")
     func bySelf() async throws {
         try await withCache(CompressedCache.configuration) { cache in
             for round in 0..<200 where try cache.dictionaries.entries.isEmpty {
@@ -17,7 +17,7 @@ struct DictionaryTests {
         }
     }
 
-    @Test("one that no record names is gone with the last that did, body and all")
+    @Test("A dictionary that no record uses any more is removed with its bytes")
     func dropped() throws {
         try CompressedCache.with { cache in
             let old = try cache.dictionaries.entries
@@ -34,7 +34,7 @@ struct DictionaryTests {
         }
     }
 
-    @Test("counts are those of the records, through writes, deletes and evictions")
+    @Test("The counts of dictionaries follow writes, deletes and evictions")
     func counts() throws {
         try CompressedCache.with { cache in
             for number in 0..<300 { cache.delete("Message:\(number)") }
@@ -48,7 +48,7 @@ struct DictionaryTests {
         }
     }
 
-    @Test("all together take no more than two hundredths of the budget", arguments: [1, 2, 8])
+    @Test("All dictionaries together take at most a fiftieth of the budget", arguments: [1, 2, 8])
     func share(mebibytes: Int) throws {
         let configuration = Configuration.forTests(
             budget: .mebibytes(mebibytes), compression: .standard)
@@ -65,7 +65,7 @@ struct DictionaryTests {
         }
     }
 
-    @Test("the list damaged, uses are counted anew and nothing is a miss")
+    @Test("A damaged list of dictionaries is counted anew and causes no miss")
     func damagedList() throws {
         try CompressedCache.with { cache in
             let uses = try cache.dictionaryUses()
@@ -80,7 +80,7 @@ struct DictionaryTests {
         }
     }
 
-    @Test("one that is gone makes misses of its records, and the next writes put them right")
+    @Test("A missing dictionary makes its records misses until they are written again")
     func missing() throws {
         let scratch = try Scratch()
         var cache = try scratch.open(CompressedCache.configuration)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("An edit of another collection than is stored is out of date and changes nothing")
+@Suite("Edits that are out of date")
 struct OutOfDateTests {
     private static let list = (0..<6).map(Remark.node)
 
@@ -39,7 +39,7 @@ struct OutOfDateTests {
         }
     }
 
-    @Test("one element of the sender's is missing in the cache, or the cache has one more")
+    @Test("An edit by a sender with one element more or less than is stored is out of date")
     func counts() throws {
         try expectOutOfDate(showing: Self.list + [Remark.node(7)], places: 0...6)
         try expectOutOfDate(showing: Array(Self.list.dropLast()), places: 0...4)
@@ -54,7 +54,7 @@ struct OutOfDateTests {
         }
     }
 
-    @Test("another order, or another element, at the place or beside it")
+    @Test("An edit with another order or element at or beside its place is out of date")
     func order() throws {
         var swapped = Self.list
         swapped.swapAt(2, 3)
@@ -71,7 +71,7 @@ struct OutOfDateTests {
         }
     }
 
-    @Test("an element with identifier where one without stands, and the other way round")
+    @Test("An edit is out of date if only one side has an identifier for the element")
     func inlineElements() throws {
         try withCache { cache in
             let list = [
@@ -96,7 +96,7 @@ struct OutOfDateTests {
     }
 
     @Test(
-        "every count and every three neighbours but those that are there",
+        "Only the exact count and neighbours make an edit apply",
         arguments: [[], [1], [1, nil], [nil, 1, 1]])
     func everyExpectation(numbers: [Int?]) throws {
         let list = numbers.map { $0.map(Remark.node) ?? Remark("inline") }
@@ -131,7 +131,7 @@ struct OutOfDateTests {
         }
     }
 
-    @Test("indexes outside, however far")
+    @Test("An edit at an index outside of the collection is out of date, however far outside")
     func outside() throws {
         try withCache { cache in
             cache.setCollection(Self.list, forKey: "c")
@@ -151,7 +151,7 @@ struct OutOfDateTests {
         }
     }
 
-    @Test("a collection that is not there, was deleted, or went with everything else")
+    @Test("An edit of a missing or deleted collection is out of date")
     func missing() throws {
         try withCache { cache in
             func expectOutOfDate() {
@@ -177,7 +177,7 @@ struct OutOfDateTests {
         }
     }
 
-    @Test("a neighbour was deleted, and is not back because it was set again")
+    @Test("An edit beside a deleted element is out of date, also after the element is set again")
     func deletedNeighbour() throws {
         try withCache { cache in
             for number in 1...3 {
@@ -195,7 +195,7 @@ struct OutOfDateTests {
         }
     }
 
-    @Test("a neighbour was deleted in steps, because it is large")
+    @Test("An edit beside a large element that is deleted in steps is out of date")
     func dyingNeighbour() throws {
         try withCache { cache in
             var list = Self.list
@@ -212,7 +212,7 @@ struct OutOfDateTests {
         }
     }
 
-    @Test("identifiers differ in one byte, however long they are, and however alike to Swift")
+    @Test("An edit is out of date if identifiers differ in one byte, however long or alike")
     func identifiers() throws {
         let long = String(repeating: "x", count: 600)
         let pairs = [

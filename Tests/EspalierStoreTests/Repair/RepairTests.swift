@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Writing the same tree again repairs what was damaged of it")
+@Suite("Repair by writing a tree again")
 struct RepairTests {
     private static let anna = Person(
         "p:1", "Anna, who lives in the house on the hill, in the house on the hill")
@@ -66,7 +66,9 @@ struct RepairTests {
         }
     }
 
-    @Test("every fault of a record", arguments: Packing.allCases, Fault.allCases)
+    @Test(
+        "Writing a tree again repairs every fault of a record", arguments: Packing.allCases,
+        Fault.allCases)
     func faults(packing: Packing, fault: Fault) throws {
         // What a later version wrote is not for this one to replace without a word; its own tests
         // say what happens. Forging another length, shape or record does not forge the books.
@@ -76,7 +78,9 @@ struct RepairTests {
         }
     }
 
-    @Test("a flipped bit in the value of each record", arguments: Packing.allCases, identifiers)
+    @Test(
+        "Writing a tree again repairs any flipped bit in a record", arguments: Packing.allCases,
+        identifiers)
     func flippedValues(packing: Packing, identifier: String) throws {
         let scratch = try Scratch()
         let cache = try scratch.open(packing.configuration)
@@ -102,7 +106,8 @@ struct RepairTests {
         try expectWhole(cache, identifier)
     }
 
-    @Test("a record that is gone", arguments: Packing.allCases, identifiers)
+    @Test(
+        "Writing a tree again restores a missing record", arguments: Packing.allCases, identifiers)
     func goneRecords(packing: Packing, identifier: String) throws {
         try repair(packing, identifier) { cache in
             let handle = try present(cache.handle(identifier))
@@ -110,14 +115,18 @@ struct RepairTests {
         }
     }
 
-    @Test("an index entry that is gone", arguments: Packing.allCases, identifiers)
+    @Test(
+        "Writing a tree again restores a missing index entry", arguments: Packing.allCases,
+        identifiers)
     func goneEntries(packing: Packing, identifier: String) throws {
         try repairIndex(packing, identifier) { transaction, keyspaces, key, _ in
             try transaction.delete(keyspaces.index, key)
         }
     }
 
-    @Test("an index entry that leads to another's record", arguments: Packing.allCases, identifiers)
+    @Test(
+        "Writing a tree again repairs an index entry that leads to another record",
+        arguments: Packing.allCases, identifiers)
     func otherEntries(packing: Packing, identifier: String) throws {
         for other in Self.identifiers where other != identifier {
             try repairIndex(packing, "\(identifier) leads to \(other)") {
@@ -132,7 +141,9 @@ struct RepairTests {
         }
     }
 
-    @Test("an index entry that leads nowhere, or is none", arguments: Packing.allCases, identifiers)
+    @Test(
+        "Writing a tree again repairs an index entry that is invalid or leads nowhere",
+        arguments: Packing.allCases, identifiers)
     func strayEntries(packing: Packing, identifier: String) throws {
         for bytes in [[0, 0, 0, 0, 0, 0, 3, 0xE7], [1, 2, 3], []] as [[UInt8]] {
             try repairIndex(packing, "\(identifier) leads to \(bytes)") {
@@ -173,7 +184,9 @@ struct RepairTests {
         }
     }
 
-    @Test("a shape that is gone or damaged", arguments: Packing.allCases, [false, true])
+    @Test(
+        "Writing a tree again repairs a missing or damaged shape", arguments: Packing.allCases,
+        [false, true])
     func shapes(packing: Packing, isGone: Bool) throws {
         let scratch = try Scratch()
         var cache = try scratch.open(packing.configuration)

@@ -7,7 +7,7 @@ import Testing
 @Suite("A sender and its cache")
 struct EditOracleTests {
     @Test(
-        "do what two arrays do, and are the same again after what was out of date",
+        "Edits of sender and cache give what two arrays give, out of date or not",
         arguments: [21, 22] as [UInt64])
     func againstArrays(seed: UInt64) throws {
         try withCache { cache in

@@ -2,7 +2,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Training is due when there is something to learn")
+@Suite("The policy of training dictionaries")
 struct TrainingPolicyTests {
     private func counters(_ change: (inout Counters) -> Void) -> Counters {
         var counters = Counters()
@@ -19,13 +19,13 @@ struct TrainingPolicyTests {
         return TrainingPolicy.isDue(counters(change), dictionaries, budget: .mebibytes(50))
     }
 
-    @Test("for the first time with 48 KiB")
+    @Test("The first training is due at 48 KiB")
     func first() {
         #expect(!isDue { $0.rawBytes = (48 << 10) - 1 })
         #expect(isDue { $0.rawBytes = 48 << 10 })
     }
 
-    @Test("again when eight times as much has been written, until there is plenty")
+    @Test("Training is due again at eight times the bytes, until there are plenty")
     func growth() {
         #expect(!isDue { $0.trainedAt = 2 << 20 })
         #expect(isDue { $0.trainedAt = (10 << 20) / 8 })
@@ -36,7 +36,7 @@ struct TrainingPolicyTests {
             })
     }
 
-    @Test("again when payloads take 15 hundredths more than then, over a sixteenth of the budget")
+    @Test("Training is due again when payloads grow by 15 % over a sixteenth of the budget")
     func drift() {
         func isDue(raw: UInt64, stored: UInt64) -> Bool {
             self.isDue {
@@ -51,7 +51,7 @@ struct TrainingPolicyTests {
         #expect(!isDue(raw: 4_000_000, stored: 1_000_000))
     }
 
-    @Test("again when there are no dictionaries and a quarter of the budget has been written")
+    @Test("Training is due again without dictionaries after a quarter of the budget")
     func without() {
         func isDue(_ raw: UInt64, hasDictionaries: Bool) -> Bool {
             self.isDue(hasDictionaries: hasDictionaries) {
@@ -65,7 +65,7 @@ struct TrainingPolicyTests {
         #expect(!isDue(13_200_000, hasDictionaries: true))
     }
 
-    @Test("and when a smaller budget leaves no room for those there are")
+    @Test("Training is due when the dictionaries are too large for a smaller budget")
     func oversized() {
         var dictionaries = DictionaryTable()
         dictionaries.replaceCurrent(with: [(2, .init(shape: 0, fingerprint: 1, byteCount: 30_000))])

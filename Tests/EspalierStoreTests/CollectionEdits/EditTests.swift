@@ -3,7 +3,7 @@ import EspalierRecords
 import EspalierStore
 import Testing
 
-@Suite("An edit of a collection")
+@Suite("Edits of collections")
 struct EditTests {
     private let anna = Person("p:1", "Anna")
 
@@ -19,7 +19,7 @@ struct EditTests {
         }
     }
 
-    @Test("is applied where the sender has what is stored, whatever it does")
+    @Test("Every kind of edit is applied if the sender has what is stored")
     func edits() throws {
         try withCache { cache in
             var list = (0..<4).map(Remark.node)
@@ -41,9 +41,7 @@ struct EditTests {
         }
     }
 
-    @Test(
-        "that appends to what the sender has empty makes a collection that is not there, with nothing in it, too"
-    )
+    @Test("An append to a list that the sender has empty creates a missing collection")
     func making() throws {
         try withCache { cache in
             #expect(cache.result(.append([Remark.node(1)]), of: []) == .applied)
@@ -55,7 +53,7 @@ struct EditTests {
         }
     }
 
-    @Test("that updates an element stores its tree, in place of what was there")
+    @Test("An edit that updates an element stores its tree in place of the old one")
     func updating() throws {
         try withCache { cache in
             let list = [Remark("one", on: anna, id: "r:1"), Remark("two", id: "r:2")]
@@ -71,7 +69,7 @@ struct EditTests {
         }
     }
 
-    @Test("that removes an element leaves its node")
+    @Test("An edit that removes an element leaves its node stored")
     func removing() throws {
         try withCache { cache in
             let list = (0..<2).map(Remark.node)
@@ -81,7 +79,7 @@ struct EditTests {
         }
     }
 
-    @Test("with nothing in it is applied and changes nothing")
+    @Test("An edit without elements is applied and changes nothing")
     func nothing() async throws {
         try await withCache { cache in
             let list = (0..<3).map(Remark.node)
@@ -101,7 +99,7 @@ struct EditTests {
         }
     }
 
-    @Test("tells one of the same elements from another by what stands beside it")
+    @Test("Edits tell equal elements apart by their neighbours")
     func duplicates() throws {
         try withCache { cache in
             var list = [0, 0, 1, 0, 0, 0, 1, 1].map(Remark.node)
@@ -118,7 +116,7 @@ struct EditTests {
         }
     }
 
-    @Test("is applied at, before and after the borders of segments")
+    @Test("Edits are applied at, before and after the borders of segments")
     func borders() throws {
         try withCache { cache in
             var list = (0..<1_300).map { $0 % 7 == 3 ? Remark("inline \($0)") : Remark.node($0) }
@@ -140,7 +138,7 @@ struct EditTests {
         }
     }
 
-    @Test("of 10,000 elements writes few records")
+    @Test("An edit of 10,000 elements writes at most four records")
     func cost() throws {
         try withCache { cache in
             var list = (0..<10_000).map { Remark.node($0 % 50) }
@@ -164,7 +162,7 @@ struct EditTests {
         }
     }
 
-    @Test("comes after a model was deleted, which takes it out by itself")
+    @Test("Edits are applied after a deletion has removed an element by itself")
     func deleted() throws {
         try withCache { cache in
             var list = (0..<700).map(Remark.node)

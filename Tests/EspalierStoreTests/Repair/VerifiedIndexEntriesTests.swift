@@ -3,9 +3,9 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Names that were seen to lead to their records")
+@Suite("Verified index entries")
 struct VerifiedIndexEntriesTests {
-    @Test("a handle is known from when it was seen until its name is gone")
+    @Test("A handle is verified from its insertion until its removal")
     func lifetime() {
         let names = VerifiedIndexEntries()
         #expect(!names.contains(Handle(1)))
@@ -21,7 +21,7 @@ struct VerifiedIndexEntriesTests {
         #expect(!names.contains(Handle(1)))
     }
 
-    @Test("of handles that share a place one is known at most, and none is taken for another")
+    @Test("Of handles that share a slot at most one is verified, and none is mistaken for another")
     func sharedPlaces() {
         let names = VerifiedIndexEntries()
         let handles = (0..<4).map { Handle(7 + $0 * 32_768) }
@@ -33,7 +33,7 @@ struct VerifiedIndexEntriesTests {
         #expect(handles.filter(names.contains) == [handles[3]])
     }
 
-    @Test("a handle too high to be told from others is never known")
+    @Test("A handle too high for a slot is never verified")
     func highHandles() {
         let names = VerifiedIndexEntries()
         names.insert(Handle(.max))

@@ -6,9 +6,7 @@ import Testing
 
 @Suite("Records are compressed, and read as if they were not")
 struct CompressionTests {
-    @Test(
-        "what is written before there are dictionaries, with them, and after they are there from the start"
-    )
+    @Test("Records are read as written before, with and after the first dictionaries")
     func reading() throws {
         let scratch = try Scratch()
         var cache = try scratch.open(CompressedCache.configuration)
@@ -30,7 +28,7 @@ struct CompressionTests {
         cache.close()
     }
 
-    @Test("long records too, in chunks or in one once they are short enough")
+    @Test("Long records are compressed, in chunks or in one record if they are short enough then")
     func long() throws {
         try CompressedCache.with { cache in
             var random = SystemRandomNumberGenerator()
@@ -47,7 +45,7 @@ struct CompressionTests {
         }
     }
 
-    @Test("a write that changes nothing writes nothing")
+    @Test("Writing compressed records again without a change writes nothing")
     func unchanged() throws {
         try CompressedCache.with { cache in
             let before = try cache.look { try $0.counters($1) }
@@ -58,7 +56,7 @@ struct CompressionTests {
         }
     }
 
-    @Test("by nothing, where that is asked for; what is compressed already stays and is read")
+    @Test("Without compression new records are raw, and compressed ones stay readable")
     func none() throws {
         let scratch = try Scratch()
         var cache = try scratch.open(CompressedCache.configuration)
@@ -81,14 +79,14 @@ struct CompressionTests {
         cache.close()
     }
 
-    @Test("at the levels there are", arguments: [1, 12])
+    @Test("The lowest and the highest compression level can be used", arguments: [1, 12])
     func levels(level: Int) throws {
         var configuration = CompressedCache.configuration
         configuration.compression = .zstd(level: level)
         try CompressedCache.with(configuration) { CompressedCache.expectRead($0) }
     }
 
-    @Test("and at no others", arguments: [0, 13, -1, .min, .max])
+    @Test("A compression level that does not exist is refused", arguments: [0, 13, -1, .min, .max])
     func badLevels(level: Int) throws {
         let scratch = try Scratch()
         #expect(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Frames")
+@Suite("Frames of compressed payloads")
 struct CompressorTests {
     private static let samples = (0..<400).map {
         Array("a sample of text, number \($0), like all the others".utf8)
@@ -31,7 +31,7 @@ struct CompressorTests {
         return output
     }
 
-    @Test("a payload that did not fit leaves nothing behind for the next")
+    @Test("A payload that was too long for its limit leaves nothing behind in the compressor")
     func unfit() throws {
         let compressor = try #require(Compressor(level: 3))
         let (first, second) = (
@@ -49,7 +49,7 @@ struct CompressorTests {
         }
     }
 
-    @Test("a frame that claims more than it may is refused before anything is taken for it")
+    @Test("A frame that claims more than its limit is refused before memory is allocated for it")
     func claims() throws {
         // A frame header with a content size of 8 bytes: 4 GB.
         let claim: [UInt8] = [0xE0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0]
@@ -67,8 +67,7 @@ struct CompressorTests {
                 == nil)
     }
 
-    @Test(
-        "of which something is missing, or with another dictionary, is an error or something else")
+    @Test("A frame that is cut off or read with another dictionary never gives the payload")
     func wrong() throws {
         let compressor = try #require(Compressor(level: 3))
         let (first, second) = (
@@ -86,7 +85,7 @@ struct CompressorTests {
         #expect(throws: CompressionError.self) { try decompress(frame + frame, first) }
     }
 
-    @Test("too few samples, or too little in common, make no dictionary")
+    @Test("Samples that are too few or too short, or a size that is too small, make no dictionary")
     func untrainable() {
         #expect(DictionaryTrainer.train(Self.samples.prefix(3), size: 2_048) == nil)
         #expect(DictionaryTrainer.train([[UInt8]](), size: 2_048) == nil)

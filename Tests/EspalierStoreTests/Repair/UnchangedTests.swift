@@ -3,7 +3,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("What is the same already is not written, and what is not the same is")
+@Suite("Writes of unchanged records")
 struct UnchangedTests {
     private static let configurations = [
         "uncompressed": Configuration.uncompressed, "compressed": Configuration(),
@@ -44,7 +44,7 @@ struct UnchangedTests {
     }
 
     @Test(
-        "writing the same again counts every node as unchanged",
+        "Writing the same again counts every node as unchanged",
         arguments: ["uncompressed", "compressed"])
     func same(name: String) throws {
         let scratch = try Scratch()
@@ -81,7 +81,7 @@ struct UnchangedTests {
         ]
 
     @Test(
-        "one thing changed writes just the record that says so",
+        "A tree with one change rewrites only the record that contains it",
         arguments: ["uncompressed", "compressed"],
         edits.indices)
     func changed(name: String, index: Int) throws {
@@ -105,7 +105,7 @@ struct UnchangedTests {
     }
 
     @Test(
-        "the short cut and the comparison of records agree",
+        "The fast path for unchanged records and the comparison of records agree",
         arguments: ["uncompressed", "compressed"])
     func agreement(name: String) throws {
         let scratch = try Scratch()
