@@ -2,7 +2,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("get prints JSON, or a row for each value")
+@Suite("Formats of `get`")
 struct GetFormatTests {
     @Test("`get` prints a row per value, with paths quoted where names need it")
     func rows() throws {
@@ -10,7 +10,8 @@ struct GetFormatTests {
         try tool.succeed(
             "import", "c", "-", "--id-key", "id", "--collection", "k",
             input:
-                #"[{"id":1,"user":{"id":2,"name":"Ada"},"entities":{"media":[{"url":"x,y"},{"a.b":null}],"none":[]},"d":1.0},7]"#
+                #"[{"id":1,"user":{"id":2,"name":"Ada"},"entities":{"media":[{"url":"x,y"},"#
+                + #"{"a.b":null}],"none":[]},"d":1.0},7]"#
         )
         #expect(
             try tool.succeed("get", "c", "root:1", "--format", "csv").text == """

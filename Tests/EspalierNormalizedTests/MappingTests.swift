@@ -83,8 +83,7 @@ struct MappingTests {
         }
     }
 
-    @Test(
-        "Deleting a required associated value deletes the enum, an optional one becomes nil")
+    @Test("Deleting a required associated value deletes the enum, an optional one becomes nil")
     func cases() {
         let people = [Self.person(1), Self.person(2)]
         func without(_ id: Int, _ attachment: Attachment) -> Attachment? {
@@ -111,9 +110,7 @@ struct MappingTests {
         #expect(self.people(in: Loose(id: 1, items: [1, 2])) == [])
     }
 
-    @Test(
-        "Children are found that the syntax hides behind extensions, associated types or aliases"
-    )
+    @Test("Children are found that the syntax hides behind extensions, associated types or aliases")
     func hidden() {
         let people = [Self.person(1), Self.person(2)]
         func expect<M: Model & Equatable>(_ model: M, without: M) {

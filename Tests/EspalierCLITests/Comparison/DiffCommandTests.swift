@@ -3,7 +3,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("diff shows what was changed")
+@Suite("The command `diff`")
 struct DiffCommandTests {
     private let tool: CommandLineTool
 
@@ -38,7 +38,8 @@ struct DiffCommandTests {
     func fields() throws {
         try fill(
             "a",
-            #"[{"id":1,"x":{"id":2},"d":1,"m":[{"u":"x"}],"old":null},{"id":5},{"id":3,"x":{"id":9}}]"#
+            #"[{"id":1,"x":{"id":2},"d":1,"m":[{"u":"x"}],"old":null},{"id":5},{"id":3,"#
+                + #""x":{"id":9}}]"#
         )
         try fill(
             "b", #"[{"id":1,"x":{"id":4},"d":1.0,"m":[{"u":"y"}]},{"id":6},{"id":3,"x":{"id":9}}]"#)
@@ -102,7 +103,8 @@ struct DiffCommandTests {
             try rows() == [
                 "changed,key,s,dark,true,false", "changed,collection,k,$count,1000,901",
                 #"changed,collection,k,[0],,"{""inline"":true}""#,
-                #"changed,collection,k,[699-798],"{""$ref"":""N:699""}, {""$ref"":""N:700""}, {""$ref"":""N:701""} and 97 more","#,
+                #"changed,collection,k,[699-798],"{""$ref"":""N:699""}, {""$ref"":""N:700""}, "#
+                    + #"{""$ref"":""N:701""} and 97 more","#,
             ])
         let json = try tool("diff", "a", "b", "--format", "json").json()
         guard case .array(let rows) = json, case .array(let removed)? = rows.last?["a"] else {

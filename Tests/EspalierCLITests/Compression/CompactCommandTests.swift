@@ -3,7 +3,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("compact and --compression")
+@Suite("The command `compact` and the option `--compression`")
 struct CompactCommandTests {
     private let tool: CommandLineTool
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("dictionaries lists what records are compressed with")
+@Suite("The command `dictionaries`")
 struct DictionariesCommandTests {
     private let tool: CommandLineTool
 

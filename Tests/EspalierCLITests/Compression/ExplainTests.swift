@@ -3,7 +3,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("get --explain")
+@Suite("The command `get --explain`")
 struct ExplainTests {
     private let tool: CommandLineTool
 
@@ -101,9 +101,7 @@ struct ExplainTests {
                 && json["record"]?["problem"]?.text?.isEmpty == false)
     }
 
-    @Test(
-        "`get --explain` lists deleted records, references back and depth"
-    )
+    @Test("`get --explain` lists deleted records, references back and depth")
     func typedPlaces() throws {
         try tool.importDocument(
             #"{"id":1,"by":{"id":1,"posts":[{"x":{"id":2,"by":{"id":9}}}]}}"#, ["--type", "x=Post"])

@@ -4,14 +4,14 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("get --raw shows a record's bytes")
+@Suite("The command `get --raw`")
 struct RawTests {
     private let tool: CommandLineTool
 
     init() throws { tool = try CommandLineTool() }
 
     @Test(
-        "`get --raw` prints parts that make up the record, with the payload stored and decompressed",
+        "`get --raw` prints the parts of a record, with the payload stored and decompressed",
         arguments: ["none", "3"])
     func parts(compression: String) throws {
         try tool.importPosts("--compression", compression)
@@ -98,7 +98,8 @@ struct RawTests {
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
         let command =
-            "'\(try #require(CommandLineTool.path))' get c Post:long --raw 2>errors | head -n 1 >lines"
+            "'\(try #require(CommandLineTool.path))' get c Post:long --raw 2>errors | head -n 1 "
+            + ">lines"
         shell.arguments = ["-c", command]
         shell.currentDirectoryURL = tool.folder.url
         try shell.run()

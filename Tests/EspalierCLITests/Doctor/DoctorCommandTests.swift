@@ -3,7 +3,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("doctor and completions")
+@Suite("The commands `doctor` and `completions`")
 struct DoctorCommandTests {
     private let tool: CommandLineTool
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("evict, pin, unpin, collect-cycles and budget")
+@Suite("The commands `evict`, `pin`, `unpin`, `collect-cycles` and `budget`")
 struct EvictionCommandTests {
     private let tool: CommandLineTool
 
@@ -27,8 +27,7 @@ struct EvictionCommandTests {
         try #require(try tool.succeed("stats", "c", "--format", "json").count(name))
     }
 
-    @Test(
-        "`evict --to` prints the victims, and evicts them with `--yes`, oldest first")
+    @Test("`evict --to` prints the victims, and evicts them with `--yes`, oldest first")
     func evictTo() throws {
         try fill()
         try tool.succeed("get", "c", "Post:0")

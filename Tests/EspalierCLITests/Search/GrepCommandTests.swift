@@ -2,14 +2,15 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("grep finds values")
+@Suite("The command `grep`")
 struct GrepCommandTests {
     private let tool: CommandLineTool
 
     init() throws {
         tool = try CommandLineTool()
         let document = #"""
-            [{"id":1,"text":"Ein schöner Tag","n":5,"ok":true,"e":{"m":[{"u":"http://a"},{"u":"http://b","s":[5,6.5]}]},"by":{"id":7}},
+            [{"id":1,"text":"Ein schöner Tag","n":5,"ok":true,"e":{"m":[{"u":"http://a"},\#
+            {"u":"http://b","s":[5,6.5]}]},"by":{"id":7}},
              {"id":2,"text":"a day\nin 日本 5","n":5.0,"ok":null,"by":{"id":8,"name":"Ada"}},
              {"text":"inline day"},"day",[5,[{"text":"deep day"}]]]
             """#
@@ -156,7 +157,8 @@ struct GrepCommandTests {
         #expect(some.code == 0)
         #expect(
             some.errors
-                == "espalier: note: 1 damaged record was not searched; espalier verify describes the damage.\n"
+                == "espalier: note: 1 damaged record was not searched; espalier verify "
+                + "describes the damage.\n"
         )
         #expect(
             try tool.fail(2, "grep", "c", "--value", "Ada").errors

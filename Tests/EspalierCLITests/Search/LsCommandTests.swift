@@ -3,7 +3,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("ls lists records")
+@Suite("The command `ls`")
 struct LsCommandTests {
     private let tool: CommandLineTool
 
@@ -13,7 +13,8 @@ struct LsCommandTests {
             "import", "c", "-", "--id-key", "id", "--root-type", "Post", "--type", "by=User",
             "--collection", "posts",
             input: """
-                [{"id":1,"by":{"id":7,"name":"Ada"},"tags":["a"]},{"id":2,"by":{"id":7,"name":"Ada"},"re":{"id":1}},
+                [{"id":1,"by":{"id":7,"name":"Ada"},"tags":["a"]},{"id":2,"by":{"id":7,\
+                "name":"Ada"},"re":{"id":1}},
                  {"id":10,"by":{"id":8,"name":"日本"}},{"by":{"id":9}},5]
                 """)
         try tool.succeed(
@@ -30,9 +31,7 @@ struct LsCommandTests {
         return rows.compactMap { $0["identifier"]?.text }
     }
 
-    @Test(
-        "`ls` lists nodes, keys and collections in byte order, with sizes and references"
-    )
+    @Test("`ls` lists nodes, keys and collections in byte order, with sizes and references")
     func listing() throws {
         let rows = try tool.rows("ls", "c")
         let parts = rows.map { row in
@@ -54,7 +53,8 @@ struct LsCommandTests {
                 == (try tool.succeed("stats", "c", "--format", "json").count("recordBytes")))
         #expect(
             try tool.succeed("ls", "c", "--format", "csv").text.hasPrefix(
-                "identifier,kind,types,bytes,rawBytes,references,children,age,ageSeconds,pinned\nPost:1,node,Post,"
+                "identifier,kind,types,bytes,rawBytes,references,children,age,ageSeconds,"
+                    + "pinned\nPost:1,node,Post,"
             ))
     }
 
@@ -147,9 +147,7 @@ struct LsCommandTests {
         #expect(try ageless(tool.succeed("ls", "n", "--match", "T:\(text)").text) == ageless(table))
     }
 
-    @Test(
-        "`ls` lists a very long identifier in full, and finds it by its beginning and its end"
-    )
+    @Test("`ls` lists a very long identifier in full, and finds it by its beginning and its end")
     func long() throws {
         let ids = ["a", "b"].map { String(repeating: "x", count: 2_000) + $0 }
         try tool.succeed(

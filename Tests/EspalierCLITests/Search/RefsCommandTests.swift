@@ -2,14 +2,15 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("refs shows both ends of references")
+@Suite("The command `refs`")
 struct RefsCommandTests {
     private let tool: CommandLineTool
 
     init() throws {
         tool = try CommandLineTool()
         let document = #"""
-            [{"id":1,"by":{"id":7,"by":{"id":7}},"e":{"media":[{"id":3},{"x":[{"id":4}]}]}},{"id":2,"re":{"id":7}},
+            [{"id":1,"by":{"id":7,"by":{"id":7}},"e":{"media":[{"id":3},{"x":[{"id":4}]}]}},\#
+            {"id":2,"re":{"id":7}},
              {"by":{"id":7}},[{"id":1}],null]
             """#
         try tool.succeed(
@@ -113,7 +114,8 @@ struct RefsCommandTests {
         try tool.succeed(
             "import", "c", "-", "--id-key", "id", "--root-type", "Post",
             input:
-                #"[{"id":20,"text":"to be damaged","a":{"id":21}},{"id":22,"p":{"id":23,"text":"to be damaged"}}]"#
+                #"[{"id":20,"text":"to be damaged","a":{"id":21}},{"id":22,"p":{"id":23,"#
+                + #""text":"to be damaged"}}]"#
         )
         try tool.folder.damage("to be damaged", in: "c")
         let child = try tool("refs", "c", "a:21")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("top ranks records")
+@Suite("The command `top`")
 struct TopCommandTests {
     private let tool: CommandLineTool
 
@@ -28,7 +28,8 @@ struct TopCommandTests {
 
     private func fill() throws {
         let elements = (0..<1_200).map {
-            #"{"id":\#($0),"text":"\#(String(repeating: "t", count: $0 % 50))","by":{"id":\#($0 % 7)}}"#
+            #"{"id":\#($0),"text":"\#(String(repeating: "t", count: $0 % 50))","#
+                + #""by":{"id":\#($0 % 7)}}"#
         }
         try tool.succeed(
             "import", "c", "-", "--id-key", "id", "--root-type", "Post", "--collection", "posts",
@@ -44,8 +45,7 @@ struct TopCommandTests {
         }
     }
 
-    @Test(
-        "`top --by size` counts segments and chunks, and lists twenty records by default")
+    @Test("`top --by size` counts segments and chunks, and lists twenty records by default")
     func size() throws {
         try fill()
         let rows = try rows()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("stats")
+@Suite("The command `stats`")
 struct StatsCommandTests {
     private let tool: CommandLineTool
 
@@ -67,9 +67,7 @@ struct StatsCommandTests {
         #expect(rows.map { $0["misses"] } == [.object([]), .object([])])
     }
 
-    @Test(
-        "`stats --by-type` counts the misses of each type by reason, and none of the tool's own"
-    )
+    @Test("`stats --by-type` counts the misses of each type by reason, and none of the tool's own")
     func missesByType() throws {
         for _ in 0..<2 { try tool.fail(2, "get", "c", "Post:9") }
         let rows = try tool.rows("stats", "c", "--by-type")
@@ -112,14 +110,15 @@ struct StatsCommandTests {
 
     @Test("A signal ends stats --watch with success")
     func signals() throws {
-        // Sends SIGTERM, which a watch handles like SIGINT, because a shell lets its background jobs
-        // ignore SIGINT. A watch that misses the signal ends far too late, with its count.
+        // Sends SIGTERM, which a watch handles like SIGINT, because a shell lets its background
+        // jobs ignore SIGINT. A watch that misses the signal ends far too late, with its count.
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = [
             "-c",
             """
-            "$0" stats c --watch --interval 0.05 --count 1200 >out & until [ -s out ]; do sleep 0.05; done; sleep 1; kill -s TERM $!; wait $!
+            "$0" stats c --watch --interval 0.05 --count 1200 >out & until [ -s out ]; do sleep \
+            0.05; done; sleep 1; kill -s TERM $!; wait $!
             """,
             try #require(CommandLineTool.path),
         ]
@@ -148,7 +147,7 @@ struct StatsCommandTests {
     }
 }
 
-@Suite("A line of a watch is what was done between two looks")
+@Suite("Lines of `stats --watch`")
 struct WatchLineTests {
     private func cells(_ before: CacheStatistics, _ after: CacheStatistics, seconds: Double = 2)
         throws -> [String]

@@ -38,7 +38,7 @@ struct RetrainingTests {
                 if thread == 5 {
                     while writing.withLock({ $0 > 0 }) {
                         if let code = code(cache.compact()) { fail("compact: \(code)") }
-                        let now = try? cache.look {
+                        let now = try? cache.readStorage {
                             Set(try DictionaryTable(loading: $0, $1).entries.keys)
                         }
                         numbers.withLock { $0.formUnion(now ?? []) }
@@ -58,8 +58,10 @@ struct RetrainingTests {
                 }
             }
             #expect(failures.withLock { $0 } == [])
-            // It was worth the while: dictionaries went while others were being written with.
-            let left = try cache.look { Set(try DictionaryTable(loading: $0, $1).entries.keys) }
+            // At least one dictionary was removed while records were being written.
+            let left = try cache.readStorage {
+                Set(try DictionaryTable(loading: $0, $1).entries.keys)
+            }
             #expect(numbers.withLock { $0.subtracting(left).count } > 0)
             for thread in 0..<5 {
                 for number in 0..<60 {

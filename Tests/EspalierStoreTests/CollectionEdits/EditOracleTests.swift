@@ -18,24 +18,26 @@ struct EditOracleTests {
                 walk.expectSame(at: step)
                 if step % 100 == 99 { try expectClean(cache) }
             }
-            // A checker that can't tell them apart checks nothing.
+            // The walk must contain enough edits of both outcomes.
             #expect(
-                walk.tally[.applied, default: 0] > 80 && walk.tally[.outOfDate, default: 0] > 25,
-                "\(walk.tally)")
+                walk.resultCounts[.applied, default: 0] > 80
+                    && walk.resultCounts[.outOfDate, default: 0] > 25,
+                "\(walk.resultCounts)")
         }
     }
 }
 
-/// Random edits by a sender whose list is not always what is stored: another writer edits the
-/// collection too, models are deleted behind the sender's back, and what it expects is made wrong.
+/// Random edits by a sender whose list differs from the stored collection at times: another writer
+/// edits the collection, models are deleted without the sender's knowledge, and some edits expect
+/// wrong neighbours.
 private struct EditWalk {
     private let cache: NormalizedCache
     private var random: SeededGenerator
-    /// What the sender has.
+    /// The sender's list.
     private var shown: [Remark] = []
-    /// What an exact cache has.
+    /// The collection that the cache should contain; nil if there is none.
     private var stored: [Remark]?
-    private(set) var tally: [EditResult: Int] = [:]
+    private(set) var resultCounts: [EditResult: Int] = [:]
 
     init(_ cache: NormalizedCache, _ random: SeededGenerator) {
         self.cache = cache
@@ -47,8 +49,8 @@ private struct EditWalk {
     mutating func step() {
         switch Int.random(in: 0..<20, using: &random) {
         case 0: editBehindTheSender()
-        case 1: delete(isTold: false)
-        case 2: delete(isTold: true)
+        case 1: delete(isSenderInformed: false)
+        case 2: delete(isSenderInformed: true)
         case 3 where Int.random(in: 0..<4, using: &random) == 0:
             cache.deleteCollection(forKey: "c")
             stored = nil
@@ -77,7 +79,7 @@ private struct EditWalk {
         return (0..<Int.random(in: 0...most, using: &random)).map { _ in element() }
     }
 
-    /// An edit within a list of `count` elements, most of them far from its ends.
+    /// Returns an edit of a list of `count` elements, usually far from its ends.
     private mutating func randomEdit(of count: Int) -> CollectionEdit<any SimpleModel> {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: return .append(elements())
@@ -97,7 +99,7 @@ private struct EditWalk {
         if Int.random(in: 0..<8, using: &random) == 0 { spoil(&expected) }
         let isRight = Self.isRight(edit, expected, of: stored)
         let result = cache.result(edit, expecting: expected)
-        tally[result, default: 0] += 1
+        resultCounts[result, default: 0] += 1
         #expect(
             result == (isRight ? .applied : .outOfDate), "\(random), \(edit), expecting \(expected)"
         )
@@ -164,10 +166,10 @@ private struct EditWalk {
         }
     }
 
-    private mutating func delete(isTold: Bool) {
+    private mutating func delete(isSenderInformed: Bool) {
         guard let victim = shown.randomElement(using: &random), victim.id != nil else { return }
         cache.deleteModel(victim, forKey: nil, context: nil)
         stored?.removeAll { $0.id == victim.id }
-        if isTold { shown.removeAll { $0.id == victim.id } }
+        if isSenderInformed { shown.removeAll { $0.id == victim.id } }
     }
 }

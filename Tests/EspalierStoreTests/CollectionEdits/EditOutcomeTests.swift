@@ -80,7 +80,7 @@ struct EditOutcomeTests {
                 sender.edit(number) { _ in
                     .append([Remark.node(number)])
                 } onOutcome: {
-                    // Waits for the writer, and takes the lock.
+                    // This read waits for the writer, and `sender.list` takes the lock.
                     #expect(cache.remarks() == sender.list || cache.isClosed)
                 }
             }
@@ -105,7 +105,7 @@ struct EditOutcomeTests {
                         let edit = CollectionEdit<any SimpleModel>.insert(
                             [Remark("x", on: Person("p:new", "x"), id: "r:new")], at: 0)
                         cache.editCollection(edit, forKey: "c", expecting: wrong, context: nil) {
-                            results.note($0, of: number)
+                            results.record($0, of: number)
                         }
                     }
                     return cache.append([Remark.node(number)], toCollection: "c")

@@ -7,7 +7,7 @@ import Testing
 struct EditTests {
     private let anna = Person("p:1", "Anna")
 
-    /// Sends edits of `list`, and expects each to be applied as an array would.
+    /// Sends edits of `list`, and expects the cache to apply each like an array.
     private func apply(
         _ edits: [CollectionEdit<any SimpleModel>], to list: inout [Remark],
         in cache: NormalizedCache
@@ -42,7 +42,7 @@ struct EditTests {
     }
 
     @Test("An append to a list that the sender has empty creates a missing collection")
-    func making() throws {
+    func missingCollection() throws {
         try withCache { cache in
             #expect(cache.result(.append([Remark.node(1)]), of: []) == .applied)
             #expect(cache.remarks() == [Remark.node(1)])

@@ -8,7 +8,7 @@ import Testing
 struct OutOfDateTests {
     private static let list = (0..<6).map(Remark.node)
 
-    /// An edit of each kind at `index`.
+    /// Returns an edit of each kind at `index`.
     private static func edits(at index: Int) -> [CollectionEdit<any SimpleModel>] {
         [
             .insert([Remark.node(90)], at: index), .update(Remark.node(91), at: index),
@@ -16,8 +16,8 @@ struct OutOfDateTests {
         ]
     }
 
-    /// Runs edits at every place of `shown`, and an append, against a cache with `list`: they are
-    /// out of date within `places`.
+    /// Sends edits at each of `places` by a sender who has `shown` to a cache with `list`. Expects
+    /// them to be out of date and to change nothing.
     private func expectOutOfDate(
         showing shown: [Remark], places: ClosedRange<Int>,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -63,7 +63,7 @@ struct OutOfDateTests {
         replaced[3] = Remark.node(33)
         try expectOutOfDate(showing: replaced, places: 2...4)
         try expectOutOfDate(showing: Self.list.reversed(), places: 0...5)
-        // Farther away it does not show.
+        // An edit farther away does not depend on the difference.
         try withCache { cache in
             cache.setCollection(Self.list, forKey: "c")
             #expect(cache.result(.remove(at: 0), of: swapped) == .applied)
@@ -88,7 +88,7 @@ struct OutOfDateTests {
                 }
             }
             #expect(cache.remarks() == list)
-            // Which inline element it is does not show.
+            // Inline elements are not told apart.
             #expect(
                 cache.result(.remove(at: 1), of: [Remark("x"), list[1], Remark("y"), list[3]])
                     == .applied)
@@ -171,7 +171,7 @@ struct OutOfDateTests {
             cache.setCollection(Self.list, forKey: "c")
             cache.removeAll()
             expectOutOfDate()
-            // A node or a key of that name is none.
+            // A node or a key of that name is not a collection.
             cache.setModel(Remark.node(1), forKey: "c")
             expectOutOfDate()
         }
@@ -196,7 +196,7 @@ struct OutOfDateTests {
     }
 
     @Test("An edit beside a large element that is deleted in steps is out of date")
-    func dyingNeighbour() throws {
+    func largeNeighbour() throws {
         try withCache { cache in
             var list = Self.list
             list[2] = Remark(String(repeating: "long ", count: 40_000), id: "r:2")

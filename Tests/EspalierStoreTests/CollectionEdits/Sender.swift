@@ -8,7 +8,7 @@ import Testing
 extension Remark: SimpleModel {}
 extension Person: SimpleModel {}
 
-/// A `CollectionEditOutcome` that can be compared.
+/// A `CollectionEditOutcome` that is `Hashable`.
 enum EditResult: Hashable, Sendable {
     case applied
     case outOfDate
@@ -23,26 +23,25 @@ enum EditResult: Hashable, Sendable {
     }
 }
 
-/// The outcomes of edits by number, as they come.
+/// The outcomes of edits by the number of the edit.
 final class EditResults: Sendable {
     private let results = Mutex<[Int: [EditResult]]>([:])
     private let arrivals = DispatchSemaphore(value: 0)
 
-    func note(_ outcome: CollectionEditOutcome, of number: Int) {
+    func record(_ outcome: CollectionEditOutcome, of number: Int) {
         results.withLock { $0[number, default: []].append(EditResult(outcome)) }
         arrivals.signal()
     }
 
-    /// Blocks until `count` have come.
+    /// Blocks until `count` more outcomes have arrived.
     func wait(for count: Int) { for _ in 0..<count { arrivals.wait() } }
 
-    /// All that have come so far, in the order of numbers; an edit with two outcomes stands there
-    /// twice.
+    /// All outcomes so far, in the order of the numbers. An edit with two outcomes occurs twice.
     var all: [EditResult] { results.withLock { $0.sorted { $0.key < $1.key }.flatMap(\.value) } }
 }
 
 extension CollectionNeighbours {
-    /// What a sender who has `list` expects around `index`.
+    /// The neighbours that a sender who has `list` expects at `index`.
     init(_ list: [some IdentifiedModel], around index: Int) {
         func identifier(_ index: Int) -> String? {
             list.indices.contains(index) ? list[index].modelIdentifier : nil
@@ -54,12 +53,12 @@ extension CollectionNeighbours {
 }
 
 extension CollectionEdit<any SimpleModel> {
-    /// Where it is in a list of `count` elements.
+    /// Returns the index of the edit in a list of `count` elements.
     func index(in count: Int) -> Int {
         range?.lowerBound ?? count
     }
 
-    /// What it does to a list that has its index.
+    /// Applies the edit to a list.
     func apply(to list: inout [Remark]) {
         list.replaceSubrange(
             range ?? list.count..<list.count, with: elements.compactMap { $0 as? Remark })
@@ -67,20 +66,20 @@ extension CollectionEdit<any SimpleModel> {
 }
 
 extension CollectionCacheDelegate {
-    /// Edits, and blocks until the outcome is there.
+    /// Sends an edit, and blocks until its outcome arrives.
     func result(
         _ edit: CollectionEdit<any SimpleModel>, expecting neighbours: CollectionNeighbours,
         key: String = "c"
     ) -> EditResult {
         let results = EditResults()
         editCollection(edit, forKey: key, expecting: neighbours, context: nil) {
-            results.note($0, of: 0)
+            results.record($0, of: 0)
         }
         results.wait(for: 1)
         return results.all[0]
     }
 
-    /// The same for a sender who has `list`.
+    /// Sends an edit of a sender who has `list`, and blocks until its outcome arrives.
     func result(_ edit: CollectionEdit<any SimpleModel>, of list: [Remark], key: String = "c")
         -> EditResult
     {
@@ -89,7 +88,7 @@ extension CollectionCacheDelegate {
     }
 }
 
-/// A list that is edited on any thread, and each edit of it sent, in one order.
+/// A list that any thread may edit. Each edit is sent to the cache in the order of the edits.
 final class Sender: Sendable {
     private let cache: NormalizedCache
     private let guarded: Mutex<[Remark]>
@@ -102,7 +101,7 @@ final class Sender: Sendable {
 
     var list: [Remark] { guarded.withLock { $0 } }
 
-    /// Makes an edit of as many elements as there are, and sends it as number `number`.
+    /// Applies the edit that `make` returns for the number of elements, and sends it.
     func edit(
         _ number: Int, _ make: (Int) -> CollectionEdit<any SimpleModel>,
         onOutcome: @escaping @Sendable () -> Void = {}
@@ -113,7 +112,7 @@ final class Sender: Sendable {
             cache.editCollection(edit, forKey: "c", expecting: neighbours, context: nil) {
                 [results] outcome in
                 onOutcome()
-                results.note(outcome, of: number)
+                results.record(outcome, of: number)
             }
             edit.apply(to: &list)
         }
@@ -121,11 +120,11 @@ final class Sender: Sendable {
 }
 
 extension Remark {
-    /// One with an identifier, a record of its own.
+    /// A remark with an identifier, which has a record of its own.
     static func node(_ number: Int) -> Remark { Remark("node \(number)", id: "r:\(number)") }
 }
 
 extension NormalizedCache {
-    /// The collection as it is read; nil for a miss.
+    /// Reads the collection. Returns nil for a miss.
     func remarks(_ key: String = "c") -> [Remark]? { collection(of: Remark.self, forKey: key) }
 }

@@ -9,14 +9,14 @@ import Testing
 struct StaleStorageTests {
     private static let list = (0..<1_300).map(Remark.node)
 
-    /// The segments of the collection.
+    /// Returns the segments of the collection.
     private func segments(_ cache: NormalizedCache) throws -> [Handle] {
         let record = try #require(try cache.record(present(cache.handle("c", in: .collection))))
         return try SegmentList(record).segments.map(\.handle)
     }
 
-    /// What becomes of an edit, and on the same after the whole collection was sent.
-    private func expectMended(_ edit: CollectionEdit<any SimpleModel>, in cache: NormalizedCache)
+    /// Expects `edit` to be out of date, and to be applied after the whole collection was set.
+    private func expectRepaired(_ edit: CollectionEdit<any SimpleModel>, in cache: NormalizedCache)
         throws
     {
         #expect(cache.result(edit, of: Self.list) == .outOfDate)
@@ -31,7 +31,7 @@ struct StaleStorageTests {
         try withCache { cache in
             try cache.setCollection(Self.list, forKey: "c").wait()
             try cache.damage(segments(cache)[1])
-            try expectMended(.update(Remark.node(9_999), at: place), in: cache)
+            try expectRepaired(.update(Remark.node(9_999), at: place), in: cache)
         }
     }
 
@@ -42,7 +42,7 @@ struct StaleStorageTests {
             try cache.damage(segments(cache)[2])
             #expect(cache.remarks() == nil)
             try cache.set(Remark("other", id: "r:other")).wait()
-            try expectMended(.append([Remark.node(9_999)]), in: cache)
+            try expectRepaired(.append([Remark.node(9_999)]), in: cache)
         }
     }
 
@@ -82,7 +82,7 @@ struct StaleStorageTests {
         try withCache { cache in
             try cache.setCollection(Self.list, forKey: "c").wait()
             try cache.damage("c", in: .collection)
-            try expectMended(.remove(at: 3), in: cache)
+            try expectRepaired(.remove(at: 3), in: cache)
         }
     }
 
@@ -99,7 +99,7 @@ struct StaleStorageTests {
             try cache.damage("r:5")
             #expect(cache.remarks() == nil)
             try cache.set(Remark("another", id: "r:other")).wait()
-            try expectMended(.insert([Remark.node(9_999)], at: 5), in: cache)
+            try expectRepaired(.insert([Remark.node(9_999)], at: 5), in: cache)
         }
     }
 
@@ -109,11 +109,11 @@ struct StaleStorageTests {
             try cache.setCollection(Self.list, forKey: "c").wait()
             let other = try present(cache.handle("r:6"))
             try cache.tamper { try $0.delete($1.index, IndexKey.bytes(.node, "r:5")) }
-            try expectMended(.update(Remark.node(9_999), at: 4), in: cache)
+            try expectRepaired(.update(Remark.node(9_999), at: 4), in: cache)
             try cache.tamper {
                 try $0.put($1.index, IndexKey.bytes(.node, "r:3"), other.storedBytes)
             }
-            try expectMended(.update(Remark.node(9_998), at: 4), in: cache)
+            try expectRepaired(.update(Remark.node(9_998), at: 4), in: cache)
         }
     }
 
@@ -123,7 +123,7 @@ struct StaleStorageTests {
             try cache.setCollection(Self.list, forKey: "c").wait()
             try cache.submit { _ in .evict([.init(nameSpace: .collection, identifier: "c")]) }
                 .wait()
-            try expectMended(.append([Remark.node(9_999)]), in: cache)
+            try expectRepaired(.append([Remark.node(9_999)]), in: cache)
         }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EspalierStore
 
-/// A cache with enough in it to train on.
+/// A cache with enough records for training.
 enum CompressedCache {
     static let configuration = Configuration.forTests(budget: .mebibytes(8), compression: .standard)
     static let messages = 1_500
@@ -18,7 +18,7 @@ enum CompressedCache {
                 "Person number \(number % 40), who \(word) about as much as others"))
     }
 
-    /// Written raw, then compacted.
+    /// Runs `body` with a cache whose records were written raw and then compacted.
     static func with<R>(
         _ configuration: Configuration = configuration, _ body: (NormalizedCache) throws -> R
     ) throws -> R {
@@ -34,7 +34,7 @@ enum CompressedCache {
         try cache.set(people(word)).wait()
     }
 
-    /// Records long enough to be worth it.
+    /// A record that is long enough to be compressed.
     static func people(_ word: String) -> Bag {
         var bag = Bag("Bag:0", [:])
         for number in 0..<200 { bag.fields["f\(number)"] = "field \(number) \(word) something" }
@@ -50,12 +50,12 @@ enum CompressedCache {
 }
 
 extension NormalizedCache {
-    /// The list of dictionaries as stored.
+    /// The stored table of dictionaries.
     var dictionaries: DictionaryTable {
-        get throws { try look { try DictionaryTable(loading: $0, $1) } }
+        get throws { try readStorage { try DictionaryTable(loading: $0, $1) } }
     }
 
-    /// How many records are stored with each dictionary, by number.
+    /// Returns how many records use each dictionary, by the number of the dictionary.
     func dictionaryUses() throws -> [UInt64: Int] {
         try inspect { inspection in
             var uses: [UInt64: Int] = [:]

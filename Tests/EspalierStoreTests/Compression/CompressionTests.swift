@@ -18,7 +18,7 @@ struct CompressionTests {
         #expect(uses.filter { $0.key > RecordLayout.noDictionary }.values.reduce(0, +) > 100)
         try expectClean(cache)
         cache.close()
-        // Nothing is in memory now.
+        // The new instance has no dictionaries in memory yet.
         cache = try scratch.open(CompressedCache.configuration)
         CompressedCache.expectRead(cache)
         try CompressedCache.fill(cache, "writes")
@@ -48,9 +48,9 @@ struct CompressionTests {
     @Test("Writing compressed records again without a change writes nothing")
     func unchanged() throws {
         try CompressedCache.with { cache in
-            let before = try cache.look { try $0.counters($1) }
+            let before = try cache.readStorage { try $0.counters($1) }
             try CompressedCache.fill(cache)
-            let after = try cache.look { try $0.counters($1) }
+            let after = try cache.readStorage { try $0.counters($1) }
             #expect(after.recordsWritten == before.recordsWritten)
             #expect(after.recordsUnchanged > before.recordsUnchanged)
         }

@@ -61,7 +61,7 @@ struct CompressorTests {
             try decompress(frame, nil, limit: 3_999)
         }
         #expect(try decompress(frame, nil, limit: 4_000) == payload)
-        // What would expand to more than a reader believes is not made.
+        // A frame that decompresses to more than the reader's limit is never made.
         #expect(
             compressor.compress([UInt8](repeating: 7, count: 4 << 20), with: nil, limit: 4 << 20)
                 == nil)

@@ -22,13 +22,13 @@ struct DictionaryTests {
         try CompressedCache.with { cache in
             let old = try cache.dictionaries.entries
             #expect(!old.isEmpty)
-            // Other text, and another set: what is rewritten leaves the old one.
+            // With other text, the rewritten records use new dictionaries.
             try CompressedCache.fill(cache, "answers")
             try cache.compact().wait()
             let new = try cache.dictionaries.entries
             #expect(Set(new.keys).isDisjoint(with: old.keys))
             for number in old.keys {
-                #expect(try cache.look { try $0.storedDictionary($1, number) } == nil)
+                #expect(try cache.readStorage { try $0.storedDictionary($1, number) } == nil)
             }
             CompressedCache.expectRead(cache, "answers")
         }
@@ -54,7 +54,7 @@ struct DictionaryTests {
             budget: .mebibytes(mebibytes), compression: .standard)
         try withCache(configuration) { cache in
             for round in 0..<6 {
-                // Half of it, so that records go on using the set before.
+                // Some records are left, and continue to use the earlier dictionaries.
                 for number in stride(from: 0, to: CompressedCache.messages, by: round + 1) {
                     cache.set(CompressedCache.message(number, "round \(round)"))
                 }

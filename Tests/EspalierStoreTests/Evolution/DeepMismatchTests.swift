@@ -23,7 +23,7 @@ struct DeepMismatchTests {
         try cache.write(feed)
         #expect(try cache.read(TreeV2.Feed.self, "Feed:1").reason == Self.age)
         #expect(try cache.read(TreeV1.Feed.self, "Feed:1").value == feed)
-        // The record of the person is all that is in the way.
+        // The person's record is the only one that does not match.
         try cache.write(TreeV2.Person(age: "37"))
         #expect(try cache.read(TreeV2.Feed.self, "Feed:1").value?.id == 1)
         #expect(

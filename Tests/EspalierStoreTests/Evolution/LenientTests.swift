@@ -104,7 +104,7 @@ struct LenientTests {
         #expect(
             try cache.read(TreeV1.Message.self).reason
                 == .undecodable(path: "Message:34.sender", detail: "expected a model, found null"))
-        // The person herself is still there, and nothing refers to her.
+        // The person's record is still stored, and nothing refers to it.
         #expect(try cache.read(TreeV1.Person.self, "Person:1").value == TreeV1.Person())
         try cache.verify()
     }

@@ -15,7 +15,7 @@ struct MergedVersionsTests {
                 == CodableMood.Message(text: "Purr", mood: "calm"))
         try cache.write(HandWrittenText.Message(), policy: .merge)
         #expect(try cache.read(CodableMood.Message.self).value == CodableMood.Message(mood: "calm"))
-        // The next write that replaces ends that.
+        // The next write that replaces removes the field.
         try cache.write(CodableText.Message())
         #expect(try cache.read(CodableMood.Message.self).reason?.name == "undecodable")
         try cache.verify()

@@ -15,7 +15,7 @@ struct RewriteTests {
         }
     }
 
-    /// Another projection of the same record, as another screen of the app has it.
+    /// Another projection of the same record, as another screen of the app would have it.
     private struct Preview: Codable, NormalizedModel, Equatable {
         var id = 34, text = "Meow", width = 80
         var modelIdentifier: String? { "Message:\(id)" }
@@ -71,7 +71,7 @@ struct RewriteTests {
         try cache.write(Preview())
         try cache.write(CodableBody.Message(body: "Purr"))
         #expect(try names(in: cache) == ["id", "text", "width", "body"])
-        // Nobody writes the text any more, and it does not follow the body.
+        // No version writes the text any more, and the text does not follow the body.
         #expect(try cache.read(Preview.self).value == Preview())
     }
 
@@ -111,7 +111,7 @@ struct RewriteTests {
         #expect(try cache.read(CodableNode.Person.self, "Person:1").value == CodableNode.Person())
         let state = try cache.open { try $0.state("Person:1") }
         #expect(state.referenceCount == 0)
-        // From here on the two are different things.
+        // From here on the inline value and the node are independent.
         try cache.write(CodableNode.Person(name: "Cy"))
         #expect(try Reading(cache.read(OfInline.Message.self)) == .hit("Bo"))
         try cache.verify()

@@ -80,7 +80,8 @@ struct SchemaTableTests {
         ).row()
         #expect(
             twoKinds
-                == "| y | `Codable`: `7` reads `7`; by hand: `7` \(miss) | `Codable`: `8` reads `8`; by hand: `\"8\"` \(miss)"
+                == "| y | `Codable`: `7` reads `7`; by hand: `7` \(miss) | `Codable`: `8` reads "
+                + "`8`; by hand: `\"8\"` \(miss)"
                 + " | the same | the same |")
     }
 }

@@ -96,7 +96,8 @@ struct TreeSurveyTests {
             try cache.set(Message("m:1", from: Person("p:1", "Anna"), to: Person("p:2", "Ben")))
                 .wait()
             let handle = try #require(try cache.handle("m:1"))
-            let bytes = try #require(try cache.look { try $0.value($1.nodes, handle.rawValue) })
+            let bytes = try #require(
+                try cache.readStorage { try $0.value($1.nodes, handle.rawValue) })
             let intact = try #require(try cache.inspect { try $0.anatomy(of: handle) })
             #expect(
                 intact.problem == nil && intact.parts.flatMap { intact.joined[$0.range] } == bytes)

@@ -32,11 +32,11 @@ struct DamageLogTests {
         #expect(!log.add(some, in: "g"))
         #expect(log.deadline == nil)
         #expect(log.waiting(atMost: 9, in: "g") == some.sorted())
-        // Before it comes what nobody has looked at.
+        // Records that were never checked come first.
         #expect(log.add([Handle(7)], in: "g"))
         #expect(log.waiting(atMost: 1, in: "g") == [Handle(7)])
         log.finish([Handle(7), Handle(1)], lost: [Handle(7), Handle(1)], in: "g")
-        // Lost, refilled, and damaged again.
+        // The record was lost, refilled and damaged again.
         #expect(log.add([Handle(1)], in: "g"))
     }
 

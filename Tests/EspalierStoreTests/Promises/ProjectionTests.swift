@@ -80,7 +80,7 @@ struct ProjectionTests {
                 cache.set(Person("p:1", "Anna"))
             }
             try cache.set(Person("p:1", "Anna")).wait()
-            // The card, and the person's claim to the name.
+            // The card's record, and the same record with the person as a declarer of the name.
             #expect(try cache.statistics().recordsWritten == 2)
         }
     }

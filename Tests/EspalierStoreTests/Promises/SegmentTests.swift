@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Collections are stored in segments")
 struct SegmentTests {
-    /// The element counts of the segments of `key`.
+    /// Returns the number of elements in each segment of `key`.
     private func sizes(_ cache: NormalizedCache, _ key: String) throws -> [Int] {
         guard let handle = try cache.handle(key, in: .collection),
             let record = try cache.record(handle)

@@ -1,8 +1,8 @@
 import EspalierTestSupport
 import Testing
 
-/// The engine against a dictionary: 120,000 random operations, and the proof that a difference
-/// would be seen.
+/// Compares the engine with a dictionary over 120,000 random operations, and shows that the
+/// comparison would detect a difference.
 @Suite("Random operations")
 struct OperationTests {
     @Test(

@@ -11,10 +11,10 @@ struct RepairTests {
     private static let ben = Person("p:2", "Ben")
     private static let message = Message("m:1", from: anna, to: ben)
     private static let tree = Feed("f:1", messages: [message], people: ["a": anna], pinned: message)
-    /// From the leaves on; the records of the tree.
+    /// The records of the tree, leaves first.
     private static let identifiers = ["p:1", "p:2", "m:1", "f:1"]
 
-    /// Uncompressed, and as caches are by default.
+    /// Without compression, and with the default compression.
     enum Packing: CaseIterable {
         case uncompressed, compressed
 
@@ -26,8 +26,8 @@ struct RepairTests {
 
     private func write(_ cache: NormalizedCache) throws { try cache.set(Self.tree).wait() }
 
-    /// `except` is of invariants that the damage itself has broken, and no write of the tree can
-    /// mend.
+    /// Expects the tree to be readable and the cache to be clean. `except` lists invariants that
+    /// the damage has broken and that no write of the tree can repair.
     private func expectWhole(_ cache: NormalizedCache, _ what: String, except: [Int] = []) throws {
         #expect(cache.read(Feed.self, "f:1") == Self.tree, "\(what)")
         #expect(cache.read(Message.self, "m:1") == Self.message, "\(what)")
@@ -39,8 +39,8 @@ struct RepairTests {
         #expect(problems.isEmpty, "\(what): \(problems)")
     }
 
-    /// Writes, damages, writes again: at once, after a read that found the damage, and after
-    /// opening again.
+    /// Writes the tree, damages it and writes it again: at once, after a read that found the
+    /// damage, and after reopening.
     private func repair(
         _ packing: Packing, _ what: String, except: [Int] = [],
         damaging damage: (NormalizedCache) throws -> Void
@@ -70,10 +70,10 @@ struct RepairTests {
         "Writing a tree again repairs every fault of a record", arguments: Packing.allCases,
         Fault.allCases)
     func faults(packing: Packing, fault: Fault) throws {
-        // What a later version wrote is not for this one to replace without a word; its own tests
-        // say what happens. Forging another length, shape or record does not forge the books.
-        let unbooked: [Fault] = [.malformed, .missingValue, .mismatch, .missingField, .lost]
-        try repair(packing, "\(fault)", except: unbooked.contains(fault) ? [5] : []) {
+        // These faults change the record but not the counters, so the check of
+        // invariant 5 fails.
+        let uncounted: [Fault] = [.malformed, .missingValue, .mismatch, .missingField, .lost]
+        try repair(packing, "\(fault)", except: uncounted.contains(fault) ? [5] : []) {
             try $0.forge(fault)
         }
     }
@@ -87,14 +87,14 @@ struct RepairTests {
         defer { cache.close() }
         try write(cache)
         let handle = try present(cache.handle(identifier))
-        let count = try cache.look { try $0.value($1.nodes, handle.rawValue)?.count ?? 0 }
+        let count = try cache.readStorage { try $0.value($1.nodes, handle.rawValue)?.count ?? 0 }
         for bit in stride(from: 8, to: count * 8, by: 3) {
             try cache.tamper { transaction, keyspaces in
                 guard let value = try transaction.value(keyspaces.nodes, handle.rawValue) else {
                     throw Missing()
                 }
                 let entry = StoredEntry(keyspace: keyspaces.nodes, key: [], value: value)
-                // Each write puts a record of the same bytes there.
+                // Each write restores the same bytes.
                 try transaction.put(
                     keyspaces.nodes, handle.rawValue,
                     entry.flipped(valueBit: bit % (value.count * 8)).value)
@@ -153,7 +153,8 @@ struct RepairTests {
         }
     }
 
-    /// What is damaged in the index leaves the record that was there without a name (invariant 4).
+    /// Damages an index entry and writes the tree again. The record that the entry led to may stay
+    /// without an index entry (invariant 4).
     private func repairIndex(
         _ packing: Packing, _ what: String,
         _ damage: (inout WriteTransaction, Keyspaces, _ key: [UInt8], _ value: [UInt8]) throws ->

@@ -21,7 +21,7 @@ struct UnchangedTests {
             ])
     }
 
-    /// Of several chunks, where it is not compressed.
+    /// A text that takes several chunks if it is not compressed.
     private static let long = (0..<3_000).map { "\($0 * 7_919 % 9_973)" }.joined()
     private static let nodes = 5
 
@@ -53,14 +53,14 @@ struct UnchangedTests {
             let first = try changes(cache) { try cache.set(Self.tree).wait() }
             #expect(first == (round == 0 ? (Self.nodes, 0) : (0, Self.nodes)))
             #expect(try changes(cache) { try cache.set(Self.tree).wait() } == (0, Self.nodes))
-            // A part of it by itself.
+            // A part of the tree on its own.
             #expect(try changes(cache) { try cache.set(Self.tree.links[1]).wait() } == (0, 3))
             try expectClean(cache)
             cache.close()
         }
     }
 
-    /// One thing that is different, and the one record that says so.
+    /// Changes of the tree, each with the only record that contains the change.
     private static let edits:
         [(name: String, record: String, edit: @Sendable (inout Knot) -> Void)] = [
             ("a field of the top", "top", { $0.text = "sHort" }),
@@ -116,7 +116,7 @@ struct UnchangedTests {
             var tree = Self.tree
             edit(&tree)
             for (written, expected) in [(tree, 1), (tree, 0), (Self.tree, 1), (Self.tree, 0)] {
-                // Merging takes no short cut: what it would write, the comparison says.
+                // A merge has no fast path: it compares the records.
                 let merging = try changes(cache) { try cache.set(written, policy: .merge).wait() }
                 #expect(merging.written == expected, "\(record)")
                 let replacing = try changes(cache) { try cache.set(written).wait() }

@@ -64,8 +64,8 @@ struct CacheContents {
 }
 
 extension CacheContents {
-    /// The contents of each record, by kind and identifier, without flags and without the numbers of
-    /// deleted and lost records.
+    /// The contents of each record, by kind and identifier, without flags and without the numbers
+    /// of deleted and lost records.
     var byName: [String: String] {
         Dictionary(
             uniqueKeysWithValues: records.map {

@@ -4,8 +4,8 @@ import Testing
 
 @testable import EspalierStore
 
-/// A check that can't fail is worse than none: each test breaks an invariant by hand and expects the
-/// report of it.
+/// A check that can't fail is worse than none: each test breaks an invariant by hand and expects
+/// the report of it.
 @Suite("Verifying reports what is broken")
 struct VerifierTests {
     @Test(

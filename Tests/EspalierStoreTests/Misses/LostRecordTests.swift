@@ -6,14 +6,14 @@ import Testing
 @testable import EspalierStore
 
 @Suite("Damaged records become lost")
-struct LosingTests {
+struct LostRecordTests {
     private let anna = Person("p:1", "Anna")
     private let ben = Person("p:2", "Ben")
     private let other = Person("p:9", "Zoe")
 
     private func isLost(_ identifier: String, in cache: NormalizedCache) throws -> Bool {
         guard let handle = try cache.handle(identifier) else { return false }
-        let hasBytes = try cache.look { try $0.contains($1.nodes, handle.rawValue) }
+        let hasBytes = try cache.readStorage { try $0.contains($1.nodes, handle.rawValue) }
         return try cache.state(handle).flags.contains(.lost) && !hasBytes
     }
 
@@ -34,7 +34,7 @@ struct LosingTests {
             try expectClean(cache)
             #expect(try isLost("p:1", in: cache))
             #expect(try cache.state("p:1").referenceCount == before.referenceCount)
-            // An optional field: a deleted reader would be nil.
+            // The field is optional: if the reader were deleted, it would be nil.
             #expect(cache.readOutcome(Message.self, "m:1").reason == .lost(path: "m:1.reader"))
             #expect(cache.readOutcome(Person.self, "p:1").reason == .lost(path: "p:1"))
             try cache.set(anna).wait()
@@ -84,14 +84,16 @@ struct LosingTests {
         try withCache(isDamaged: true) { cache in
             try cache.set(Message("m:1", from: anna)).wait()
             try cache.forge(fault)
-            let bytes = try cache.look {
+            let bytes = try cache.readStorage {
                 try $0.value($1.nodes, try present(cache.handle("p:1")).rawValue)
             }
             let reason = cache.readOutcome(Message.self, "m:1").reason
             try cache.set(other).wait()
             #expect(cache.readOutcome(Message.self, "m:1").reason == reason)
             #expect(
-                try cache.look { try $0.value($1.nodes, try present(cache.handle("p:1")).rawValue) }
+                try cache.readStorage {
+                    try $0.value($1.nodes, try present(cache.handle("p:1")).rawValue)
+                }
                     == bytes)
         }
     }
@@ -247,7 +249,7 @@ struct LosingTests {
     }
 
     @Test("A damaged record that a write of the same commit replaces is not lost")
-    func healedMeanwhile() throws {
+    func replacedMeanwhile() throws {
         try withCache { cache in
             try cache.set(Message("m:1", from: anna)).wait()
             try cache.damage("p:1")
@@ -260,7 +262,7 @@ struct LosingTests {
     }
 
     @Test("A peek makes no record lost, and neither does opening and closing a cache")
-    func looking() throws {
+    func peeking() throws {
         let scratch = try Scratch()
         var cache = try scratch.open()
         try cache.set(anna).wait()

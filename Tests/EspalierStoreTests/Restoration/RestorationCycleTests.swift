@@ -5,7 +5,7 @@ import Testing
 @testable import EspalierStore
 
 @Suite("Restoring cycles")
-struct RestoringCycleTests {
+struct RestorationCycleTests {
     /// A record that refers to other nodes of a graph.
     private func node(_ number: Int, to others: [Int], isOnCycle: Bool = false) -> RestoredRecord {
         var writer = ByteWriter()

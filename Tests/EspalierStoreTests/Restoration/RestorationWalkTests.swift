@@ -4,7 +4,7 @@ import Testing
 @testable import EspalierStore
 
 @Suite("Random caches are restored whole")
-struct RestoringWalkTests {
+struct RestorationWalkTests {
     @Test(
         "Restoring a random cache in parts of any size and order gives the same cache",
         arguments: [1, 2, 3] as [UInt64])

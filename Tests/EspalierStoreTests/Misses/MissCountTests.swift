@@ -4,7 +4,7 @@ import Testing
 @testable import EspalierStore
 
 @Suite("Misses are counted by reason and by the type that was asked for")
-struct MissCountingTests {
+struct MissCountTests {
     private let anna = Person("p:1", "Anna")
 
     @Test("Misses at every level are counted under the type asked for, for the life of the cache")

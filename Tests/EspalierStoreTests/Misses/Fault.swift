@@ -3,13 +3,13 @@ import EspalierRecords
 
 @testable import EspalierStore
 
-/// What can be wrong with the record of a person.
+/// The ways in which the record of a person can be wrong.
 enum Fault: CaseIterable {
     case check, truncated, shape, dictionary, malformed, missingValue, newer, dangling, lost,
         mismatch, missingField
 
-    /// What a read that finds it is told, where `place` is the path of the reference that led
-    /// there, and the record is `p:1`.
+    /// Returns the reason of the miss when a read finds the fault in the record `p:1`. `place` is
+    /// the path of the reference to the record.
     func reason(at place: String) -> MissReason {
         switch self {
         case .check: .damaged(path: place, detail: "the check does not match")
@@ -37,7 +37,7 @@ enum Fault: CaseIterable {
 }
 
 extension NormalizedCache {
-    /// Puts a record that is `fault`y in place of `p:1`'s, past everything that counts.
+    /// Replaces the record of `p:1` by one with `fault`, without adjusting any counts.
     func forge(_ fault: Fault) throws {
         guard let handle = try handle("p:1") else { throw Missing() }
         try tamper { transaction, keyspaces in
@@ -66,8 +66,8 @@ extension NormalizedCache {
         }
     }
 
-    /// A record of a person whose check fits. `name` are the bytes of the value; nil for no such
-    /// field.
+    /// Returns a person's record with a matching check. `name` holds the bytes of the field's
+    /// value, and is nil if the record lacks the field.
     private static func person(at handle: Handle, name: [UInt8]?) -> [UInt8] {
         var values = ByteWriter()
         values.append(value: "p:1")

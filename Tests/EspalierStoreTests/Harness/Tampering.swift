@@ -3,34 +3,34 @@ import EspalierRecords
 
 @testable import EspalierStore
 
-/// Ways below the cache's own: to look at what is stored, and to damage it.
+/// Direct access to the stored entries, to inspect and to damage them.
 extension NormalizedCache {
     var generation: Generation { get throws { try engine.generations.current() } }
 
-    /// Commits what `body` writes, behind the engine's back.
+    /// Commits the changes of `body` without the engine's knowledge.
     func tamper(_ body: (inout WriteTransaction, Keyspaces) throws -> Void) throws {
         try engine.queue.catchUp()
         let generation = try generation
         try generation.environment.write { try body(&$0, generation.keyspaces) }
     }
 
-    func look<R>(_ body: (borrowing ReadTransaction, Keyspaces) throws -> R) throws -> R {
+    func readStorage<R>(_ body: (borrowing ReadTransaction, Keyspaces) throws -> R) throws -> R {
         try engine.queue.catchUp()
         return try engine.inspect { try body($0, $1.keyspaces) }
     }
 
     func handle(_ identifier: String, in nameSpace: NameSpace = .node) throws -> Handle? {
-        try look { try $0.handle($1, nameSpace, identifier) }
+        try readStorage { try $0.handle($1, nameSpace, identifier) }
     }
 
-    /// What is kept of the node besides its content; the default where nothing is.
+    /// Returns the state entry of a record, or the default state if it has none.
     func state(_ identifier: String, in nameSpace: NameSpace = .node) throws -> StateEntry {
         let handle = try present(try handle(identifier, in: nameSpace))
         return try state(handle)
     }
 
     func state(_ handle: Handle) throws -> StateEntry {
-        try look { try $0.state($1, of: handle) ?? .default }
+        try readStorage { try $0.state($1, of: handle) ?? .default }
     }
 
     func record(_ handle: Handle) throws -> Record? {
@@ -56,7 +56,7 @@ extension NormalizedCache {
     }
 }
 
-/// Nothing is stored where a test expected something.
+/// The error when an entry is missing that a test expects.
 struct Missing: Error {}
 
 func present(_ handle: Handle?) throws -> Handle {

@@ -4,7 +4,7 @@ import Testing
 @testable import EspalierStore
 
 @Suite("Restoring")
-struct RestoringTests {
+struct RestorationTests {
     /// Copies what `fill` writes into a new cache, in parts of several sizes, and compares.
     private func expectCopies(
         partsOf sizes: [Int] = [1, 2, 5, .max], _ configuration: Configuration = .forTests,
@@ -164,7 +164,7 @@ struct RestoringTests {
             let records = try CacheContents(of: cache).records
             try cache.set(Person("p:2", "Ben")).wait()
             try cache.restore(records).wait()
-            let now = try cache.look { Stamp(try $0.counters($1).stamp) }
+            let now = try cache.readStorage { Stamp(try $0.counters($1).stamp) }
             #expect(try cache.state("m:1").stamp == now)
             #expect(try cache.state("k", in: .key).stamp == now)
             #expect(try cache.state("p:1").stamp < now)
@@ -188,9 +188,7 @@ struct RestoringTests {
         }
     }
 
-    @Test(
-        "Restoring into a small budget keeps the records restored last and evicts the first ones"
-    )
+    @Test("Restoring into a small budget keeps the records restored last and evicts the first ones")
     func full() throws {
         try withCache(.forTests(budget: .mebibytes(1))) { cache in
             let shape = Shape(type: "T", fields: ["text"])

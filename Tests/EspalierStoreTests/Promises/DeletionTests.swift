@@ -3,7 +3,7 @@ import EspalierStore
 import Testing
 
 @Suite("Deletion of nodes")
-struct DeletingTests {
+struct DeletionTests {
     private let anna = Person("p:1", "Anna")
     private let ben = Person("p:2", "Ben")
 

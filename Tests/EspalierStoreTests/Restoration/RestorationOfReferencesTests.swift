@@ -4,7 +4,7 @@ import Testing
 @testable import EspalierStore
 
 @Suite("Restoring references to deleted and lost records")
-struct RestoringGoneTests {
+struct RestorationOfReferencesTests {
     private func node(_ identifier: String, _ references: [RecordReference]) -> RestoredRecord {
         var writer = ByteWriter()
         writer.append(arrayOf: references.count)

@@ -5,7 +5,7 @@ import Testing
 @testable import EspalierStore
 
 @Suite("Repeated writes of a stored tree")
-struct RewritingTests {
+struct RepeatedWriteTests {
     private static let people = (0..<6).map {
         Person("p:\($0)", "Person \($0), of some length, and of some more")
     }
@@ -20,8 +20,8 @@ struct RewritingTests {
         Configuration.uncompressed, .forTests(budget: .mebibytes(50), compression: .zstd(level: 3)),
     ]
 
-    /// Writes `tree`, and then `next` in the same process and in a new one. Returns how many
-    /// records the latter wrote.
+    /// Writes `tree`, and then `next` at once and after reopening. Returns how many records each
+    /// write of `next` wrote.
     @discardableResult
     private func rewrite(
         as next: Feed, _ configuration: Configuration,
@@ -97,7 +97,7 @@ struct RewritingTests {
         #expect(try rewrite(as: next, configuration) == [2, 2])
         next = Self.tree
         for index in next.messages.indices { next.messages[index].reader = Self.people[0] }
-        // The one written twice says the same in both places.
+        // The message that occurs twice is equal in both places.
         next.pinned = next.messages[0]
         try rewrite(as: next, configuration)
     }
@@ -120,10 +120,10 @@ struct RewritingTests {
         for writesAnother in [false, true] {
             let written = try rewrite(as: Self.tree, configuration) { cache in
                 try cache.delete(identifier).wait()
-                // The name has a record again, which the parents do not refer to.
+                // The identifier has a new record, to which the parents do not refer.
                 if writesAnother, identifier == "p:2" { try cache.set(Self.people[2]).wait() }
             }
-            // Itself, unless it is there, and the records that refer to it.
+            // The record itself, unless it exists again, and the records that refer to it.
             let parents = ["p:2": 2, "m:1": 1, "f:1": 0][identifier] ?? 0
             let isThere = writesAnother && identifier == "p:2"
             #expect(written == Array(repeating: parents + (isThere ? 0 : 1), count: 2))
@@ -165,7 +165,7 @@ struct RewritingTests {
     func failed() throws {
         try withCache(.uncompressed) { cache in
             try cache.setCollection([Self.people[0]], forKey: "c").wait()
-            // Its nodes are written when the edit turns out to be out of range.
+            // The nodes of the tree are written before the edit is found to be out of range.
             #expect(throws: CacheError.self) {
                 try cache.insert([Self.tree], at: 9, inCollection: "c").wait()
             }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EspalierStore
 
-/// Tells which thread encoded it.
+/// A model that records the threads that encode it.
 private struct Traced: NormalizedModel, Equatable {
     static let threads = Mutex<Set<ObjectIdentifier>>([])
 
@@ -24,9 +24,9 @@ private struct Traced: NormalizedModel, Equatable {
 }
 
 @Suite("Threads that wait for their writes", .serialized)
-struct WaitingTests {
-    /// Whether one of many writes was made by the thread that waited for it, with half of its stack
-    /// used or hardly any.
+struct WaitingThreadTests {
+    /// Returns whether the thread that waited for one of many writes committed it itself, with half
+    /// of its stack used or with hardly any of it used.
     private func writesItself(isDeep: Bool) throws -> Bool {
         try withCache { cache in
             let result = Mutex(false)
@@ -34,7 +34,7 @@ struct WaitingTests {
             let thread = Thread {
                 Traced.threads.withLock { $0 = [] }
                 Self.atDepth(isDeep ? WorkerThreads.stackSize / 2 : .max) {
-                    // The writer's own thread may be there first.
+                    // The writer's own thread may commit some of the writes first.
                     for number in 0..<2_000 where !result.withLock(\.self) {
                         let isWritten = (try? cache.set(Traced("\(number)")).wait()) != nil
                         #expect(isWritten)
@@ -59,7 +59,7 @@ struct WaitingTests {
     /// Runs `body` where less than `count` bytes of the stack are left.
     private static func atDepth(_ count: Int, _ body: () -> Void) {
         guard StackSpace.isLeft(count) else { return body() }
-        // Of use after the call, too, which so is none at the end.
+        // The use after the call keeps it from being a tail call, so the stack grows.
         unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: 64) { room in
             unsafe room.initialize(repeating: count)
             atDepth(count, body)

@@ -6,14 +6,13 @@ import Testing
 @testable import EspalierStore
 
 @Suite("Random damage and repair")
-struct LosingWalkTests {
-    /// A cache of nodes that refer to one another at random, cycles included, of collections and
-    /// keys; writes, deletions, pins and damage that is read. What a write and a read say of a node
-    /// is compared with what was written last.
+struct LostRecordWalkTests {
+    /// Random writes, deletions, pins and damage in a cache of nodes that refer to one another at
+    /// random, also in cycles. Compares the text of each node with the text that was written last.
     private struct Walk {
         let cache: NormalizedCache
         var random: SeededGenerator
-        /// Nil for a node that is deleted or lost.
+        /// The text of each node that is neither deleted nor lost.
         var texts: [String: String] = [:]
 
         private var name: String { mutating get { "n:\(Int.random(in: 0..<24, using: &random))" } }
@@ -26,12 +25,12 @@ struct LosingWalkTests {
                 name, text: "\(UInt16.random(in: .min ... .max, using: &random))", links: links)
         }
 
-        private mutating func note(_ knot: Knot, _ seen: inout Set<String>) {
-            // Of several that say different things of a node the first one wins, and what others
-            // refer to is not looked at.
+        private mutating func record(_ knot: Knot, _ seen: inout Set<String>) {
+            // The first version of a node in the tree is stored. The children of the other
+            // versions are not.
             guard seen.insert(knot.id).inserted else { return }
             texts[knot.id] = knot.text
-            for link in knot.links { note(link, &seen) }
+            for link in knot.links { record(link, &seen) }
         }
 
         mutating func step() throws {
@@ -39,7 +38,7 @@ struct LosingWalkTests {
             case 0..<4:
                 let knot = knot()
                 var seen: Set<String> = []
-                note(knot, &seen)
+                record(knot, &seen)
                 try cache.set(knot).wait()
             case 4:
                 let name = name
@@ -48,7 +47,7 @@ struct LosingWalkTests {
             case 5:
                 let knots = [knot(), knot()]
                 var seen: Set<String> = []
-                for knot in knots { note(knot, &seen) }
+                for knot in knots { record(knot, &seen) }
                 try cache.setCollection(knots, forKey: "c").wait()
             case 6: _ = try? cache.pin(name).wait()
             case 7: try cache.unpin(name).wait()

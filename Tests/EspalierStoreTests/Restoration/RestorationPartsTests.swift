@@ -4,7 +4,7 @@ import Testing
 @testable import EspalierStore
 
 @Suite("Restoring in parts")
-struct RestoringPartsTests {
+struct RestorationPartsTests {
     @Test(
         """
         A node that is not restored yet counts as lost, and trees that need it miss until it is \

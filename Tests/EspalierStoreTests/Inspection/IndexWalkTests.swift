@@ -5,7 +5,7 @@ import Testing
 @testable import EspalierStore
 
 @Suite("An inspection walks the index in order")
-struct WalkingTests {
+struct IndexWalkTests {
     private func entries(
         _ cache: NormalizedCache, _ nameSpace: NameSpace = .node, startingWith prefix: String = "",
         limit: Int = .max
@@ -104,7 +104,7 @@ struct WalkingTests {
             try cache.damage("p:1")
             try cache.damage(a)
             let one = try #require(
-                try cache.look { try $0.value($1.index, IndexKey.bytes(.node, "p:1")) })
+                try cache.readStorage { try $0.value($1.index, IndexKey.bytes(.node, "p:1")) })
             try cache.tamper { transaction, keyspaces in
                 try transaction.put(
                     keyspaces.index, IndexKey.bytes(.node, "p:2"), [1, 2, 3] as [UInt8])
@@ -127,7 +127,7 @@ struct WalkingTests {
 
             // An index entry that leads to a record with another identifier is damaged.
             let two = try #require(
-                try cache.look { try $0.value($1.index, IndexKey.bytes(.node, b)) })
+                try cache.readStorage { try $0.value($1.index, IndexKey.bytes(.node, b)) })
             try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, "p:1"), two) }
             try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, a), two) }
             let misled = try entries(cache).filter { $0.identifier != b }

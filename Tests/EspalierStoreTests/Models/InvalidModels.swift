@@ -1,7 +1,7 @@
 import EspalierModels
 import EspalierRecords
 
-/// Encodes a field twice.
+/// A model that encodes a field twice.
 struct Twice: NormalizedModel {
     var modelIdentifier: String? { "Twice:1" }
 
@@ -14,7 +14,7 @@ struct Twice: NormalizedModel {
     }
 }
 
-/// Throws when encoded, after it has written something.
+/// A model whose encoder throws after it has encoded a child.
 struct Refusing: NormalizedModel {
     struct Refusal: Error {}
 
@@ -29,7 +29,7 @@ struct Refusing: NormalizedModel {
     }
 }
 
-/// A node that calls itself whatever type it is told to.
+/// A node with any projection identifier.
 struct Costume: NormalizedModel, Hashable {
     var id: String
     var projectionIdentifier: String
