@@ -1,3 +1,4 @@
+#if CommandLine
 /// An error that ends a command, with the one line that its user reads and the exit code.
 struct CommandFailure: Error, Equatable {
     let kind: Kind
@@ -30,3 +31,4 @@ struct OutputClosed: Error {
     /// has unless it ignores the signal.
     static let code: Int32 = 128 + 13
 }
+#endif

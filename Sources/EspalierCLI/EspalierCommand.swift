@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Foundation
 
@@ -173,3 +174,4 @@ struct CompletionsCommand: ParsableCommand {
         try Console.print(EspalierCommand.completionScript(for: shell))
     }
 }
+#endif

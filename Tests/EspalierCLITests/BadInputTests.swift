@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -160,3 +161,4 @@ extension JSONValue {
     /// The value with members in the order of their names.
     fileprivate var reordered: JSONValue { (try? JSONParser.parse(Array(sorted.utf8))) ?? nil }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -43,7 +44,7 @@ struct CommandNameTests {
             #expect(try tool.fail(2, command, "c", "k").errors.contains("--collection"))
             #expect(
                 try tool.fail(2, command, "c", "--collection", "root:1").errors.contains(
-                    "a node of that name"))
+                    "a node has that name"))
             #expect(try !tool.fail(2, command, "c", "nothing").errors.contains("has that name"))
         }
     }
@@ -57,3 +58,4 @@ struct CommandNameTests {
         #expect(!tool.folder.contains("guard"))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -49,3 +50,4 @@ struct DamageTests {
         try data.write(to: file)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -37,3 +38,4 @@ struct GetFormatTests {
         #expect(try tool("get", "c", "user:2", "--format", "csv", "--compact").code == 64)
     }
 }
+#endif

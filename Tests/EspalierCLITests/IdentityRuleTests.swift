@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -83,3 +84,4 @@ struct IdentityRuleTests {
         #expect(node.members.map(\.name) == ["", "Z", "z", "é"])
     }
 }
+#endif

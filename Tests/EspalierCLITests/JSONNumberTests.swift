@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -80,3 +81,4 @@ struct JSONNumberTests {
         return number
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -118,3 +119,4 @@ struct JSONParserErrorTests {
         #expect(throws: expected) { try JSONParser.parse(Array(sample.text.utf8)) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -88,3 +89,4 @@ struct JSONParserTests {
         )
     }
 }
+#endif

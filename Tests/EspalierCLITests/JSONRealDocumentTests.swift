@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -44,3 +45,4 @@ struct JSONRealDocumentTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -59,3 +60,4 @@ struct JSONWriterTests {
         #expect(try JSONParser.parse(JSONWriter(style: style).bytes(from: parsed)) == parsed)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -46,3 +47,4 @@ struct NodeCensusTests {
         #expect(census.contradictions == 1)
     }
 }
+#endif

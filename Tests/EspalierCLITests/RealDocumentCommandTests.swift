@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -120,3 +121,4 @@ struct RealDocumentCommandTests {
         #expect(try tool.succeed("get", "d", "root:\(id)").json().sorted == events[0].sorted)
     }
 }
+#endif

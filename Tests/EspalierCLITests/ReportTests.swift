@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -82,3 +83,4 @@ struct ColorChoiceTests {
         #expect(!ColorChoice.never.palette(isTerminal: true, environment: [:]).isColored)
     }
 }
+#endif

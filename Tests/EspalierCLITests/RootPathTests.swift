@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -44,3 +45,4 @@ struct RootPathTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -49,3 +50,4 @@ struct SizeArgumentTests {
         #expect(SizeArgument.formatted(bytes) == text)
     }
 }
+#endif

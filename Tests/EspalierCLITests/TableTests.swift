@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -103,3 +104,4 @@ struct TableTests {
         #expect(table.text(width: 30).contains("Status:505874888817…  some te…"))
     }
 }
+#endif

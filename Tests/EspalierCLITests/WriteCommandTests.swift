@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -222,3 +223,4 @@ struct WriteCommandTests {
         #expect(verify["problems"] == [])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import EspalierBench
 
@@ -60,7 +61,7 @@ struct BenchCommand: ParsableCommand {
     func run() throws {
         #if DEBUG
         Console.note(
-            "this is a debug build, whose figures are meaningless; measure a release build")
+            "this is a debug build: the figures mean nothing")
         #endif
         try BenchRun(
             suites: SuiteArgument.suites(named: suite), seconds: seconds, output: output,
@@ -68,3 +69,4 @@ struct BenchCommand: ParsableCommand {
         ).run()
     }
 }
+#endif

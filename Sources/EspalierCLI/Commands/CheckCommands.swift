@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import EspalierStore
 
@@ -100,3 +101,4 @@ extension DoctorReport {
             findings: Diagnosis(of: surroundings, nil).findings)
     }
 }
+#endif

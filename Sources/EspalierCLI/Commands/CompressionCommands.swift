@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import EspalierRecords
 import EspalierStore
@@ -92,3 +93,4 @@ struct DictionariesCommand: ParsableCommand {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import EspalierStore
 
@@ -102,3 +103,4 @@ struct DiffCommand: ParsableCommand {
         return comparison
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import EspalierStore
 
@@ -52,3 +53,4 @@ struct DemoCommand: AsyncParsableCommand {
         }
     }
 }
+#endif

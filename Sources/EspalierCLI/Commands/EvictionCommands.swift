@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import EspalierRecords
 import EspalierStore
@@ -285,3 +286,4 @@ struct CollectCyclesCommand: AsyncParsableCommand {
         }
     }
 }
+#endif

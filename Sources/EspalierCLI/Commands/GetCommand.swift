@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import EspalierRecords
 import EspalierStore
@@ -122,3 +123,4 @@ struct GetCommand: ParsableCommand {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import EspalierRecords
 import EspalierStore
@@ -247,3 +248,4 @@ struct RefsCommand: ParsableCommand {
         return (graph, named, finder.unreadable.count)
     }
 }
+#endif

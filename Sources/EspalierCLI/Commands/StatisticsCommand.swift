@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import EspalierStore
 
@@ -75,3 +76,4 @@ struct StatsCommand: AsyncParsableCommand {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import EspalierStore
 
@@ -230,3 +231,4 @@ struct DeleteCommand: AsyncParsableCommand {
         }
     }
 }
+#endif

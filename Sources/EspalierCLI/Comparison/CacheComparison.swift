@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 
@@ -155,3 +156,4 @@ extension RecordReference {
         }
     }
 }
+#endif

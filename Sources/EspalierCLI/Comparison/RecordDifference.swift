@@ -1,3 +1,4 @@
+#if CommandLine
 /// A record that differs between two caches.
 struct RecordDifference: Sendable, Equatable {
     enum Change: String, Sendable {
@@ -119,3 +120,4 @@ extension FieldDifference.Side {
         }
     }
 }
+#endif

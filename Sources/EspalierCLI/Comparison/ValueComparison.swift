@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 
 /// Finds the places where two values in `ValueNotation` differ, regardless of the order of members.
@@ -260,3 +261,4 @@ struct ArrayComparison: Equatable {
         return places
     }
 }
+#endif

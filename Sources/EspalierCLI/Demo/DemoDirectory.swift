@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 
 /// The directory of the demo's caches: a temporary one that is removed when the demo ends. The user
@@ -97,3 +98,4 @@ extension String {
         return isPlain && !isEmpty ? self : "'" + replacing("'", with: "'\\''") + "'"
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierCharts
 import EspalierRecords
 import EspalierStore
@@ -474,3 +475,4 @@ struct Comparison: Sendable {
         add(what, before.count(where: condition).grouped, after.count(where: condition).grouped)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierCharts
 
 /// Prints the steps of the demo in lines that fit a terminal.
@@ -113,3 +114,4 @@ extension Duration {
         return "0.\(microseconds / 100) ms"
     }
 }
+#endif

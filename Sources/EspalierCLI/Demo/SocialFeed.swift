@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierFixtures
 import EspalierModels
 import EspalierRecords
@@ -219,3 +220,4 @@ struct Draw {
         "sunrise", "garden", "whiteboard", "cat", "train", "lunch", "wall", "日出", "pear tree",
     ]
 }
+#endif

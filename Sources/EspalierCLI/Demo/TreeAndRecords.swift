@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 
@@ -234,3 +235,4 @@ struct StyledLine: Sendable, Equatable {
         pieces.map { palette.paint($0.text, $0.style) }.joined()
     }
 }
+#endif

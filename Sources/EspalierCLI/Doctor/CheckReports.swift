@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierFixtures
 import EspalierLMDB
 import EspalierStore
@@ -162,3 +163,4 @@ extension VerifyReport: Printable {
             ])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierFixtures
 import EspalierLMDB
 import EspalierStore
@@ -247,3 +248,4 @@ struct CacheHistory: Sendable {
         pinnedBytes = try cache.inspect { try $0.pinnedBytes }
     }
 }
+#endif

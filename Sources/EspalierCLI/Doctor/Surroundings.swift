@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierCompression
 import EspalierFixtures
 import EspalierLMDB
@@ -49,3 +50,4 @@ enum Version {
         "espalier \(number), LMDB \(LMDBLibrary.version), zstd \(ZstdLibrary.version)"
     }
 }
+#endif

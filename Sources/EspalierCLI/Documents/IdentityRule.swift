@@ -1,3 +1,4 @@
+#if CommandLine
 /// Turns a JSON document into model trees: says which objects are nodes, and what their identifiers
 /// are.
 ///
@@ -91,3 +92,4 @@ struct TypeMapping: Sendable, Equatable {
         self.init(property: String(parts[0]), type: String(parts[1]))
     }
 }
+#endif

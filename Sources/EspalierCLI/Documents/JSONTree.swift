@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierModels
 import EspalierRecords
 import Foundation
@@ -187,3 +188,4 @@ extension JSONNumber: FieldValue {
         }
     }
 }
+#endif

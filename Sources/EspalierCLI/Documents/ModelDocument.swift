@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 
 /// The models of one document, and its name for messages.
@@ -130,3 +131,4 @@ struct RootPath: Sendable, Equatable {
         return [value]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 
@@ -232,3 +233,4 @@ extension JSONTree {
         }
     }
 }
+#endif

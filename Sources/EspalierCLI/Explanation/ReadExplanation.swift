@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierModels
 import EspalierRecords
 import EspalierStore
@@ -215,3 +216,4 @@ struct RecordProfile {
             + names.filter { state.flags.contains($0.0) }.map(\.1)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 
@@ -189,3 +190,4 @@ enum Hexadecimal {
         return String(repeating: "0", count: max(0, 4 - text.count)) + text
     }
 }
+#endif

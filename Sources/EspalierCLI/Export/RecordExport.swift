@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 
@@ -112,3 +113,4 @@ enum ExportTable {
         ]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierStore
 import Foundation
 
@@ -167,3 +168,4 @@ struct LineProblem: Error, CustomStringConvertible {
     /// Returns the problem with the part of the line that has it.
     func at(_ place: String) -> LineProblem { LineProblem("\(place): \(description)") }
 }
+#endif

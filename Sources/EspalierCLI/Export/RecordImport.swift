@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 
@@ -263,3 +264,4 @@ extension RestoredRecord {
         }
     }
 }
+#endif

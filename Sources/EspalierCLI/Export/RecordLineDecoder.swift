@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 
@@ -79,3 +80,4 @@ private struct ReferringValues: ~Copyable {
         writer.append(value)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 import Foundation
@@ -312,3 +313,4 @@ extension ValueNotation {
         LineProblem("\(mark.rawValue) takes \(what)")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 /// An array or an object that the parser has not read to its end.
 struct JSONContainer {
     let kind: Kind
@@ -102,3 +103,4 @@ struct JSONMemberList {
         func hash(into hasher: inout Hasher) { hasher.combine(name) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 /// A strict parser for RFC 8259.
 ///
 /// The tool does not use Foundation's `JSONSerialization`, which loses what a round trip must keep:
@@ -368,3 +369,4 @@ extension JSONParseError.Problem: CustomStringConvertible {
         }
     }
 }
+#endif

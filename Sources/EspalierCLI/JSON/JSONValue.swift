@@ -1,3 +1,4 @@
+#if CommandLine
 /// A JSON value. Members keep their order, and numbers their kind and digits.
 ///
 /// Values compare as their texts: strings by their bytes, not by Unicode equivalence, because names
@@ -182,3 +183,4 @@ struct DecimalLiteral: Equatable {
         return isNegative ? -magnitude : magnitude
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 /// Writes JSON values as text, on one line or indented by two spaces.
 ///
 ///     print(JSONWriter(style: .pretty).string(from: ["id": 7]))
@@ -105,3 +106,4 @@ struct JSONWriter {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 
@@ -19,3 +20,4 @@ extension Configuration {
             queueLimit: largestBudget, compression: compression ?? .standard)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 
 /// The arguments that name a node, a collection or a key.
@@ -40,3 +41,4 @@ struct LimitOption: ParsableArguments {
         guard limit ?? 1 >= 1 else { throw ValidationError("--limit must be at least 1.") }
     }
 }
+#endif

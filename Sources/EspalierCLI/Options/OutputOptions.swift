@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 
 /// The options of a command whose result is a table unless the user asks for another format.
@@ -30,3 +31,4 @@ extension RankingOrder: ExpressibleByArgument {}
 extension SizeArgument: ExpressibleByArgument {
     init?(argument: String) { try? self.init(parsing: argument) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import EspalierRecords
 import EspalierStore
@@ -138,3 +139,4 @@ struct CompressionOption: ParsableArguments {
         return .zstd(level: level)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 /// One value of a report, independent of its format.
 enum Cell: Sendable, Equatable {
     case text(String, TextStyle = .plain)
@@ -132,3 +133,4 @@ extension Duration {
         Int128(components.seconds) * 1_000_000_000 + Int128(components.attoseconds / 1_000_000_000)
     }
 }
+#endif

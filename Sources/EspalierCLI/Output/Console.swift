@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 
 /// Prints results on standard output and everything else on standard error.
@@ -77,3 +78,4 @@ enum Format: String, Sendable, CaseIterable {
     case json
     case csv
 }
+#endif

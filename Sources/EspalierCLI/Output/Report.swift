@@ -1,3 +1,4 @@
+#if CommandLine
 /// A result as rows of values, from which the table for a person and the JSON and CSV for a program
 /// are made.
 ///
@@ -152,3 +153,4 @@ enum CSV {
             + "\""
     }
 }
+#endif

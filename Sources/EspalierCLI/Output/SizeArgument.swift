@@ -1,3 +1,4 @@
+#if CommandLine
 /// A number of bytes from the command line: `1048576`, `50MiB`, `50 MB`.
 ///
 /// `KiB`, `MiB`, `GiB`, `TiB` are powers of 1,024 and `KB`, `MB`, `GB`, `TB` of 1,000, in any case.
@@ -78,3 +79,4 @@ extension SizeArgumentError: CustomStringConvertible {
         }
     }
 }
+#endif

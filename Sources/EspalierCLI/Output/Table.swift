@@ -1,3 +1,4 @@
+#if CommandLine
 /// Text in aligned columns, two spaces apart, under a line of titles.
 ///
 ///     var table = Table(columns: [.left("shape"), .right("records")])
@@ -215,3 +216,4 @@ extension Unicode.Scalar {
         0x20000...0x3FFFD,  // CJK extensions B and later
     ]
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 
 #if canImport(Glibc)
@@ -149,3 +150,4 @@ final class Spool {
             "the temporary file: \(InputFile.reason(error)). TMPDIR names the directory for it.")
     }
 }
+#endif

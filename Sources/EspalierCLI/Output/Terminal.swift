@@ -1,3 +1,4 @@
+#if CommandLine
 import Dispatch
 import Foundation
 
@@ -130,3 +131,4 @@ enum ColorChoice: String, Sendable, CaseIterable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 /// The place of a value in a record: `entities.media[0].url`.
 ///
 /// A dot precedes a name, and brackets enclose an index. A name that is empty or has a dot or a
@@ -145,3 +146,4 @@ struct LeafReport: Printable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 /// A pattern that matches whole identifiers: `User:*`.
 ///
 ///     *       any run of characters, even an empty one
@@ -130,3 +131,4 @@ extension Glob {
         throw ArgumentProblem(#"a [ in a pattern needs a closing ]; \[ matches a bracket"#)
     }
 }
+#endif

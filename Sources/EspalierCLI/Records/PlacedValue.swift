@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 import Foundation
@@ -201,3 +202,4 @@ extension JSONNumber {
         }
     }
 }
+#endif

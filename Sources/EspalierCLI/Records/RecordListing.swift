@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 
@@ -138,3 +139,4 @@ struct Ranking: Sendable {
         return ranking.candidates.map(\.handle)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 
@@ -152,3 +153,4 @@ extension Inspection {
             "\(entry): not found\(consequence)\(hint?.hint ?? "")", kind: .miss)
     }
 }
+#endif

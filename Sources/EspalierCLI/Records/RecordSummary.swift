@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 
@@ -129,3 +130,4 @@ struct RecordSummaries {
         return bytes
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 
@@ -173,3 +174,4 @@ extension FieldPath {
         return FieldPath(steps: [.index(index + start)] + steps.dropFirst())
     }
 }
+#endif

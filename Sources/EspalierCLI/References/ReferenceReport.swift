@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 
 /// The references around a record, one row each.
@@ -125,3 +126,4 @@ struct DotGraph: Sendable {
         return "\"\(quoted)\""
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 
@@ -227,3 +228,4 @@ enum Excerpt {
             + (shown.endIndex < text.endIndex ? "…" : "")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 
 /// A text to find in other texts, byte by byte, or regardless of case.
@@ -157,3 +158,4 @@ struct ValueQuery: Sendable {
         byte.isASCIIDigit || "+-.eE".utf8.contains(byte)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 
@@ -178,3 +179,4 @@ enum DictionaryName {
 
     static func cell(_ number: UInt64) -> Cell { .text(text(number)) }
 }
+#endif

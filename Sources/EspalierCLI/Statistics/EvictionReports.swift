@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierLMDB
 import EspalierRecords
 import EspalierStore
@@ -140,3 +141,4 @@ struct CycleCollectionSummary: Printable {
         ])
     }
 }
+#endif

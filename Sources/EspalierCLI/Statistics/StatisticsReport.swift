@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierStore
 
 /// The statistics of a cache, in groups for a person and by name for a program.
@@ -231,3 +232,4 @@ struct TypeReport: Printable {
         ]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Dispatch
 import EspalierStore
 import Foundation
@@ -147,3 +148,4 @@ extension LatencyHistogram {
         return try JSONDecoder().decode(LatencyHistogram.self, from: JSONEncoder().encode(form))
     }
 }
+#endif

@@ -251,8 +251,8 @@ final class WriteQueue: Sendable {
             return (write, state.rules.add(write))
         }
         guard let (write, overflow) = added else { return nil }
-        handle(overflow)
         work.signal()
+        handle(overflow)
         return write
     }
 

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierTestSupport
 import Testing
 
@@ -50,3 +51,4 @@ struct ArrayComparisonTests {
         #expect(ArrayComparison(a, a.reversed()).runs.isEmpty == false)
     }
 }
+#endif

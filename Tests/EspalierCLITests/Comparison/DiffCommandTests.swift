@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -146,3 +147,4 @@ struct DiffCommandTests {
         #expect(!tool.folder.contains("nowhere"))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -61,3 +62,4 @@ struct ValueComparisonTests {
         #expect(moved == ["[0]: 0 > ", "[999]:  > 0"])
     }
 }
+#endif

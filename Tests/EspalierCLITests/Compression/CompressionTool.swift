@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -100,3 +101,4 @@ extension JSONValue {
         if case .number(.double(let value)) = self { value } else { nil }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -37,3 +38,4 @@ struct DeepVerifyCommandTests {
         #expect(!tool.folder.contains("c"))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -90,3 +91,4 @@ struct DictionariesCommandTests {
         #expect(!tool.folder.contains("c"))
     }
 }
+#endif

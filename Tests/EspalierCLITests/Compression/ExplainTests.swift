@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -167,3 +168,4 @@ struct ExplainTests {
         }
     }
 }
+#endif

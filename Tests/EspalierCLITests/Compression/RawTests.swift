@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import Foundation
 import Testing
@@ -123,3 +124,4 @@ struct RawTests {
         try tool.fail(2, "get", "c", "--collection", "k", "--raw")
     }
 }
+#endif

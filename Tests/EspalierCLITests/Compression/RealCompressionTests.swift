@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -63,3 +64,4 @@ struct RealCompressionTests {
         }
     }
 }
+#endif

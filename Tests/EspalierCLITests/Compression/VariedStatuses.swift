@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierTestSupport
 
@@ -68,3 +69,4 @@ struct VariedStatuses {
         return digits
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -131,3 +132,4 @@ struct DemoVerbTests {
         }
     }
 }
+#endif

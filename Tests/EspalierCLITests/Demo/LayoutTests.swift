@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierCharts
 import Testing
 
@@ -115,3 +116,4 @@ struct LayoutTests {
         #expect(narrow.first == "espalier ls c")
     }
 }
+#endif

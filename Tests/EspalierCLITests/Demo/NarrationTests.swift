@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Synchronization
 import Testing
@@ -67,3 +68,4 @@ struct NarrationTests {
         #expect(plain.count { $0 == "\n" } == 1)
     }
 }
+#endif

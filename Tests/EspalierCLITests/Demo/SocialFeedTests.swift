@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -96,3 +97,4 @@ struct SocialFeedTests {
         #expect(source.contains(Message.declaration))
     }
 }
+#endif

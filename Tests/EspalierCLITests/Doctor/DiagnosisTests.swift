@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierFixtures
 import EspalierLMDB
 import EspalierStore
@@ -107,3 +108,4 @@ struct DiagnosisTests {
         #expect("unbreakable".wrapped(to: 4, indentedBy: 2) == "unbreakable")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -69,3 +70,4 @@ struct DoctorCommandTests {
         try tool.fail(64, "completions", "tcsh")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierFixtures
 import Testing
 
@@ -35,3 +36,4 @@ struct MountTableTests {
         #expect(MountTable(parsing: "").mount(of: "/") == nil)
     }
 }
+#endif

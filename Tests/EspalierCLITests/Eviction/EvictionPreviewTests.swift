@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierModels
 import EspalierRecords
 import EspalierStore
@@ -148,3 +149,4 @@ struct EvictionPreviewTests {
         #expect(try cache.verify().isClean)
     }
 }
+#endif

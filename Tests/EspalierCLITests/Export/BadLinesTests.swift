@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -27,7 +28,7 @@ struct BadLinesTests {
             ),
             (
                 #"{"kind":"node","identifier":"b","types":["T"],"fields":{"x":{"$nix":1}}}"#,
-                "line 2: field x: $nix is no mark"
+                "line 2: field x: $nix is not a mark"
             ),
             (
                 #"{"kind":"collection","identifier":"b","elements":[1,{"$ref":7}]}"#,
@@ -204,3 +205,4 @@ struct BadLinesTests {
         #expect(!tool.folder.contains("c"))
     }
 }
+#endif

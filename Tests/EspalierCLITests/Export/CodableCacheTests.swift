@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierModels
 import EspalierRecords
 import EspalierStore
@@ -95,3 +96,4 @@ struct CodableCacheTests {
         var modelIdentifier: String? { nil }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -40,3 +41,4 @@ extension CommandLineTool {
         return lines
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -71,3 +72,4 @@ struct DamagedExportTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierModels
 import EspalierRecords
 import EspalierStore
@@ -64,3 +65,4 @@ struct ExportBesideWriterTests {
         try tool.expectCopies(of: "c", to: "last")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -181,3 +182,4 @@ struct RealDocumentExportTests {
         #expect(try tool.expectCopies(of: "c", to: "d").count == 112)
     }
 }
+#endif

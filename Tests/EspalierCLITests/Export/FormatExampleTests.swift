@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierModels
 import EspalierRecords
 import EspalierStore
@@ -51,3 +52,4 @@ struct FormatExampleTests {
             "\(lines.joined(separator: "\n"))")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierTestSupport
 
@@ -101,3 +102,4 @@ extension RecordValue {
         return writer.bytes
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 import EspalierTestSupport
@@ -185,3 +186,4 @@ struct RecordLineTests {
         #expect(error?.description == message)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -46,3 +47,4 @@ struct SpoolTests {
         }
     }
 }
+#endif

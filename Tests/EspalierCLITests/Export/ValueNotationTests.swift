@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import EspalierStore
 import EspalierTestSupport
@@ -139,9 +140,9 @@ struct ValueNotationTests {
         arguments: [
             (#"{"$ref":7}"#, "$ref takes an identifier"),
             (#"{"$ref":""}"#, "$ref takes an identifier"),
-            (#"{"$ref":"a","b":1}"#, "$ref is no mark"),
-            (#"{"$nothing":1}"#, "$nothing is no mark"),
-            (#"{"a":1,"$b":1}"#, "$b is no mark"), (#"{"$deleted":-1}"#, "$deleted takes"),
+            (#"{"$ref":"a","b":1}"#, "$ref is not a mark"),
+            (#"{"$nothing":1}"#, "$nothing is not a mark"),
+            (#"{"a":1,"$b":1}"#, "$b is not a mark"), (#"{"$deleted":-1}"#, "$deleted takes"),
             (#"{"$lost":"1"}"#, "$lost takes"), (#"{"$absent":false}"#, "$absent takes true"),
             (#"{"$bytes":"?"}"#, "$bytes takes Base64"), (#"{"$bytes":1}"#, "$bytes takes Base64"),
             (#"{"$decimal":1}"#, "$decimal takes digits"),
@@ -163,3 +164,4 @@ struct ValueNotationTests {
         #expect(error?.description.hasPrefix(message) == true, "\(String(describing: error))")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import Foundation
 import Testing
@@ -121,3 +122,4 @@ private enum Graphviz {
         return try String(contentsOf: output, encoding: .utf8)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -63,3 +64,4 @@ extension ScratchFolder {
         try data.write(to: file)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import Testing
 
@@ -115,3 +116,4 @@ struct FieldPathTests {
             placed.references.map { "\($0.path) \($0.target)" } == ["[4].a[1].b #10", "[4][7] #20"])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -184,3 +185,4 @@ private struct NaiveGlob {
         }
     }
 }
+#endif

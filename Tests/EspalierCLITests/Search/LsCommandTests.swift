@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -163,3 +164,4 @@ struct LsCommandTests {
         }
     }
 }
+#endif

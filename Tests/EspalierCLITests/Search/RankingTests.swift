@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import Testing
 
@@ -21,3 +22,4 @@ struct RankingTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import Testing
 
@@ -121,3 +122,4 @@ struct ReferenceGraphTests {
             ])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -165,3 +166,4 @@ struct RefsCommandTests {
             try tool.succeed("grep", "n", "--field", #"["a.b"][""][0]"#).text.contains("root:1"))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Synchronization
 import Testing
 
@@ -51,3 +52,4 @@ struct RunningWriterTests {
         try tool.succeed("verify", "c")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -56,3 +57,4 @@ extension CommandLineTool {
         #expect(outcome.errors.count { $0 == "\n" } == 1, "\(outcome.errors)")
     }
 }
+#endif

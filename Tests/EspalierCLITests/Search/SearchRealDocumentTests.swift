@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -106,3 +107,4 @@ struct SearchRealDocumentTests {
         try tool.fail(2, "refs", "t", "User:2745121514")
     }
 }
+#endif

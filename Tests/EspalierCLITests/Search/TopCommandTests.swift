@@ -1,3 +1,4 @@
+#if CommandLine
 import Testing
 
 @testable import EspalierCLI
@@ -100,3 +101,4 @@ struct TopCommandTests {
         #expect(text.contains("  damaged "))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierRecords
 import Testing
 
@@ -142,3 +143,4 @@ struct ValueQueryTests {
         )
     }
 }
+#endif

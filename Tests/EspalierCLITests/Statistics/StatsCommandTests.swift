@@ -1,3 +1,4 @@
+#if CommandLine
 import EspalierStore
 import Foundation
 import Testing
@@ -208,3 +209,4 @@ struct TimeCellTests {
         ])
     func seconds(count: Int, text: String) { #expect(Cell.seconds(count).shown == text) }
 }
+#endif

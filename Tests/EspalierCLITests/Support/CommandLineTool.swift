@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Testing
 
@@ -102,3 +103,4 @@ struct CommandLineTool {
         return nil
     }()
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 @testable import EspalierCLI
 
 /// The paths at which two values differ, regardless of the order of members.
@@ -21,3 +22,4 @@ extension JSONValue {
     /// The value with members in the order of their names, for comparing.
     var sorted: String { JSONWriter(memberOrder: .sorted).string(from: self) }
 }
+#endif

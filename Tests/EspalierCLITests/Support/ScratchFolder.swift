@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 
 /// A folder that is removed with the object.
@@ -23,3 +24,4 @@ final class ScratchFolder: Sendable {
         FileManager.default.fileExists(atPath: url.appendingPathComponent(name).path)
     }
 }
+#endif

@@ -1,5 +1,6 @@
 import EspalierRecords
 import EspalierStore
+import Foundation
 import Testing
 
 @Suite("The full queue of writes")
@@ -101,8 +102,14 @@ struct FullQueueTests {
         }
     }
 
-    @Test("A ticket succeeds only if every node of its write is stored or overwritten")
-    func lostNodes() async throws {
+    /// How often the loads below run: `ESPALIER_QUEUE_RUNS`, or twice.
+    private static let runs =
+        ProcessInfo.processInfo.environment["ESPALIER_QUEUE_RUNS"].flatMap(Int.init) ?? 2
+
+    @Test(
+        "A ticket succeeds only if every node of its write is stored or overwritten",
+        arguments: 0..<runs)
+    func lostNodes(run: Int) async throws {
         try await withCache(Self.small) { cache in
             for number in 0..<300 { cache.set(Person("p:\(number)", "old")) }
             try await cache.flush()
@@ -125,8 +132,10 @@ struct FullQueueTests {
         }
     }
 
-    @Test("Every ticket ends when threads fill the queue with writes of the same entries")
-    func everyTicketEnds() async throws {
+    @Test(
+        "Every ticket ends when threads fill the queue with writes of the same entries",
+        arguments: 0..<runs)
+    func everyTicketEnds(run: Int) async throws {
         try await withCache(Self.small) { cache in
             let tickets = await withTaskGroup(of: [WriteTicket].self) { group in
                 for thread in 0..<4 {
