@@ -3,15 +3,16 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("get prints JSON, or a row for each value")
+@Suite("Formats of `get`")
 struct GetFormatTests {
-    @Test("get prints a row per value, with paths quoted where names need it")
+    @Test("`get` prints a row per value, with paths quoted where names need it")
     func rows() throws {
         let tool = try CommandLineTool()
         try tool.succeed(
             "import", "c", "-", "--id-key", "id", "--collection", "k",
             input:
-                #"[{"id":1,"user":{"id":2,"name":"Ada"},"entities":{"media":[{"url":"x,y"},{"a.b":null}],"none":[]},"d":1.0},7]"#
+                #"[{"id":1,"user":{"id":2,"name":"Ada"},"entities":{"media":[{"url":"x,y"},"#
+                + #"{"a.b":null}],"none":[]},"d":1.0},7]"#
         )
         #expect(
             try tool.succeed("get", "c", "root:1", "--format", "csv").text == """

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("What is not JSON is refused with its position")
+@Suite("Errors of the JSON parser")
 struct JSONParserErrorTests {
     struct Sample: Sendable, CustomTestStringConvertible {
         var text: String

@@ -54,7 +54,8 @@ struct JSONWriterTests {
         arguments: [JSONWriter.Style.compact, .pretty])
     func roundTrip(style: JSONWriter.Style) throws {
         let text =
-            #"{"n":[0,-0,1.0,1e2,1e400,0.1,18446744073709551615,1234567890123456789012],"s":"\u0000é\\"}"#
+            #"{"n":[0,-0,1.0,1e2,1e400,0.1,18446744073709551615,1234567890123456789012],"#
+            + #""s":"\u0000é\\"}"#
         let parsed = try JSONParser.parse(Array(text.utf8))
         #expect(try JSONParser.parse(JSONWriter(style: style).bytes(from: parsed)) == parsed)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("Real documents are stored and given back whole", .enabled(if: RealDocument.areAllPresent))
+@Suite("Real documents in commands", .enabled(if: RealDocument.areAllPresent))
 struct RealDocumentCommandTests {
     private let tool: CommandLineTool
 
@@ -40,9 +40,7 @@ struct RealDocumentCommandTests {
         "[98].retweeted_status.entities.media[0]",
     ]
 
-    @Test(
-        "A search is one collection of 264 nodes, equal to the input except contradictions"
-    )
+    @Test("A search is one collection of 264 nodes, equal to the input except contradictions")
     func twitter() throws {
         let first = try importTwitter("--collection", "search")
         #expect(

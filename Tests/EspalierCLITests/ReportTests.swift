@@ -69,7 +69,7 @@ struct ReportTests {
 
 @Suite("Color is a choice")
 struct ColorChoiceTests {
-    @Test("auto colors on a terminal without NO_COLOR; always and never are unconditional")
+    @Test("`auto` colors on a terminal without NO_COLOR; `always` and `never` are unconditional")
     func choices() {
         #expect(ColorChoice.auto.palette(isTerminal: true, environment: [:]).isColored)
         #expect(!ColorChoice.auto.palette(isTerminal: false, environment: [:]).isColored)

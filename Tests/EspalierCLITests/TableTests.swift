@@ -41,7 +41,7 @@ struct TableTests {
         #expect(text.terminalColumns == columns)
     }
 
-    @Test("Control characters from a cache never reach the terminal")
+    @Test("A table shows control characters from a cache without sending them to the terminal")
     func controls() {
         var table = Table(columns: [.left("identifier")])
         table.append(["a\nb\u{1B}[2J\u{7F}\u{9B}"])
@@ -58,8 +58,12 @@ struct TableTests {
         arguments: [10, 20, 30, 80, 200])
     func fits(width: Int) {
         var table = Table(columns: [.left("identifier"), .right("bytes"), .left("value")])
-        for text in ["User:1", "用户:一二三四五六七八九十一二三四五六七八九十", "مستخدم:١٢٣٤٥٦٧٨٩٠١٢٣٤٥٦٧٨٩٠", "👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦"]
-        {
+        for text in [
+            "User:1",
+            "用户:一二三四五六七八九十一二三四五六七八九十",
+            "مستخدم:١٢٣٤٥٦٧٨٩٠١٢٣٤٥٦٧٨٩٠",
+            "👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦",
+        ] {
             table.append([Table.Cell(text), "131", Table.Cell(text)])
         }
         let lines = table.text(width: width).split(separator: "\n").map(String.init)

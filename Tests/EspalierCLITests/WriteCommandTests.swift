@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("Commands store and give back")
+@Suite("Commands that write and read")
 struct WriteCommandTests {
     private let tool: CommandLineTool
 
@@ -13,14 +13,15 @@ struct WriteCommandTests {
     /// Every kind of value at every place where a value can be nested.
     private static let everything = #"""
         {"id":1,"null":null,"yes":true,"no":false,"i":-9223372036854775808,"u":18446744073709551615,
-         "big":-12345678901234567890123,"d":1.0,"e":1e400,"z":-0,"f":0.12345678901234567890123,"g":0.1,"h":1.5e-300,
-         "s":"","t":"\u0000\"\\ é e\u0301 😀","":{"":[]},"é":1,"e\u0301":2,"日本":{"語":[{},[],[[]],{"a":[]}]},
-         "l":[[{"id":2,"x":null},[{"id":"3"}]],null,[[],[null]]],"o":{"p":{"q":{"id":4,"r":[{"s":{"id":5}}]}}}}
+         "big":-12345678901234567890123,"d":1.0,"e":1e400,"z":-0,"f":0.12345678901234567890123,\#
+        "g":0.1,"h":1.5e-300,
+         "s":"","t":"\u0000\"\\ é e\u0301 😀","":{"":[]},"é":1,"e\u0301":2,"日本":{"語":[{},[],[[]],\#
+        {"a":[]}]},
+         "l":[[{"id":2,"x":null},[{"id":"3"}]],null,[[],[null]]],"o":{"p":{"q":{"id":4,\#
+        "r":[{"s":{"id":5}}]}}}}
         """#
 
-    @Test(
-        "A node reads back as it was written: numbers, null members, empty containers"
-    )
+    @Test("A node reads back as it was written: numbers, null members, empty containers")
     func roundTrip() throws {
         let document = Self.everything
         try tool.succeed("import", "c", "-", "--id-key", "id", input: document)
@@ -44,9 +45,7 @@ struct WriteCommandTests {
         #expect(try tool.succeed("get", "c", "--collection", "k").text == "[]\n")
     }
 
-    @Test(
-        "A collection larger than a write is stored, and storing it again writes nothing"
-    )
+    @Test("A collection larger than a write is stored, and storing it again writes nothing")
     func largeCollection() throws {
         let text = String(repeating: "x", count: 1_000)
         let elements = (0..<240).map {
@@ -66,7 +65,7 @@ struct WriteCommandTests {
         try tool.succeed("verify", "c")
     }
 
-    @Test("import replaces a node; --merge keeps the members that the new object lacks")
+    @Test("`import` replaces a node; --merge keeps the members that the new object lacks")
     func merge() throws {
         try tool.succeed(
             "import", "c", "-", "--id-key", "id", "--root-type", "User",
@@ -85,7 +84,8 @@ struct WriteCommandTests {
     @Test("A deleted record is null as a member at any depth, and left out as an element")
     func deletion() throws {
         let document =
-            #"{"id":1,"a":{"id":2},"o":{"p":[{"a":{"id":2}},[{"id":3},4]]},"l":[{"id":4},{"id":5}],"p":[[{"id":3}]]}"#
+            #"{"id":1,"a":{"id":2},"o":{"p":[{"a":{"id":2}},[{"id":3},4]]},"l":[{"id":4},"#
+            + #"{"id":5}],"p":[[{"id":3}]]}"#
         try tool.succeed("import", "c", "-", "--id-key", "id", input: document)
         for identifier in ["a:2", "p:3", "l:4"] {
             #expect(try tool.succeed("delete", "c", identifier).text == "")
@@ -192,12 +192,13 @@ struct WriteCommandTests {
         #expect(other.code == 0)
         #expect(
             other.errors
-                == "espalier: note: the cache keeps its budget of 2.0 MiB; espalier budget changes it.\n"
+                == "espalier: note: the cache keeps its budget of 2.0 MiB; espalier budget "
+                + "changes it.\n"
         )
         #expect(try tool.succeed("stats", "c", "--format", "json").count("budget") == 2 << 20)
     }
 
-    @Test("stats and verify print for persons and for programs")
+    @Test("`stats` and `verify` print for persons and for programs")
     func formats() throws {
         try tool.succeed(
             "import", "c", "-", "--id-key", "id", "--collection", "k", input: #"[{"id":1}]"#)

@@ -26,9 +26,7 @@ struct TextTests {
         #expect(ChartUnit.named("").text(7) == "7")
     }
 
-    @Test(
-        "Ticks of a linear axis share a prefix and decimals; those of a logarithmic one do not"
-    )
+    @Test("Ticks of a linear axis share a prefix and decimals; those of a logarithmic one do not")
     func labels() {
         #expect(
             ChartUnit.microseconds.labels(of: [0, 500, 1_000], on: .linear) == [
@@ -50,9 +48,7 @@ struct TextTests {
         #expect("".lines(to: 100, at: 13).isEmpty)
     }
 
-    @Test(
-        "Rows that would overlap are moved apart in their order, as long as there is room"
-    )
+    @Test("Rows that would overlap are moved apart in their order, as long as there is room")
     func spreading() {
         #expect(SpreadRows.spread([10, 100], apart: 20, within: 0...200) == [10, 100])
         #expect(SpreadRows.spread([50, 50, 50], apart: 20, within: 0...200) == [30, 50, 70])

@@ -16,7 +16,7 @@ private final class Shared: @unchecked Sendable {
     }
 }
 
-@Suite struct ConfinedTests {
+@Suite("Confined values") struct ConfinedTests {
     @Test("The thread that makes a confined value reads and changes it")
     func owner() {
         let confined = Confined([1, 2])

@@ -50,7 +50,7 @@ struct CursorTests {
         #expect(edges.last == 5_000)
     }
 
-    @Test("forEach visits all entries in order, starts at a key, and stops on request")
+    @Test("`forEach` visits all entries in order, starts at a key, and stops on request")
     func forEach() throws {
         try environment.read { transaction in
             var seen: [[UInt8]] = []

@@ -88,7 +88,7 @@ struct EntryTests {
         }
     }
 
-    @Test("append refuses keys out of order and leaves the transaction good")
+    @Test("`append` refuses keys out of order and leaves the transaction good")
     func append() throws {
         let nodes = environment.nodes
         try environment.write { transaction in
@@ -105,7 +105,7 @@ struct EntryTests {
         }
     }
 
-    @Test("read and write rethrow the errors of their bodies unchanged")
+    @Test("`read` and `write` rethrow the errors of their bodies unchanged")
     func bodyErrors() throws {
         struct Mine: Error {}
         try environment.write { try $0.put(environment.nodes, UInt64(1), [1]) }

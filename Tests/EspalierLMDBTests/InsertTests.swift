@@ -21,7 +21,7 @@ struct InsertTests {
     }
 
     @Test(
-        "insert stores a value under a missing key", arguments: [1, 8, 511],
+        "`insert` stores a value under a missing key", arguments: [1, 8, 511],
         [0, 1, 2_000, 4_080])
     func absent(keyLength: Int, valueLength: Int) throws {
         let key = [UInt8](repeating: 7, count: keyLength)
@@ -34,7 +34,7 @@ struct InsertTests {
         try #expect(environment.read { try $0.statistics(of: nodes).entries } == 1)
     }
 
-    @Test("insert returns the value that a key has and keeps no new page")
+    @Test("`insert` returns the value that a key has and keeps no new page")
     func present() throws {
         let (key, other): ([UInt8], [UInt8]) = ([1, 2], [3])
         let stored = [UInt8](repeating: 9, count: 3_000)
@@ -59,7 +59,7 @@ struct InsertTests {
         }
     }
 
-    @Test("insert sees the earlier changes of its transaction")
+    @Test("`insert` sees the earlier changes of its transaction")
     func ownChanges() throws {
         try environment.write { transaction in
             try #expect(insert([1], [10], in: &transaction) == nil)
@@ -72,7 +72,7 @@ struct InsertTests {
         try #expect(environment.read { try $0.value(nodes, [1] as [UInt8]) } == [14])
     }
 
-    @Test("insert finds each of so many keys that pages are split")
+    @Test("`insert` finds each of so many keys that pages are split")
     func many() throws {
         try environment.write { transaction in
             for round in 0..<2 {
@@ -86,7 +86,7 @@ struct InsertTests {
         try #expect(environment.read { try $0.statistics(of: nodes).entries } == 2_000)
     }
 
-    @Test("insert ignores the same key in another keyspace")
+    @Test("`insert` ignores the same key in another keyspace")
     func keyspaces() throws {
         try environment.write { transaction in
             try transaction.put(environment.index, [1] as [UInt8], [1])
@@ -95,7 +95,7 @@ struct InsertTests {
         }
     }
 
-    @Test("insert refuses keys and values of impossible lengths and leaves the transaction good")
+    @Test("`insert` refuses keys and values of impossible lengths and leaves the transaction good")
     func lengths() throws {
         let longest = [UInt8](repeating: 5, count: environment.maximumValueSize)
         try environment.write { transaction in
@@ -112,7 +112,7 @@ struct InsertTests {
         try #expect(environment.read { try $0.statistics(of: nodes).entries } == 1)
     }
 
-    @Test("insert into a full map throws .mapFull, voids the transaction and changes nothing")
+    @Test("`insert` into a full map throws .mapFull, voids the transaction and changes nothing")
     func mapFull() throws {
         let environment = try Scratch().open(mapSize: 256 << 10)
         let nodes = environment.nodes
@@ -147,7 +147,7 @@ struct InsertTests {
         }
     }
 
-    @Test("insert rethrows the error of its body and leaves the transaction good")
+    @Test("`insert` rethrows the error of its body and leaves the transaction good")
     func bodyErrors() throws {
         struct Mine: Error {}
         try environment.write { try $0.put(nodes, [1] as [UInt8], [1]) }
@@ -166,7 +166,7 @@ struct InsertTests {
         try #expect(environment.read { try $0.value(nodes, [3] as [UInt8]) } == [3])
     }
 
-    @Test("insert stays good if its body throws an error of another environment")
+    @Test("`insert` stays good if its body throws an error of another environment")
     func bodyErrorsOfOthers() throws {
         let other = try Scratch().open()
         other.close()

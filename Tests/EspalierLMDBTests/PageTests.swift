@@ -16,9 +16,7 @@ struct PageTests {
         }
     }
 
-    @Test(
-        "The counts of used, free and unused pages add up to the capacity after each commit"
-    )
+    @Test("The counts of used, free and unused pages add up to the capacity after each commit")
     func identity() throws {
         let scratch = try Scratch()
         let environment = try scratch.open(mapSize: 2 << 20)

@@ -43,10 +43,10 @@ struct MappingTests {
         }
     }
 
-    @Test("forEach visits every child once")
+    @Test("`forEach` visits every child once")
     func visiting() { #expect(people(in: nestings) == Array(1...17)) }
 
-    @Test("map replaces every child in its place")
+    @Test("`map` replaces every child in its place")
     func replacing() throws {
         let mapped = try #require(mapping(nestings) { $0.copy { $0.name = "new" } })
         #expect(people(in: mapped) == Array(1...17))
@@ -83,8 +83,7 @@ struct MappingTests {
         }
     }
 
-    @Test(
-        "Deleting a required associated value deletes the enum, an optional one becomes nil")
+    @Test("Deleting a required associated value deletes the enum, an optional one becomes nil")
     func cases() {
         let people = [Self.person(1), Self.person(2)]
         func without(_ id: Int, _ attachment: Attachment) -> Attachment? {
@@ -111,9 +110,7 @@ struct MappingTests {
         #expect(self.people(in: Loose(id: 1, items: [1, 2])) == [])
     }
 
-    @Test(
-        "Children are found that the syntax hides behind extensions, associated types or aliases"
-    )
+    @Test("Children are found that the syntax hides behind extensions, associated types or aliases")
     func hidden() {
         let people = [Self.person(1), Self.person(2)]
         func expect<M: Model & Equatable>(_ model: M, without: M) {
@@ -137,7 +134,7 @@ struct MappingTests {
         #expect(self.people(in: SectionPage<NumberSection>(items: [1])) == [])
     }
 
-    @Test("map returns a new instance of a class")
+    @Test("`map` returns a new instance of a class")
     func classes() {
         let tree = Tree(id: 1, person: Self.person(1), children: [Tree(id: 2, person: nil)])
         #expect(people(in: tree) == [1])

@@ -4,7 +4,7 @@ import Testing
 /// The macro does not know types. The compiler reports what it can't see, in the generated line for
 /// the member.
 @Suite(
-    "Types that can't be stored are compile errors", .enabled(if: Compiler() != nil))
+    "Types that cannot be stored", .enabled(if: Compiler() != nil))
 struct MustNotCompileTests {
     private func errors(in source: String) throws -> String {
         let (status, text) = try #require(Compiler()).output(of: source)

@@ -25,7 +25,7 @@ struct ValueTests {
         #expect(awkward.copy { $0.build = person }.build == person)
     }
 
-    @Test("copy rethrows the error of the change")
+    @Test("`copy` rethrows the error of the change")
     func throwing() {
         struct Refused: Error {}
         #expect(throws: Refused.self) { try person.copy { _ in throw Refused() } }

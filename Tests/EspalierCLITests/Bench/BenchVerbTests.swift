@@ -5,7 +5,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("espalier bench")
+@Suite("The command `bench`")
 struct BenchVerbTests {
     private let tool: CommandLineTool
 
@@ -85,8 +85,7 @@ struct BenchVerbTests {
         try tool.fail(64, "bench", "--svg", "")
     }
 
-    @Test(
-        "`espalier bench` fails at once if it cannot write to the directory for charts")
+    @Test("`espalier bench` fails at once if it cannot write to the directory for charts")
     func badDirectory() throws {
         let file = try tool.folder.write("", to: "file").path
         for path in [file, file + "/inside"] {

@@ -31,9 +31,7 @@ struct SimulationTests {
             ])
     }
 
-    @Test(
-        "A simulated cache with room for everything hits all repeats, and one without room none"
-    )
+    @Test("A simulated cache with room for everything hits all repeats, and one without room none")
     func capacities() {
         let trace = trace([1, 2, 1, 3, 2, 1])
         for hits in [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("Where two arrays differ")
+@Suite("Comparison of arrays")
 struct ArrayComparisonTests {
     private func runs(_ a: String, _ b: String) -> [String] {
         let (a, b) = (Array(a), Array(b))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("diff shows what was changed")
+@Suite("The command `diff`")
 struct DiffCommandTests {
     private let tool: CommandLineTool
 
@@ -24,7 +24,7 @@ struct DiffCommandTests {
         return rows
     }
 
-    @Test("diff prints nothing for caches with the same content, whatever their history")
+    @Test("`diff` prints nothing for caches with the same content, whatever their history")
     func equal() throws {
         try fill("a", #"[{"id":1,"x":{"id":2,"n":1.0}},{"id":3}]"#, "--collection", "k")
         try fill("b", #"[{"id":3},{"id":1,"x":{"id":2,"n":5}}]"#)
@@ -35,11 +35,12 @@ struct DiffCommandTests {
         #expect(try tool.succeed("diff", "a", "a", "--format", "json").text == "[]\n")
     }
 
-    @Test("diff reports fields by path, references by identifier, and kinds of numbers")
+    @Test("`diff` reports fields by path, references by identifier, and kinds of numbers")
     func fields() throws {
         try fill(
             "a",
-            #"[{"id":1,"x":{"id":2},"d":1,"m":[{"u":"x"}],"old":null},{"id":5},{"id":3,"x":{"id":9}}]"#
+            #"[{"id":1,"x":{"id":2},"d":1,"m":[{"u":"x"}],"old":null},{"id":5},{"id":3,"#
+                + #""x":{"id":9}}]"#
         )
         try fill(
             "b", #"[{"id":1,"x":{"id":4},"d":1.0,"m":[{"u":"y"}]},{"id":6},{"id":3,"x":{"id":9}}]"#)
@@ -61,7 +62,7 @@ struct DiffCommandTests {
         #expect(limited.errors == errors)
     }
 
-    @Test("diff reports types and the types that declare a field")
+    @Test("`diff` reports types and the types that declare a field")
     func types() throws {
         let line = { (types: String, more: String) in
             #"{"kind":"node","identifier":"n","types":\#(types),\#(more)"fields":{"a":1,"b":2}}"#
@@ -88,7 +89,7 @@ struct DiffCommandTests {
         #expect(try rows() == [])
     }
 
-    @Test("diff reports keys, and inserted and removed elements of collections")
+    @Test("`diff` reports keys, and inserted and removed elements of collections")
     func collections() throws {
         let numbers = (0..<1_000).map { #"{"id":\#($0)}"# }
         try fill("a", "[\(numbers.joined(separator: ","))]", "--collection", "k")
@@ -103,7 +104,8 @@ struct DiffCommandTests {
             try rows() == [
                 "changed,key,s,dark,true,false", "changed,collection,k,$count,1000,901",
                 #"changed,collection,k,[0],,"{""inline"":true}""#,
-                #"changed,collection,k,[699-798],"{""$ref"":""N:699""}, {""$ref"":""N:700""}, {""$ref"":""N:701""} and 97 more","#,
+                #"changed,collection,k,[699-798],"{""$ref"":""N:699""}, {""$ref"":""N:700""}, "#
+                    + #"{""$ref"":""N:701""} and 97 more","#,
             ])
         let json = try tool("diff", "a", "b", "--format", "json").json()
         guard case .array(let rows) = json, case .array(let removed)? = rows.last?["a"] else {
@@ -114,7 +116,7 @@ struct DiffCommandTests {
         #expect(rows.last?["b"] == .none)
     }
 
-    @Test("diff colors added, removed and changed records when asked")
+    @Test("`diff` colors added, removed and changed records when asked")
     func colours() throws {
         try fill("a", #"[{"id":1,"n":1},{"id":2}]"#)
         try fill("b", #"[{"id":1,"n":2},{"id":3}]"#)
@@ -124,7 +126,7 @@ struct DiffCommandTests {
         }
     }
 
-    @Test("diff compares long identifiers like others, and wrong arguments exit with 64")
+    @Test("`diff` compares long identifiers like others, and wrong arguments exit with 64")
     func edges() throws {
         let long = String(repeating: "x", count: 700)
         try fill("a", #"[{"id":"\#(long)1","n":1},{"id":"\#(long)2"},{"id":"z"}]"#)

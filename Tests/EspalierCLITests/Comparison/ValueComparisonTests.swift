@@ -3,7 +3,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("Where two values differ")
+@Suite("Comparison of values")
 struct ValueComparisonTests {
     private func differences(_ a: String, _ b: String) throws -> [String] {
         var comparison = ValueComparison()

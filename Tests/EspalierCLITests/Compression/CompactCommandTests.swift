@@ -4,13 +4,13 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("compact and --compression")
+@Suite("The command `compact` and the option `--compression`")
 struct CompactCommandTests {
     private let tool: CommandLineTool
 
     init() throws { tool = try CommandLineTool() }
 
-    @Test("compact makes records shorter and leaves their values unchanged")
+    @Test("`compact` makes records shorter and leaves their values unchanged")
     func compacts() throws {
         try tool.importPosts()
         let before = try tool.export()
@@ -36,7 +36,7 @@ struct CompactCommandTests {
         #expect(try tool.succeed("compact", "c").text.contains("stored differently"))
     }
 
-    @Test("--compression none stores all records raw")
+    @Test("`--compression none` stores all records raw")
     func none() throws {
         try tool.importPosts()
         let before = try tool.export()
@@ -58,7 +58,7 @@ struct CompactCommandTests {
         #expect(sizes[0].0 == sizes[0].1 && sizes[1].0 * 4 < sizes[0].0)
     }
 
-    @Test("compact reports the records that a full cache evicts for raw records")
+    @Test("`compact` reports the records that a full cache evicts for raw records")
     func evicted() throws {
         let posts = (0..<6_000).map {
             #"{"id":\#($0),"text":"\#(String(repeating: "text \($0) ", count: 30))"}"#
@@ -98,7 +98,7 @@ struct CompactCommandTests {
         #expect(!tool.folder.contains("c"))
     }
 
-    @Test("compact reports a missing cache, a file in its place, and an empty cache")
+    @Test("`compact` reports a missing cache, a file in its place, and an empty cache")
     func noCache() throws {
         try tool.fail(1, "compact", "c")
         #expect(!tool.folder.contains("c"))
@@ -109,7 +109,7 @@ struct CompactCommandTests {
         #expect(try tool.succeed("compact", "c", "--format", "json").json()["recordsChanged"] == 0)
     }
 
-    @Test("compact on a read-only cache fails with one line", .enabled(if: geteuid() != 0))
+    @Test("`compact` on a read-only cache fails with one line", .enabled(if: geteuid() != 0))
     func unwritable() throws {
         try tool.importPosts()
         let cache = tool.folder.url.appendingPathComponent("c")
@@ -130,7 +130,7 @@ struct CompactCommandTests {
         try tool.fail(1, "compact", "c")
     }
 
-    @Test("stats prints bytes before compression, stored bytes and the ratio, by type and in all")
+    @Test("`stats` prints bytes before compression, stored bytes and the ratio, by type and in all")
     func statistics() throws {
         try tool.importPosts()
         try tool.succeed("compact", "c")

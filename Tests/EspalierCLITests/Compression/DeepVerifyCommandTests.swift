@@ -3,15 +3,13 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("verify --deep walks every tree")
+@Suite("The command `verify --deep`")
 struct DeepVerifyCommandTests {
     private let tool: CommandLineTool
 
     init() throws { tool = try CommandLineTool() }
 
-    @Test(
-        "verify --deep reports the identifier and the path of each unreadable place"
-    )
+    @Test("`verify --deep` reports the identifier and the path of each unreadable place")
     func damaged() throws {
         let text = "a text that is going to be damaged"
         let document = #"[{"id":1,"by":{"id":7,"text":"\#(text)"}},{"id":2}]"#
@@ -34,7 +32,7 @@ struct DeepVerifyCommandTests {
         )
     }
 
-    @Test("verify --deep without a cache fails")
+    @Test("`verify --deep` without a cache fails")
     func noCache() throws {
         try tool.fail(1, "verify", "c", "--deep")
         #expect(!tool.folder.contains("c"))

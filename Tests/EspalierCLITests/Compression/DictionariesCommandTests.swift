@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("dictionaries lists what records are compressed with")
+@Suite("The command `dictionaries`")
 struct DictionariesCommandTests {
     private let tool: CommandLineTool
 
@@ -51,7 +51,7 @@ struct DictionariesCommandTests {
         #expect(json["bytes"]?.count == dictionaries.reduce(0) { $0 + ($1["bytes"]?.count ?? 0) })
     }
 
-    @Test("dictionaries prints none of the contents of a dictionary")
+    @Test("`dictionaries` prints none of the contents of a dictionary")
     func content() throws {
         try tool.importPosts()
         try tool.succeed("compact", "c")
@@ -84,7 +84,7 @@ struct DictionariesCommandTests {
         #expect(record["fields"] == ["by", "id", "kind", "text"] && record["rawBytes"] == .null)
     }
 
-    @Test("dictionaries without a cache or an argument fails")
+    @Test("`dictionaries` without a cache or an argument fails")
     func noCache() throws {
         try tool.fail(1, "dictionaries", "c")
         try tool.fail(64, "dictionaries")

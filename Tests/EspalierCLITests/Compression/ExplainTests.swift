@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("get --explain")
+@Suite("The command `get --explain`")
 struct ExplainTests {
     private let tool: CommandLineTool
 
@@ -16,7 +16,7 @@ struct ExplainTests {
         return try outcome.json()
     }
 
-    @Test("get --explain describes a hit and its record")
+    @Test("`get --explain` describes a hit and its record")
     func hit() throws {
         try tool.importPosts()
         try tool.succeed("compact", "c")
@@ -46,7 +46,7 @@ struct ExplainTests {
         #expect(try #require(record["stamp"]?.count) > 0 && record["age"] == listed["age"])
     }
 
-    @Test("get --explain describes collections, keys, and keys that are the identifier of a node")
+    @Test("`get --explain` describes collections, keys, and keys that are the identifier of a node")
     func otherEntries() throws {
         try tool.importDocument(#"[{"id":1},{"id":2,"by":{"id":1}}]"#, ["--collection", "posts"])
         try tool.succeed("set", "c", "-", "--id-key", "id", "--key", "k", input: #"{"a":[1]}"#)
@@ -58,7 +58,7 @@ struct ExplainTests {
     }
 
     @Test(
-        "get --explain reports the path and reason of a miss, and the record at which it stopped"
+        "`get --explain` reports the path and reason of a miss, and the record at which it stopped"
     )
     func damagedChild() throws {
         let text = "a text that is going to be damaged"
@@ -102,9 +102,7 @@ struct ExplainTests {
                 && json["record"]?["problem"]?.text?.isEmpty == false)
     }
 
-    @Test(
-        "get --explain lists deleted records, references back and depth"
-    )
+    @Test("`get --explain` lists deleted records, references back and depth")
     func typedPlaces() throws {
         try tool.importDocument(
             #"{"id":1,"by":{"id":1,"posts":[{"x":{"id":2,"by":{"id":9}}}]}}"#, ["--type", "x=Post"])
@@ -130,7 +128,7 @@ struct ExplainTests {
                 + String(repeating: "[0]", count: 255))
     }
 
-    @Test("get --explain counts neither as an access nor as a read")
+    @Test("`get --explain` counts neither as an access nor as a read")
     func noAccess() throws {
         try tool.importDocument(#"[{"id":1},{"id":2}]"#)
         let before = try tool.succeed("stats", "c", "--format", "json").json()
@@ -144,7 +142,8 @@ struct ExplainTests {
     }
 
     @Test(
-        "get --explain prints a table, JSON on one line and CSV, and one line for a missing entry")
+        "`get --explain` prints a table, JSON on one line and CSV, and one line for a missing entry"
+    )
     func formats() throws {
         try tool.fail(1, "get", "c", "Post:1", "--explain")
         #expect(!tool.folder.contains("c"))

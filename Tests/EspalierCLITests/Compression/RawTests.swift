@@ -5,14 +5,14 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("get --raw shows a record's bytes")
+@Suite("The command `get --raw`")
 struct RawTests {
     private let tool: CommandLineTool
 
     init() throws { tool = try CommandLineTool() }
 
     @Test(
-        "get --raw prints parts that make up the record, with the payload stored and decompressed",
+        "`get --raw` prints the parts of a record, with the payload stored and decompressed",
         arguments: ["none", "3"])
     func parts(compression: String) throws {
         try tool.importPosts("--compression", compression)
@@ -45,7 +45,7 @@ struct RawTests {
         }
     }
 
-    @Test("get --raw names the chunks of a long record with their checks, and joins their slices")
+    @Test("`get --raw` names the chunks of a long record with their checks, and joins their slices")
     func chunked() throws {
         try tool.importPosts()
         let json = try tool.succeed("get", "c", "Post:long", "--raw", "--format", "json").json()
@@ -60,7 +60,7 @@ struct RawTests {
     }
 
     @Test(
-        "get --raw prints a damaged record as far as possible and exits with 2",
+        "`get --raw` prints a damaged record as far as possible and exits with 2",
         arguments: ["none", "3"])
     func damaged(compression: String) throws {
         try tool.importPosts("--compression", compression)
@@ -78,7 +78,7 @@ struct RawTests {
         )
     }
 
-    @Test("get --raw marks a damaged chunk and prints the chunks after it")
+    @Test("`get --raw` marks a damaged chunk and prints the chunks after it")
     func damagedChunk() throws {
         try tool.importPosts()
         let json = try tool.succeed("get", "c", "Post:long", "--raw", "--format", "json").json()
@@ -90,7 +90,7 @@ struct RawTests {
         #expect(try outcome.json()["parts"]?.elements.isEmpty == false)
     }
 
-    @Test("get --raw fits 80 columns, and its reader may close the pipe")
+    @Test("`get --raw` fits 80 columns, and its reader may close the pipe")
     func terminalAndPipe() throws {
         try tool.importPosts()
         let table = try tool.table(["get", "c", "Post:long", "--raw"], columns: 80)
@@ -99,7 +99,8 @@ struct RawTests {
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
         let command =
-            "'\(try #require(CommandLineTool.path))' get c Post:long --raw 2>errors | head -n 1 >lines"
+            "'\(try #require(CommandLineTool.path))' get c Post:long --raw 2>errors | head -n 1 "
+            + ">lines"
         shell.arguments = ["-c", command]
         shell.currentDirectoryURL = tool.folder.url
         try shell.run()
@@ -114,7 +115,7 @@ struct RawTests {
             csv[0] == "part,meaning,offset,bytes,text" && csv[1].hasPrefix("version,1,0000,01,"))
     }
 
-    @Test("get --raw of a missing entry, or of a record without bytes, is a miss")
+    @Test("`get --raw` of a missing entry, or of a record without bytes, is a miss")
     func missing() throws {
         try tool.fail(1, "get", "c", "Post:1", "--raw")
         #expect(!tool.folder.contains("c"))

@@ -6,9 +6,7 @@ import Testing
 
 @Suite("Real documents, compressed", .enabled(if: RealDocument.areAllPresent))
 struct RealCompressionTests {
-    @Test(
-        "A page of Twitter's search takes less than half, and every record can be explained"
-    )
+    @Test("A page of Twitter's search takes less than half, and every record can be explained")
     func twitter() throws {
         let tool = try CommandLineTool()
         try tool.succeed(
@@ -35,9 +33,7 @@ struct RealCompressionTests {
         }
     }
 
-    @Test(
-        "Statuses with text of their own take at most a third of their minified JSON"
-    )
+    @Test("Statuses with text of their own take at most a third of their minified JSON")
     func statuses() throws {
         let tool = try CommandLineTool()
         guard

@@ -11,9 +11,12 @@ struct VariedStatuses {
     private var numbers: [String: String] = [:]
 
     private static let words = """
-        the of and cache tree swift page feed time people way day man thing woman life child world school state family student \
-        group country problem hand part place case week company system program question work night point home water room mother \
-        area money story fact month lot right study book eye job word business issue side kind head house service friend father
+        the of and cache tree swift page feed time people way day man thing woman life child \
+        world school state family student \
+        group country problem hand part place case week company system program question work \
+        night point home water room mother \
+        area money story fact month lot right study book eye job word business issue side kind \
+        head house service friend father
         """.split(separator: " ")
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }

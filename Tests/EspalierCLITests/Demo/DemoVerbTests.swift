@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("espalier demo")
+@Suite("The command `demo`")
 struct DemoVerbTests {
     private let tool: CommandLineTool
 
@@ -108,15 +108,14 @@ struct DemoVerbTests {
         try tool.succeed("verify", "empty")
     }
 
-    @Test(
-        "`espalier demo` leaves no temporary files, even without a reader or after a signal"
-    )
+    @Test("`espalier demo` leaves no temporary files, even without a reader or after a signal")
     func temporary() throws {
         let path = try #require(CommandLineTool.path)
         let endings = [
             "\"$0\" demo --messages 500 >/dev/null",
             "\"$0\" demo --messages 500 2>/dev/null | head -n 3 >/dev/null",
-            "\"$0\" demo --messages 50000 >/dev/null & sleep 0.5; kill -s TERM $!; wait $!; test $? = 143",
+            "\"$0\" demo --messages 50000 >/dev/null & sleep 0.5; kill -s TERM $!; wait $!; "
+                + "test $? = 143",
         ]
         for ending in endings {
             let folder = try ScratchFolder()

@@ -33,9 +33,7 @@ struct LayoutTests {
 
     private let wide = ["日本語日本語日本語日本語", "abc", "", "ليلى حداد", "🦊🦊🦊🦊🦊🦊🦊🦊🦊🦊"].map { StyledLine($0) }
 
-    @Test(
-        "Two texts side by side have their separator in one column and keep to the width"
-    )
+    @Test("Two texts side by side have their separator in one column and keep to the width")
     func sideBySide() throws {
         for width in [24, 25, 40, 77] {
             let lines = SideBySide(
@@ -69,14 +67,12 @@ struct LayoutTests {
         #expect(line.painted(.plain) == "├ 日本語")
     }
 
-    @Test("Control characters from a cache never reach the terminal")
+    @Test("The demo shows control characters from a cache without sending them to the terminal")
     func controls() {
         #expect(StyledLine("a\u{1B}[2J\r").text == "a␛[2J␍")
     }
 
-    @Test(
-        "A progress bar keeps its width and is full only when everything is done"
-    )
+    @Test("A progress bar keeps its width and is full only when everything is done")
     func progress() {
         let bar = ProgressBar(total: 1_200, unit: "messages")
         #expect(

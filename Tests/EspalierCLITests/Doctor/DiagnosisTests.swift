@@ -1,13 +1,13 @@
 #if CommandLine
+import EspalierFixtures
 import EspalierLMDB
 import EspalierStore
 import Foundation
-import EspalierFixtures
 import Testing
 
 @testable import EspalierCLI
 
-@Suite("A doctor finds what is wrong, and nothing where nothing is")
+@Suite("The findings of `doctor`")
 struct DiagnosisTests {
     private let folder: ScratchFolder
     private let sound: CacheCondition
@@ -59,9 +59,7 @@ struct DiagnosisTests {
         #expect(findings(machinePage: 16_384) == ["problem page"])
     }
 
-    @Test(
-        "A full cache is healthy; a cache that cannot evict and an old reader are not"
-    )
+    @Test("A full cache is healthy; a cache that cannot evict and an old reader are not")
     func cache() {
         let full = PageUsage(used: 700, lastPage: 960, mapSize: 1_000 * 4_096, pageSize: 4_096)
         #expect(

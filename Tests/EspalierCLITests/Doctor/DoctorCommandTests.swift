@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("doctor and completions")
+@Suite("The commands `doctor` and `completions`")
 struct DoctorCommandTests {
     private let tool: CommandLineTool
 
@@ -14,7 +14,7 @@ struct DoctorCommandTests {
             "set", "c", "-", "--id-key", "id", "--root-type", "User", input: #"{"id": 1}"#)
     }
 
-    @Test("doctor prints its facts as a table, as JSON and as CSV")
+    @Test("`doctor` prints its facts as a table, as JSON and as CSV")
     func facts() throws {
         let json = try tool.succeed("doctor", "c", "--format", "json").json()
         #expect(json["format"] == 1)
@@ -27,7 +27,7 @@ struct DoctorCommandTests {
         #expect(csv[0].hasPrefix("espalier,lmdb,zstd,system,"))
     }
 
-    @Test("doctor without a cache describes the system")
+    @Test("`doctor` without a cache describes the system")
     func system() throws {
         let json = try tool.succeed("doctor", "--format", "json").json()
         #expect(json["lmdb"] != nil)

@@ -2,7 +2,7 @@
 import EspalierFixtures
 import Testing
 
-@Suite("The file system under a path is told from the mount table")
+@Suite("The file system of a path")
 struct MountTableTests {
     private let table = MountTable(
         parsing: """

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("evict, pin, unpin, collect-cycles and budget")
+@Suite("The commands `evict`, `pin`, `unpin`, `collect-cycles` and `budget`")
 struct EvictionCommandTests {
     private let tool: CommandLineTool
 
@@ -28,8 +28,7 @@ struct EvictionCommandTests {
         try #require(try tool.succeed("stats", "c", "--format", "json").count(name))
     }
 
-    @Test(
-        "evict --to prints the victims and evicts nothing; with --yes it evicts them, oldest first")
+    @Test("`evict --to` prints the victims, and evicts them with `--yes`, oldest first")
     func evictTo() throws {
         try fill()
         try tool.succeed("get", "c", "Post:0")
@@ -58,7 +57,7 @@ struct EvictionCommandTests {
                 "records") == 0)
     }
 
-    @Test("evict removes named records only, and refuses a record that others refer to")
+    @Test("`evict` removes named records only, and refuses a record that others refer to")
     func evictNamed() throws {
         try fill()
         let done = try tool.succeed(
@@ -101,7 +100,7 @@ struct EvictionCommandTests {
         try tool.succeed("verify", "c")
     }
 
-    @Test("budget prints, raises and lowers the budget")
+    @Test("`budget` prints, raises and lowers the budget")
     func budget() throws {
         try fill()
         #expect(try tool.succeed("budget", "c", "--format", "json").count("budget") == 4 << 20)
@@ -119,7 +118,7 @@ struct EvictionCommandTests {
         try tool.succeed("verify", "c")
     }
 
-    @Test("collect-cycles changes nothing in a cache without unknown cycles")
+    @Test("`collect-cycles` changes nothing in a cache without unknown cycles")
     func collectCycles() throws {
         try fill()
         let found = try tool.succeed("collect-cycles", "c", "--format", "json")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("A preview of an eviction is what the eviction does")
+@Suite("Previews of evictions")
 struct EvictionPreviewTests {
     private let folder: ScratchFolder
 
@@ -105,8 +105,8 @@ struct EvictionPreviewTests {
         defer { cache.close() }
         for start in stride(from: 0, to: 3_000, by: 100) {
             let messages = try (start..<start + 100).map { number in
-                let text =
-                    #"{"id":\#(number),"text":"\#(String(repeating: "t", count: 80 + number % 40))"}"#
+                let filler = String(repeating: "t", count: 80 + number % 40)
+                let text = #"{"id":\#(number),"text":"\#(filler)"}"#
                 return Self.rule.tree(from: try JSONParser.parse(Array(text.utf8)), type: "Message")
             }
             try await cache.append(messages, toCollection: "all").committed

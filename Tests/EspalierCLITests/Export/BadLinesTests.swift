@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("Lines that can't be stored are one clear line, and nothing is stored")
+@Suite("Imports of lines that cannot be stored")
 struct BadLinesTests {
     private let tool: CommandLineTool
 
@@ -44,7 +44,8 @@ struct BadLinesTests {
                 "line 2: the node b is neither in the file nor in the cache\n"
             ),
             (
-                #"{"kind":"collection","identifier":"k","elements":[{"$ref":"b"},{"$ref":"c"},{"$ref":"a"}]}"#,
+                #"{"kind":"collection","identifier":"k","elements":[{"$ref":"b"},{"$ref":"c"},"#
+                    + #"{"$ref":"a"}]}"#,
                 "is neither in the file nor in the cache, nor is another that is referred to\n"
             ),
         ])
@@ -126,7 +127,8 @@ struct BadLinesTests {
             $0 % 2 == 0 ? #"{"$ref":"a"}"# : #"{"n":\#($0),"text":"\#(text.prefix(100))"}"#
         }
         let collection =
-            #"{"kind":"collection","identifier":"all","elements":[\#(elements.joined(separator: ","))]}"#
+            #"{"kind":"collection","identifier":"all","#
+            + #""elements":[\#(elements.joined(separator: ","))]}"#
         let summary = try tool.succeed(
             "import", "d", "-", "--records", "--budget", "1MiB", "--format", "json",
             input: "\(collection)\n\(Self.good)\n")
@@ -170,7 +172,8 @@ struct BadLinesTests {
         try tool.folder.write(Self.good, to: "lines")
         shell.arguments = [
             "-c",
-            "mkfifo pipe; cat lines >pipe & \"$0\" import c pipe --records >out 2>&1; echo $? >status",
+            "mkfifo pipe; cat lines >pipe & \"$0\" import c pipe --records >out 2>&1; echo $? "
+                + ">status",
             try #require(CommandLineTool.path),
         ]
         shell.currentDirectoryURL = tool.folder.url

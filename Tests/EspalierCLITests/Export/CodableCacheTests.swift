@@ -53,9 +53,7 @@ struct CodableCacheTests {
         var modelIdentifier: String? { "Entry:\(id)" }
     }
 
-    @Test(
-        "A cache of Swift types with every kind of value is copied exactly"
-    )
+    @Test("A cache of Swift types with every kind of value is copied exactly")
     func copies() throws {
         let tool = try CommandLineTool()
         let open = { (name: String) in

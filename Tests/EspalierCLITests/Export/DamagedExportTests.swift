@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("Damaged records are left out of an export, and that is told")
+@Suite("Exports of damaged records")
 struct DamagedExportTests {
     private let tool: CommandLineTool
 
@@ -15,7 +15,8 @@ struct DamagedExportTests {
         try tool.succeed(
             "import", "c", "-", "--id-key", "id", "--collection", "k",
             input:
-                #"[{"id":1,"a":{"id":2,"text":"a text to be damaged"}},{"id":3,"a":{"id":2}},{"n":"an element to be damaged"}]"#
+                #"[{"id":1,"a":{"id":2,"text":"a text to be damaged"}},{"id":3,"a":{"id":2}},"#
+                + #"{"n":"an element to be damaged"}]"#
         )
         try tool.succeed(
             "import", "c", "-", "--id-key", "id", "--collection", "l", input: #"[{"id":1}]"#)
@@ -26,12 +27,14 @@ struct DamagedExportTests {
         // A collection whose elements are damaged is one record, not two.
         #expect(
             export.errors
-                == "espalier: c: 2 records are damaged and left out; espalier verify describes the damage\n"
+                == "espalier: c: 2 records are damaged and left out; espalier verify describes "
+                + "the damage\n"
         )
         #expect(
             export.text == """
                 {"kind":"node","identifier":"root:1","types":["root"],"fields":{"id":1}}
-                {"kind":"node","identifier":"root:3","types":["root"],"fields":{"a":{"$lost":1},"id":3}}
+                {"kind":"node","identifier":"root:3","types":["root"],"fields":{"a":{"$lost":1},\
+                "id":3}}
                 {"kind":"collection","identifier":"l","elements":[{"$ref":"root:1"}]}
 
                 """)
@@ -50,14 +53,15 @@ struct DamagedExportTests {
         #expect(
             try tool("diff", "c", "c", "--format", "csv").text.contains("\ndamaged,node,a:2,,,\n"))
     }
-    @Test("diff matches a record whose name is too long for a key when one side is damaged")
+    @Test("`diff` matches a record whose name is too long for a key when one side is damaged")
     func longName() throws {
         let long = String(repeating: "x", count: 700)
         for cache in ["c", "d"] {
             try tool.succeed(
                 "import", cache, "-", "--id-key", "id", "--root-type", "N",
                 input:
-                    #"[{"id":"\#(long)","t":"a text to be damaged"},{"id":"\#(long.prefix(600))"},{"id":"z"}]"#
+                    #"[{"id":"\#(long)","t":"a text to be damaged"},"#
+                    + #"{"id":"\#(long.prefix(600))"},{"id":"z"}]"#
             )
         }
         try tool.folder.damage("a text to be damaged", in: "c")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("What is exported is imported whole")
+@Suite("Exports and imports")
 struct ExportTests {
     private let tool: CommandLineTool
 
@@ -23,10 +23,14 @@ struct ExportTests {
     @Test("Every kind of JSON value, key and collection is exported and imported unchanged")
     func everything() throws {
         let document = #"""
-            [{"id":1,"null":null,"yes":true,"no":false,"i":-9223372036854775808,"u":18446744073709551615,
-             "big":-12345678901234567890123,"d":1.0,"e":1e400,"z":-0,"f":0.12345678901234567890123,"g":0.1,"h":1.5e-300,
-             "s":"","t":"\u0000\"\\ é e\u0301 😀","":{"":[]},"é":1,"e\u0301":2,"日本":{"語":[{},[],[[]],{"a":[]}]},
-             "$ref":"x","$":{"$deleted":1,"a":{"$map":[]}},"مرحبا":{"id":"😀"},"p":[[{"id":"日本"}],{"id":"日本"}]},
+            [{"id":1,"null":null,"yes":true,"no":false,"i":-9223372036854775808,\#
+            "u":18446744073709551615,
+             "big":-12345678901234567890123,"d":1.0,"e":1e400,"z":-0,\#
+            "f":0.12345678901234567890123,"g":0.1,"h":1.5e-300,
+             "s":"","t":"\u0000\"\\ é e\u0301 😀","":{"":[]},"é":1,"e\u0301":2,"日本":{"語":[{},[],\#
+            [[]],{"a":[]}]},
+             "$ref":"x","$":{"$deleted":1,"a":{"$map":[]}},"مرحبا":{"id":"😀"},"p":[[{"id":"日本"}],\#
+            {"id":"日本"}]},
              7,null,[{"id":9},[]],{"x":{"id":9}},{"id":1}]
             """#
         try tool.succeed(
@@ -45,7 +49,7 @@ struct ExportTests {
         }
     }
 
-    @Test("import --records reads standard input by default, and documents need --id-key")
+    @Test("`import --records` reads standard input by default, and documents need --id-key")
     func pipe() throws {
         try tool.succeed("set", "c", "-", "--id-key", "id", input: #"{"id":1}"#)
         let export = try tool.succeed("export", "c").text
@@ -57,14 +61,16 @@ struct ExportTests {
     @Test("Deleted records stay deleted, and lost ones lost")
     func gone() throws {
         let document =
-            #"[{"id":1,"a":{"id":2},"l":[{"id":3},{"id":2},{"id":4}]},{"id":5,"a":{"id":2}},{"id":3}]"#
+            #"[{"id":1,"a":{"id":2},"l":[{"id":3},{"id":2},{"id":4}]},{"id":5,"a":{"id":2}},"#
+            + #"{"id":3}]"#
         try tool.succeed("import", "c", "-", "--id-key", "id", "--collection", "k", input: document)
         for identifier in ["a:2", "l:3", "root:3"] { try tool.succeed("delete", "c", identifier) }
         let lines = try tool.expectCopies(of: "c", to: "d")
         #expect(lines.first?.contains(#""a":{"$deleted":1},"id":1,"l":[{"$deleted":2},"#) == true)
         #expect(
             lines.contains(
-                #"{"kind":"node","identifier":"root:5","types":["root"],"fields":{"a":{"$deleted":1},"id":5}}"#
+                #"{"kind":"node","identifier":"root:5","types":["root"],"#
+                    + #""fields":{"a":{"$deleted":1},"id":5}}"#
             ))
         #expect(
             try tool.succeed("get", "d", "--collection", "k").text

@@ -171,11 +171,13 @@ struct RecordLineTests {
                 "declarers is an object"
             ),
             (
-                #"{"kind":"node","identifier":"x","types":["A"],"fields":{},"declarers":{"b":["A"]}}"#,
+                #"{"kind":"node","identifier":"x","types":["A"],"fields":{},"#
+                    + #""declarers":{"b":["A"]}}"#,
                 "declarers names b, which is no field"
             ),
             (
-                #"{"kind":"node","identifier":"x","types":["A"],"fields":{"b":1},"declarers":{"b":["C"]}}"#,
+                #"{"kind":"node","identifier":"x","types":["A"],"fields":{"b":1},"#
+                    + #""declarers":{"b":["C"]}}"#,
                 "declarers names C, which is no type of the node"
             ),
         ])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("Bytes put aside")
+@Suite("Spooled bytes")
 struct SpoolTests {
     @Test(
         "Spooled bytes come back in order and repeatedly, from memory and from a file",

@@ -116,9 +116,7 @@ struct ValueNotationTests {
         }
     }
 
-    @Test(
-        "Notation edited by hand is read too: digits beyond 64 bits, other orders"
-    )
+    @Test("Notation edited by hand is read too: digits beyond 64 bits, other orders")
     func foreign() throws {
         #expect(
             try value("12345678901234567890123").bytes

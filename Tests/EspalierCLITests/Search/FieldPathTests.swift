@@ -60,9 +60,7 @@ struct FieldPathTests {
         .init(key: .child(2), value: .array([.array([.bool(true)])])),
     ])
 
-    @Test(
-        "A walk visits every leaf once, with its path, and keys that are references"
-    )
+    @Test("A walk visits every leaf once, with its path, and keys that are references")
     func leaves() {
         var path = FieldPath(steps: [.name("f")])
         var found: [String] = []

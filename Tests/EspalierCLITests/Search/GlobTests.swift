@@ -29,9 +29,7 @@ struct GlobTests {
         }
     }
 
-    @Test(
-        "A pattern of up to four characters matches as in a naive matcher"
-    )
+    @Test("A pattern of up to four characters matches as in a naive matcher")
     func allSyntax() {
         let patterns = Self.texts(of: ["a", "b", "*", "?", "[", "]", "!", "-", "\\"], upTo: 4)
         #expect(

@@ -3,14 +3,15 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("grep finds values")
+@Suite("The command `grep`")
 struct GrepCommandTests {
     private let tool: CommandLineTool
 
     init() throws {
         tool = try CommandLineTool()
         let document = #"""
-            [{"id":1,"text":"Ein schöner Tag","n":5,"ok":true,"e":{"m":[{"u":"http://a"},{"u":"http://b","s":[5,6.5]}]},"by":{"id":7}},
+            [{"id":1,"text":"Ein schöner Tag","n":5,"ok":true,"e":{"m":[{"u":"http://a"},\#
+            {"u":"http://b","s":[5,6.5]}]},"by":{"id":7}},
              {"id":2,"text":"a day\nin 日本 5","n":5.0,"ok":null,"by":{"id":8,"name":"Ada"}},
              {"text":"inline day"},"day",[5,[{"text":"deep day"}]]]
             """#
@@ -35,7 +36,7 @@ struct GrepCommandTests {
         }
     }
 
-    @Test("grep finds parts of strings in nodes, keys and collections, in the order of the index")
+    @Test("`grep` finds parts of strings in nodes, keys and collections, in the order of the index")
     func strings() throws {
         #expect(
             try tool.succeed("grep", "c", "--value", "day").text == """
@@ -56,7 +57,7 @@ struct GrepCommandTests {
         #expect(try tool.rows("grep", "c", "--value", "日本").map { $0["identifier"] } == ["Post:2"])
     }
 
-    @Test("grep finds numbers, booleans and null as JSON writes them, and as text in strings")
+    @Test("`grep` finds numbers, booleans and null as JSON writes them, and as text in strings")
     func literals() throws {
         #expect(
             try found("--value", "5") == [
@@ -70,7 +71,7 @@ struct GrepCommandTests {
         #expect(try found("--value", "-5") == [])
     }
 
-    @Test("grep finds the references to an identifier")
+    @Test("`grep` finds the references to an identifier")
     func references() throws {
         #expect(try found("--value", "User:7") == ["Post:1 node by User:7"])
         #expect(try found("--value", "user:7", "--ignore-case") == ["Post:1 node by User:7"])
@@ -92,7 +93,7 @@ struct GrepCommandTests {
             ])
     }
 
-    @Test("grep --field searches a field and below it, through arrays or at one index")
+    @Test("`grep --field` searches a field and below it, through arrays or at one index")
     func fields() throws {
         #expect(
             try found("--field", "e.m.u") == [
@@ -117,7 +118,7 @@ struct GrepCommandTests {
         #expect(try found("--field", "name") == ["User:8 node name Ada"])
     }
 
-    @Test("grep prints values in JSON with their types")
+    @Test("`grep` prints values in JSON with their types")
     func json() throws {
         let value = { (field: String) in
             try tool.rows("grep", "c", "--field", field, "--limit", "1").first?["value"]
@@ -129,7 +130,7 @@ struct GrepCommandTests {
         #expect(try value("by") == "User:7")
     }
 
-    @Test("grep --limit counts matches across kinds")
+    @Test("`grep --limit` counts matches across kinds")
     func limit() throws {
         let all = try found("--field", "text")
         for limit in 1...6 {
@@ -140,7 +141,7 @@ struct GrepCommandTests {
         #expect(all.count == 5)
     }
 
-    @Test("grep without a match is a miss, even in an empty cache")
+    @Test("`grep` without a match is a miss, even in an empty cache")
     func miss() throws {
         #expect(
             try tool.fail(2, "grep", "c", "--value", "nothing like it").errors
@@ -150,21 +151,22 @@ struct GrepCommandTests {
         try tool.fail(2, "grep", "e", "--value", "x")
     }
 
-    @Test("grep skips a damaged record and reports it")
+    @Test("`grep` skips a damaged record and reports it")
     func damaged() throws {
         try tool.folder.damage("Ada", in: "c")
         let some = try tool("grep", "c", "--value", "day")
         #expect(some.code == 0)
         #expect(
             some.errors
-                == "espalier: note: 1 damaged record was not searched; espalier verify describes the damage.\n"
+                == "espalier: note: 1 damaged record was not searched; espalier verify "
+                + "describes the damage.\n"
         )
         #expect(
             try tool.fail(2, "grep", "c", "--value", "Ada").errors
                 == "espalier: c: nothing found; 1 damaged record was not searched\n")
     }
 
-    @Test("grep finds a value at the greatest depth of a document")
+    @Test("`grep` finds a value at the greatest depth of a document")
     func deep() throws {
         let document =
             String(repeating: #"{"a":["#, count: 250) + "5" + String(repeating: "]}", count: 250)

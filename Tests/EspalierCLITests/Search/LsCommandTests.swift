@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("ls lists records")
+@Suite("The command `ls`")
 struct LsCommandTests {
     private let tool: CommandLineTool
 
@@ -14,7 +14,8 @@ struct LsCommandTests {
             "import", "c", "-", "--id-key", "id", "--root-type", "Post", "--type", "by=User",
             "--collection", "posts",
             input: """
-                [{"id":1,"by":{"id":7,"name":"Ada"},"tags":["a"]},{"id":2,"by":{"id":7,"name":"Ada"},"re":{"id":1}},
+                [{"id":1,"by":{"id":7,"name":"Ada"},"tags":["a"]},{"id":2,"by":{"id":7,\
+                "name":"Ada"},"re":{"id":1}},
                  {"id":10,"by":{"id":8,"name":"日本"}},{"by":{"id":9}},5]
                 """)
         try tool.succeed(
@@ -31,9 +32,7 @@ struct LsCommandTests {
         return rows.compactMap { $0["identifier"]?.text }
     }
 
-    @Test(
-        "ls lists nodes, keys and collections in byte order, with sizes and references"
-    )
+    @Test("`ls` lists nodes, keys and collections in byte order, with sizes and references")
     func listing() throws {
         let rows = try tool.rows("ls", "c")
         let parts = rows.map { row in
@@ -55,11 +54,12 @@ struct LsCommandTests {
                 == (try tool.succeed("stats", "c", "--format", "json").count("recordBytes")))
         #expect(
             try tool.succeed("ls", "c", "--format", "csv").text.hasPrefix(
-                "identifier,kind,types,bytes,rawBytes,references,children,age,ageSeconds,pinned\nPost:1,node,Post,"
+                "identifier,kind,types,bytes,rawBytes,references,children,age,ageSeconds,"
+                    + "pinned\nPost:1,node,Post,"
             ))
     }
 
-    @Test("ls prints columns that fit a terminal")
+    @Test("`ls` prints columns that fit a terminal")
     func table() throws {
         let lines = try tool.succeed("ls", "c", "--kind", "key").text.split(separator: "\n")
         #expect(lines.count == 2)
@@ -67,7 +67,7 @@ struct LsCommandTests {
         #expect(lines[1].hasPrefix("me          key"))
     }
 
-    @Test("ls selects by kind, by type, by pattern, and by all three")
+    @Test("`ls` selects by kind, by type, by pattern, and by all three")
     func selection() throws {
         #expect(try identifiers("--kind", "node").count == 7)
         #expect(try identifiers("--kind", "key") == ["me"])
@@ -86,7 +86,7 @@ struct LsCommandTests {
         #expect(try identifiers("--match", "p*s") == ["posts"])
     }
 
-    @Test("ls --limit counts records across kinds")
+    @Test("`ls --limit` counts records across kinds")
     func limit() throws {
         let all = try identifiers()
         for limit in [1, 6, 7, 8, 9, 100] {
@@ -95,7 +95,7 @@ struct LsCommandTests {
         #expect(try identifiers("--limit", "1", "--match", "*8") == ["User:8"])
     }
 
-    @Test("ls omits a deleted record and keeps the records that refer to it")
+    @Test("`ls` omits a deleted record and keeps the records that refer to it")
     func deleted() throws {
         try tool.succeed("delete", "c", "User:7")
         #expect(try !identifiers().contains("User:7"))
@@ -103,7 +103,7 @@ struct LsCommandTests {
         #expect(try identifiers("--match", "User:7") == [])
     }
 
-    @Test("ls of an empty cache is a header, or an empty array")
+    @Test("`ls` of an empty cache is a header, or an empty array")
     func empty() throws {
         try tool.succeed("import", "e", "-", "--id-key", "id", input: "[]")
         for arguments in [
@@ -119,7 +119,7 @@ struct LsCommandTests {
         }
     }
 
-    @Test("ls lists a damaged record as damaged, and --type omits it")
+    @Test("`ls` lists a damaged record as damaged, and --type omits it")
     func damaged() throws {
         try tool.folder.damage("Ada", in: "c")
         let row = try #require(try tool.rows("ls", "c", "--match", "User:7").first)
@@ -130,7 +130,7 @@ struct LsCommandTests {
     }
 
     @Test(
-        "ls prints names of any text correctly",
+        "`ls` prints names of any text correctly",
         arguments: ["日本語", "مستخدم", "😀👩‍👩‍👧‍👦", "a\nb\u{1B}[2J\u{0}", "e\u{301}", "a,\"b\""])
     func names(text: String) throws {
         let quoted = JSONWriter().string(from: .string(text))
@@ -148,9 +148,7 @@ struct LsCommandTests {
         #expect(try ageless(tool.succeed("ls", "n", "--match", "T:\(text)").text) == ageless(table))
     }
 
-    @Test(
-        "ls lists a very long identifier in full, and finds it by its beginning and its end"
-    )
+    @Test("`ls` lists a very long identifier in full, and finds it by its beginning and its end")
     func long() throws {
         let ids = ["a", "b"].map { String(repeating: "x", count: 2_000) + $0 }
         try tool.succeed(

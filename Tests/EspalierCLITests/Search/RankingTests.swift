@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("A ranking keeps the highest and no more")
+@Suite("Rankings")
 struct RankingTests {
     @Test(
         "A ranking orders by score, and equal scores by age",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("References are followed so far and no further")
+@Suite("Graphs of references")
 struct ReferenceGraphTests {
     /// 1 -> 2 -> 3 -> 1, 2 -> 2, 3 -> 4, 5 -> 1.
     private static let pairs: [(UInt64, UInt64)] = [(1, 2), (2, 3), (3, 1), (2, 2), (3, 4), (5, 1)]

@@ -3,14 +3,15 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("refs shows both ends of references")
+@Suite("The command `refs`")
 struct RefsCommandTests {
     private let tool: CommandLineTool
 
     init() throws {
         tool = try CommandLineTool()
         let document = #"""
-            [{"id":1,"by":{"id":7,"by":{"id":7}},"e":{"media":[{"id":3},{"x":[{"id":4}]}]}},{"id":2,"re":{"id":7}},
+            [{"id":1,"by":{"id":7,"by":{"id":7}},"e":{"media":[{"id":3},{"x":[{"id":4}]}]}},\#
+            {"id":2,"re":{"id":7}},
              {"by":{"id":7}},[{"id":1}],null]
             """#
         try tool.succeed(
@@ -25,7 +26,7 @@ struct RefsCommandTests {
         return lines.dropFirst().map(String.init)
     }
 
-    @Test("refs prints references in fields, arrays and collections")
+    @Test("`refs` prints references in fields, arrays and collections")
     func both() throws {
         #expect(
             try tool.succeed("refs", "c", "Post:1").text == """
@@ -55,7 +56,7 @@ struct RefsCommandTests {
             ])
     }
 
-    @Test("refs of a key prints the node or the inline references; an unknown key is an identifier")
+    @Test("`refs` of a key prints its references; an unknown key is an identifier")
     func keys() throws {
         try tool.succeed(
             "set", "c", "-", "--id-key", "id", "--key", "me", "--root-type", "User",
@@ -68,7 +69,7 @@ struct RefsCommandTests {
         #expect(try rows("--key", "x:4") == ["from,1,node,Post:1,e.media[1].x[0],node,x:4"])
     }
 
-    @Test("refs --depth follows references in both directions")
+    @Test("`refs --depth` follows references in both directions")
     func depth() throws {
         #expect(
             try tool.succeed("refs", "c", "x:4", "--depth", "2").text == """
@@ -83,7 +84,7 @@ struct RefsCommandTests {
         #expect(try rows("Post:2", "--depth", "1").count == 2)
     }
 
-    @Test("refs prints a deleted record in its place")
+    @Test("`refs` prints a deleted record in its place")
     func deleted() throws {
         try tool.succeed("delete", "c", "x:4")
         try tool.succeed("delete", "c", "Post:2")
@@ -98,7 +99,7 @@ struct RefsCommandTests {
                 #"[label="(deleted)", style=dashed]"#))
     }
 
-    @Test("refs of a missing record is a miss")
+    @Test("`refs` of a missing record is a miss")
     func miss() throws {
         #expect(try tool.fail(2, "refs", "c", "nobody").errors == "espalier: nobody: not found\n")
         #expect(
@@ -109,12 +110,13 @@ struct RefsCommandTests {
                 == "espalier: key k: not found\n")
     }
 
-    @Test("refs prints a damaged record as damaged and reports its unknown references")
+    @Test("`refs` prints a damaged record as damaged and reports its unknown references")
     func damaged() throws {
         try tool.succeed(
             "import", "c", "-", "--id-key", "id", "--root-type", "Post",
             input:
-                #"[{"id":20,"text":"to be damaged","a":{"id":21}},{"id":22,"p":{"id":23,"text":"to be damaged"}}]"#
+                #"[{"id":20,"text":"to be damaged","a":{"id":21}},{"id":22,"p":{"id":23,"#
+                + #""text":"to be damaged"}}]"#
         )
         try tool.folder.damage("to be damaged", in: "c")
         let child = try tool("refs", "c", "a:21")
@@ -126,7 +128,7 @@ struct RefsCommandTests {
         #expect(itself.code == 0 && itself.text.contains("\nfrom       p     Post:22\n"))
     }
 
-    @Test("refs finds an element in every segment of a collection")
+    @Test("`refs` finds an element in every segment of a collection")
     func segments() throws {
         let elements = (0..<2_000).map { #"{"n":\#($0),"by":{"id":\#($0 % 1_999)}}"# }
         try tool.succeed(
@@ -142,7 +144,7 @@ struct RefsCommandTests {
                 == 2_001)
     }
 
-    @Test("refs --dot prints every reference once, even on cycles")
+    @Test("`refs --dot` prints every reference once, even on cycles")
     func dot() throws {
         let text = try tool.succeed("refs", "c", "User:7", "--dot", "--depth", "9").text
         #expect(text.hasPrefix("digraph espalier {\n") && text.hasSuffix("}\n"))

@@ -22,7 +22,7 @@ struct SearchRealDocumentTests {
     }
 
     @Test(
-        "ls lists every record once, and their sizes add up to the cache",
+        "`ls` lists every record once, and their sizes add up to the cache",
         arguments: [("t", 264), ("g", 111)])
     func listing(cache: String, nodes: Int) throws {
         let rows = try tool.rows("ls", cache)
@@ -51,7 +51,7 @@ struct SearchRealDocumentTests {
         #expect(text.split(separator: "\n").allSatisfy { String($0).terminalColumns <= 80 })
     }
 
-    @Test("refs finds the references that ls counts", arguments: ["t", "g"])
+    @Test("`refs` finds the references that `ls` counts", arguments: ["t", "g"])
     func references(cache: String) throws {
         let top = try tool.rows("top", cache, "--by", "refs", "--limit", "10")
         for row in top {
@@ -63,7 +63,7 @@ struct SearchRealDocumentTests {
         }
     }
 
-    @Test("refs finds the author of a tweet that was retweeted 58 times")
+    @Test("`refs` finds the author of a tweet that was retweeted 58 times")
     func author() throws {
         #expect(
             try tool.succeed("refs", "t", "User:2745121514").text == """
@@ -79,7 +79,7 @@ struct SearchRealDocumentTests {
         #expect(deep.count { $0["source"]?["kind"] == "collection" } == 58)
     }
 
-    @Test("grep finds Japanese text in its record and in no other")
+    @Test("`grep` finds Japanese text in its record and in no other")
     func text() throws {
         let found = try tool.rows("grep", "t", "--field", "user", "--value", "名前")
         #expect(found.isEmpty)
@@ -95,7 +95,7 @@ struct SearchRealDocumentTests {
         #expect(!texts.isEmpty)
     }
 
-    @Test("refs shows a deleted record, and ls and grep do not")
+    @Test("`refs` shows a deleted record, and `ls` and `grep` do not")
     func tombstone() throws {
         try tool.succeed("delete", "t", "User:2745121514")
         #expect(try tool.rows("ls", "t").count == 264)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("top ranks records")
+@Suite("The command `top`")
 struct TopCommandTests {
     private let tool: CommandLineTool
 
@@ -29,7 +29,8 @@ struct TopCommandTests {
 
     private func fill() throws {
         let elements = (0..<1_200).map {
-            #"{"id":\#($0),"text":"\#(String(repeating: "t", count: $0 % 50))","by":{"id":\#($0 % 7)}}"#
+            #"{"id":\#($0),"text":"\#(String(repeating: "t", count: $0 % 50))","#
+                + #""by":{"id":\#($0 % 7)}}"#
         }
         try tool.succeed(
             "import", "c", "-", "--id-key", "id", "--root-type", "Post", "--collection", "posts",
@@ -45,8 +46,7 @@ struct TopCommandTests {
         }
     }
 
-    @Test(
-        "top --by size counts segments and chunks, and lists twenty records by default")
+    @Test("`top --by size` counts segments and chunks, and lists twenty records by default")
     func size() throws {
         try fill()
         let rows = try rows()
@@ -63,7 +63,7 @@ struct TopCommandTests {
         #expect(all.prefix(20).map(\.name) == rows.map(\.name))
     }
 
-    @Test("top --by refs omits records without references")
+    @Test("`top --by refs` omits records without references")
     func references() throws {
         try fill()
         let rows = try rows("--by", "refs", "--limit", "8")
@@ -73,7 +73,7 @@ struct TopCommandTests {
         #expect(try self.rows("--by", "refs", "--limit", "5000").count == 1_207)
     }
 
-    @Test("top --by age begins with the next victim and prints the commits since its last access")
+    @Test("`top --by age` begins with the next victim and prints the commits since its last access")
     func age() throws {
         try fill()
         #expect(
@@ -93,7 +93,7 @@ struct TopCommandTests {
                 == Array(rows.prefix(2).map(\.name)))
     }
 
-    @Test("top counts the bytes of a damaged record")
+    @Test("`top` counts the bytes of a damaged record")
     func damaged() throws {
         try fill()
         try tool.folder.damage(String(repeating: "t", count: 3_000), in: "c")

@@ -138,7 +138,8 @@ struct ValueQueryTests {
         let json = JSONValue(value) { .string("child \($0)") }
         #expect(
             JSONWriter().string(from: json)
-                == #"{"a":[null,null,true,-1,18446744073709551615,1.0],"7":"AQID","d":1e400,"n":"NaN","w":18446744073709551618,"r":"child 3"}"#
+                == #"{"a":[null,null,true,-1,18446744073709551615,1.0],"7":"AQID","d":1e400,"#
+                + #""n":"NaN","w":18446744073709551618,"r":"child 3"}"#
         )
     }
 }

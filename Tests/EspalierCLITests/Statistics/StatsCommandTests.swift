@@ -5,7 +5,7 @@ import Testing
 
 @testable import EspalierCLI
 
-@Suite("stats")
+@Suite("The command `stats`")
 struct StatsCommandTests {
     private let tool: CommandLineTool
 
@@ -39,7 +39,7 @@ struct StatsCommandTests {
         #expect(json["misses"] == .object([]) && json["droppedWrites"] == .object([]))
     }
 
-    @Test("stats prints groups in order")
+    @Test("`stats` prints groups in order")
     func groups() throws {
         let text = try tool.succeed("stats", "c").text
         let titles = [
@@ -59,7 +59,7 @@ struct StatsCommandTests {
         #expect(json["hitRate"] == 0.5)
     }
 
-    @Test("stats --by-type lists types by records, with their share of the nodes")
+    @Test("`stats --by-type` lists types by records, with their share of the nodes")
     func types() throws {
         let rows = try tool.rows("stats", "c", "--by-type")
         #expect(rows.map { $0["name"]?.text } == ["Post", "by"])
@@ -68,9 +68,7 @@ struct StatsCommandTests {
         #expect(rows.map { $0["misses"] } == [.object([]), .object([])])
     }
 
-    @Test(
-        "stats --by-type counts the misses of each type by reason, and none of the tool's own"
-    )
+    @Test("`stats --by-type` counts the misses of each type by reason, and none of the tool's own")
     func missesByType() throws {
         for _ in 0..<2 { try tool.fail(2, "get", "c", "Post:9") }
         let rows = try tool.rows("stats", "c", "--by-type")
@@ -90,7 +88,7 @@ struct StatsCommandTests {
         )
     }
 
-    @Test("stats --watch prints a line per interval and ends after --count")
+    @Test("`stats --watch` prints a line per interval and ends after --count")
     func watch() throws {
         let table = try tool.succeed("stats", "c", "--watch", "--interval", "0.05", "--count", "21")
             .text
@@ -113,14 +111,15 @@ struct StatsCommandTests {
 
     @Test("A signal ends stats --watch with success")
     func signals() throws {
-        // Sends SIGTERM, which a watch handles like SIGINT, because a shell lets its background jobs
-        // ignore SIGINT. A watch that misses the signal ends far too late, with its count.
+        // Sends SIGTERM, which a watch handles like SIGINT, because a shell lets its background
+        // jobs ignore SIGINT. A watch that misses the signal ends far too late, with its count.
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = [
             "-c",
             """
-            "$0" stats c --watch --interval 0.05 --count 1200 >out & until [ -s out ]; do sleep 0.05; done; sleep 1; kill -s TERM $!; wait $!
+            "$0" stats c --watch --interval 0.05 --count 1200 >out & until [ -s out ]; do sleep \
+            0.05; done; sleep 1; kill -s TERM $!; wait $!
             """,
             try #require(CommandLineTool.path),
         ]
@@ -149,7 +148,7 @@ struct StatsCommandTests {
     }
 }
 
-@Suite("A line of a watch is what was done between two looks")
+@Suite("Lines of `stats --watch`")
 struct WatchLineTests {
     private func cells(_ before: CacheStatistics, _ after: CacheStatistics, seconds: Double = 2)
         throws -> [String]

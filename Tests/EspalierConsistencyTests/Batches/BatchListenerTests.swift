@@ -120,17 +120,19 @@ struct BatchListenerTests {
 
     @Test("An update does not walk over the trees of a batch, whose model is new at each call")
     func cost() async {
-        let (tally, walks) = (Tally(), Tally())
+        let (counter, walks) = (CallCounter(), CallCounter())
         let tree = Counted(
             name: "root", id: "0",
-            items: (1...50).map { Counted(name: "item", id: "\($0)", tally: tally, walks: walks) },
-            tally: tally)
+            items: (1...50).map {
+                Counted(name: "item", id: "\($0)", counter: counter, walks: walks)
+            },
+            counter: counter)
         let screens = [Screen(tree), Screen(Page("p", 0, leaf: Leaf("1")))]
         let batch = batch(screens)
         for value in 1...3 {
-            manager.updateModel(Counted(name: "item", id: "7", value: value, tally: tally))
+            manager.updateModel(Counted(name: "item", id: "7", value: value, counter: counter))
             await manager.flush()
-            #expect(tally.removeCounts() == ["root": 1])
+            #expect(counter.removeCounts() == ["root": 1])
             // All items are visited when the trees are first indexed, and only the replaced one
             // afterwards.
             let walked = walks.removeCounts()["item"] ?? 0
@@ -196,7 +198,7 @@ struct BatchListenerTests {
         #expect(reference == nil && recorder.calls.isEmpty)
     }
 
-    @Test("modelUpdated of a batch notifies the listeners whose models differ")
+    @Test("`modelUpdated` of a batch notifies the listeners whose models differ")
     func byHand() {
         let screens = [
             Screen(Page("0", 0, leaf: Leaf("1"))), Screen(Leaf("2", 0)), Screen(Leaf("3", 0)),

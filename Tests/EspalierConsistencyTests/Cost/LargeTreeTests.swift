@@ -9,19 +9,19 @@ struct LargeTreeTests {
 
     @Test("Each of 10,000 children is found, and an update maps their parent once")
     func wide() async {
-        let tally = Tally()
-        let children = (0..<10_000).map { Counted(name: "child", id: "\($0)", tally: tally) }
+        let counter = CallCounter()
+        let children = (0..<10_000).map { Counted(name: "child", id: "\($0)", counter: counter) }
         let screen = manager.screen(
-            Counted(name: "root", id: "root", items: children, tally: tally))
+            Counted(name: "root", id: "root", items: children, counter: counter))
         let clock = ContinuousClock()
         await manager.flush()
         let begin = clock.now
         for value in 1...20 {
             manager.updateModel(
-                Counted(name: "child", id: "\(value * 400)", value: value, tally: tally))
+                Counted(name: "child", id: "\(value * 400)", value: value, counter: counter))
         }
         await manager.flush()
-        #expect(tally.removeCounts() == ["root": 20] && screen.calls.count == 20)
+        #expect(counter.removeCounts() == ["root": 20] && screen.calls.count == 20)
         #expect(begin.duration(to: clock.now) < .seconds(60))
         manager.deleteModel(Leaf("9999"))
         await manager.flush()

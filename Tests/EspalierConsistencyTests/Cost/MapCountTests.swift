@@ -6,12 +6,12 @@ import Testing
 @Suite("An update calls map once for each node on the path to a change, and for no other")
 struct MapCountTests {
     private let manager = ConsistencyManager()
-    private let tally = Tally()
+    private let counter = CallCounter()
 
     private func node(
         _ name: String, _ value: Int = 0, _ items: [Child] = [], isInline: Bool = false
     ) -> Counted {
-        Counted(name: name, id: isInline ? nil : name, value: value, items: items, tally: tally)
+        Counted(name: name, id: isInline ? nil : name, value: value, items: items, counter: counter)
     }
 
     /// root ( a ( b c ) inline ( d e ( f ) ) g )
@@ -31,10 +31,10 @@ struct MapCountTests {
         manager.updateModel(node("f", 1))
         await manager.flush()
         #expect(
-            tally.removeCounts() == ["root": 1, "inline": 1, "e": 1] && screen.calls.count == 1)
+            counter.removeCounts() == ["root": 1, "inline": 1, "e": 1] && screen.calls.count == 1)
         manager.deleteModel(node("b"))
         await manager.flush()
-        #expect(tally.removeCounts() == ["root": 1, "a": 1] && screen.calls.count == 2)
+        #expect(counter.removeCounts() == ["root": 1, "a": 1] && screen.calls.count == 2)
     }
 
     @Test("An update of several nodes maps each ancestor once")
@@ -44,7 +44,7 @@ struct MapCountTests {
             BatchUpdateModel(models: [node("b", 1), node("c", 1), node("f", 1), node("g", 0)]))
         await manager.flush()
         #expect(
-            tally.removeCounts() == ["root": 1, "a": 1, "inline": 1, "e": 1]
+            counter.removeCounts() == ["root": 1, "a": 1, "inline": 1, "e": 1]
                 && screen.calls.count == 1)
     }
 
@@ -53,10 +53,10 @@ struct MapCountTests {
         let screen = manager.screen(tree)
         manager.updateModel(node("a", 1, [node("b", 2), node("new", 0, [node("newer")])]))
         await manager.flush()
-        #expect(tally.removeCounts() == ["root": 1] && screen.calls.count == 1)
+        #expect(counter.removeCounts() == ["root": 1] && screen.calls.count == 1)
         manager.updateModel(node("root", 1))
         await manager.flush()
-        #expect(tally.removeCounts() == [:])
+        #expect(counter.removeCounts() == [:])
     }
 
     @Test("Equal trees, and models that no listener shows, map nothing")
@@ -67,7 +67,7 @@ struct MapCountTests {
         manager.updateModel(node("nowhere", 0, [node("nowhere else"), node("d")]))
         manager.deleteModel(node("nowhere"))
         await manager.flush()
-        #expect(tally.removeCounts() == [:] && screen.calls.isEmpty)
+        #expect(counter.removeCounts() == [:] && screen.calls.isEmpty)
     }
 
     @Test("A listener that returns a new but equal tree costs no more calls of map")
@@ -76,7 +76,7 @@ struct MapCountTests {
         screen.whenRead = { [self] in screen.model = screen.calls.isEmpty ? tree : screen.model }
         manager.updateModel(node("f", 1))
         await manager.flush()
-        #expect(tally.removeCounts() == ["root": 1, "inline": 1, "e": 1])
+        #expect(counter.removeCounts() == ["root": 1, "inline": 1, "e": 1])
     }
 
     @Test("Several listeners map the paths of their own trees only, batches by place")
@@ -87,7 +87,7 @@ struct MapCountTests {
         let batched = manager.screen(BatchUpdateModel(models: [tree, node("y")]))
         manager.updateModel(node("g", 1))
         await manager.flush()
-        #expect(tally.removeCounts() == ["root": 2, "other": 1])
+        #expect(counter.removeCounts() == ["root": 2, "other": 1])
         #expect(screens.map(\.calls.count) == [1, 1] && batched.calls.count == 1)
     }
 
@@ -97,9 +97,9 @@ struct MapCountTests {
         manager.pauseListener(screen)
         manager.updateModel(node("f", 1))
         await manager.flush()
-        #expect(tally.removeCounts() == ["root": 1, "inline": 1, "e": 1])
+        #expect(counter.removeCounts() == ["root": 1, "inline": 1, "e": 1])
         manager.resumeListener(screen)
         await manager.flush()
-        #expect(tally.removeCounts() == [:] && screen.calls.count == 1)
+        #expect(counter.removeCounts() == [:] && screen.calls.count == 1)
     }
 }

@@ -111,7 +111,7 @@ struct CleaningTests {
         manager.addModelUpdatesListener(ChangeRecorder())
     }
 
-    @Test("cleanMemory removes the nodes of deallocated listeners from the index")
+    @Test("`cleanMemory` removes the nodes of deallocated listeners from the index")
     func cleaning() async {
         let living = manager.screen(Leaf("l"))
         addAndLetGo()
@@ -162,7 +162,7 @@ struct CleaningTests {
     @Test("The default interval of cleaning is 300 seconds")
     func standard() { #expect(ConsistencyManager().garbageCollectionInterval == 300) }
 
-    @Test("cleanMemory may be called on any thread")
+    @Test("`cleanMemory` may be called on any thread")
     func anyThread() async {
         let manager = manager
         await Task.detached { manager.cleanMemory() }.value

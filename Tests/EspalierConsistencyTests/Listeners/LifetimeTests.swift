@@ -193,7 +193,7 @@ struct ForgettingTests {
     }
 
     @Test(
-        "listenerDeallocated removes the nodes of a listener without a cleaning",
+        "`listenerDeallocated` removes the nodes of a listener without a cleaning",
         arguments: [true, false])
     func forgotten(isPaused: Bool) async {
         for _ in 0..<200 {
@@ -224,7 +224,7 @@ struct ForgettingTests {
         #expect(manager.registry.listenerCount == 1)
     }
 
-    @Test("listenerDeallocated may be called on any thread")
+    @Test("`listenerDeallocated` may be called on any thread")
     func anyThread() async {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<100 {
@@ -240,7 +240,7 @@ struct ForgettingTests {
         #expect(manager.registry.listenerCount == 0)
     }
 
-    @Test("listenerDeallocated does nothing for objects that are unknown or alive")
+    @Test("`listenerDeallocated` does nothing for objects that are unknown or alive")
     func unknown() async {
         let screen = manager.screen(Leaf("a", 0))
         manager.listenerDeallocated(at: ObjectIdentifier(screen))

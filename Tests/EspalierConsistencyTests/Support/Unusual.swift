@@ -50,7 +50,7 @@ struct Shallow: ConsistencyManagerModel {
 }
 
 /// The number of calls of `map`, by name.
-final class Tally: @unchecked Sendable {
+final class CallCounter: @unchecked Sendable {
     // `@unchecked`: the counts are accessed only under the lock. The thread sanitizer does not know
     // `Mutex`.
     private let lock = NSLock()
@@ -66,19 +66,19 @@ final class Tally: @unchecked Sendable {
     }
 }
 
-/// Counts the calls of its `map` under `name`, and those of its `forEach` if there is a tally for
+/// Counts the calls of its `map` under `name`, and those of its `forEach` if there is a counter for
 /// them.
 struct Counted: ConsistencyManagerModel {
     let name: String
     let id: String?
     var value = 0
     var items: [Child] = []
-    let tally: Tally
-    var walks: Tally?
+    let counter: CallCounter
+    var walks: CallCounter?
 
     var modelIdentifier: String? { id }
     func map(_ transform: (Child) -> Child?) -> Child? {
-        tally.add(name)
+        counter.add(name)
         var copy = self
         copy.items = items.compactMap(transform)
         return copy

@@ -89,9 +89,7 @@ struct MarkTests {
         environment.close()
     }
 
-    @Test(
-        "A file that another program has changed stays unmarked until it is checked"
-    )
+    @Test("A file that another program has changed stays unmarked until it is checked")
     func touched() throws {
         var environment = try scratch.open()
         try environment.write { try $0.put(environment.nodes, UInt64(1), [1]) }

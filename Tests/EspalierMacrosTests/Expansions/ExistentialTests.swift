@@ -200,9 +200,7 @@ struct ExistentialTests {
         }
         """
 
-    @Test(
-        "Existentials at any depth are wrapped in ErasedModel and decoded by the builder"
-    )
+    @Test("Existentials at any depth are wrapped in ErasedModel and decoded by the builder")
     func existentials() { expectExpansion(of: source, is: expansion) }
 }
 #endif

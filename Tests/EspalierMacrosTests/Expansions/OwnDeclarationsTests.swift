@@ -120,8 +120,7 @@ struct OwnDeclarationsTests {
         "extension Feed { @Normalized struct Page<Item: Model> { let id: Int\n\(own)\n} }"
     }
 
-    @Test(
-        "With a == of its own, a type hashes nothing, because equal values must hash alike")
+    @Test("With a == of its own, a type hashes nothing, because equal values must hash alike")
     func ownEquality() {
         expectExpansion(
             of: """

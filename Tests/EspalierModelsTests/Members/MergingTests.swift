@@ -1,7 +1,7 @@
 import EspalierModels
 import Testing
 
-@Suite("A projection takes over what another one has stored under the same name")
+@Suite("Merges of projections")
 struct MergingTests {
     /// Another projection, whose values a test sets.
     struct Other: ProjectedModel {

@@ -23,7 +23,7 @@ struct ChildrenTests {
         replacing(identifier, in: thread, by: new) as? ThreadModel
     }
 
-    @Test("forEach visits the direct children in order, repeated ones each time")
+    @Test("`forEach` visits the direct children in order, repeated ones each time")
     func visiting() {
         var visited: [String?] = []
         thread.forEach { visited.append($0.modelIdentifier) }
@@ -34,7 +34,7 @@ struct ChildrenTests {
             ])
     }
 
-    @Test("map replaces a child in every place")
+    @Test("`map` replaces a child in every place")
     func replacing() throws {
         let online = UserModel(id: 1, name: "Ann", online: true)
         let changed = try #require(replacing("UserModel:1", by: online))
@@ -46,7 +46,7 @@ struct ChildrenTests {
                     messages: [message, Self.second, message]))
     }
 
-    @Test("map with unchanged children returns an equal model")
+    @Test("`map` with unchanged children returns an equal model")
     func identity() throws {
         let mapped = try #require(thread.map { $0 })
         #expect(thread.isEqualToModel(mapped))

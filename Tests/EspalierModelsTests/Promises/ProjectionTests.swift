@@ -22,7 +22,7 @@ struct ProjectionTests {
         #expect(user.merge(newer) as? UserModel === newer)
     }
 
-    @Test("mergeModel of a model that is not a Model returns the other one")
+    @Test("`mergeModel` of a model that is not a Model returns the other one")
     func consistencyManagerModel() {
         let old = SmallestConsistencyManagerModel(number: 1, children: [])
         let new = SmallestConsistencyManagerModel(number: 1, children: [old])

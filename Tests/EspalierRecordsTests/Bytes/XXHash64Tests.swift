@@ -3,7 +3,7 @@ import Testing
 
 /// The published vectors are those of xxHash's own sanity check. The others were computed once with
 /// `xxhsum -H64` 0.8.1.
-@Suite("XXH64 is the one of the specification")
+@Suite("The hash function XXH64")
 struct XXHash64Tests {
     /// The buffer of xxHash's sanity check.
     static let sanityBuffer: [UInt8] = {

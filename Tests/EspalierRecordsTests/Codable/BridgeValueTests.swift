@@ -180,7 +180,7 @@ struct BridgeValueTests {
     }
 }
 
-@Suite("Values that say what a field is called")
+@Suite("Values that equal the names of fields")
 struct BridgeNamesakeTests {
     struct Title: Codable, Equatable {
         var name: String?

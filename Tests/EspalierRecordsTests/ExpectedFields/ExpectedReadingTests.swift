@@ -3,7 +3,7 @@ import EspalierRecords
 import EspalierTestSupport
 import Testing
 
-@Suite("A decoder that expects fields reads what one does that does not")
+@Suite("Decoders that expect fields")
 struct ExpectedReadingTests {
     /// Returns all fields, or some of them, in every order.
     static func orders(of fields: [SheetField], upTo count: Int) -> [[SheetField]] {

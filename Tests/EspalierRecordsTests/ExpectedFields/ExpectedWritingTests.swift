@@ -3,7 +3,7 @@ import EspalierRecords
 import EspalierTestSupport
 import Testing
 
-@Suite("An encoder that expects fields writes what one does that does not")
+@Suite("Encoders that expect fields")
 struct ExpectedWritingTests {
     /// Expects the same records of the same shapes as without a list.
     private func expectSame(_ sheets: [Sheet], _ what: String) throws {

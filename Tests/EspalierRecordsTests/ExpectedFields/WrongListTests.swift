@@ -5,7 +5,7 @@ import Testing
 
 /// Models that break the rules of `expect`: their lists are not the fields that they encode or ask
 /// for.
-@Suite("A wrong list of expected fields costs time and nothing else")
+@Suite("Wrong lists of expected fields")
 struct WrongListTests {
     /// Leaves a nil field out, though its list names it.
     private struct Sparse: NormalizedModel, Equatable {

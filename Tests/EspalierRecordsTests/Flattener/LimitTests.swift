@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("Trees beyond the limits are refused, and cost no stack")
+@Suite("Limits of trees")
 struct LimitTests {
     static func chain(_ count: Int) -> Link {
         (0..<count).reduce(Link("end")) { Link("\($1)", $0) }

@@ -3,7 +3,7 @@ import EspalierRecords
 import EspalierTestSupport
 import Testing
 
-@Suite("Shared nodes cost what they are, not how often they occur")
+@Suite("The cost of shared nodes")
 struct SharingTests {
     /// Returns a tree with 2^levels paths from top to bottom.
     static func diamond(_ levels: Int) -> Link {

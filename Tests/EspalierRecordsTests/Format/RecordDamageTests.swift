@@ -58,8 +58,7 @@ struct RecordDamageTests {
         }
     }
 
-    @Test(
-        "Every flipped byte inside a tree makes the read a miss and never a wrong tree")
+    @Test("Every flipped byte inside a tree makes the read a miss and never a wrong tree")
     func inATree() throws {
         let source = DictionaryRecordSource()
         let child = TreeModel.filled(.node, "node:2", ["number": .scalar(.integer(7))])

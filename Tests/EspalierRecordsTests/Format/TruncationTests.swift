@@ -2,7 +2,7 @@ import EspalierRecords
 import EspalierTestSupport
 import Testing
 
-@Suite("Bytes that end early throw, and bytes at random never trap")
+@Suite("Truncated and random bytes")
 struct TruncationTests {
     static let values: [[UInt8]] = [
         written { $0.append(value: Int64.min) }, written { $0.append(value: Int64(-100)) },

@@ -2,7 +2,7 @@ import Testing
 
 @testable import EspalierRecords
 
-@Suite("A set of handles knows each it met, and as what it met it first")
+@Suite("Sets of handles")
 struct HandleSetTests {
     private static let types = [Int.self, String.self, Leaf.self].map { ObjectIdentifier($0) }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import EspalierRecords
 
-@Suite("The last shape of each type, however many there are")
+@Suite("The last shape of each type")
 struct LastShapesTests {
     @Test(
         "Each type keeps its position and its last shape, however many types there are",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EspalierRecords
 
-@Suite("Where the fields of types stand in records of one shape")
+@Suite("Slots of fields in the records of a shape")
 struct SlotPlanTests {
     private let shape = Shape(type: "T", fields: ["a", "\u{E9}", "c"])
 

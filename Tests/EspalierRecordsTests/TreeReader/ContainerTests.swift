@@ -4,7 +4,7 @@ import EspalierTestSupport
 import Foundation
 import Testing
 
-@Suite("Values of every kind come back as they went")
+@Suite("Values and containers of every kind")
 struct ContainerTests {
     /// A record with any value as its only field.
     struct Box<Value: FieldValue & Sendable>: NormalizedModel {

@@ -3,7 +3,7 @@ import EspalierRecords
 import EspalierTestSupport
 import Testing
 
-@Suite("Cuts depend on the path, not on what was read before")
+@Suite("Cuts of cycles")
 struct CutTests {
     /// Stores a -> {b, c}, b -> c, c -> b: below a, b contains c and c contains b, and each is cut
     /// where it repeats.

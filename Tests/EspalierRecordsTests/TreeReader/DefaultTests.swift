@@ -3,7 +3,7 @@ import EspalierRecords
 import EspalierTestSupport
 import Testing
 
-@Suite("A field that is not there has its default")
+@Suite("Defaults of missing fields")
 struct DefaultTests {
     /// A type that is `Codable` but no `FieldValue`.
     struct Tag: Codable, Equatable { var text = "t" }

@@ -3,7 +3,7 @@ import EspalierRecords
 import EspalierTestSupport
 import Testing
 
-@Suite("Fields are found by name, in whatever order and shape")
+@Suite("Fields found by name")
 struct FieldTests {
     /// A model with any fields, encoded in their order and decoded in the order of `asked`.
     struct Fields: NormalizedModel {

@@ -4,7 +4,7 @@ import EspalierTestSupport
 import Testing
 
 /// The result of a read for each state of a record and each place of a reference to it.
-@Suite("What a reference finds decides what becomes of its place")
+@Suite("References to records in every state")
 struct ReferenceTableTests {
     enum Loss: CaseIterable {
         case lost, dangling, damaged, mismatching

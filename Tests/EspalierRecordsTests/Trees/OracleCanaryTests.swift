@@ -4,7 +4,7 @@ import Testing
 
 /// Cases of the oracle that are small enough to be checked by eye, and a check that the comparison
 /// with it can fail.
-@Suite("The oracle says what the design says")
+@Suite("The oracle of reads")
 struct OracleCanaryTests {
     func node(_ id: String, _ number: Int64, _ values: [String: TreeValue] = [:]) -> TreeModel {
         .filled(.node, id, values.merging(["number": .scalar(.integer(number))]) { $1 })
@@ -105,9 +105,7 @@ struct OracleCanaryTests {
         #expect(!OracleOutcome<TreeModel>.miss(.lost).agrees(with: .success(a)))
     }
 
-    @Test(
-        "Comparing finds a store that resurrects, does not climb, or has a wrong child"
-    )
+    @Test("Comparing finds a store that resurrects, does not climb, or has a wrong child")
     func canary() throws {
         let tree = node("a", 1, ["next": .child(node("b", 2))])
         let source = DictionaryRecordSource()

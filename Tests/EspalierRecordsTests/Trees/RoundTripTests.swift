@@ -2,7 +2,7 @@ import EspalierRecords
 import EspalierTestSupport
 import Testing
 
-@Suite("What was written is what is read")
+@Suite("Round trips of trees")
 struct RoundTripTests {
     func expectRoundTrip(_ tree: TreeModel, _ comment: @autoclosure () -> Comment? = nil) throws {
         let source = DictionaryRecordSource()

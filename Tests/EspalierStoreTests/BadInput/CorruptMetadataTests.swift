@@ -78,11 +78,11 @@ struct CorruptMetadataTests {
                 cache.set(Person("p:\(number)", "Person number \(number) of the house on the hill"))
             }
             try cache.compact().wait()
-            let before = try cache.look { try DictionaryTable(loading: $0, $1).entries }
+            let before = try cache.readStorage { try DictionaryTable(loading: $0, $1).entries }
             #expect(!before.isEmpty)
             try cache.tamper { _ = try $0.delete($1.info, DictionaryTable.key) }
             try cache.set(Person("p:new", "new")).wait()
-            let after = try cache.look { try DictionaryTable(loading: $0, $1).entries }
+            let after = try cache.readStorage { try DictionaryTable(loading: $0, $1).entries }
             #expect(
                 after.mapValues(\.recordCount).filter { $0.value > 0 }
                     == before.mapValues(\.recordCount).filter { $0.value > 0 })

@@ -52,7 +52,8 @@ struct DamageTests {
             let message = Message("m:1", from: anna, to: ben)
             try cache.set(message).wait()
             let handle = try #require(try cache.handle("m:1"))
-            let bytes = try #require(try cache.look { try $0.value($1.nodes, handle.rawValue) })
+            let bytes = try #require(
+                try cache.readStorage { try $0.value($1.nodes, handle.rawValue) })
             for position in bytes.indices {
                 for bit in [0, 3, 7] {
                     var damaged = bytes
@@ -149,7 +150,7 @@ struct DamageTests {
             cache.set(Message("m:1", from: anna, to: ben))
             try cache.set(Person("p:3", "Cem")).wait()
             let wrong = try #require(
-                try cache.look { try $0.value($1.index, IndexKey.bytes(.node, "p:2")) })
+                try cache.readStorage { try $0.value($1.index, IndexKey.bytes(.node, "p:2")) })
             for identifier in ["p:3", "m:1"] {
                 try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, identifier), wrong) }
             }

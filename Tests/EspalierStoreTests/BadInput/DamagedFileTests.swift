@@ -94,8 +94,8 @@ private enum Injured {
             + "/data.mdb"
     }
 
-    /// Removes the mark, too: within one tick of its clock the file system may give the new file the
-    /// times of the old one.
+    /// Removes the mark, too: within one tick of its clock the file system may give the new file
+    /// the times of the old one.
     static func replace(_ scratch: Scratch, by image: Data) throws {
         try image.write(to: URL(fileURLWithPath: dataPath(scratch)))
         let guardFile = try FileHandle(

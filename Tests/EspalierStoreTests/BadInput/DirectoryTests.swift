@@ -5,7 +5,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Directories that can't hold a cache")
+@Suite("Directories that cannot hold a cache")
 struct DirectoryTests {
     @Test("Opening creates a missing directory, unless its parent is missing")
     func missing() throws {
@@ -66,7 +66,8 @@ struct DirectoryTests {
         }
     }
 
-    /// Runs in a process of its own, which gives up its privileges: the superuser may write every file.
+    /// Runs in a process of its own, which gives up its privileges: the superuser may write every
+    /// file.
     private static func expectNotWritable(mode: Int) throws {
         let scratch = try Scratch()
         try scratch.open().close()
@@ -143,9 +144,7 @@ struct DirectoryTests {
         #expect(!FileManager.default.fileExists(atPath: scratch.directory))
     }
 
-    @Test(
-        "Opening replaces a missing generation, and finds one again whose name was lost"
-    )
+    @Test("Opening replaces a missing generation, and finds one again whose name was lost")
     func generationGone() throws {
         let scratch = try Scratch()
         for damage in ["remove", "garbage", "empty"] {

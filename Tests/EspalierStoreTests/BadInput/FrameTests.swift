@@ -15,7 +15,7 @@ struct FrameTests {
     ) throws {
         let handle = try present(try cache.handle("p:1"))
         let number = try #require(try cache.record(handle)?.shapeNumber)
-        let stored = try cache.look { try $0.storedShape($1, number) }
+        let stored = try cache.readStorage { try $0.storedShape($1, number) }
         let shape = try #require(stored?.shape)
         var values = ByteWriter()
         values.append(value: "p:1")
@@ -30,8 +30,8 @@ struct FrameTests {
         try cache.tamper { try $0.put($1.nodes, handle.rawValue, record) }
     }
 
-    /// Returns a frame without its magic number: a header with one segment and a content size of four
-    /// or eight bytes, and an empty last block.
+    /// Returns a frame without its magic number: a header with one segment and a content size of
+    /// four or eight bytes, and an empty last block.
     private func frame(claiming count: UInt64) -> [UInt8] {
         let width = count > UInt64(UInt32.max) ? 8 : 4
         return [width == 8 ? 0b1110_0000 : 0b1010_0000]
@@ -93,7 +93,7 @@ struct FrameTests {
         }
         for person in people { cache.set(person) }
         try cache.compact().wait()
-        let before = try cache.look {
+        let before = try cache.readStorage {
             try DictionaryTable(loading: $0, $1).entries.filter { $0.value.recordCount > 0 }
         }
         #expect(!before.isEmpty)

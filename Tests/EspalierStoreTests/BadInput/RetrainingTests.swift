@@ -5,7 +5,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Dictionaries that come and go while records are written and read")
+@Suite("Dictionaries replaced while threads read and write")
 struct RetrainingTests {
     private func person(_ writer: Int, _ number: Int) -> Person {
         Person(
@@ -27,7 +27,7 @@ struct RetrainingTests {
         group.wait()
     }
 
-    @Test("writers and readers on threads of their own, beside one compaction after the other")
+    @Test("Writes and reads succeed on any thread while compactions replace the dictionaries")
     func compacting() throws {
         try withCache { cache in
             let failures = Mutex<[String]>([])
@@ -38,7 +38,7 @@ struct RetrainingTests {
                 if thread == 5 {
                     while writing.withLock({ $0 > 0 }) {
                         if let code = code(cache.compact()) { fail("compact: \(code)") }
-                        let now = try? cache.look {
+                        let now = try? cache.readStorage {
                             Set(try DictionaryTable(loading: $0, $1).entries.keys)
                         }
                         numbers.withLock { $0.formUnion(now ?? []) }
@@ -58,8 +58,10 @@ struct RetrainingTests {
                 }
             }
             #expect(failures.withLock { $0 } == [])
-            // It was worth the while: dictionaries went while others were being written with.
-            let left = try cache.look { Set(try DictionaryTable(loading: $0, $1).entries.keys) }
+            // At least one dictionary was removed while records were being written.
+            let left = try cache.readStorage {
+                Set(try DictionaryTable(loading: $0, $1).entries.keys)
+            }
             #expect(numbers.withLock { $0.subtracting(left).count } > 0)
             for thread in 0..<5 {
                 for number in 0..<60 {

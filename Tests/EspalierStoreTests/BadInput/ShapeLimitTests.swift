@@ -3,7 +3,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Models with ever new fields")
+@Suite("Models with many different fields")
 struct ShapeLimitTests {
     @Test("With 10,000 sets of keys, records past the limits of shapes contain their field names")
     func manyShapes() throws {

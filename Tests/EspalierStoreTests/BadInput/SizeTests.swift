@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Sizes from nothing to a million")
+@Suite("Sizes from zero to a million")
 struct SizeTests {
     private static let large = Configuration.forTests(budget: .mebibytes(256))
 

@@ -3,7 +3,7 @@ import EspalierRecords
 import EspalierStore
 import Testing
 
-@Suite("Models with very many fields, or very long names of them")
+@Suite("Models with many or long field names")
 struct WideModelTests {
     /// A model with any fields.
     struct Wide: NormalizedModel, Equatable {

@@ -23,9 +23,7 @@ struct AccessLogTests {
         #expect(take(log) == [9, 5])
     }
 
-    @Test(
-        "The first touch demands a flush later, and one of many touches demands a flush now"
-    )
+    @Test("The first touch demands a flush later, and one of many touches demands a flush now")
     func demands() {
         let log = AccessLog()
         for _ in 0..<2 {

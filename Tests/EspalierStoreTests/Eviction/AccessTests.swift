@@ -128,9 +128,7 @@ struct AccessTests {
         }
     }
 
-    @Test(
-        "When everything was read since the last commit, what was read longest ago is evicted"
-    )
+    @Test("When everything was read since the last commit, what was read longest ago is evicted")
     func allRead() throws {
         try withCache(Self.configuration) { cache in
             let names = try cache.overfill(budgets: 0.4, bytes: 100)

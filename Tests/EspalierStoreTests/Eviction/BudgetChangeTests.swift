@@ -148,9 +148,7 @@ struct BudgetChangeTests {
         cache.close()
     }
 
-    @Test(
-        "A few pinned records allow a smaller budget, even if unmeasured since reopening"
-    )
+    @Test("A few pinned records allow a smaller budget, even if unmeasured since reopening")
     func pinnedLittle() throws {
         let scratch = try Scratch()
         var cache = try scratch.open(.forTests(budget: Self.large))
@@ -179,7 +177,7 @@ struct BudgetChangeTests {
     func held() throws {
         try withCache(.forTests(budget: Self.small)) { cache in
             try cache.overfill(budgets: 1, bytes: 100)
-            try cache.look { _, _ in
+            try cache.readStorage { _, _ in
                 var last: CacheError.Code?
                 for number in 0..<400 where last == nil {
                     last = polled(cache.set(Person("y:\(number)", text)))

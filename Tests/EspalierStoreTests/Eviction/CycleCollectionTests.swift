@@ -45,9 +45,7 @@ struct CycleCollectionTests {
         try cache.handle(name) != nil
     }
 
-    @Test(
-        "A cycle without a flag is evicted in its turn once a scan has found it"
-    )
+    @Test("A cycle without a flag is evicted in its turn once a scan has found it")
     func hiddenCycle() throws {
         try withCache(Self.configuration) { cache in
             try makeHiddenCycle(cache)
@@ -211,7 +209,7 @@ extension Breakage {
 extension NormalizedCache {
     /// Returns all entries of the cache apart from its counters.
     fileprivate func entries() throws -> [[UInt8]] {
-        try look { transaction, keyspaces in
+        try readStorage { transaction, keyspaces in
             var entries: [[UInt8]] = []
             for keyspace in [
                 keyspaces.index, keyspaces.nodes, keyspaces.state, keyspaces.recency,

@@ -84,9 +84,7 @@ struct EvictionRuleTests {
         }
     }
 
-    @Test(
-        "The eviction rule blocks cycles beyond the search limit and continues pending removals"
-    )
+    @Test("The eviction rule blocks cycles beyond the search limit and continues pending removals")
     func corners() throws {
         // 1 -> 2 -> 3 -> 1
         var ring = MemoryGraph(count: 3, edges: 0b001_100_010)
@@ -143,9 +141,7 @@ struct CycleThroughTests {
             uniqueKeysWithValues: cycle.references.map { ($0.key.rawValue, $0.value) })
     }
 
-    @Test(
-        "The cycle through a record has exactly the records that lead back to it"
-    )
+    @Test("The cycle through a record has exactly the records that lead back to it")
     func members() {
         // 9 refers to the cycle 1, 2, 3. 4 and 5 can be reached from it and do not lead back.
         let edges: [UInt64: [UInt64]] = [1: [2, 4], 2: [3, 1], 3: [1, 5], 4: [5], 9: [1, 2]]

@@ -50,7 +50,9 @@ extension NormalizedCache {
     }
 
     /// Returns which of the people are there, without accessing them.
-    func arePresent(_ people: [String]) -> [Bool] { people.map { read(Person.self, $0, access: .peek) != nil } }
+    func arePresent(_ people: [String]) -> [Bool] {
+        people.map { read(Person.self, $0, access: .peek) != nil }
+    }
 
     /// The number of the last commit of any process.
     var lastTransaction: UInt64 { get throws { try generation.environment.lastTransaction } }

@@ -184,7 +184,9 @@ struct FullCacheTests {
                 expected = Array(expected.dropFirst(10) + new)
             }
             #expect(number > 3)
-            #expect(cache.collectionOutcome(of: Person.self, forKey: "c", access: .peek).value == expected)
+            #expect(
+                cache.collectionOutcome(of: Person.self, forKey: "c", access: .peek).value
+                    == expected)
             // Nothing refers to the elements that were removed, and they were evicted.
             #expect(cache.read(Person.self, "e:0", access: .peek) == nil)
         }
@@ -206,9 +208,7 @@ struct FullCacheTests {
         }
     }
 
-    @Test(
-        "A full cache evicts tree by tree: at most one tree is left in parts"
-    )
+    @Test("A full cache evicts tree by tree: at most one tree is left in parts")
     func trees() throws {
         try withCache(.forTests(budget: Self.budget)) { cache in
             let shared = Person("shared", "")
@@ -220,7 +220,9 @@ struct FullCacheTests {
                 for ticket in tickets { #expect(code(ticket) == nil) }
             }
             try waitForEvictor(cache)
-            let isPresent = boxes.map { cache.read(Box<[Person]>.self, $0.id, access: .peek)?.value == $0.value }
+            let isPresent = boxes.map {
+                cache.read(Box<[Person]>.self, $0.id, access: .peek)?.value == $0.value
+            }
             let kept = try #require(isPresent.firstIndex(of: true))
             #expect(kept > 40)
             #expect(isPresent == boxes.indices.map { $0 >= kept })

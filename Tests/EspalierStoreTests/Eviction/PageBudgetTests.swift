@@ -132,8 +132,7 @@ struct CopiedPagesTests {
         #expect(one.most < nothing.most + 24)
     }
 
-    @Test(
-        "New values over half a page fill a page each, and others what they take with their keys")
+    @Test("New values over half a page fill a page each, and others what they take with their keys")
     func newPages() {
         var pages = NewPages()
         for _ in 0..<3 { pages.add(2_039) }

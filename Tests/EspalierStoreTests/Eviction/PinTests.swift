@@ -18,7 +18,7 @@ struct PinTests {
     private func pins(_ cache: NormalizedCache) throws -> Int { try cache.statistics().pins }
 
     private func pinnedBytes(_ cache: NormalizedCache) throws -> UInt64 {
-        try cache.look { try $0.counters($1).pinnedBytes }
+        try cache.readStorage { try $0.counters($1).pinnedBytes }
     }
 
     /// Half of this budget holds some ten boxes.

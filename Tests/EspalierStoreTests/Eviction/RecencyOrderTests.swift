@@ -11,9 +11,7 @@ struct RecencyHeapTests {
         RecencyEntry(stamp: Stamp(random.next() % 50), handle: Handle(random.next() % 20))
     }
 
-    @Test(
-        "A recency heap has the same entry first as a sorted array, and keeps duplicates"
-    )
+    @Test("A recency heap has the same entry first as a sorted array, and keeps duplicates")
     func order() {
         var random = SeededGenerator(quietly: 1)
         for round in 0..<200 {

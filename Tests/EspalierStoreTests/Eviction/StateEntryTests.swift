@@ -13,9 +13,7 @@ struct StateEntryTests {
         }
     }
 
-    @Test(
-        "A state entry is read as it was written, with any flags, counts, stamps and times"
-    )
+    @Test("A state entry is read as it was written, with any flags, counts, stamps and times")
     func roundTrip() throws {
         var random = SeededGenerator(quietly: 3)
         let numbers: [UInt64] = [0, 1, 127, 128, 1 << 32, .max - 1, .max]
@@ -55,9 +53,7 @@ struct StateEntryTests {
         }
     }
 
-    @Test(
-        "Roots, unblocked records on cycles and pending removals stand in recency, and no others"
-    )
+    @Test("Roots, unblocked records on cycles and pending removals stand in recency, and no others")
     func recencyStamp() {
         func stamp(_ references: UInt64, _ flags: StateEntry.Flags) -> UInt64? {
             StateEntry(referenceCount: references, stamp: Stamp(9), flags: flags).recencyStamp?

@@ -1,7 +1,7 @@
 import EspalierModels
 import EspalierRecords
 
-/// Versions that differ in which fields they have.
+/// Versions of `Message` that have different fields.
 protocol CodableFields: Versioned, Codable {
     var text: String { get }
 }
@@ -26,8 +26,8 @@ enum CodableMood {
     }
 }
 
-/// The value that stands with the property is for new models: the compiler's initialiser does not
-/// take it for a field that is not there.
+/// The initial value of the property applies to new models only: the synthesised initialiser does
+/// not use it for a missing field.
 enum CodableInitialMood {
     struct Message: CodableFields {
         var id = 34, text = "Meow", mood = "glad"
@@ -78,7 +78,7 @@ enum CodableKeyedBody {
     }
 }
 
-/// `Message` under another name; it has lost the field `mood`.
+/// `Message` under another name and without the field `mood`.
 enum CodableRenamed {
     struct Note: CodableFields { var id = 34, text = "Purr" }
 }

@@ -2,8 +2,8 @@ import EspalierModels
 import EspalierRecords
 import Foundation
 
-/// A version of `Message` that is read by the methods of `Decoder`, a type for each: the compiler
-/// makes other calls for an `Int`, an `Int?` and a value of a generic type.
+/// A version of `Message` that is read through `Decoder`. Each type of value has a model of its
+/// own, because the compiler calls other methods for an `Int`, an `Int?` and a generic type.
 protocol CodableValue: VersionedValue, Codable {}
 
 enum OfInt { struct Message: CodableValue { var value: Int, id = 34, after = "end" } }
@@ -101,7 +101,7 @@ struct CodableTag: RawRepresentable, Codable, Sendable, Equatable, CustomStringC
     var description: String { rawValue }
 }
 
-/// A person as an object inside of the message, without a type of its own.
+/// A person as an object inside the message, without a type of its own.
 enum OfNested {
     struct Message: Versioned, Codable {
         var id = 34, name = "Ada"
@@ -152,7 +152,7 @@ enum CodableV3 {
     enum Content: Codable, Equatable { case image(link: Int) }
 }
 
-/// The first version, if it had known that there would be others.
+/// The first version, prepared for unknown cases.
 enum CodableOpen {
     enum Mood: String, Codable {
         case calm, glad, unknown

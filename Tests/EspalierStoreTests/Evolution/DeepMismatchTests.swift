@@ -4,13 +4,13 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("A record of another version deep in a tree makes the whole read a miss, which says where")
+@Suite("Mismatches deep in a tree")
 struct DeepMismatchTests {
     private static let age = MissReason.undecodable(
         path: "Person:1.age", detail: "expected a String, found integer")
 
     @Test(
-        "in a required field, an array, an optional and a dictionary of Codable models",
+        "A mismatch in any reference between Codable models is a miss that names its field",
         arguments: [0, 1, 2])
     func codableChild(place: Int) throws {
         let cache = try ReopenedCache()
@@ -23,7 +23,7 @@ struct DeepMismatchTests {
         try cache.write(feed)
         #expect(try cache.read(TreeV2.Feed.self, "Feed:1").reason == Self.age)
         #expect(try cache.read(TreeV1.Feed.self, "Feed:1").value == feed)
-        // The record of the person is all that is in the way.
+        // The person's record is the only one that does not match.
         try cache.write(TreeV2.Person(age: "37"))
         #expect(try cache.read(TreeV2.Feed.self, "Feed:1").value?.id == 1)
         #expect(
@@ -37,7 +37,9 @@ struct DeepMismatchTests {
     private typealias Old = TreeByHand.Feed<TreeByHand.Person<Int>, TreeByHand.Note<Int>>
     private typealias New = TreeByHand.Feed<TreeByHand.Person<String>, TreeByHand.Note<String>>
 
-    @Test("in an array, an optional and a dictionary of models by hand", arguments: [0, 1, 2])
+    @Test(
+        "A mismatch in any reference between hand-written models is a miss that names its field",
+        arguments: [0, 1, 2])
     func handWrittenChild(place: Int) throws {
         let cache = try ReopenedCache()
         var feed = Old()
@@ -54,7 +56,7 @@ struct DeepMismatchTests {
         try cache.verify()
     }
 
-    @Test("an inline value is found by its fields, indices and keys in the record that holds it")
+    @Test("A mismatch in an inline value is a miss that names fields, indices and keys to it")
     func inline() throws {
         let detail = "expected a String, found integer"
         let cache = try ReopenedCache()
@@ -80,7 +82,7 @@ struct DeepMismatchTests {
                 == .undecodable(path: "Feed:1.cover.front.stars", detail: detail))
     }
 
-    @Test("an element is found by its index")
+    @Test("A mismatch in an element is a miss that names its index")
     func element() throws {
         let cache = try ReopenedCache()
         try cache.write(OfMoreMoodList.Message(value: [.calm, .wild]))
@@ -100,9 +102,7 @@ struct DeepMismatchTests {
         var value: Refusing
     }
 
-    @Test(
-        "an error of one's own has the path of the field by hand, and of the record in a Codable type"
-    )
+    @Test("A model's own error names the field if hand-written, and the record if Codable")
     func ownError() throws {
         let cache = try ReopenedCache()
         let detail = "the model's initialiser threw UnknownKind()"
@@ -115,7 +115,7 @@ struct DeepMismatchTests {
                 == .undecodable(path: "Message:34", detail: detail))
     }
 
-    @Test("a collection with an element of another version is a miss as a whole")
+    @Test("A collection with an element of another version is a miss as a whole")
     func collection() throws {
         let cache = try ReopenedCache()
         try cache.open {
@@ -134,7 +134,7 @@ struct DeepMismatchTests {
         #expect(people?.map(\.id) == [1, 2])
     }
 
-    @Test("the path of a mismatch is the record's own, whatever the read began with")
+    @Test("The path of a mismatch begins at its record, whatever the read began with")
     func shared() throws {
         let cache = try ReopenedCache()
         try cache.write(TreeV1.Feed(messages: [.init(), .init(id: 35)], pinned: .init()))
@@ -143,7 +143,7 @@ struct DeepMismatchTests {
         #expect(try cache.read(TreeV2.Person.self, "Person:1").reason == Self.age)
     }
 
-    @Test("misses for a mismatch are counted, and are no damage")
+    @Test("Misses for a mismatch are counted and are not damage")
     func counted() throws {
         let cache = try ReopenedCache()
         try cache.write(TreeV1.Feed())

@@ -1,7 +1,7 @@
 import EspalierModels
 import EspalierRecords
 
-/// A value of a version that this one does not know.
+/// The error for a case that this version does not know.
 struct UnknownKind: Error {}
 
 enum HandWrittenV1 {
@@ -93,7 +93,7 @@ struct HandWrittenTag: RawRepresentable, FieldValue, Sendable, Equatable, Custom
     var description: String { rawValue }
 }
 
-/// The first version, if it had known that there would be others.
+/// The first version, prepared for unknown cases.
 enum HandWrittenOpen {
     enum Mood: String, FieldValue {
         case calm, glad, unknown

@@ -1,7 +1,7 @@
 import EspalierModels
 import EspalierRecords
 
-/// The versions that differ in which fields they have, by hand.
+/// Versions of `Message` that have different fields, written by hand.
 enum HandWrittenText {
     struct Message: Versioned {
         var id = 34
@@ -151,7 +151,7 @@ enum HandWrittenKeyedBody {
     }
 }
 
-/// `Message` under another name; it has lost the field `mood`.
+/// `Message` under another name and without the field `mood`.
 enum HandWrittenRenamed {
     struct Note: Versioned {
         var id = 34

@@ -1,13 +1,14 @@
 import EspalierModels
 import EspalierRecords
 
-/// The same by hand. One generic type is enough, because the calls are the same for each value.
+/// A version of `Message` that is written by hand. One generic type is enough, because the calls
+/// are the same for each type of value.
 enum HandWritten {
     struct Message<Value: FieldValue & Sendable & Equatable>: VersionedValue {
         var id = 34
         var value: Value
         var after = "end"
-        // Not `Message<Int>`: versions are told by their name.
+        // Without this it would be `Message<Int>`, and versions must share one name.
         var projectionIdentifier: String { "Message" }
 
         init(value: Value) { self.value = value }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("An initialiser that swallows a mismatch makes a hit of it")
+@Suite("Initialisers that tolerate a mismatch")
 struct LenientTests {
     private struct Lenient: VersionedValue, Codable {
         var id = 34, value: Int? = nil, after = ""
@@ -35,7 +35,7 @@ struct LenientTests {
         }
     }
 
-    @Test("whatever stands in the field, the fields behind it are read")
+    @Test("A lenient initialiser gets nil for any mismatch and reads the fields after it")
     func values() throws {
         let cache = try ReopenedCache()
         func expectNil(
@@ -62,7 +62,7 @@ struct LenientTests {
         #expect(try Reading(cache.read(LenientByHand.self)) == .hit("7"))
     }
 
-    @Test("also where what does not fit is a record below")
+    @Test("A lenient initialiser gets nil for a mismatch in a record below")
     func child() throws {
         let cache = try ReopenedCache()
         try cache.write(TreeV1.Message())
@@ -83,7 +83,7 @@ struct LenientTests {
         #expect(lenient?.pinned == nil && lenient?.people == [:] && lenient?.id == 1)
     }
 
-    @Test("but not of damage below")
+    @Test("A lenient initialiser cannot hide damage in a record below")
     func damage() throws {
         let scratch = try Scratch()
         let cache = try scratch.open()
@@ -95,7 +95,7 @@ struct LenientTests {
             cache.readOutcome(TreeV2.LenientMessage.self, "Message:34").reason?.name == "damaged")
     }
 
-    @Test("written back, what it made do without is gone")
+    @Test("A model that ignored a mismatch overwrites the field when it is written back")
     func writtenBack() throws {
         let cache = try ReopenedCache()
         try cache.write(TreeV1.Message())
@@ -104,7 +104,7 @@ struct LenientTests {
         #expect(
             try cache.read(TreeV1.Message.self).reason
                 == .undecodable(path: "Message:34.sender", detail: "expected a model, found null"))
-        // The person herself is still there, and nothing refers to her.
+        // The person's record is still stored, and nothing refers to it.
         #expect(try cache.read(TreeV1.Person.self, "Person:1").value == TreeV1.Person())
         try cache.verify()
     }

@@ -3,9 +3,9 @@ import EspalierRecords
 import EspalierStore
 import Testing
 
-@Suite("A merge across versions")
+@Suite("Merges across versions")
 struct MergedVersionsTests {
-    @Test("keeps what the writing version does not have")
+    @Test("A merge keeps the fields that the writing version does not have")
     func keptField() throws {
         let cache = try ReopenedCache()
         try cache.write(CodableMood.Message(mood: "calm"))
@@ -15,13 +15,13 @@ struct MergedVersionsTests {
                 == CodableMood.Message(text: "Purr", mood: "calm"))
         try cache.write(HandWrittenText.Message(), policy: .merge)
         #expect(try cache.read(CodableMood.Message.self).value == CodableMood.Message(mood: "calm"))
-        // The next write that replaces ends that.
+        // The next write that replaces removes the field.
         try cache.write(CodableText.Message())
         #expect(try cache.read(CodableMood.Message.self).reason?.name == "undecodable")
         try cache.verify()
     }
 
-    @Test("adds what the record has not")
+    @Test("A merge adds the fields that the record does not have")
     func addedField() throws {
         let cache = try ReopenedCache()
         try cache.write(CodableText.Message())
@@ -33,7 +33,7 @@ struct MergedVersionsTests {
         #expect(try cache.read(CodableMood.Message.self).value == CodableMood.Message(mood: "glad"))
     }
 
-    @Test("replaces a value of another type, a node by an inline value, and back")
+    @Test("A merge replaces a value by one of another type, and a node by an inline value and back")
     func otherType() throws {
         let cache = try ReopenedCache()
         try cache.write(OfInt.Message(value: 7))
@@ -48,9 +48,7 @@ struct MergedVersionsTests {
         try cache.verify()
     }
 
-    @Test(
-        "keeps under a nil even what the writing version can't read, and a replacing write repairs it"
-    )
+    @Test("A merge of nil keeps even an unreadable value, and a replacing write repairs it")
     func nilOverMismatch() throws {
         let cache = try ReopenedCache()
         try cache.write(OfString.Message(value: "seven"))

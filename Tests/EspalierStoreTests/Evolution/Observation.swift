@@ -2,7 +2,7 @@ import EspalierRecords
 import EspalierStore
 import Testing
 
-/// What one version reads from the record of another.
+/// The result when one version reads the record of another.
 enum Reading: Equatable {
     case hit(String)
     case miss(MissReason)
@@ -22,24 +22,24 @@ enum Reading: Equatable {
         }
     }
 
-    /// What the reason of a miss says besides its path.
+    /// The detail of an undecodable record; nil for other results.
     var detail: String? {
         guard case .miss(.undecodable(_, let detail)) = self else { return nil }
         return detail
     }
 }
 
-/// What two versions of a model were seen to read of each other.
+/// The results when two versions of a model read each other's records.
 struct Observation: Equatable {
     let newReadsOld: Reading
     let oldReadsNew: Reading
-    /// What the old version reads after the new one was written over its record.
+    /// The result when the old version reads after the new one has replaced its record.
     let oldReadsReplaced: Reading
     let oldReadsMerged: Reading
     let old: String
     let new: String
 
-    /// The cells of a row behind the name of the change.
+    /// The cells of the row after the name of the change.
     var cells: [String] {
         [
             "`\(old)` \(newReadsOld.text)", "`\(new)` \(oldReadsNew.text)",
@@ -54,7 +54,7 @@ struct Observation: Equatable {
 }
 
 extension Observation {
-    /// Upgrades and downgrades, each version in a commit of its own.
+    /// Upgrades, downgrades and merges, each version in a commit of its own.
     init<Old: Versioned, New: Versioned>(from old: Old, to new: New) throws {
         let upgrade = try ReopenedCache()
         try upgrade.write(old)
@@ -78,7 +78,7 @@ extension Observation {
         let merge = try ReopenedCache()
         try merge.write(old)
         try merge.write(new, policy: .merge)
-        // Not always what was written: nil keeps what was there.
+        // A merge of nil keeps the stored value, so the model may differ from the written one.
         #expect(
             try merge.read(New.self).value != nil, "a write is readable, whatever was there before")
         oldReadsMerged = Reading(try merge.read(Old.self))

@@ -3,8 +3,7 @@ import EspalierRecords
 import EspalierStore
 import Testing
 
-/// A cache that is opened and closed for everything that is done with it, as by the releases of an
-/// app.
+/// A cache that is opened and closed for every access, as by different releases of an app.
 struct ReopenedCache {
     private let scratch: Scratch
 

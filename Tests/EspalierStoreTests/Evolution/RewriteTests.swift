@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("A write by one version keeps or drops what another has left")
+@Suite("Writes by several versions of a type")
 struct RewriteTests {
     private func names(in cache: ReopenedCache, _ identifier: String = "Message:34") throws
         -> [String]
@@ -15,15 +15,13 @@ struct RewriteTests {
         }
     }
 
-    /// Another projection of the same record, as another screen of the app has it.
+    /// Another projection of the same record, as another screen of the app would have it.
     private struct Preview: Codable, NormalizedModel, Equatable {
         var id = 34, text = "Meow", width = 80
         var modelIdentifier: String? { "Message:\(id)" }
     }
 
-    @Test(
-        "versions are one projection by the innermost name of their type, and generic types are not"
-    )
+    @Test("Versions of a type share a projection by its innermost name, generic types do not")
     func projections() {
         #expect(CodableText.Message().projectionIdentifier == "Message")
         #expect(CodableMood.Message(mood: "calm").projectionIdentifier == "Message")
@@ -33,7 +31,7 @@ struct RewriteTests {
         #expect(Box("b:1", "7").projectionIdentifier == "Box<String>")
     }
 
-    @Test("a field that the writing version does not have goes with its next write")
+    @Test("A write removes the fields that its version no longer declares")
     func dropped() throws {
         let cache = try ReopenedCache()
         func expectDropped(_ old: some Versioned, _ new: some Versioned) throws {
@@ -48,7 +46,7 @@ struct RewriteTests {
         try cache.verify()
     }
 
-    @Test("a read by a version that does not know a field leaves it where it is")
+    @Test("A read by a version that does not know a field leaves the field stored")
     func readOnly() throws {
         let cache = try ReopenedCache()
         try cache.write(CodableMood.Message(mood: "calm"))
@@ -56,7 +54,7 @@ struct RewriteTests {
         #expect(try cache.read(CodableMood.Message.self).value == CodableMood.Message(mood: "calm"))
     }
 
-    @Test("fields of another projection stay through all versions")
+    @Test("Fields of another projection stay through all versions")
     func otherProjection() throws {
         let cache = try ReopenedCache()
         try cache.write(Preview())
@@ -67,19 +65,17 @@ struct RewriteTests {
         try cache.verify()
     }
 
-    @Test(
-        "what another projection declares too stays although the version that wrote it has dropped it"
-    )
+    @Test("A field that another projection declares stays when its writing version has dropped it")
     func alsoDeclared() throws {
         let cache = try ReopenedCache()
         try cache.write(Preview())
         try cache.write(CodableBody.Message(body: "Purr"))
         #expect(try names(in: cache) == ["id", "text", "width", "body"])
-        // Nobody writes the text any more, and it does not follow the body.
+        // No version writes the text any more, and the text does not follow the body.
         #expect(try cache.read(Preview.self).value == Preview())
     }
 
-    @Test("a type that was renamed leaves what only its old name declared, for good")
+    @Test("A renamed type leaves the fields that only its old name declared")
     func renamed() throws {
         let cache = try ReopenedCache()
         try cache.write(CodableMood.Message(mood: "calm"))
@@ -92,7 +88,7 @@ struct RewriteTests {
         #expect(try names(in: cache) == ["id", "text"])
     }
 
-    @Test("a generic type leaves what it declared under other arguments")
+    @Test("A generic type leaves the fields that it declared under other arguments")
     func generic() throws {
         struct Wrapper<Value: Codable & Sendable & Equatable>: Codable, NormalizedModel, Equatable {
             var value: Value
@@ -107,7 +103,7 @@ struct RewriteTests {
         #expect(try cache.read(Wrapper<Int>.self).reason?.name == "undecodable")
     }
 
-    @Test("a child that has become inline stays as a record of its own until it is evicted")
+    @Test("A child that has become inline stays as a record of its own without references")
     func inlined() throws {
         let cache = try ReopenedCache()
         try cache.write(OfNode.Message(value: .init()))
@@ -115,13 +111,13 @@ struct RewriteTests {
         #expect(try cache.read(CodableNode.Person.self, "Person:1").value == CodableNode.Person())
         let state = try cache.open { try $0.state("Person:1") }
         #expect(state.referenceCount == 0)
-        // From here on the two are different things.
+        // From here on the inline value and the node are independent.
         try cache.write(CodableNode.Person(name: "Cy"))
         #expect(try Reading(cache.read(OfInline.Message.self)) == .hit("Bo"))
         try cache.verify()
     }
 
-    @Test("a child that has become a node is updated wherever it is")
+    @Test("A child that has become a node is updated in every place")
     func gainedIdentity() throws {
         let cache = try ReopenedCache()
         try cache.write(OfInline.Message(value: .init()))
@@ -132,9 +128,7 @@ struct RewriteTests {
         try cache.verify()
     }
 
-    @Test(
-        "a reference made optional outlives the child: nil where the old version has nothing to show"
-    )
+    @Test("A deleted child is nil for a version that made the reference optional")
     func deletedChild() throws {
         let cache = try ReopenedCache()
         try cache.write(OfNode.Message(value: .init()))

@@ -14,7 +14,7 @@ struct SchemaDocument {
         return SchemaDocument(text: try String(contentsOf: file, encoding: .utf8))
     }
 
-    /// The rows below all headers that begin with the column `first`, in order.
+    /// Returns the rows below all headers whose first column is `first`, in order.
     func rows(below first: String) -> [String] {
         var rows: [String] = []
         var isInside = false
@@ -32,5 +32,22 @@ struct SchemaDocument {
 
     static func firstCell(of row: String) -> String {
         row.split(separator: "|").first?.trimmingCharacters(in: .whitespaces) ?? ""
+    }
+}
+
+/// The detail of a miss as the document shows it: an ellipsis stands for text that depends on the
+/// type.
+struct DetailTemplate: Hashable {
+    private let text: String
+
+    /// - Parameter cell: the template in backquotes.
+    init(_ cell: String) { text = cell.trimmingCharacters(in: CharacterSet(charactersIn: "`")) }
+
+    func matches(_ detail: String) -> Bool {
+        let pattern = text.components(separatedBy: "\u{2026}").map(
+            NSRegularExpression.escapedPattern(for:)
+        )
+        .joined(separator: ".+")
+        return detail.range(of: "^\(pattern)$", options: .regularExpression) != nil
     }
 }

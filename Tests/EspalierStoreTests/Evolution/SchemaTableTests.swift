@@ -1,22 +1,22 @@
 import Foundation
 import Testing
 
-@Suite("The table of changes in docs/SCHEMA.md is what happens")
+@Suite("The tables of docs/SCHEMA.md")
 struct SchemaTableTests {
-    @Test("row by row", arguments: Change.all)
+    @Test("Each row of the table in docs/SCHEMA.md is what happens", arguments: Change.all)
     func row(change: Change) throws {
         let rows = try SchemaDocument.current().rows(below: "change")
         let row = try change.row()
         #expect(rows.contains(row), "\(row)")
     }
 
-    @Test("the document has all changes, and no others")
+    @Test("The document SCHEMA.md lists all tested changes and no others")
     func complete() throws {
         let rows = try SchemaDocument.current().rows(below: "change")
         #expect(rows.map(SchemaDocument.firstCell) == Change.all.map(\.name))
     }
 
-    @Test("the document has what misses say, and nothing that none says")
+    @Test("The document SCHEMA.md lists each detail that misses report and no others")
     func details() throws {
         let rows = try SchemaDocument.current().rows(below: "detail")
         let templates = rows.map { DetailTemplate(SchemaDocument.firstCell(of: $0)) }
@@ -33,7 +33,7 @@ struct SchemaTableTests {
         #expect(unused.isEmpty)
     }
 
-    @Test("an ellipsis stands for some text")
+    @Test("An ellipsis in a detail of docs/SCHEMA.md stands for some text")
     func templates() {
         let template = DetailTemplate("`expected \u{2026}, found \u{2026}`")
         #expect(template.matches("expected a String, found integer"))
@@ -45,7 +45,7 @@ struct SchemaTableTests {
         #expect(!DetailTemplate("`text`").matches("texts"))
     }
 
-    @Test("rows are found by their header, whatever else the document has")
+    @Test("The rows of a table in docs/SCHEMA.md are found by its header")
     func reading() {
         let document = SchemaDocument(
             text: """
@@ -67,7 +67,7 @@ struct SchemaTableTests {
         #expect(document.rows(below: "nothing") == [])
     }
 
-    @Test("a row says what was read, not what was hoped for")
+    @Test("A row of observed changes reports what was read, even if it differs from the write")
     func canary() throws {
         let row = try Change(
             "x", OfInt.Message(value: 7), OfString.Message(value: "8"), byHand: 7, "8"
@@ -80,7 +80,8 @@ struct SchemaTableTests {
         ).row()
         #expect(
             twoKinds
-                == "| y | `Codable`: `7` reads `7`; by hand: `7` \(miss) | `Codable`: `8` reads `8`; by hand: `\"8\"` \(miss)"
+                == "| y | `Codable`: `7` reads `7`; by hand: `7` \(miss) | `Codable`: `8` reads "
+                + "`8`; by hand: `\"8\"` \(miss)"
                 + " | the same | the same |")
     }
 }

@@ -1,15 +1,15 @@
 import EspalierModels
 import EspalierRecords
 
-/// Two versions of a tree: in the second a person's age is text, a note's stars have become text,
-/// and a feed has a title.
+/// The first version of a tree. In the second one, a person's age and a note's stars are text, and
+/// a feed has a title.
 enum TreeV1 {
     struct Person: Codable, NormalizedModel, Equatable {
         var id = 1, age = 36
         var modelIdentifier: String? { "Person:\(id)" }
     }
 
-    /// Inline.
+    /// A value that is stored inline.
     struct Note: Codable, Sendable, Equatable { var stars = 5 }
 
     struct Message: Codable, NormalizedModel, Equatable {
@@ -52,7 +52,7 @@ enum TreeV2 {
         var modelIdentifier: String? { "Feed:\(id)" }
     }
 
-    /// Makes do without what it can't read.
+    /// A model whose initialiser ignores unreadable fields.
     struct LenientMessage: NormalizedModel, Codable, Equatable {
         var id = 34
         var sender: Person?
@@ -69,7 +69,7 @@ enum TreeV2 {
     }
 }
 
-/// The same by hand, for any version of a person and of a note.
+/// The same tree written by hand, with any version of a person and of a note.
 enum TreeByHand {
     struct Person<Age: FieldValue & Sendable & Equatable>: NormalizedModel, Equatable {
         var id = 1
@@ -90,7 +90,7 @@ enum TreeByHand {
         }
     }
 
-    /// Inline.
+    /// A value that is stored inline.
     struct Note<Stars: FieldValue & Sendable & Equatable>: NormalizedModel, Equatable {
         var stars: Stars
 
@@ -136,7 +136,7 @@ enum TreeByHand {
         }
     }
 
-    /// Makes do without what it can't read.
+    /// A model whose initialiser ignores unreadable fields.
     struct LenientFeed<Sender: NormalizedModel & Equatable>: NormalizedModel, Equatable {
         var id = 1
         var pinned: Sender?

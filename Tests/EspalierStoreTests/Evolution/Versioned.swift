@@ -1,11 +1,11 @@
 import EspalierModels
 import EspalierRecords
 
-/// One version of a model. All versions of a row have the identifier `Message:34`, and the name of
-/// their type in common.
+/// One version of a model. All versions of a row share the identifier `Message:34` and the name of
+/// their type.
 protocol Versioned: NormalizedModel, Equatable {
     var id: Int { get }
-    /// What the version knows, as the table shows it.
+    /// The values of the version's fields as the table shows them.
     var shown: String { get }
 }
 
@@ -13,7 +13,7 @@ extension Versioned {
     var modelIdentifier: String? { "Message:\(id)" }
 }
 
-/// A version whose field `value` changes; the field behind it has to survive whatever happens to
+/// A version whose field `value` changes. The field `after` must stay readable whatever happens to
 /// `value`.
 protocol VersionedValue: Versioned {
     associatedtype Value
@@ -25,7 +25,7 @@ extension VersionedValue {
     var shown: String { after == "end" ? text(of: value) : "\(text(of: value)), then \(after)" }
 }
 
-/// The value as Swift would write it, without the optionals around it.
+/// Returns the value as a Swift literal, without the optionals around it.
 func text(of value: Any) -> String {
     switch value {
     case let value as String: return "\"\(value)\""

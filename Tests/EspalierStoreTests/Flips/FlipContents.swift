@@ -46,7 +46,8 @@ struct FlipContents {
     private func person(_ number: Int) -> Person {
         Person(
             "p:\(number)",
-            "Person number \(number) of the house on the hill, room \(number * 7 % 31), since \(1900 + number)"
+            "Person number \(number) of the house on the hill, "
+                + "room \(number * 7 % 31), since \(1900 + number)"
         )
     }
 
@@ -111,7 +112,7 @@ struct FlipContents {
     private mutating func writeTwins(_ cache: NormalizedCache) throws {
         probes.append(.collection(Person.self, "twin"))
         let collection = try present(try cache.handle("twin", in: .collection)).rawValue
-        func next() throws -> UInt64 { try cache.look { try $0.counters($1).nextHandle } }
+        func next() throws -> UInt64 { try cache.readStorage { try $0.counters($1).nextHandle } }
         while try (next() ^ collection).nonzeroBitCount != 1 {
             let number = try next()
             try cache.set(Person("fill:\(number)", "fills the numbers up")).wait()

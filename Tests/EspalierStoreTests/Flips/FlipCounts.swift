@@ -26,7 +26,8 @@ struct FlipCounts {
             let reasons = misses.sorted { $0.0 < $1.0 }.map { "\($0.0) \($0.1)" }.joined(
                 separator: ", ")
             return
-                "\(place): \(verdicts.values.reduce(0, +)) flips, \(misses.reduce(0) { $0 + $1.1 }) misses (\(reasons)), "
+                "\(place): \(verdicts.values.reduce(0, +)) flips, "
+                + "\(misses.reduce(0) { $0 + $1.1 }) misses (\(reasons)), "
                 + "\(verdicts[.unharmed] ?? 0) unharmed, \(wrong) wrong"
         }
         return lines.joined(separator: "\n")

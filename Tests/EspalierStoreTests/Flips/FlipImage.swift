@@ -46,7 +46,7 @@ struct FlipImage {
                 for handle in reach { try note(handle, probe, inspection) }
             }
         }
-        try cache.look { try collect($0, $1) }
+        try cache.readStorage { try collect($0, $1) }
     }
 
     /// The entries that reads use, without those that only opening uses.

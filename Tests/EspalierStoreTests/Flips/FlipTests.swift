@@ -6,7 +6,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("A flipped bit is a miss, or does no harm: never a crash, never another model")
+@Suite("Reads after a flipped bit")
 struct FlipTests {
     /// `ESPALIER_FLIPS=1000000 swift test -c release -Xswiftc -enable-testing --filter FlipTests`
     /// for a long run.
@@ -72,7 +72,7 @@ struct FlipTests {
             for item in items.prefix(5) {
                 let handle = Handle(item.entry.key.reduce(0) { $0 << 8 | UInt64($1) })
                 let number = try image.cache.record(handle)?.shapeNumber ?? 0
-                let stored = try image.cache.look { try $0.storedShape($1, number) }
+                let stored = try image.cache.readStorage { try $0.storedShape($1, number) }
                 let shape = try #require(stored?.shape)
                 var writer = ByteWriter()
                 writer.append(item.entry.value.dropLast(RecordLayout.checkSize + 1))

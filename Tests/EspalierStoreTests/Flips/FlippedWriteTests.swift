@@ -58,11 +58,11 @@ struct FlippedWriteTests {
                 let scratch = try pair.copy()
                 // Collecting cycles keeps records that no read uses and no index entry names, and
                 // those that may be a later version's.
-                let isMended =
+                let isRepaired =
                     ["index", "info", "state ("].contains { place.hasPrefix($0) }
                     || place.hasPrefix("nodes") && !isKey && bit >= 8
                 try check(
-                    pair, scratch, item, changed, isMended: isMended,
+                    pair, scratch, item, changed, isRepaired: isRepaired,
                     "flip \(number), bit \(bit) of the \(isKey ? "key" : "value"), \(place)",
                     &random)
             }
@@ -71,7 +71,7 @@ struct FlippedWriteTests {
 
     private func check(
         _ pair: Pair, _ scratch: Scratch, _ item: FlipImage.Item, _ changed: StoredEntry,
-        isMended: Bool,
+        isRepaired: Bool,
         _ what: String, _ random: inout SeededGenerator
     ) throws {
         var cache = try scratch.open(FlipContents.configuration)
@@ -102,7 +102,7 @@ struct FlippedWriteTests {
         try write(cache, &random, what)
         expectNoneWrong(pair.image.probes, cache, what)
         #expect(code(cache.collectCycles()) == nil, "\(what)")
-        if isMended {
+        if isRepaired {
             let problems = try cache.verify().problems
             #expect(problems.isEmpty, "\(what): \(problems.prefix(3))")
         }

@@ -6,8 +6,7 @@ import Testing
 
 @testable import EspalierStore
 
-/// The examples of `docs/FORMAT.md` are what a cache holds.
-@Suite("The examples of the format are true")
+@Suite("The examples of docs/FORMAT.md")
 struct FormatExamplesTests {
     struct Person: Codable, NormalizedModel {
         let id: String
@@ -21,12 +20,12 @@ struct FormatExamplesTests {
         var modelIdentifier: String? { "Note:\(id)" }
     }
 
-    @Test("of every keyspace")
+    @Test("The example of every keyspace in docs/FORMAT.md is what a cache stores")
     func examples() throws {
         let document = try document()
         try withCache { cache in
             try cache.set(Note(id: "9", author: Person(id: "1", name: "Ada"))).wait()
-            try cache.look { transaction, keyspaces in
+            try cache.readStorage { transaction, keyspaces in
                 for keyspace in [
                     keyspaces.index, keyspaces.nodes, keyspaces.state, keyspaces.recency,
                     keyspaces.shapes,
@@ -42,13 +41,13 @@ struct FormatExamplesTests {
         }
     }
 
-    @Test("of pins, and of the states of dying and held records")
+    @Test("The examples of pins and of record states in docs/FORMAT.md are what a cache stores")
     func states() throws {
         let document = try document()
         try withCache { cache in
             try cache.set(Note(id: "9", author: Person(id: "1", name: "Ada"))).wait()
             try cache.pin("Note:9").wait()
-            try cache.look { transaction, keyspaces in
+            try cache.readStorage { transaction, keyspaces in
                 try transaction.forEach(in: keyspaces.pins) { key, value in
                     expect(keyspaces.pins.name, hex(key), hex(value), in: document)
                     return true
@@ -56,14 +55,15 @@ struct FormatExamplesTests {
             }
             #expect(try cache.statistics().pins == 1)
         }
-        var dying = StateEntry(referenceCount: 0, stamp: Stamp(1_000), flags: .pendingRemoval)
-        dying.released = 64
-        expect("state", "state", hex(dying.bytes(for: Handle(5))), in: document)
-        let held = StateEntry(referenceCount: 2, stamp: Stamp(7), flags: [.onCycle, .blocked])
-        expect("state", "state", hex(held.bytes(for: Handle(6))), in: document)
+        var pendingRemoval = StateEntry(
+            referenceCount: 0, stamp: Stamp(1_000), flags: .pendingRemoval)
+        pendingRemoval.released = 64
+        expect("state", "state", hex(pendingRemoval.bytes(for: Handle(5))), in: document)
+        let blocked = StateEntry(referenceCount: 2, stamp: Stamp(7), flags: [.onCycle, .blocked])
+        expect("state", "state", hex(blocked.bytes(for: Handle(6))), in: document)
     }
 
-    @Test("of the statistics")
+    @Test("The example of statistics in docs/FORMAT.md is what a cache stores")
     func statistics() throws {
         var counters = LifetimeCounters()
         counters.hits = 3
@@ -76,7 +76,7 @@ struct FormatExamplesTests {
         expect("info", "statistics", hex(counters.bytes), in: try document())
     }
 
-    @Test("of the buckets of a histogram")
+    @Test("The buckets of a histogram begin where docs/FORMAT.md says")
     func buckets() {
         #expect(LatencyHistogram.bucketCount == 328)
         for bucket in 0..<LatencyHistogram.bucketCount {
@@ -99,7 +99,7 @@ struct FormatExamplesTests {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent(
                 "../../../docs/FORMAT.md")
-        // What explains a byte stands behind two spaces or a bar; what is left of it is bytes.
+        // The explanation of a byte follows three spaces, so the text before them is bytes.
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map {
             line in
             line.prefix(upTo: line.firstRange(of: "   ")?.lowerBound ?? line.endIndex)

@@ -1,7 +1,7 @@
 import EspalierStore
 import Testing
 
-/// The code of the error that `body` throws; nil when it throws none.
+/// Returns the code of the error that `body` throws; nil if it throws none.
 func code(_ body: () throws -> Void) -> CacheError.Code? {
     do {
         try body()
@@ -11,7 +11,7 @@ func code(_ body: () throws -> Void) -> CacheError.Code? {
     }
 }
 
-/// The code with which the write fails; nil when it is committed.
+/// Waits for the write. Returns the code with which it fails; nil if it is committed.
 func code(_ ticket: WriteTicket) -> CacheError.Code? { code { try ticket.wait() } }
 
 extension CacheError.Code {

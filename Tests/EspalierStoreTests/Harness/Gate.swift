@@ -2,16 +2,16 @@ import Dispatch
 
 @testable import EspalierStore
 
-/// A write after which the writer stands still until the gate is opened: meanwhile writes pile up
-/// behind it.
+/// A write that blocks the writer until the gate is opened. Later writes are queued meanwhile.
 final class Gate: Sendable {
-    /// Longer than tests that wait for processes can keep all threads of a small machine.
+    /// The longest wait. Tests that wait for other processes may occupy all threads of a small
+    /// machine for minutes.
     private static let patience = DispatchTimeInterval.seconds(600)
 
     private let isOpen = DispatchSemaphore(value: 0)
 
-    /// Returns when everything before is committed and the writer stands still, with nothing else
-    /// in its hands.
+    /// Returns when all earlier writes are committed and the writer is blocked, with no other write
+    /// in its batch.
     init(in cache: NormalizedCache) {
         let isReached = DispatchSemaphore(value: 0)
         let isWatched = DispatchSemaphore(value: 0)
@@ -19,7 +19,7 @@ final class Gate: Sendable {
             _ = isWatched.wait(timeout: .now() + Self.patience)
             return .barrier
         }
-        // Tickets are told by the writer's own thread.
+        // The writer's own thread calls this, so it blocks here.
         ticket.whenDone { [isOpen] _ in
             isReached.signal()
             _ = isOpen.wait(timeout: .now() + Self.patience)
@@ -31,8 +31,8 @@ final class Gate: Sendable {
     func open() { isOpen.signal() }
 }
 
-/// Runs `body` while the writer of `cache` stands still, so that everything it submits is queued
-/// when it ends.
+/// Runs `body` while the writer of `cache` is blocked, so that all writes it submits stay in the
+/// queue until it returns.
 func withBlockedWriter<R>(_ cache: NormalizedCache, _ body: () throws -> R) throws -> R {
     let gate = Gate(in: cache)
     defer { gate.open() }

@@ -2,11 +2,10 @@ import EspalierStore
 import Foundation
 import Testing
 
-/// Runs `body` with a new cache. Whatever it did, the cache has to be clean afterwards, and clean
-/// again when reopened.
+/// Runs `body` with a new cache. Expects the cache to be clean afterwards, and again after
+/// reopening.
 ///
-/// `isDamaged` is for tests that break the cache by hand and say themselves what verifying should
-/// find.
+/// - Parameter isDamaged: Whether `body` damages the cache. The cache is not verified then.
 func withCache<R>(
     _ configuration: Configuration = .forTests, isDamaged: Bool = false,
     _ body: (NormalizedCache) throws -> R
@@ -18,7 +17,7 @@ func withCache<R>(
     return result
 }
 
-/// The same for a body that suspends.
+/// Runs a `body` that suspends with a new cache, which it verifies as the other function does.
 func withCache<R>(
     _ configuration: Configuration = .forTests, isDamaged: Bool = false,
     _ body: (NormalizedCache) async throws -> R
@@ -40,14 +39,14 @@ private func finish(
     reopened.close()
 }
 
-/// Every invariant of the design holds.
+/// Expects the cache to break no invariant.
 func expectClean(_ cache: NormalizedCache, sourceLocation: SourceLocation = #_sourceLocation) throws
 {
     let report = try cache.verify()
     #expect(report.isClean, "\(report.problems)", sourceLocation: sourceLocation)
 }
 
-/// A directory of one test, removed with it.
+/// The directory of one test, which is removed with this object.
 final class Scratch: Sendable {
     let root: String
 
@@ -66,13 +65,13 @@ final class Scratch: Sendable {
 }
 
 extension Configuration {
-    /// Killing the process loses nothing in any mode, and waiting for the disk takes time.
+    /// Does not sync: killing a process loses no commit, and waiting for the disk takes time.
     static var forTests: Configuration { Configuration(durability: .noSync) }
 
-    /// So many bytes of text take so many bytes of file.
+    /// Stores records raw, so that the size of a text is its size in the file.
     static var uncompressed: Configuration { .forTests(budget: .mebibytes(50)) }
 
-    /// Without compression, unless asked for.
+    /// A configuration for tests with a budget, by default without compression.
     static func forTests(budget: ByteCount, compression: Compression = .none) -> Configuration {
         Configuration(budget: budget, durability: .noSync, compression: compression)
     }

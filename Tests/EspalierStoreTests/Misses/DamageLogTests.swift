@@ -3,11 +3,11 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("What reads find damaged waits for a commit, and asks for one once")
+@Suite("The log of damaged records")
 struct DamageLogTests {
     private let some = [Handle(3), Handle(1)]
 
-    @Test("the first to come calls the writer, and waits no longer than it has to")
+    @Test("Only the first damaged record wakes the writer, which gets a deadline for it")
     func deadline() throws {
         let log = DamageLog()
         #expect(!log.add([], in: "g"))
@@ -24,7 +24,7 @@ struct DamageLogTests {
         #expect(log.deadline == nil)
     }
 
-    @Test("what was found whole is looked at again by the next commit, and makes none")
+    @Test("A record that was found intact is checked again by the next commit and demands none")
     func whole() {
         let log = DamageLog()
         #expect(log.add(some, in: "g"))
@@ -32,15 +32,15 @@ struct DamageLogTests {
         #expect(!log.add(some, in: "g"))
         #expect(log.deadline == nil)
         #expect(log.waiting(atMost: 9, in: "g") == some.sorted())
-        // Before it comes what nobody has looked at.
+        // Records that were never checked come first.
         #expect(log.add([Handle(7)], in: "g"))
         #expect(log.waiting(atMost: 1, in: "g") == [Handle(7)])
         log.finish([Handle(7), Handle(1)], lost: [Handle(7), Handle(1)], in: "g")
-        // Lost, refilled, and damaged again.
+        // The record was lost, refilled and damaged again.
         #expect(log.add([Handle(1)], in: "g"))
     }
 
-    @Test("a commit that failed is not tried again at once, and another generation begins anew")
+    @Test("A failed commit postpones the deadline, and another generation begins anew")
     func failing() throws {
         let log = DamageLog()
         #expect(log.add(some, in: "g"))
@@ -52,7 +52,7 @@ struct DamageLogTests {
         #expect(log.waiting(atMost: 9, in: "h") == [Handle(9)])
     }
 
-    @Test("what was found in a generation left behind keeps nobody awake")
+    @Test("Damage in an earlier generation sets no deadline")
     func leftBehind() {
         let log = DamageLog()
         #expect(log.add(some, in: "g"))
@@ -60,7 +60,7 @@ struct DamageLogTests {
         #expect(log.deadline == nil)
     }
 
-    @Test("it is bounded")
+    @Test("A damage log keeps a bounded number of records")
     func bounded() {
         let log = DamageLog()
         #expect(log.add((1...10_000).map { Handle($0) }, in: "g"))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("A record that can't be decoded is a miss with its reason and its path, at every level")
+@Suite("Reasons of misses at every level")
 struct MissReasonTests {
     /// The position of the record `p:1` in the tree that is read.
     enum Level: CaseIterable {

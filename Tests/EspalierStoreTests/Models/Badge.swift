@@ -1,6 +1,6 @@
 import EspalierModels
 
-/// A model as providers know them: `SimpleModel` and `Codable`.
+/// A model as providers use them: `SimpleModel` and `Codable`.
 struct Badge: SimpleModel, Codable, Equatable {
     var id: String?
     var count: Int
@@ -8,7 +8,7 @@ struct Badge: SimpleModel, Codable, Equatable {
     var modelIdentifier: String? { id }
 }
 
-/// A model that nothing can store.
+/// A model that cannot be stored.
 struct Opaque: SimpleModel, Equatable {
     var modelIdentifier: String? { "Opaque:1" }
 }

@@ -1,7 +1,7 @@
 import EspalierModels
 import EspalierRecords
 
-/// A node whose fields are whatever it is given: JSON without a schema.
+/// A node with any fields, like JSON without a schema.
 struct Bag: NormalizedModel, Hashable {
     var id: String
     var fields: [String: String]
@@ -77,4 +77,11 @@ struct Pair<First: NormalizedModel, Second: NormalizedModel>: NormalizedModel {
         try encoder.encode(first, forKey: "first")
         try encoder.encode(second, forKey: "second")
     }
+}
+
+/// A model whose fields are all optional, so that it can be read from any record.
+struct Leaflet: Codable, Hashable, IdentifiedModel {
+    var id: String?
+    var text: String?
+    var modelIdentifier: String? { id }
 }

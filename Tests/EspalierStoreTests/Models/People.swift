@@ -23,7 +23,7 @@ struct Person: NormalizedModel, Hashable {
     }
 }
 
-/// A projection of a person: shares the name, adds a badge.
+/// Another projection of a person, with the same name and a badge.
 struct Card: NormalizedModel, Hashable {
     var id: String
     var name: String?
@@ -50,7 +50,7 @@ struct Card: NormalizedModel, Hashable {
     }
 }
 
-/// Can't be without its sender.
+/// A message that requires its sender.
 struct Message: NormalizedModel, Hashable {
     var id: String
     var sender: Person
@@ -115,7 +115,7 @@ struct Feed: NormalizedModel, Hashable {
     }
 }
 
-/// Inline when it has no identifier, a node when it has one; can't be without its subject.
+/// A node if it has an identifier, and inline otherwise. It requires its subject.
 struct Cover: NormalizedModel, Hashable {
     var id: String?
     var caption: String
@@ -142,7 +142,7 @@ struct Cover: NormalizedModel, Hashable {
     }
 }
 
-/// Inline when it has no identifier; makes do without its subject.
+/// A node if it has an identifier, and inline otherwise. Its subject is optional.
 struct Remark: NormalizedModel, Hashable {
     var id: String?
     var text: String

@@ -80,9 +80,7 @@ struct ResizeTests {
     /// ends
     ///                                       follows
     /// ```
-    @Test(
-        "A process keeps the old budget while a read runs, and follows when the read has ended"
-    )
+    @Test("A process keeps the old budget while a read runs, and follows when the read has ended")
     func stuck() async throws {
         let scratch = try Scratch()
         let cache = try scratch.open(.forTests(budget: .mebibytes(1)))
@@ -138,7 +136,7 @@ private final class StuckReader: Sendable {
         begun.wait()
     }
 
-    /// The result of a read inside of it.
+    /// Ends the read. Returns the result of a read inside it.
     func end() -> String? {
         mayEnd.signal()
         ended.wait()

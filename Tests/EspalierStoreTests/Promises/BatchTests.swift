@@ -8,7 +8,7 @@ struct BatchTests {
         Message("m:\($0)", from: Person("p:\($0 % 3)", "Person"))
     }
 
-    @Test("are stored together, in one change set")
+    @Test("Several trees in one write are stored together, in one change set")
     func together() async throws {
         try await withCache { cache in
             let changes = cache.changeSets()
@@ -22,7 +22,7 @@ struct BatchTests {
         }
     }
 
-    @Test("or none of them is")
+    @Test("A write of several trees stores none of them if one is invalid")
     func allOrNone() throws {
         try withCache { cache in
             #expect(
@@ -37,7 +37,7 @@ struct BatchTests {
         }
     }
 
-    @Test("of a node that stands in several the first counts")
+    @Test("The first version of a node in several trees of one write is stored")
     func first() throws {
         try withCache { cache in
             cache.set([

@@ -1,9 +1,9 @@
 import EspalierStore
 import Testing
 
-@Suite("Very many writes of one entry")
+@Suite("Long chains of overwritten writes")
 struct ChainTests {
-    @Test("waiting for a busy writer are told of together, however many they are")
+    @Test("All tickets of 60,000 writes of one entry succeed together")
     func chain() throws {
         var configuration = Configuration.forTests
         configuration.queueLimit = .kibibytes(64)

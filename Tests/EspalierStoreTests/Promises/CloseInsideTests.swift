@@ -4,7 +4,7 @@ import Testing
 
 @testable import EspalierStore
 
-@Suite("Closing where it can't wait")
+@Suite("Closing a cache from a model's encoder")
 struct CloseInsideTests {
     /// A model whose encoder closes the cache.
     struct Closing: NormalizedModel {

@@ -11,7 +11,7 @@ struct CollectionTests {
         cache.collection(of: Person.self, forKey: key)?.map(\.id)
     }
 
-    @Test("keep their order, and what is twice in them twice")
+    @Test("A collection keeps its order, and elements that occur repeatedly")
     func duplicates() throws {
         try withCache { cache in
             cache.setCollection([people[0], people[1], people[0]], forKey: "c")
@@ -24,7 +24,7 @@ struct CollectionTests {
         }
     }
 
-    @Test("are inserted into, appended to, updated, moved within and removed from")
+    @Test("A collection supports insertion, append, update, move and removal")
     func edits() throws {
         try withCache { cache in
             cache.setCollection(Array(people[0...1]), forKey: "c")
@@ -48,7 +48,7 @@ struct CollectionTests {
         }
     }
 
-    @Test("an edit outside of the collection fails and changes nothing")
+    @Test("An edit outside of the collection fails and changes nothing")
     func outOfRange() throws {
         try withCache { cache in
             cache.setCollection(Array(people[0...2]), forKey: "c")
@@ -71,7 +71,7 @@ struct CollectionTests {
         }
     }
 
-    @Test("that are not there can be appended to, and not edited otherwise")
+    @Test("A missing collection can be appended to, and not edited otherwise")
     func missing() throws {
         try withCache { cache in
             #expect(cache.collectionOutcome(of: Person.self, forKey: "c").reason == .notFound)
@@ -87,7 +87,7 @@ struct CollectionTests {
         }
     }
 
-    @Test("hold models without identifier themselves")
+    @Test("A collection contains models without identifier inline")
     func inlineElements() throws {
         try withCache { cache in
             let remarks = (0..<6).map {
@@ -108,7 +108,7 @@ struct CollectionTests {
         }
     }
 
-    @Test("leave deleted elements out, and indexes count what a reader sees")
+    @Test("A collection leaves deleted elements out, and indexes count what a reader sees")
     func deletedElements() throws {
         try withCache { cache in
             cache.setCollection(people, forKey: "c")
@@ -129,7 +129,7 @@ struct CollectionTests {
         }
     }
 
-    @Test("keep inline elements whose child was deleted through moves, splits and joins")
+    @Test("Moves, splits and joins keep inline elements whose child was deleted")
     func inlineWithDeletedChild() throws {
         try withCache { cache in
             let remarks = (0..<600).map { Remark("\($0)", on: Person("p:\($0)", "Person")) }
@@ -146,7 +146,7 @@ struct CollectionTests {
         }
     }
 
-    @Test("elements are nodes: updated anywhere, updated here")
+    @Test("An element of a collection is updated by a write of its node anywhere")
     func consistency() throws {
         try withCache { cache in
             cache.setCollection([Message("m:1", from: people[0])], forKey: "c")
@@ -156,7 +156,7 @@ struct CollectionTests {
         }
     }
 
-    @Test("name spaces are apart: one name may be an identifier, a key and a collection's key")
+    @Test("One name may be an identifier, a key and a collection's key at once")
     func nameSpaces() throws {
         try withCache { cache in
             cache.set(Person("x", "node"))
@@ -169,7 +169,7 @@ struct CollectionTests {
         }
     }
 
-    @Test("a gap that is not a deletion makes the whole collection a miss")
+    @Test("An element that cannot be read makes the whole collection a miss")
     func gap() throws {
         try withCache { cache in
             cache.setCollection(people, forKey: "c")

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Many threads at once")
 struct ConcurrencyTests {
-    @Test("a tree that is read is that of one commit, never a mixture")
+    @Test("A read returns a tree of one commit, never a mixture")
     func wholeTrees() throws {
         try withCache { cache in
             let rounds = 120
@@ -44,7 +44,7 @@ struct ConcurrencyTests {
             people: Dictionary(uniqueKeysWithValues: people.map { ($0.id, $0) }))
     }
 
-    @Test("eight threads that do everything leave a clean cache")
+    @Test("Eight threads that write, read, edit and delete leave a clean cache")
     func hammer() throws {
         try withCache { cache in
             DispatchQueue.concurrentPerform(iterations: 8) { thread in
@@ -80,7 +80,7 @@ struct ConcurrencyTests {
         }
     }
 
-    @Test("whatever is asked while everything is removed gets an answer")
+    @Test("Every call succeeds while another thread removes everything")
     func removingAll() throws {
         try withCache { cache in
             let isDone = Atomic(false)
@@ -109,7 +109,7 @@ struct ConcurrencyTests {
         }
     }
 
-    @Test("closing while others read and write is safe: they miss, or fail as closed")
+    @Test("Reads miss and writes fail as closed while another thread closes the cache")
     func closing() throws {
         for _ in 0..<10 {
             try withCache { cache in

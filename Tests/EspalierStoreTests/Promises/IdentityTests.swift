@@ -7,9 +7,7 @@ import Testing
 struct IdentityTests {
     private let anna = Person("p:1", "Anna")
 
-    @Test(
-        "a value may stand inline in one write and be a reference in the next, and the other way round"
-    )
+    @Test("A value may be inline in one write and a reference in the next, and the reverse")
     func inlineOrReference() throws {
         try withCache { cache in
             for (identifier, references) in [
@@ -26,7 +24,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("the same node twice in a tree is one record")
+    @Test("A node that occurs twice in a tree is one record")
     func equalContent() throws {
         try withCache { cache in
             let feed = Feed(
@@ -37,7 +35,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("of different contents in one tree the first in pre-order counts")
+    @Test("The first version of a node in pre-order is stored if a tree contains several")
     func differentContent() throws {
         try withCache { cache in
             cache.set(
@@ -52,7 +50,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("complementary contents of two types in one tree add up")
+    @Test("The fields of two types of one node in a tree are combined")
     func complementaryContent() throws {
         try withCache { cache in
             cache.set(Pair("pair:1", Person("p:1", "Anna"), Card("p:1", name: nil, badge: 4)))
@@ -61,7 +59,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("what follows in the tree does not undo what an earlier projection said")
+    @Test("A later projection in a tree does not overwrite the fields of an earlier one")
     func laterProjectionInTree() throws {
         try withCache { cache in
             cache.set(Pair("pair:1", Person("p:1", "Anna"), Card("p:1", name: "Zoe", badge: 4)))
@@ -69,7 +67,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("a property that changes from one node to another leaks no field")
+    @Test("A property that changes from one node to another moves no field between them")
     func changedIdentity() throws {
         try withCache { cache in
             cache.set(Pair("pair:1", Person("p:1", "Anna"), Card("p:1", name: "Anna", badge: 4)))

@@ -7,7 +7,7 @@ import Testing
 struct KeyTests {
     private let anna = Person("p:1", "Anna")
 
-    @Test("a key refers to the node of a model that has an identifier")
+    @Test("A key refers to the node of a model that has an identifier")
     func reference() throws {
         try withCache { cache in
             cache.setModel(anna, forKey: "me")
@@ -21,7 +21,7 @@ struct KeyTests {
         }
     }
 
-    @Test("a key holds a model that has no identifier")
+    @Test("A key contains a model that has no identifier")
     func inline() throws {
         try withCache { cache in
             let remark = Remark("hello", on: anna)
@@ -34,7 +34,7 @@ struct KeyTests {
         }
     }
 
-    @Test("a key may turn from a reference into an inline model and back")
+    @Test("A key may change from a reference to an inline model and back")
     func inlineOrReference() throws {
         try withCache { cache in
             for identifier in ["r:1", nil, "r:2", nil] as [String?] {
@@ -45,7 +45,7 @@ struct KeyTests {
         }
     }
 
-    @Test("the identifier as key is the node itself, and takes the place of an entry of that name")
+    @Test("A key that equals the model's identifier is the node itself and replaces an entry")
     func identifierAsKey() throws {
         try withCache { cache in
             cache.setModel(Person("p:2", "Ben"), forKey: "p:1")
@@ -58,7 +58,7 @@ struct KeyTests {
         }
     }
 
-    @Test("a key without an entry reads the node of that identifier")
+    @Test("A key without an entry reads the node of that identifier")
     func fallback() throws {
         try withCache { cache in
             cache.set(anna)
@@ -67,7 +67,7 @@ struct KeyTests {
         }
     }
 
-    @Test("deleting a key leaves the node it refers to")
+    @Test("Deleting a key leaves the node that it refers to")
     func deletedKey() throws {
         try withCache { cache in
             cache.setModel(anna, forKey: "me")
@@ -95,7 +95,7 @@ struct CacheDelegateTests {
         }
     }
 
-    @Test("models and collections are set, read and deleted under their keys")
+    @Test("A cache delegate sets, reads and deletes models and collections under their keys")
     func models() async throws {
         try await withCache { cache in
             let badge = Badge(id: "b:1", count: 1)
@@ -112,7 +112,7 @@ struct CacheDelegateTests {
         }
     }
 
-    @Test("a nil key reads nothing and deletes by the model's identifier")
+    @Test("A cache delegate reads nothing for a nil key and deletes by the model's identifier")
     func nilKey() async throws {
         try await withCache { cache in
             let badge = Badge(id: "b:1", count: 1)
@@ -126,7 +126,7 @@ struct CacheDelegateTests {
         }
     }
 
-    @Test("a miss is no error, a type that can't be stored is one")
+    @Test("A cache delegate reports an error for a type that cannot be stored and none for a miss")
     func errors() async throws {
         try await withCache { cache in
             #expect(await model(cache, "nobody") == (nil, false))

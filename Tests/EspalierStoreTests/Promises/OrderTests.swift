@@ -2,11 +2,11 @@ import EspalierRecords
 import EspalierStore
 import Testing
 
-@Suite("Order of write is order of effect")
+@Suite("The order of writes")
 struct OrderTests {
     private let anna = Person("p:1", "Anna")
 
-    @Test("set, set and delete of one identifier leave nothing; delete and set leave what was set")
+    @Test("Sets and deletes of one identifier take effect in the order of the calls")
     func oneIdentifier() throws {
         try withCache { cache in
             try withBlockedWriter(cache) {
@@ -21,7 +21,7 @@ struct OrderTests {
         }
     }
 
-    @Test("the last of many writes is what counts")
+    @Test("The last of many writes of one node is stored")
     func lastWrite() throws {
         try withCache { cache in
             for number in 0..<500 { cache.set(Person("p:1", "\(number)")) }
@@ -29,9 +29,7 @@ struct OrderTests {
         }
     }
 
-    @Test(
-        "a read sees the writes before it; a snapshot read sees what is committed and does not wait"
-    )
+    @Test("A read sees the writes before it; a snapshot read sees commits and does not wait")
     func consistency() throws {
         try withCache { cache in
             try cache.set(anna).wait()
@@ -43,7 +41,7 @@ struct OrderTests {
         }
     }
 
-    @Test("a read that waits for the writer wakes up when it has caught up")
+    @Test("A read that waits for the writer returns when the writer has caught up")
     func waitingRead() async throws {
         try await withCache { cache in
             let gate = Gate(in: cache)
@@ -56,7 +54,7 @@ struct OrderTests {
         }
     }
 
-    @Test("removing everything takes its place in the order")
+    @Test("Removing everything takes effect in the order of the calls")
     func removeAll() throws {
         try withCache { cache in
             try withBlockedWriter(cache) {

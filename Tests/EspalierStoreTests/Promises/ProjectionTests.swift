@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Projections share one record")
 struct ProjectionTests {
-    @Test("a write replaces what its type declares and keeps what only others declare")
+    @Test("A write replaces the fields of its type and keeps those that only other types declare")
     func replaceAndKeep() throws {
         try withCache { cache in
             cache.set(Card("p:1", name: "Anna", badge: 7))
@@ -17,7 +17,7 @@ struct ProjectionTests {
         }
     }
 
-    @Test("a required field that another projection set to nil is a miss of the type that needs it")
+    @Test("A required field that another projection set to nil is a miss for the type with it")
     func requiredFieldGone() throws {
         try withCache { cache in
             cache.set(Person("p:1", "Anna"))
@@ -27,7 +27,7 @@ struct ProjectionTests {
         }
     }
 
-    @Test("fields that only the writing type declared and no longer does go")
+    @Test("A write removes the fields that its type no longer declares and no other type has")
     func dropped() throws {
         try withCache { cache in
             cache.set(Card("p:1", name: "Anna", badge: 1))
@@ -39,7 +39,7 @@ struct ProjectionTests {
         }
     }
 
-    @Test("a merge takes nil for not fetched")
+    @Test("A merge keeps the stored fields for which the model has nil")
     func merge() throws {
         try withCache { cache in
             cache.set(Card("p:1", name: "Anna", badge: 1))
@@ -52,7 +52,7 @@ struct ProjectionTests {
         }
     }
 
-    @Test("a merge keeps children that were not fetched")
+    @Test("A merge keeps stored children for which the model has nil")
     func mergedChildren() throws {
         try withCache { cache in
             let (anna, ben) = (Person("p:1", "Anna"), Person("p:2", "Ben"))
@@ -62,9 +62,7 @@ struct ProjectionTests {
         }
     }
 
-    @Test(
-        "a projection inside a tree adds its fields to the record of the other one in the same tree"
-    )
+    @Test("A projection in another tree changes its fields in the shared record and no others")
     func bothInOneTree() throws {
         try withCache { cache in
             cache.set(Box("b:1", [Box("b:2", Card("p:1", name: "Anna", badge: 5))]))
@@ -74,7 +72,7 @@ struct ProjectionTests {
         }
     }
 
-    @Test("writing a projection again that changes nothing writes no record")
+    @Test("Writing a projection again without a change writes no record")
     func unchanged() throws {
         try withCache { cache in
             for _ in 0..<2 {
@@ -82,12 +80,12 @@ struct ProjectionTests {
                 cache.set(Person("p:1", "Anna"))
             }
             try cache.set(Person("p:1", "Anna")).wait()
-            // The card, and the person's claim to the name.
+            // The card's record, and the same record with the person as a declarer of the name.
             #expect(try cache.statistics().recordsWritten == 2)
         }
     }
 
-    @Test("deleting a node deletes all its projections")
+    @Test("Deleting a node deletes all its projections")
     func deleted() throws {
         try withCache { cache in
             cache.set(Card("p:1", name: "Anna", badge: 7))

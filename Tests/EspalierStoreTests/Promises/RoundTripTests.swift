@@ -16,7 +16,7 @@ struct RoundTripTests {
         people: ["first": anna, "second": ben, "third": anna], pinned: Message("m:2", from: ben),
         cover: Cover("both", of: anna))
 
-    @Test("a tree with shared children is read back whole, and each of its nodes by itself")
+    @Test("A tree with shared children is read back whole, and each of its nodes on its own")
     func sharedChildren() throws {
         try withCache { cache in
             try cache.set(Self.feed).wait()
@@ -27,7 +27,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("reading suspends or blocks, and gives the same")
+    @Test("Suspending and blocking reads return the same")
     func bothForms() async throws {
         try await withCache { cache in
             cache.set(Self.feed)
@@ -37,7 +37,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("a person updated anywhere is updated everywhere")
+    @Test("A person who is updated anywhere is updated in every tree")
     func updatedEverywhere() throws {
         try withCache { cache in
             cache.set(Self.feed)
@@ -49,7 +49,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("writing the same again writes no record, not even after reopening")
+    @Test("Writing the same again writes no record, not even after reopening")
     func identicalRewrite() throws {
         let scratch = try Scratch()
         for round in 0..<3 {
@@ -65,7 +65,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("a hit says how many records it decoded")
+    @Test("A hit reports how many records it decoded")
     func recordCount() throws {
         try withCache { cache in
             cache.set(Self.feed)
@@ -77,7 +77,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("random trees are read back as they were set", arguments: [1, 2, 3] as [UInt64])
+    @Test("Random trees are read back as they were set", arguments: [1, 2, 3] as [UInt64])
     func randomTrees(seed: UInt64) throws {
         try withCache { cache in
             var generator = TreeGenerator(SeededGenerator(seed: seed))
@@ -92,7 +92,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("hits and misses are counted, misses by reason")
+    @Test("Hits are counted, and misses are counted by reason")
     func counting() throws {
         try withCache { cache in
             cache.set(Self.anna)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Collections are stored in segments")
 struct SegmentTests {
-    /// The element counts of the segments of `key`.
+    /// Returns the number of elements in each segment of `key`.
     private func sizes(_ cache: NormalizedCache, _ key: String) throws -> [Int] {
         guard let handle = try cache.handle(key, in: .collection),
             let record = try cache.record(handle)
@@ -16,7 +16,7 @@ struct SegmentTests {
         return try SegmentList(record).segments.map(\.count)
     }
 
-    @Test("of at most 512 elements")
+    @Test("A segment of a collection holds at most 512 elements")
     func sizes() throws {
         try withCache { cache in
             for count in [0, 1, 511, 512, 513, 1_024, 1_500] {
@@ -30,7 +30,7 @@ struct SegmentTests {
         }
     }
 
-    @Test("so that an edit of 10,000 elements writes few records")
+    @Test("An edit of a collection of 10,000 elements writes at most four records")
     func costOfEdits() throws {
         try withCache { cache in
             cache.setCollection((0..<10_000).map { Person("p:\($0 % 50)", "Person") }, forKey: "c")
@@ -54,7 +54,7 @@ struct SegmentTests {
     }
 
     @Test(
-        "which split and join as the collection grows and shrinks, like an array",
+        "Segments split and join as a collection grows and shrinks like an array",
         arguments: [11, 12] as [UInt64])
     func againstArray(seed: UInt64) throws {
         try withCache { cache in
@@ -120,7 +120,7 @@ struct SegmentTests {
         }
     }
 
-    @Test("rules of splitting keep every size in bounds")
+    @Test("The rules for splitting and joining segments keep every size within bounds")
     func splitter() {
         for count in 0...3_000 {
             let sizes = SegmentSizes.sizes(for: count)

@@ -2,11 +2,11 @@ import EspalierRecords
 import EspalierStore
 import Testing
 
-@Suite("A ticket tells what became of the write")
+@Suite("Tickets of writes")
 struct TicketTests {
     private let anna = Person("p:1", "Anna")
 
-    @Test("it is pending, then committed")
+    @Test("A ticket is pending, and then committed")
     func success() async throws {
         try await withCache { cache in
             let ticket = try withBlockedWriter(cache) {
@@ -20,7 +20,7 @@ struct TicketTests {
         }
     }
 
-    @Test("a write that can't be made fails with its reason and changes nothing")
+    @Test("A write that is invalid fails with its reason and changes nothing")
     func failures() throws {
         try withCache { cache in
             #expect(code(cache.set(Person("", "nobody"))) == .noIdentifier)
@@ -43,7 +43,7 @@ struct TicketTests {
         }
     }
 
-    @Test("a bad write among good ones fails alone")
+    @Test("An invalid write among valid ones fails alone")
     func badAmongGood() throws {
         try withCache { cache in
             try cache.setCollection([anna], forKey: "people").wait()
@@ -68,7 +68,7 @@ struct TicketTests {
         }
     }
 
-    @Test("any number may wait for one ticket")
+    @Test("Any number of tasks may wait for one ticket")
     func manyWaiters() async throws {
         try await withCache { cache in
             let gate = Gate(in: cache)

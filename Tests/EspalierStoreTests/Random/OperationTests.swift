@@ -1,12 +1,12 @@
 import EspalierTestSupport
 import Testing
 
-/// The engine against a dictionary: 120,000 random operations, and the proof that a difference
-/// would be seen.
-@Suite("Random operations give what the oracle gives")
+/// Compares the engine with a dictionary over 120,000 random operations, and shows that the
+/// comparison would detect a difference.
+@Suite("Random operations")
 struct OperationTests {
     @Test(
-        "whatever is written, deleted, kept under keys, edited and reopened",
+        "Random operations on a cache give what the oracle gives",
         arguments: [101, 102, 103, 104] as [UInt64])
     func againstOracle(seed: UInt64) throws {
         let walk = try OperationWalk(seed: seed)
@@ -18,7 +18,7 @@ struct OperationTests {
     }
 
     @Test(
-        "and an oracle that is wrong in one rule is found out",
+        "The comparison with the oracle detects an oracle that is wrong in one rule",
         arguments: OperationWalk.Flaw.allCases)
     func canary(flaw: OperationWalk.Flaw) throws {
         let walk = try OperationWalk(seed: 7, flaw: flaw)

@@ -4,11 +4,11 @@ import EspalierStore
 import EspalierTestSupport
 import Testing
 
-/// Does the same random things to a cache and to the oracle, and notes where they differ.
+/// Applies the same random operations to a cache and to the oracle, and records the differences.
 final class OperationWalk {
-    /// One rule that the oracle gets wrong on purpose.
+    /// A rule that the oracle breaks on purpose.
     enum Flaw: CaseIterable {
-        /// A deleted node comes back in its old parents when it is created again.
+        /// A deleted node that is created again comes back in its old parents.
         case forgetsTombstones
         case ignoresMergePolicy
         case dropsDuplicates
@@ -33,7 +33,7 @@ final class OperationWalk {
     private var oracle = OracleStore()
     private var generator: TreeGenerator
     private var random: SeededGenerator
-    /// With the codes they have to fail with.
+    /// The tickets of the last writes, with the codes that they must fail with.
     private var tickets: [(ticket: WriteTicket, code: CacheError.Code?)] = []
     private var recent: [TreeModel] = []
 
@@ -50,7 +50,7 @@ final class OperationWalk {
         generator = TreeGenerator(SeededGenerator(quietly: seed), knobs: knobs)
     }
 
-    /// `body` sees the cache before it is closed.
+    /// Runs at least `steps` steps, and then `body` with the cache before it is closed.
     func run(steps: Int, _ body: (NormalizedCache) throws -> Void = { _ in }) throws {
         var step = 0
         while step < steps, differences.count < 5 {
@@ -83,7 +83,7 @@ final class OperationWalk {
         cache = try scratch.open()
     }
 
-    // MARK: Acting
+    // MARK: Operations
 
     private func act() {
         let operation = Operation.allCases.randomElement(using: &random) ?? .set
@@ -125,13 +125,13 @@ final class OperationWalk {
         recent = [tree] + recent.prefix(9)
         expect(cache.set(tree, policy: policy))
         oracle.write(tree, policy: flaw == .ignoresMergePolicy ? .replace : policy)
-        // An entry of the same name gives way to the node.
+        // A node replaces the entry of a key with its name.
         if let identifier = tree.identifier { oracle.deleteKey(identifier) }
     }
 
     private func delete(_ identifier: String) {
         expect(cache.delete(identifier))
-        // Emptied instead of deleted, it keeps its number, and so its parents.
+        // A node that is emptied instead of deleted keeps its handle, and so its parents.
         if flaw == .forgetsTombstones {
             oracle.write(TreeModel.filled(.node, identifier, ["number": .scalar(.integer(0))]))
         } else {
@@ -183,7 +183,7 @@ final class OperationWalk {
             return oracle.editCollection(key, with: trees) { $0 += $1 }
         }
         guard let count else { return expect(cache.remove(at: 0, fromCollection: key), .notFound) }
-        // One past the end, now and then.
+        // The index may be one past the end.
         let index = Int.random(in: 0...count, using: &random)
         let other = Int.random(in: 0...count, using: &random)
         switch kind {
@@ -207,7 +207,7 @@ final class OperationWalk {
         }
     }
 
-    // MARK: Comparing
+    // MARK: Comparison
 
     private func compare() {
         switch Int.random(in: 0..<8, using: &random) {

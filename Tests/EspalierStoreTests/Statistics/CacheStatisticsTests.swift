@@ -164,7 +164,7 @@ struct CacheStatisticsTests {
         try withCache { cache in
             try fill(cache)
             #expect(try cache.statistics().oldestReader == nil)
-            try cache.look { _, _ in
+            try cache.readStorage { _, _ in
                 for number in 1...3 { try cache.set(Person("p:\(number)", "Ben \(number)")).wait() }
                 let oldest = try cache.statistics().oldestReader
                 #expect(oldest?.processIdentifier == Int(ProcessInfo.processInfo.processIdentifier))

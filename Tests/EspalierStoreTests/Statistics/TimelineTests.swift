@@ -133,16 +133,17 @@ struct TimelineTests {
     @Test("The ages of an eviction are those of the youngest and the oldest victim")
     func victims() {
         let timeline = timeline([(10, 100), (20, 200)])
-        var tally = EvictionCounts()
-        #expect(timeline.ages(of: tally, at: 300) == nil)
-        tally.add(records: 2, bytes: 50, accessedAt: Stamp(12))
-        tally.addTree()
-        tally.add(records: 1, bytes: 5, accessedAt: Stamp(18), isGroup: true)
-        tally.addTree()
-        tally.add(records: 1, bytes: 5, accessedAt: .never)
-        tally.addTree()
-        #expect(timeline.ages(of: tally, at: 300) == 120...180)
-        #expect((tally.trees, tally.records, tally.bytes, tally.groups) == (3, 4, 60, 1))
+        var eviction = EvictionCounts()
+        #expect(timeline.ages(of: eviction, at: 300) == nil)
+        eviction.add(records: 2, bytes: 50, accessedAt: Stamp(12))
+        eviction.addTree()
+        eviction.add(records: 1, bytes: 5, accessedAt: Stamp(18), isGroup: true)
+        eviction.addTree()
+        eviction.add(records: 1, bytes: 5, accessedAt: .never)
+        eviction.addTree()
+        #expect(timeline.ages(of: eviction, at: 300) == 120...180)
+        #expect(
+            (eviction.trees, eviction.records, eviction.bytes, eviction.groups) == (3, 4, 60, 1))
     }
 
     // MARK: - Stored form

@@ -15,7 +15,7 @@ struct CommitPolicyTests {
         .damaged, .environmentClosed, .environmentPanicked, .mapResized, .other,
     ]
 
-    /// Every history that can come about.
+    /// Every possible history.
     private static var histories: [History] {
         var histories: [History] = []
         for count in [1, 2, 64] {

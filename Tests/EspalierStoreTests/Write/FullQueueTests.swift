@@ -14,8 +14,7 @@ struct FullQueueTests {
     /// Fills the queue whether or not the models have been flattened yet.
     private static let long = String(repeating: "x", count: 600)
 
-    @Test(
-        "A full queue makes the last write of one node, and the tickets of the others tell of it")
+    @Test("Overwritten writes of a full queue share the result of the last write of their node")
     func coalescing() throws {
         try withCache(Self.small) { cache in
             let tickets = try withBlockedWriter(cache) {

@@ -186,7 +186,7 @@ struct WriteQueueRulesTests {
             write.flatten()
             #expect(rules.add(write).dropped.isEmpty)
         }
-        // The first write is left out by the third submission, the second by what is measured then.
+        // The third submission leaves out the first write, and the measurement the second.
         _ = rules.measure([(writes[2], 4 * PendingWrite.assumedByteCount)])
         let taken = rules.take(atMost: 3)
         #expect(taken.map(\.sequence) == [3])

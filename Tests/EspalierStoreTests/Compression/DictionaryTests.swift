@@ -1,0 +1,108 @@
+import EspalierLMDB
+import EspalierRecords
+import Testing
+
+@testable import EspalierStore
+
+@Suite("Dictionaries of a cache")
+struct DictionaryTests {
+    @Test("A cache trains dictionaries by itself once it has written enough")
+    func bySelf() async throws {
+        try await withCache(CompressedCache.configuration) { cache in
+            for round in 0..<200 where try cache.dictionaries.entries.isEmpty {
+                try CompressedCache.fill(cache, "round \(round)")
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(try !cache.dictionaries.entries.isEmpty)
+        }
+    }
+
+    @Test("A dictionary that no record uses any more is removed with its bytes")
+    func dropped() throws {
+        try CompressedCache.with { cache in
+            let old = try cache.dictionaries.entries
+            #expect(!old.isEmpty)
+            // With other text, the rewritten records use new dictionaries.
+            try CompressedCache.fill(cache, "answers")
+            try cache.compact().wait()
+            let new = try cache.dictionaries.entries
+            #expect(Set(new.keys).isDisjoint(with: old.keys))
+            for number in old.keys {
+                #expect(try cache.readStorage { try $0.storedDictionary($1, number) } == nil)
+            }
+            CompressedCache.expectRead(cache, "answers")
+        }
+    }
+
+    @Test("The counts of dictionaries follow writes, deletes and evictions")
+    func counts() throws {
+        try CompressedCache.with { cache in
+            for number in 0..<300 { cache.delete("Message:\(number)") }
+            for number in 300..<600 { cache.set(CompressedCache.message(number, "thinks")) }
+            try cache.evict(to: .kibibytes(100)).wait()
+            let uses = try cache.dictionaryUses()
+            for (number, entry) in try cache.dictionaries.entries {
+                #expect(entry.recordCount == UInt64(uses[number] ?? 0))
+            }
+            try expectClean(cache)
+        }
+    }
+
+    @Test("All dictionaries together take at most a fiftieth of the budget", arguments: [1, 2, 8])
+    func share(mebibytes: Int) throws {
+        let configuration = Configuration.forTests(
+            budget: .mebibytes(mebibytes), compression: .standard)
+        try withCache(configuration) { cache in
+            for round in 0..<6 {
+                // Some records are left, and continue to use the earlier dictionaries.
+                for number in stride(from: 0, to: CompressedCache.messages, by: round + 1) {
+                    cache.set(CompressedCache.message(number, "round \(round)"))
+                }
+                try cache.compact().wait()
+                #expect(try cache.dictionaries.byteCount <= cache.budget.bytes / 50)
+            }
+            #expect(try !cache.dictionaries.entries.isEmpty)
+        }
+    }
+
+    @Test("A damaged list of dictionaries is counted anew and causes no miss")
+    func damagedList() throws {
+        try CompressedCache.with { cache in
+            let uses = try cache.dictionaryUses()
+            try cache.tamper { try $0.put($1.info, DictionaryTable.key, [1, 2, 3]) }
+            CompressedCache.expectRead(cache)
+            try cache.set(Person("new:1", "n")).wait()
+            try expectClean(cache)
+            for (number, entry) in try cache.dictionaries.entries {
+                #expect(entry.recordCount == UInt64(uses[number] ?? 0))
+            }
+            CompressedCache.expectRead(cache)
+        }
+    }
+
+    @Test("A missing dictionary makes its records misses until they are written again")
+    func missing() throws {
+        let scratch = try Scratch()
+        var cache = try scratch.open(CompressedCache.configuration)
+        try CompressedCache.fill(cache)
+        try cache.compact().wait()
+        let numbers = try cache.dictionaries.entries.keys.sorted()
+        try cache.tamper { transaction, keyspaces in
+            for number in numbers {
+                try transaction.delete(keyspaces.dictionaries, ChunkKey(number, 0))
+            }
+        }
+        cache.close()
+        cache = try scratch.open(CompressedCache.configuration)
+        let missed = (0..<CompressedCache.messages).filter {
+            cache.read(Message.self, "Message:\($0)") == nil
+        }
+        #expect(missed.count > 100)
+        #expect(try Set(cache.statistics().misses.keys).isSubset(of: ["damaged", "lost"]))
+        try CompressedCache.fill(cache)
+        CompressedCache.expectRead(cache)
+        try cache.collectCycles().wait()
+        try expectClean(cache)
+        cache.close()
+    }
+}

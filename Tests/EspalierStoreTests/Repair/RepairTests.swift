@@ -1,0 +1,213 @@
+import EspalierLMDB
+import EspalierRecords
+import Testing
+
+@testable import EspalierStore
+
+@Suite("Repair by writing a tree again")
+struct RepairTests {
+    private static let anna = Person(
+        "p:1", "Anna, who lives in the house on the hill, in the house on the hill")
+    private static let ben = Person("p:2", "Ben")
+    private static let message = Message("m:1", from: anna, to: ben)
+    private static let tree = Feed("f:1", messages: [message], people: ["a": anna], pinned: message)
+    /// The records of the tree, leaves first.
+    private static let identifiers = ["p:1", "p:2", "m:1", "f:1"]
+
+    /// Without compression, and with the default compression.
+    enum Packing: CaseIterable {
+        case uncompressed, compressed
+
+        var configuration: Configuration {
+            self == .uncompressed
+                ? .uncompressed : Configuration(budget: .mebibytes(50), durability: .noSync)
+        }
+    }
+
+    private func write(_ cache: NormalizedCache) throws { try cache.set(Self.tree).wait() }
+
+    /// Expects the tree to be readable and the cache to be clean. `except` lists invariants that
+    /// the damage has broken and that no write of the tree can repair.
+    private func expectWhole(_ cache: NormalizedCache, _ what: String, except: [Int] = []) throws {
+        #expect(cache.read(Feed.self, "f:1") == Self.tree, "\(what)")
+        #expect(cache.read(Message.self, "m:1") == Self.message, "\(what)")
+        #expect(cache.read(Person.self, "p:1") == Self.anna, "\(what)")
+        #expect(cache.read(Person.self, "p:2") == Self.ben, "\(what)")
+        let problems = try cache.verify().problems.filter { problem in
+            !except.contains { "\(problem)".hasPrefix("invariant \($0):") }
+        }
+        #expect(problems.isEmpty, "\(what): \(problems)")
+    }
+
+    /// Writes the tree, damages it and writes it again: at once, after a read that found the
+    /// damage, and after reopening.
+    private func repair(
+        _ packing: Packing, _ what: String, except: [Int] = [],
+        damaging damage: (NormalizedCache) throws -> Void
+    ) throws {
+        for isRead in [false, true] {
+            for isReopened in [false, true] {
+                let scratch = try Scratch()
+                var cache = try scratch.open(packing.configuration)
+                try write(cache)
+                try write(cache)
+                try damage(cache)
+                if isRead { for id in Self.identifiers { _ = cache.readOutcome(Knot.self, id) } }
+                if isRead { _ = cache.read(Feed.self, "f:1") }
+                if isReopened {
+                    cache.close()
+                    cache = try scratch.open(packing.configuration)
+                }
+                try write(cache)
+                try expectWhole(
+                    cache, "\(what), read: \(isRead), reopened: \(isReopened)", except: except)
+                cache.close()
+            }
+        }
+    }
+
+    @Test(
+        "Writing a tree again repairs every fault of a record", arguments: Packing.allCases,
+        Fault.allCases)
+    func faults(packing: Packing, fault: Fault) throws {
+        // These faults change the record but not the counters, so the check of
+        // invariant 5 fails.
+        let uncounted: [Fault] = [.malformed, .missingValue, .mismatch, .missingField, .lost]
+        try repair(packing, "\(fault)", except: uncounted.contains(fault) ? [5] : []) {
+            try $0.forge(fault)
+        }
+    }
+
+    @Test(
+        "Writing a tree again repairs any flipped bit in a record", arguments: Packing.allCases,
+        identifiers)
+    func flippedValues(packing: Packing, identifier: String) throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open(packing.configuration)
+        defer { cache.close() }
+        try write(cache)
+        let handle = try present(cache.handle(identifier))
+        let count = try cache.readStorage { try $0.value($1.nodes, handle.rawValue)?.count ?? 0 }
+        for bit in stride(from: 8, to: count * 8, by: 3) {
+            try cache.tamper { transaction, keyspaces in
+                guard let value = try transaction.value(keyspaces.nodes, handle.rawValue) else {
+                    throw Missing()
+                }
+                let entry = StoredEntry(keyspace: keyspaces.nodes, key: [], value: value)
+                // Each write restores the same bytes.
+                try transaction.put(
+                    keyspaces.nodes, handle.rawValue,
+                    entry.flipped(valueBit: bit % (value.count * 8)).value)
+            }
+            try write(cache)
+            guard cache.read(Feed.self, "f:1") != Self.tree else { continue }
+            Issue.record("bit \(bit) of \(identifier)")
+        }
+        try expectWhole(cache, identifier)
+    }
+
+    @Test(
+        "Writing a tree again restores a missing record", arguments: Packing.allCases, identifiers)
+    func goneRecords(packing: Packing, identifier: String) throws {
+        try repair(packing, identifier) { cache in
+            let handle = try present(cache.handle(identifier))
+            try cache.tamper { try $0.delete($1.nodes, handle.rawValue) }
+        }
+    }
+
+    @Test(
+        "Writing a tree again restores a missing index entry", arguments: Packing.allCases,
+        identifiers)
+    func goneEntries(packing: Packing, identifier: String) throws {
+        try repairIndex(packing, identifier) { transaction, keyspaces, key, _ in
+            try transaction.delete(keyspaces.index, key)
+        }
+    }
+
+    @Test(
+        "Writing a tree again repairs an index entry that leads to another record",
+        arguments: Packing.allCases, identifiers)
+    func otherEntries(packing: Packing, identifier: String) throws {
+        for other in Self.identifiers where other != identifier {
+            try repairIndex(packing, "\(identifier) leads to \(other)") {
+                transaction, keyspaces, key, value in
+                guard
+                    let value = try transaction.value(keyspaces.index, IndexKey.bytes(.node, other))
+                else {
+                    throw Missing()
+                }
+                try transaction.put(keyspaces.index, IndexKey.bytes(.node, identifier), value)
+            }
+        }
+    }
+
+    @Test(
+        "Writing a tree again repairs an index entry that is invalid or leads nowhere",
+        arguments: Packing.allCases, identifiers)
+    func strayEntries(packing: Packing, identifier: String) throws {
+        for bytes in [[0, 0, 0, 0, 0, 0, 3, 0xE7], [1, 2, 3], []] as [[UInt8]] {
+            try repairIndex(packing, "\(identifier) leads to \(bytes)") {
+                transaction, keyspaces, _, _ in
+                try transaction.put(keyspaces.index, IndexKey.bytes(.node, identifier), bytes)
+            }
+        }
+    }
+
+    /// Damages an index entry and writes the tree again. The record that the entry led to may stay
+    /// without an index entry (invariant 4).
+    private func repairIndex(
+        _ packing: Packing, _ what: String,
+        _ damage: (inout WriteTransaction, Keyspaces, _ key: [UInt8], _ value: [UInt8]) throws ->
+            Void
+    ) throws {
+        let identifier = String(what.prefix { $0 != " " })
+        for isReopened in [false, true] {
+            let scratch = try Scratch()
+            var cache = try scratch.open(packing.configuration)
+            defer { cache.close() }
+            try write(cache)
+            try cache.tamper { transaction, keyspaces in
+                let key = IndexKey.bytes(.node, identifier)
+                guard let value = try transaction.value(keyspaces.index, key) else {
+                    throw Missing()
+                }
+                try damage(&transaction, keyspaces, key, value)
+            }
+            if isReopened {
+                cache.close()
+                cache = try scratch.open(packing.configuration)
+            }
+            try write(cache)
+            #expect(cache.read(Feed.self, "f:1") == Self.tree, "\(what)")
+            try cache.collectCycles().wait()
+            try write(cache)
+            try expectWhole(cache, "\(what), reopened: \(isReopened)", except: [4])
+        }
+    }
+
+    @Test(
+        "Writing a tree again repairs a missing or damaged shape", arguments: Packing.allCases,
+        [false, true])
+    func shapes(packing: Packing, isGone: Bool) throws {
+        let scratch = try Scratch()
+        var cache = try scratch.open(packing.configuration)
+        defer { cache.close() }
+        try write(cache)
+        let handle = try present(cache.handle("p:1"))
+        let number = try #require(try cache.record(handle)?.shapeNumber)
+        try cache.tamper { transaction, keyspaces in
+            if isGone { return _ = try transaction.delete(keyspaces.shapes, number) }
+            guard var bytes = try transaction.value(keyspaces.shapes, number) else {
+                throw Missing()
+            }
+            bytes[bytes.count / 2] ^= 4
+            try transaction.put(keyspaces.shapes, number, bytes)
+        }
+        cache.close()
+        cache = try scratch.open(packing.configuration)
+        try write(cache)
+        #expect(cache.read(Feed.self, "f:1") == Self.tree)
+        try cache.collectCycles().wait()
+        #expect(cache.read(Feed.self, "f:1") == Self.tree)
+    }
+}
