@@ -110,10 +110,7 @@ struct Documentation {
     }
 
     private static func comment(on declaration: Declaration, in file: SourceFile) -> String {
-        var line = declaration.line - 1
-        while line > 0, file.codeLines[line - 1].drop(while: { $0 == " " }).hasPrefix("@") {
-            line -= 1
-        }
+        var line = declaration.firstLine - 1
         var comment: [String] = []
         var isBlock = false
         while line > 0 {
@@ -202,6 +199,7 @@ struct DocumentationTests {
         for text in [
             "/// A.\npublic struct A {}",
             "/// A.\n@frozen\n@available(macOS 15, *)\npublic struct A {}",
+            "/// A.\n@available(\n    *, noasync, message: \"b\"\n)\n@c public struct A {}",
             "/** A. */\npublic enum A {}", "/**\n A.\n */\npublic enum A {}", "struct A {}",
             "/// A.\n@frozen public struct A {}", "public import struct M.A",
             "/// A.\npublic nonisolated final class A {}",

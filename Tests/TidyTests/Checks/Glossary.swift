@@ -7,8 +7,8 @@ import Testing
 enum Glossary {
     /// A name that has been replaced.
     struct Entry: Sendable {
-        /// The words of the name in small letters: `known names` stands for `KnownNames`,
-        /// `knownNames` and `known names`.
+        /// The words of the name in small letters. Several words are found only within one
+        /// identifier: `known names` stands for `KnownNames` and `knownNames`.
         let words: [String]
         let replacement: String
 
@@ -29,13 +29,13 @@ enum Glossary {
             ("trails", "decoding paths"), ("expander", "decompressor"),
             ("expanders", "decompressors"), ("ledger", "reference counts"),
             ("ledgers", "reference counts"), ("books", "reference counts, metadata"),
-            ("commit session", "commit transaction"), ("eviction rehearsal", "eviction simulation"),
+            ("commit session", "commit transaction"),
             ("rehearsal", "simulation"), ("known names", "verified index entries"),
             ("known places", "record address cache"), ("tree places", "record locations"),
             ("nearby reader", "sequential reader"), ("entrances", "external references"),
             ("doom", "schedule removal"), ("doomed", "pending removal"),
             ("dying", "pending removal"), ("unname", "remove index entry"),
-            ("unnamed", "without an index entry"), ("unnaming", "removing an index entry"),
+            ("unnaming", "removing an index entry"),
             ("pass time", "commit an empty transaction"), ("call attention", "wake the writer"),
             ("sweep", "collect cycles"), ("sweeps", "collects cycles"),
             ("sweeping", "collecting cycles"), ("swept", "collected"),
@@ -51,6 +51,10 @@ enum Glossary {
 
     /// Words with another meaning, by path.
     static let allowed: [String: Set<String>] = [
+        // The second half of a UTF-16 surrogate pair.
+        "Sources/EspalierCLI/JSON/JSONParser.swift": ["trail"],
+        // Expands macros.
+        "Tests/EspalierMacrosTests/Harness/MacroExpander.swift": ["expander"],
         // Rounding down.
         "Benchmarks/Charts/ChartUnit.swift": ["floor"], "Benchmarks/Charts/Scale.swift": ["floor"],
     ]
@@ -66,6 +70,8 @@ enum Glossary {
         return words.indices.compactMap { index in
             let entry = byFirstWord[words[index].text]?.first { entry in
                 words[index...].prefix(entry.words.count).map(\.text) == entry.words
+                    && words[index...].prefix(entry.words.count).dropFirst().allSatisfy(
+                        \.continuesName)
                     && (!entry.isOnlyType || isType(words, index, entry))
             }
             guard let entry else { return nil }
@@ -79,7 +85,6 @@ enum Glossary {
 
     private static func isType(_ words: [Word], _ index: Int, _ entry: Entry) -> Bool {
         words[index...].prefix(entry.words.count).allSatisfy(\.isCapitalized)
-            && words[index...].prefix(entry.words.count).dropFirst().allSatisfy(\.continuesName)
             && !words[index].startsSentence
     }
 
@@ -163,7 +168,7 @@ struct GlossaryTests {
         }
     }
 
-    @Test("Every entry of the glossary is found as a type, a variable and in prose")
+    @Test("Every entry of the glossary is found as a type, as a variable and in prose")
     func entries() {
         for entry in Glossary.entries {
             let type = entry.words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
@@ -172,7 +177,7 @@ struct GlossaryTests {
             for (text, count) in [
                 ("struct \(type) {}", 1), ("let x = \(type)Map()", 1),
                 ("let \(name) = 1", found), ("let my\(type) = 1", 1),
-                ("// The \(entry.words.joined(separator: " ")) is here.", found),
+                ("// The \(entry.words[0]) is here.", entry.words.count == 1 ? found : 0),
             ] {
                 let violations = Glossary.violations(in: text, path: "Sources/M/a.swift")
                 #expect(violations.count == count, "\(text): \(violations)")
@@ -185,6 +190,7 @@ struct GlossaryTests {
         arguments: [
             "// a trailing closure", "let reassembled = 1", "// the order of submission",
             "// Submission is in order.", "operation camera", "// the generation left behind",
+            "names[known], names",
             "// a wasted bookshelf",
         ])
     func harmless(text: String) {

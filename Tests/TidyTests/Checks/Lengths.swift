@@ -9,7 +9,15 @@ enum FileLength {
     static let maximumCount = 399
 
     /// Files in `Sources` that may be shorter than `minimum`, with the reason.
-    static let allowed: [String: String] = [:]
+    static let allowed: [String: String] = [
+        "Sources/Espalier/Espalier.swift": "the module re-exports the others",
+        "Sources/EspalierMain/EspalierMain.swift": "the module is the executable alone",
+        "Sources/EspalierCLI/CommandFailure.swift": "the errors of every command",
+        "Sources/EspalierCLI/Options/CacheConfiguration.swift": "the limits of every command",
+        "Sources/EspalierCLI/Options/OutputOptions.swift": "the formats of every command",
+        "Sources/EspalierConsistency/ChangeTime.swift": "a public value of its own",
+        "Sources/EspalierRecords/Flattener/IdentifiedModel.swift": "the protocol of all models",
+    ]
 
     static func violations(in file: SourceFile) -> [Violation] {
         violations(in: file, allowed: allowed)
@@ -54,7 +62,7 @@ enum LineLength {
         return file.lines.enumerated().compactMap { index, line in
             // The bytes are counted first, because that is fast.
             guard line.utf8.count > limit, line.count > limit, !isAddress(line),
-                !data.contains(index + 1)
+                !data.contains(index + 1), file.isInSources || !isLiteral(line)
             else { return nil }
             return file.violation(line: index + 1, "\(line.count) columns, at most \(limit)")
         }
@@ -63,6 +71,14 @@ enum LineLength {
     private static func isAddress(_ line: String) -> Bool {
         let text = line.drop { " /*-<".contains($0) }
         return text.hasPrefix("http") && !text.contains(" ")
+    }
+
+    /// Whether the line holds one string alone, with the operator or label in front of it: data or
+    /// markup that is easier to read in one piece. Literals in `Sources` can be wrapped.
+    private static func isLiteral(_ line: String) -> Bool {
+        let text = line.drop { " =?:+".contains($0) }.drop { $0 == "#" }
+        let end = text.reversed().drop { ",)]};".contains($0) }.drop { $0 == "#" }
+        return text.first == "\"" && end.first == "\""
     }
 
     /// Sample data in tests and benchmarks: the inside of literals with three quotes.
@@ -227,6 +243,8 @@ struct LengthTests {
             ("Tests", "f(\"\"\"\n\(String(repeating: "a", count: 101))\n\"\"\")", 0),
             ("Tests", "f(\"\"\"\na\n\"\"\", \(String(repeating: "a", count: 101)))", 1),
             ("Tests", "let a = \"\(String(repeating: "a", count: 98))\"", 1),
+            ("Tests", "    == #\"\(String(repeating: "a", count: 98))\"#)", 0),
+            ("Sources", "    == #\"\(String(repeating: "a", count: 98))\"#)", 1),
         ])
     func longLine(folder: String, text: String, found: Int) {
         let file = SourceFile(path: "\(folder)/M/a.swift", text: text)

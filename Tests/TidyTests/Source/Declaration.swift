@@ -11,6 +11,9 @@ struct Declaration {
     /// Where the declaration starts with its first modifier, attributes apart.
     let line: Int
 
+    /// Where its first attribute stands. `line` if it has none.
+    let firstLine: Int
+
     /// The type or extension around it, from the outermost.
     let scopes: [Scope]
 
@@ -103,6 +106,7 @@ private struct DeclarationReader {
         let words = modifiers.map(\.text)
         return Declaration(
             keyword: keyword, name: name, line: (modifiers.first ?? tokens[index]).line,
+            firstLine: firstAttribute(before: index, modifiers).line,
             scopes: scopes.compactMap(\.self),
             isPublic: words.contains("public") || words.contains("open")
                 || scope?.isPublic == true && (keyword == "case" || scope?.keyword == "protocol"),
@@ -145,6 +149,30 @@ private struct DeclarationReader {
             first = next
         }
         return modifiers
+    }
+
+    /// The start of the first attribute in front of a declaration and its modifiers, or the first
+    /// of these.
+    private func firstAttribute(before index: Int, _ modifiers: [Token]) -> Token {
+        var first = index
+        if let modifier = modifiers.first {
+            while first > 0, tokens[first].offset > modifier.offset { first -= 1 }
+        }
+        while first > 0 {
+            var start = first - 1
+            if text(at: start) == ")" {
+                var depth = 0
+                while start > 0 {
+                    if text(at: start) == ")" { depth += 1 }
+                    if text(at: start) == "(" { depth -= 1 }
+                    start -= 1
+                    if depth == 0 { break }
+                }
+            }
+            guard isWord(at: start), text(at: start - 1) == "@" else { break }
+            first = start - 1
+        }
+        return tokens[first]
     }
 
     private func name(after index: Int) -> (name: String, end: Int) {

@@ -26,7 +26,7 @@ struct SwiftTextTests {
             ])
         #expect(file.codeLines.count == 4)
         #expect(file.tokens.map(\.line) == [1, 4])
-        #expect(file.tokens.map(\.offset) == [0, 33])
+        #expect(file.tokens.map(\.offset) == [0, 34])
     }
 
     @Test("Literals keep their text, with the interpolations, and their lines")
