@@ -51,7 +51,7 @@ let package = Package(
         .trait(
             name: "CommandLine",
             description:
-                "The command-line tool. Only this part needs swift-argument-parser and hdrhistogram-swift."
+                "The command-line tool. Needs swift-argument-parser and hdrhistogram-swift."
         ),
         .default(enabledTraits: ["Macros"]),
     ],
@@ -72,7 +72,8 @@ let package = Package(
             name: "EspalierLMDB", dependencies: ["CLMDB", "EspalierConfinement"],
             swiftSettings: settings),
         .target(
-            name: "EspalierRecords", dependencies: ["EspalierConfinement"], swiftSettings: settings),
+            name: "EspalierRecords", dependencies: ["EspalierConfinement"],
+            swiftSettings: settings),
         .target(name: "EspalierModels", dependencies: ["EspalierRecords"], swiftSettings: settings),
         .macro(
             name: "EspalierMacros",

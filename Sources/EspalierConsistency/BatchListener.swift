@@ -38,6 +38,10 @@ public final class BatchListener: ConsistencyManagerListener {
 
     /// Starts to listen for updates of the model that `listener` shows now. Call it whenever a
     /// listener shows another model.
+    ///
+    /// - Parameters:
+    ///   - listener: One of the ``listeners``. Nothing happens while it shows no model.
+    ///   - consistencyManager: The manager whose updates the listener is to receive.
     public func listenerHasUpdatedModel(
         _ listener: any ConsistencyManagerListener, consistencyManager: ConsistencyManager
     ) {
@@ -46,6 +50,10 @@ public final class BatchListener: ConsistencyManagerListener {
 
     /// Starts to listen for updates of `model`. Call it when a subtree was added to the tree of a
     /// listener.
+    ///
+    /// - Parameters:
+    ///   - model: The root of the subtree.
+    ///   - consistencyManager: The manager whose updates the listener is to receive.
     public func listenerHasUpdatedModel(
         _ model: any ConsistencyManagerModel, consistencyManager: ConsistencyManager
     ) {

@@ -16,7 +16,7 @@ import Foundation
 struct EspalierMain {
     static func main() {
         let message = """
-            espalier: this build has no command-line tool, because its trait is off. Build the tool with
+            espalier: this build has no command-line tool, because its trait is off. Build it with
                 swift build -c release --traits CommandLine --product espalier
             or, in a checkout of Espalier, with
                 make release

@@ -43,6 +43,10 @@ public struct CollectionEdit<Element> {
     }
 
     /// Returns an edit that puts `element` in place of the one at `index`.
+    ///
+    /// - Parameters:
+    ///   - element: The new element.
+    ///   - index: The position of the element to replace, from 0.
     public static func update(_ element: Element, at index: Int) -> Self {
         Self(range: range(at: index), elements: [element])
     }

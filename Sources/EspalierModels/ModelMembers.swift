@@ -38,6 +38,9 @@ public enum ModelMembers {
 
     /// Returns the member with `transform` applied to its children.
     ///
+    /// - Parameters:
+    ///   - value: The member.
+    ///   - transform: Returns the model that replaces a child, or `nil` to delete the child.
     /// - Returns: The new member; `nil` if a child that the member requires was deleted. The model
     ///   is then deleted as well.
     /// - Complexity: O(*n*) in the number of children.
@@ -49,6 +52,10 @@ public enum ModelMembers {
     }
 
     /// Returns `value`: a member of this type has no children.
+    ///
+    /// - Parameters:
+    ///   - value: The member, which has no children.
+    ///   - transform: Not called.
     @inlinable
     @_disfavoredOverload
     public static func map<Value>(_ value: Value, _ transform: (any Model) -> (any Model)?)
@@ -57,6 +64,11 @@ public enum ModelMembers {
 
     /// Returns the member with `transform` applied to its children. Chosen where the compiler knows
     /// that the type is a `ModelField`; it does the same as `map`.
+    ///
+    /// - Parameters:
+    ///   - value: The member.
+    ///   - transform: Returns the model that replaces a child, or `nil` to delete the child.
+    /// - Complexity: O(*n*) in the number of children.
     @inlinable
     public static func mapDynamically<Value: ModelField>(
         _ value: Value, _ transform: (any Model) -> (any Model)?
@@ -68,6 +80,9 @@ public enum ModelMembers {
     /// `ModelField` at run time. For members whose types the compiler does not know: in generic
     /// types and in extensions of them.
     ///
+    /// - Parameters:
+    ///   - value: The member.
+    ///   - transform: Returns the model that replaces a child, or `nil` to delete the child.
     /// - Complexity: O(*n*) in the number of children, and one dynamic cast of about 100 ns.
     @_disfavoredOverload
     public static func mapDynamically<Value>(
@@ -88,6 +103,9 @@ public enum ModelMembers {
 
     /// Calls `visit` with the children of the member, in the order of `map`.
     ///
+    /// - Parameters:
+    ///   - value: The member.
+    ///   - visit: Called once for each child.
     /// - Complexity: O(*n*) in the number of children.
     @inlinable
     public static func forEach<Value: ModelField>(_ value: Value, _ visit: (any Model) -> Void) {
@@ -95,12 +113,21 @@ public enum ModelMembers {
     }
 
     /// Does nothing: a member of this type has no children.
+    ///
+    /// - Parameters:
+    ///   - value: The member, which has no children.
+    ///   - visit: Not called.
     @inlinable
     @_disfavoredOverload
     public static func forEach<Value>(_ value: Value, _ visit: (any Model) -> Void) {}
 
     /// Calls `visit` with the children of the member. Chosen where the compiler knows that the type
     /// is a `ModelField`; it does the same as `forEach`.
+    ///
+    /// - Parameters:
+    ///   - value: The member.
+    ///   - visit: Called once for each child.
+    /// - Complexity: O(*n*) in the number of children.
     @inlinable
     public static func forEachDynamically<Value: ModelField>(
         _ value: Value, _ visit: (any Model) -> Void
@@ -111,6 +138,9 @@ public enum ModelMembers {
     /// Calls `visit` with the children of the member, if the type turns out to be a `ModelField` at
     /// run time.
     ///
+    /// - Parameters:
+    ///   - value: The member.
+    ///   - visit: Called once for each child.
     /// - Complexity: O(*n*) in the number of children, and one dynamic cast of about 100 ns.
     @_disfavoredOverload
     public static func forEachDynamically<Value>(_ value: Value, _ visit: (any Model) -> Void) {
@@ -120,11 +150,19 @@ public enum ModelMembers {
     // MARK: Comparing
 
     /// Returns whether two values of a member are equal by `==`.
+    ///
+    /// - Parameters:
+    ///   - a: The value of the member in one model.
+    ///   - b: The value of the member in the other model.
     @inlinable
     public static func areEqual<Value: Equatable>(_ a: Value, _ b: Value) -> Bool { a == b }
 
     /// Returns whether two models, or containers of models, are equal by `isEqual(to:)`. Chosen for
     /// types that are not `Equatable`.
+    ///
+    /// - Parameters:
+    ///   - a: The value of the member in one model.
+    ///   - b: The value of the member in the other model.
     @inlinable
     @_disfavoredOverload
     public static func areEqual<Value: ModelField>(_ a: Value, _ b: Value) -> Bool {
@@ -137,6 +175,9 @@ public enum ModelMembers {
     /// Objects without `==` are compared by identity. Values that cannot be compared count as
     /// different, so that no change is missed.
     ///
+    /// - Parameters:
+    ///   - a: The value of the member in one model.
+    ///   - b: The value of the member in the other model.
     /// - Complexity: One or more dynamic casts of about 100 ns each.
     @_disfavoredOverload
     public static func areEqual<Value>(_ a: Value, _ b: Value) -> Bool {

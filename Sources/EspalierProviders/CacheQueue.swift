@@ -85,11 +85,11 @@ final class CacheQueue: Sendable {
         expecting neighbours: CollectionNeighbours, context: (any Sendable)?,
         completion: @escaping @MainActor @Sendable (CollectionEditOutcome) -> Void
     ) {
-        let handler = ReplyHandler(completion)
+        let callback = ReplyCallback(completion)
         submit { [cache, replies] in
             guard let cache = cache as? any CollectionCacheDelegate else { return }
             let reply = await replies.add(
-                default: .failed(DataProviderError.noAnswer), handler)
+                default: .failed(DataProviderError.noAnswer), callback)
             cache.editCollection(edit, forKey: key, expecting: neighbours, context: context) {
                 reply.fulfill($0)
             }
@@ -107,9 +107,9 @@ final class CacheQueue: Sendable {
             ) -> Void,
         completion: @escaping @MainActor @Sendable (Value?, (any Error)?) -> Void
     ) {
-        let handler = ReplyHandler<(Value?, (any Error)?)> { completion($0.0, $0.1) }
+        let callback = ReplyCallback<(Value?, (any Error)?)> { completion($0.0, $0.1) }
         submit { [cache, replies] in
-            let reply = await replies.add(default: (nil, DataProviderError.noAnswer), handler)
+            let reply = await replies.add(default: (nil, DataProviderError.noAnswer), callback)
             request(cache) { reply.fulfill(($0, $1)) }
         }
     }

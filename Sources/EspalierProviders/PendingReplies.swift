@@ -13,9 +13,9 @@ actor PendingReplies {
     private var flushes: [Flush] = []
     private let deliveries = WorkQueue()
 
-    /// Adds a reply. `handler` is called with its value, or with `substitute` if the reply is
+    /// Adds a reply. `callback` is called with its value, or with `substitute` if the reply is
     /// released without a value.
-    func add<Value: Sendable>(default substitute: Value, _ handler: ReplyHandler<Value>)
+    func add<Value: Sendable>(default substitute: Value, _ callback: ReplyCallback<Value>)
         -> PendingReply<Value>
     {
         latest += 1
@@ -23,7 +23,7 @@ actor PendingReplies {
         open.insert(number)
         return PendingReply(default: substitute) { [self] value in
             deliveries.submit {
-                await handler(value)
+                await callback(value)
                 await self.close(number)
             }
         }
@@ -46,7 +46,7 @@ actor PendingReplies {
 /// A closure that is called with a reply, and released with the call: a queue does not extend the
 /// life of what the closure captures.
 @MainActor
-final class ReplyHandler<Value: Sendable> {
+final class ReplyCallback<Value: Sendable> {
     private var body: (@MainActor @Sendable (Value) -> Void)?
 
     nonisolated init(_ body: @escaping @MainActor @Sendable (Value) -> Void) { self.body = body }

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-@Suite("Scripts/setup installs what is missing, and says what to do where it can't")
+@Suite("Scripts/setup installs missing packages, or prints the command that does")
 struct SetupTests {
-    @Test("nothing missing: one line, and nobody is asked for anything")
+    @Test("With nothing missing, setup prints one line and asks for nothing")
     func nothing() throws {
         for user in [SimulatedSystem.User.root, .withoutSudo, .withPassword] {
             let outcome = try SimulatedSystem.debian(user: user).run()
@@ -15,7 +15,7 @@ struct SetupTests {
         }
     }
 
-    @Test("packages without pkg-config files are there too")
+    @Test("Packages without pkg-config files count as installed")
     func installedWithoutFiles() throws {
         let system = try SimulatedSystem.debian()
         try system.add("pkg-config", "exit 1")
@@ -26,7 +26,7 @@ struct SetupTests {
     }
 
     @Test(
-        "only what is missing is installed",
+        "Only the missing package is installed",
         arguments: ["liblmdb-dev", "libzstd-dev", "pkg-config"])
     func oneMissing(package: String) throws {
         let outcome = try SimulatedSystem.debian(missing: [package]).run()
@@ -40,7 +40,7 @@ struct SetupTests {
         #expect(apt[1].hasSuffix(" install -y --no-install-recommends \(package)"))
     }
 
-    @Test("who is not root installs through sudo, which does not ask without need")
+    @Test("A user who is not root installs through sudo, which asks only if it must")
     func sudo() throws {
         let outcome = try SimulatedSystem.debian(missing: ["libzstd-dev"], user: .withSudo).run()
         #expect(outcome.code == 0)
@@ -48,7 +48,7 @@ struct SetupTests {
     }
 
     @Test(
-        "without sudo, and without a terminal to ask for its password on, the command to run is said"
+        "Without sudo or a terminal for its password, setup prints the command to run"
     )
     func noRight() throws {
         for user in [SimulatedSystem.User.withoutSudo, .withPassword, .refused] {
@@ -64,7 +64,7 @@ struct SetupTests {
         }
     }
 
-    @Test("on a terminal sudo may ask, and may refuse")
+    @Test("On a terminal, sudo may ask and may refuse")
     func terminal() throws {
         if let outcome = try SimulatedSystem.debian(missing: ["libzstd-dev"], user: .withPassword)
             .runOnTerminal()
@@ -83,7 +83,7 @@ struct SetupTests {
         }
     }
 
-    @Test("what apt complained of is shown, with what to run by hand")
+    @Test("The error of apt is printed, with the command to run by hand")
     func aptFails() throws {
         let outcome = try SimulatedSystem.debian(missing: ["liblmdb-dev"], aptFails: true).run()
         #expect(outcome.code == 1)
@@ -93,7 +93,7 @@ struct SetupTests {
         #expect(outcome.called("apt-get") && !outcome.output.contains("installed"))
     }
 
-    @Test("lists of packages that can't be renewed do not keep from installing")
+    @Test("A failed update of the package lists does not prevent the installation")
     func updateFails() throws {
         let system = try SimulatedSystem.debian(missing: ["liblmdb-dev"])
         try system.add("apt-get", "case \"$*\" in *update) exit 100 ;; esac")
@@ -103,9 +103,9 @@ struct SetupTests {
     }
 }
 
-@Suite("Scripts/setup bench sees also to what the benchmarks take")
+@Suite("Scripts/setup bench also installs the libraries of the benchmarks")
 struct BenchSetupTests {
-    @Test("nothing missing: one line")
+    @Test("With nothing missing, setup bench prints one line")
     func nothing() throws {
         let outcome = try SimulatedSystem.debian(bench: true).run("bench")
         #expect(outcome.code == 0)
@@ -118,7 +118,7 @@ struct BenchSetupTests {
     }
 
     @Test(
-        "only what is missing is installed",
+        "Only the missing package is installed",
         arguments: ["librocksdb-dev", "libsqlite3-dev", "libzstd-dev"])
     func oneMissing(package: String) throws {
         let outcome = try SimulatedSystem.debian(missing: [package], bench: true).run("bench")
@@ -130,14 +130,14 @@ struct BenchSetupTests {
             outcome.calls.last?.hasSuffix(" install -y --no-install-recommends \(package)") == true)
     }
 
-    @Test("without the word nobody is asked for them")
+    @Test("Setup without bench does not look for the libraries of the benchmarks")
     func withoutTheWord() throws {
         let outcome = try SimulatedSystem.debian().run()
         #expect(outcome.code == 0)
         #expect(!outcome.calls.contains { $0.contains("rocksdb") || $0.contains("sqlite") })
     }
 
-    @Test("another word is not understood, and nothing is done")
+    @Test("An unknown argument is an error, and nothing is done")
     func otherWord() throws {
         let outcome = try SimulatedSystem.debian(missing: ["liblmdb-dev"]).run("benches")
         #expect(outcome.code == 2)
@@ -147,7 +147,7 @@ struct BenchSetupTests {
         #expect(outcome.calls.isEmpty)
     }
 
-    @Test("macOS, which has SQLite, is told of RocksDB alone")
+    @Test("On macOS, which has SQLite, setup bench names RocksDB alone")
     func brew() throws {
         let system = try SimulatedSystem.withoutApt(
             "Darwin", libraries: ["lmdb", "libzstd"], commands: ["brew"])
@@ -158,7 +158,7 @@ struct BenchSetupTests {
     }
 
     @Test(
-        "other systems are told what their package manager calls them",
+        "On other systems, setup bench prints the names that the package manager has",
         arguments: [
             ("dnf", "sqlite-devel"), ("zypper", "sqlite3-devel"), ("pacman", "sqlite"),
             ("apk", "libsqlite3-dev"),
@@ -175,14 +175,15 @@ struct BenchSetupTests {
 
 @Suite("Scripts/setup on systems without apt")
 struct OtherSystemsTests {
-    @Test("what is installed is found, whatever installed it", arguments: ["Linux", "Darwin"])
+    @Test(
+        "Installed libraries are found without a package manager", arguments: ["Linux", "Darwin"])
     func installed(kernel: String) throws {
         let outcome = try SimulatedSystem.withoutApt(kernel, libraries: ["lmdb", "libzstd"]).run()
         #expect(outcome.code == 0)
         #expect(outcome.errors == "")
     }
 
-    @Test("macOS is told what Homebrew calls it, and of Homebrew if need be")
+    @Test("On macOS, setup prints the Homebrew command, or where to get Homebrew")
     func brew() throws {
         let with = try SimulatedSystem.withoutApt(
             "Darwin", libraries: ["libzstd"], commands: ["brew"]
@@ -197,7 +198,7 @@ struct OtherSystemsTests {
     }
 
     @Test(
-        "other systems are told what their package manager calls it",
+        "On other systems, setup prints the names that the package manager has",
         arguments: [
             ("dnf", "lmdb-devel"), ("zypper", "lmdb-devel"), ("pacman", "lmdb zstd"),
             ("apk", "liblmdb-dev"),
@@ -211,7 +212,7 @@ struct OtherSystemsTests {
     }
 }
 
-@Suite("Scripts/setup sees to it that there is a Swift")
+@Suite("Scripts/setup checks the version of Swift")
 struct SwiftVersionTests {
     private func outcome(_ swift: String, environment: [String: String] = [:]) throws
         -> SimulatedSystem.Outcome
@@ -222,7 +223,7 @@ struct SwiftVersionTests {
     }
 
     @Test(
-        "new enough",
+        "A new enough Swift is accepted",
         arguments: [
             "Swift version 6.2 (swift-6.2-RELEASE)", "Swift version 6.10.3 (swift-6.10.3-RELEASE)",
             "Apple Swift version 7.0 (swiftlang-7.0)",
@@ -234,7 +235,7 @@ struct SwiftVersionTests {
     }
 
     @Test(
-        "too old",
+        "A Swift that is too old is refused",
         arguments: [("5.10.1", "5.10"), ("6.1.3", "6.1"), ("6.0", "6.0"), ("5.9-dev", "5.9")])
     func old(version: String, shown: String) throws {
         let outcome = try outcome("echo 'Swift version \(version) (swift-RELEASE)'")
@@ -245,7 +246,7 @@ struct SwiftVersionTests {
                 && outcome.errors.contains("https://swift.org/install"))
     }
 
-    @Test("none, another program of that name, and one that does not run")
+    @Test("A missing, foreign or broken Swift is refused with the reason")
     func none() throws {
         let system = try SimulatedSystem.debian(missing: ["libzstd-dev"])
         let missing = try system.run(environment: ["SWIFT": "xcrun swift"])
@@ -264,14 +265,14 @@ struct SwiftVersionTests {
                 "does not run: error while loading shared libraries: libxml2.so.2"))
     }
 
-    @Test("under sudo, whose PATH is another, the way without it is said")
+    @Test("Under sudo, whose PATH differs, setup says to run make without sudo")
     func underSudo() throws {
         let outcome = try outcome("exit 1", environment: ["SUDO_USER": "ada"])
         #expect(outcome.errors.contains("run make without sudo"))
         #expect(try !self.outcome("exit 1").errors.contains("sudo"))
     }
 
-    @Test("SWIFT may name another compiler")
+    @Test("The variable SWIFT may name another compiler")
     func named() throws {
         let system = try SimulatedSystem.debian()
         try system.add("swift", "exit 1")

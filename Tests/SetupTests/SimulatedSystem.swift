@@ -1,13 +1,13 @@
 import Foundation
 
-/// A system as `Scripts/setup` sees it: a folder of stand-ins is the whole of its `PATH`, and each
-/// notes down its calls.
+/// A system as `Scripts/setup` sees it: a folder of stand-ins is its whole `PATH`. Each stand-in
+/// writes its calls to a file.
 final class SimulatedSystem {
     let folder: URL
     private let commands: URL
     private let calls: URL
 
-    /// What the script needs of any system, and what is therefore the real one's.
+    /// The commands that the script needs on every system. These are the real ones.
     private static let realCommands = [
         "env", "grep", "head", "mktemp", "rm", "sed", "tail", "true",
     ]
@@ -28,21 +28,21 @@ final class SimulatedSystem {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// Where the real system has a command.
+    /// Returns the path of a command of the real system.
     static func path(of name: String) -> String? {
         ["/usr/bin/\(name)", "/bin/\(name)"].first {
             FileManager.default.isExecutableFile(atPath: $0)
         }
     }
 
-    /// Puts a command there: what a shell does for it.
+    /// Adds a stand-in for a command, which runs `body` in a shell.
     func add(_ name: String, _ body: String) throws {
         let file = commands.appending(path: name)
         try Data("#!/bin/sh\necho \"\(name) $*\" >>'\(calls.path)'\n\(body)\n".utf8).write(to: file)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
     }
 
-    /// What a run came to.
+    /// The exit code, the output and the calls of a run.
     struct Outcome {
         let code: Int32
         let output: String
@@ -61,12 +61,12 @@ final class SimulatedSystem {
         try run(["/bin/sh", Self.script.path] + arguments, environment)
     }
 
-    /// With standard input closed, not only empty.
+    /// Runs the script with standard input closed, not only empty.
     func runWithoutInput() throws -> Outcome {
         try run(["/bin/sh", "-c", "exec '\(Self.script.path)' <&-"])
     }
 
-    /// On a terminal; nil where the real system has no `script` that makes one.
+    /// Runs the script on a terminal. Returns nil if the real system has no `script` to make one.
     func runOnTerminal() throws -> Outcome? {
         guard let script = Self.path(of: "script") else { return nil }
         return try run([script, "-qec", "/bin/sh '\(Self.script.path)'", "/dev/null"])
@@ -96,5 +96,77 @@ final class SimulatedSystem {
         return Outcome(
             code: process.terminationStatus, output: texts[0], errors: texts[1],
             calls: texts[2].split(separator: "\n").map(String.init))
+    }
+}
+
+// The systems that people build on.
+extension SimulatedSystem {
+    enum User {
+        case root, withoutSudo, withSudo
+        /// `sudo` asks for a password, and accepts it where there is a terminal.
+        case withPassword
+        /// `sudo` asks, and refuses every password.
+        case refused
+    }
+
+    /// The packages that libraries are in, by the names that `pkg-config` has for the libraries.
+    private static let libraries = ["lmdb": "liblmdb-dev", "libzstd": "libzstd-dev"]
+    private static let benchLibraries = [
+        "rocksdb": "librocksdb-dev", "sqlite3": "libsqlite3-dev", "valgrind": "valgrind",
+    ]
+
+    /// Returns a Debian with Swift, LMDB and zstd, and for `bench` the libraries of the benchmarks,
+    /// without the `missing` packages.
+    static func debian(
+        missing: [String] = [], user: User = .root, aptFails: Bool = false, bench: Bool = false
+    ) throws -> SimulatedSystem {
+        let libraries = libraries.merging(bench ? benchLibraries : [:]) { $1 }.filter {
+            !missing.contains($0.value)
+        }
+        let system = try SimulatedSystem()
+        try system.addSwift("Swift version 6.2.1 (swift-6.2.1-RELEASE)")
+        if !missing.contains("pkg-config") {
+            try system.addPkgConfig(libraries.keys.sorted())
+        }
+        let present = libraries.values.sorted() + ["pkg-config"].filter { !missing.contains($0) }
+        try system.add(
+            "dpkg",
+            "case \" \(present.joined(separator: " ")) \" in *\" $2 \"*) \(Self.installed) ;; esac; "
+                + "exit 1"
+        )
+        try system.add(
+            "apt-get", aptFails ? "echo 'E: Unable to fetch some archives' >&2; exit 100" : "exit 0"
+        )
+        try system.add("id", "echo \(user == .root ? 0 : 1000)")
+        switch user {
+        case .root, .withoutSudo: break
+        case .withSudo: try system.add("sudo", "[ \"$1\" = -n ] && shift; exec \"$@\"")
+        case .withPassword:
+            try system.add("sudo", "case \"$1\" in -n) exit 1 ;; -v) exit 0 ;; esac; exec \"$@\"")
+        case .refused: try system.add("sudo", "exit 1")
+        }
+        return system
+    }
+
+    private static let installed = "echo 'Status: install ok installed'; exit 0"
+
+    /// Returns a system with neither apt nor dpkg: another Linux, or macOS.
+    static func withoutApt(_ kernel: String, libraries: [String], commands: [String] = []) throws
+        -> SimulatedSystem
+    {
+        let system = try SimulatedSystem()
+        try system.addSwift("Apple Swift version 6.2 (swiftlang-6.2.0.19.9 clang-1700.3.19.1)")
+        try system.add("uname", "echo \(kernel)")
+        try system.addPkgConfig(libraries)
+        for command in commands { try system.add(command, "exit 0") }
+        return system
+    }
+
+    func addSwift(_ version: String) throws { try add("swift", "echo '\(version)'") }
+
+    private func addPkgConfig(_ libraries: [String]) throws {
+        try add(
+            "pkg-config",
+            "case \" \(libraries.joined(separator: " ")) \" in *\" $2 \"*) exit 0 ;; esac; exit 1")
     }
 }

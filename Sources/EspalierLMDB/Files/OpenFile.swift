@@ -51,10 +51,10 @@ struct OpenFile: ~Copyable, Sendable {
         var done = 0
         while done < bytes.count {
             let count = unsafe bytes.withUnsafeMutableBytes { buffer in
-                // The buffer has an address, because it has bytes left.
                 unsafe pread(
-                    descriptor, buffer.baseAddress! + done, buffer.count - done,
-                    off_t(offset + done))
+                    descriptor,
+                    // The buffer has an address, because it has bytes left.
+                    buffer.baseAddress! + done, buffer.count - done, off_t(offset + done))
             }
             if count < 0 && errno == EINTR { continue }
             guard count >= 0 else { throw .system(operation) }
@@ -72,10 +72,10 @@ struct OpenFile: ~Copyable, Sendable {
         var done = 0
         while done < zeros.count {
             let count = unsafe zeros.withUnsafeBytes { bytes in
-                // The buffer has an address, because it has bytes left.
                 unsafe pwrite(
-                    descriptor, bytes.baseAddress! + done, bytes.count - done, off_t(current + done)
-                )
+                    descriptor,
+                    // The buffer has an address, because it has bytes left.
+                    bytes.baseAddress! + done, bytes.count - done, off_t(current + done))
             }
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else {

@@ -99,6 +99,10 @@ public struct KeyPair: Sendable, Hashable, KeyspaceKey {
     public let second: UInt64
 
     /// Makes a key from its numbers.
+    ///
+    /// - Parameters:
+    ///   - first: The number that decides the order.
+    ///   - second: The number that decides where the first ones are equal.
     @inlinable
     public init(_ first: UInt64, _ second: UInt64) {
         self.first = first
@@ -140,6 +144,10 @@ public struct ChunkKey: Sendable, Hashable, KeyspaceKey {
     public let chunk: UInt32
 
     /// Makes a key from its numbers.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the entry that the chunk belongs to.
+    ///   - chunk: The number of the chunk within the entry.
     @inlinable
     public init(_ number: UInt64, _ chunk: UInt32) {
         self.number = number

@@ -7,8 +7,8 @@ public protocol IdentifiedModel: Sendable {
     /// stands inline.
     var modelIdentifier: String? { get }
 
-    /// The name that distinguishes this type from other types over the same records. Default: the type's
-    /// name.
+    /// The name that distinguishes this type from other types over the same records. Default: the
+    /// type's name.
     ///
     /// The default is the innermost name. Types nested in different types, as code generators make
     /// them, may share it; two such types over the same identifiers count as one projection, and

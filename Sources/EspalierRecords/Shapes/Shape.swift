@@ -18,7 +18,11 @@ public final class Shape: Sendable, Hashable {
         /// The types that declare the field: bit *i* stands for the shape's type *i*.
         public let declarers: UInt64
 
-        /// Makes a field from its name and its declarers, one bit each.
+        /// Makes a field.
+        ///
+        /// - Parameters:
+        ///   - name: The field's name.
+        ///   - declarers: The types that declare the field: bit *i* stands for the type *i*.
         public init(name: String, declarers: UInt64) {
             self.name = name
             self.declarers = declarers

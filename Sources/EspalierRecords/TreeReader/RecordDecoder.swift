@@ -204,6 +204,12 @@ public struct RecordDecoder: ~Copyable {
     // A call for each step of decoding took half of what these fields cost beyond their values.
 
     /// Decodes one field of text.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the field's value.
+    ///   - key: The name under which the field was encoded.
+    /// - Throws: A failure that makes the read a miss if the field is missing or of another kind,
+    ///   or if the record is damaged.
     public mutating func decode(_ type: String.Type = String.self, forKey key: String) throws
         -> String
     {
@@ -211,6 +217,12 @@ public struct RecordDecoder: ~Copyable {
     }
 
     /// Decodes one field of text that may be nil.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the field's value.
+    ///   - key: The name under which the field was encoded.
+    /// - Throws: A failure that makes the read a miss if the field is missing or of another kind,
+    ///   or if the record is damaged.
     public mutating func decode(_ type: String?.Type = String?.self, forKey key: String) throws
         -> String?
     {
@@ -222,11 +234,23 @@ public struct RecordDecoder: ~Copyable {
     }
 
     /// Decodes one integer field.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the field's value.
+    ///   - key: The name under which the field was encoded.
+    /// - Throws: A failure that makes the read a miss if the field is missing or of another kind,
+    ///   or if the record is damaged.
     public mutating func decode(_ type: Int.Type = Int.self, forKey key: String) throws -> Int {
         try decodeScalar(key) { reader throws(FormatError) in try reader.readInteger(Int.self) }
     }
 
     /// Decodes one floating-point field.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the field's value.
+    ///   - key: The name under which the field was encoded.
+    /// - Throws: A failure that makes the read a miss if the field is missing or of another kind,
+    ///   or if the record is damaged.
     public mutating func decode(_ type: Double.Type = Double.self, forKey key: String) throws
         -> Double
     {
@@ -234,6 +258,12 @@ public struct RecordDecoder: ~Copyable {
     }
 
     /// Decodes one field that is true or false.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the field's value.
+    ///   - key: The name under which the field was encoded.
+    /// - Throws: A failure that makes the read a miss if the field is missing or of another kind,
+    ///   or if the record is damaged.
     public mutating func decode(_ type: Bool.Type = Bool.self, forKey key: String) throws -> Bool {
         try decodeScalar(key) { reader throws(FormatError) in try reader.readBool() }
     }

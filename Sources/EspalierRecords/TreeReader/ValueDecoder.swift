@@ -36,9 +36,14 @@ public struct ValueDecoder: ~Copyable {
     // MARK: Scalars
 
     /// Returns the kind of the next value, without moving past it.
+    ///
+    /// - Throws: A failure that makes the read a miss if no value is left or the record is
+    ///   damaged.
     public func kind() throws -> ValueKind { try reader.kind() }
 
     /// Returns whether the next value is nil or absent, and moves past it if it is.
+    ///
+    /// - Throws: A failure that makes the read a miss if no value is left.
     public mutating func decodeNull() throws -> Bool {
         let tag = try reader.peek()
         guard tag == Wire.null || tag == Wire.absent else { return false }
@@ -47,12 +52,18 @@ public struct ValueDecoder: ~Copyable {
     }
 
     /// Reads a truth value.
+    ///
+    /// - Throws: A failure that makes the read a miss if the value is not a Bool.
     public mutating func decodeBool() throws -> Bool {
         guard let value = try reader.readBool() else { throw mismatch("a Bool") }
         return value
     }
 
     /// Reads an integer of any stored width, if it fits `type`.
+    ///
+    /// - Parameter type: The type of the result.
+    /// - Throws: A failure that makes the read a miss if the value is no integer or does not
+    ///   fit `type`.
     public mutating func decodeInteger<I: FixedWidthInteger>(_ type: I.Type = I.self) throws -> I {
         guard let value = try reader.readInteger(type) else {
             throw mismatch("an integer that fits \(type)")
@@ -61,6 +72,9 @@ public struct ValueDecoder: ~Copyable {
     }
 
     /// Reads a number. An integer or a `Float` will do where `Double` holds it exactly.
+    ///
+    /// - Throws: A failure that makes the read a miss if the value is no number or does not
+    ///   fit `Double` exactly.
     public mutating func decodeDouble() throws -> Double {
         if let value = try reader.readDouble() { return value }
         if let value = try reader.readFloat() { return Double(value) }
@@ -73,6 +87,9 @@ public struct ValueDecoder: ~Copyable {
     }
 
     /// Reads a number. An integer or a `Double` will do where `Float` holds it exactly.
+    ///
+    /// - Throws: A failure that makes the read a miss if the value is no number or does not
+    ///   fit `Float` exactly.
     public mutating func decodeFloat() throws -> Float {
         if let value = try reader.readFloat() { return value }
         let start = reader.position
@@ -84,24 +101,33 @@ public struct ValueDecoder: ~Copyable {
     }
 
     /// Reads text.
+    ///
+    /// - Throws: A failure that makes the read a miss if the value is not a string.
     public mutating func decodeString() throws -> String {
         guard let value = try reader.readString() else { throw mismatch("a String") }
         return value
     }
 
     /// Reads a run of bytes.
+    ///
+    /// - Throws: A failure that makes the read a miss if the value is not a run of bytes.
     public mutating func decodeBytes() throws -> [UInt8] {
         guard let value = try reader.readBytes() else { throw mismatch("bytes") }
         return value
     }
 
     /// Reads a number that is stored as its decimal digits.
+    ///
+    /// - Throws: A failure that makes the read a miss if the value is not a decimal number.
     public mutating func decodeDecimalDigits() throws -> String {
         guard let value = try reader.readDecimal() else { throw mismatch("a decimal number") }
         return value
     }
 
     /// Moves past one value of any kind.
+    ///
+    /// - Throws: A failure that makes the read a miss if no value is left or the record is
+    ///   damaged.
     public mutating func skipValue() throws { try reader.skipValue() }
 
     package func mismatch(_ expected: String) -> ReadFailure {
@@ -119,10 +145,10 @@ public struct ValueDecoder: ~Copyable {
     ///
     /// - Parameter body: Reads one element.
     /// - Throws: A failure if there is no array here, and what `body` throws.
-    // Inlined here, because a closure on a generic element looks the metadata of its array up for
-    // each element.
     @inline(__always)
     public mutating func decodeElements(_ body: (inout ValueDecoder) throws -> Void) throws {
+        // Inlined, because a closure on a generic element looks up the metadata of its array for
+        // each element.
         try decodeElements(numberedFrom: 0, body)
     }
 

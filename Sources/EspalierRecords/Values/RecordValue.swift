@@ -43,6 +43,10 @@ public indirect enum RecordValue: Hashable, Sendable {
         public let value: RecordValue
 
         /// Makes an entry.
+        ///
+        /// - Parameters:
+        ///   - key: The key.
+        ///   - value: The value under the key.
         public init(key: RecordValue, value: RecordValue) {
             self.key = key
             self.value = value

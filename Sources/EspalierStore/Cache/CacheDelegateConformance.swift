@@ -81,7 +81,8 @@ extension NormalizedCache: CollectionCacheDelegate {
     /// makes the writes committed together with it a commit each, as every write that fails does.
     /// An edit that meets a damaged part of the collection is out of date.
     public func editCollection(
-        _ edit: CollectionEdit<any SimpleModel>, forKey cacheKey: String, expecting neighbours: CollectionNeighbours,
+        _ edit: CollectionEdit<any SimpleModel>, forKey cacheKey: String,
+        expecting neighbours: CollectionNeighbours,
         context: Any?,
         completion: @escaping @Sendable (CollectionEditOutcome) -> Void
     ) {

@@ -146,8 +146,8 @@ final class Engine: Sendable {
     }
 
     private func touch(_ handles: [Handle], in generation: Generation) {
-        for handle in handles where committer.logs.accesses.touch(handle, in: generation.name) != .nothing
-        {
+        for handle in handles
+        where committer.logs.accesses.touch(handle, in: generation.name) != .nothing {
             queue.wakeWriter()
         }
     }

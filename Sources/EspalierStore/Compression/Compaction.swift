@@ -69,9 +69,9 @@ private struct CompactionSlice {
 }
 
 extension CommitTransaction {
-    /// Stores dictionaries that compress new records from now on: all of them, or none where they do
-    /// not fit their share of the budget beside those that records still need. Eviction makes room
-    /// for the next ones.
+    /// Stores dictionaries that compress new records from now on: all of them, or none where they
+    /// do not fit their share of the budget beside those that records still need. Eviction makes
+    /// room for the next ones.
     func install(_ trained: TrainedDictionaries, in transaction: inout WriteTransaction) throws {
         // Another process may have trained dictionaries on more records.
         guard counters.trainedAt == trained.since else { return }

@@ -179,7 +179,8 @@ final class RecordDecompressor: PayloadDecompressor {
 
     private func findDictionary(_ number: UInt64) throws -> RecordDictionary {
         if let dictionary = state.value.found[number] { return dictionary }
-        guard let stored = try lookUp(number), let dictionary = RecordDictionary(stored.bytes) else {
+        guard let stored = try lookUp(number), let dictionary = RecordDictionary(stored.bytes)
+        else {
             throw FormatError.unknownDictionary(number)
         }
         state.value.found[number] = dictionary

@@ -2,8 +2,8 @@ import EspalierLMDB
 import EspalierRecords
 import Synchronization
 
-/// Decides when dictionaries are trained: as soon as there is enough to learn from, again when there
-/// is much more, and again when what is written has become unlike what they were trained on.
+/// Decides when dictionaries are trained: as soon as there is enough to learn from, again when
+/// there is much more, and again when what is written has become unlike what they were trained on.
 enum TrainingPolicy {
     /// Bytes of records before which nothing is learned.
     static let minimumBytes: UInt64 = 48 << 10

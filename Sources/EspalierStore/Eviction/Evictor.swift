@@ -208,7 +208,9 @@ extension CommitTransaction {
     func evict(_ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction)
         throws
     {
-        guard let handle = try index.handle(of: identifier, in: nameSpace, transaction) else { return }
+        guard let handle = try index.handle(of: identifier, in: nameSpace, transaction) else {
+            return
+        }
         if let record = try readableRecord(handle, in: transaction),
             !record.isNamed(identifier, in: nameSpace)
         {
@@ -222,7 +224,8 @@ extension CommitTransaction {
         else { throw CacheError.referenced }
         var evicted = EvictionCounts()
         try evict(
-            handles, accessedAt: counts.stamp, isByCaller: true, reason: .explicit, countingIn: &evicted,
+            handles, accessedAt: counts.stamp, isByCaller: true, reason: .explicit,
+            countingIn: &evicted,
             in: &transaction)
         evicted.addTree()
         count(evicted, for: .explicit)

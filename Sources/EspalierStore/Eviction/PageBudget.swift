@@ -144,7 +144,9 @@ struct CopiedPages {
                 try recency.note(RecencyEntry(stamp: stamp, handle: edit.handle).key)
             }
         }
-        counted = (commit.records.editedCount, commit.index.edited.count, commit.counts.edited.count)
+        counted = (
+            commit.records.editedCount, commit.index.edited.count, commit.counts.edited.count
+        )
         newPages =
             commit.records.newPages + commit.index.newPages
             + counted.states / Self.newEntriesOfPage

@@ -5,9 +5,9 @@ import Synchronization
 
 /// Makes room for a transaction that needs more pages than there are.
 ///
-/// A transaction that fails changes nothing, so eviction must not wait until the map is full: writes
-/// leave pages that only eviction takes (`PagePlan.reserve`), and room is made in small transactions
-/// before a write is tried again. The pages of the file are
+/// A transaction that fails changes nothing, so eviction must not wait until the map is full:
+/// writes leave pages that only eviction takes (`PagePlan.reserve`), and room is made in small
+/// transactions before a write is tried again. The pages of the file are
 ///
 ///     used | recent: freed, usable two commits later | held: freed, an open read sees them | free
 ///
@@ -85,8 +85,8 @@ final class RoomMaker: Sendable {
         throw full(generation, committer)
     }
 
-    /// Evicts the least recently accessed until no more than `pages` are in use, or nothing more can
-    /// go.
+    /// Evicts the least recently accessed until no more than `pages` are in use, or nothing more
+    /// can go.
     func trim(
         to pages: Int, _ reason: Eviction.Reason, in generation: Generation,
         _ committer: Committer

@@ -97,8 +97,8 @@ final class GenerationHolder: Sendable {
         }
     }
 
-    /// Prepares a generation for another try after LMDB's failure `error`: an environment that can't
-    /// go on is closed, and a map that another process has enlarged is followed.
+    /// Prepares a generation for another try after LMDB's failure `error`: an environment that
+    /// can't go on is closed, and a map that another process has enlarged is followed.
     func recover(_ generation: Generation, from error: any Error) throws {
         switch (error as? LMDBError)?.code {
         case .panic?: abandon(generation)

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The records that reads found damaged, until a commit has looked at them again.
 ///
-/// Where no write comes, the writer commits some seconds after the first record. A read stops at the
-/// first damage it meets, so the other damaged records of a tree come up read by read, and each
+/// Where no write comes, the writer commits some seconds after the first record. A read stops at
+/// the first damage it meets, so the other damaged records of a tree come up read by read, and each
 /// commit that loses records counts all references anew.
 ///
 /// Safe to use from every thread. Reads that meet no damage do not come here.

@@ -1,20 +1,20 @@
 import EspalierLMDB
 import EspalierRecords
 
-/// What damage has done to the index: entries that lead nowhere, records without an entry. A walk of
-/// the cache finds it, and a commit repairs it.
+/// What damage has done to the index: entries that lead nowhere, records without an entry. A walk
+/// of the cache finds it, and a commit repairs it.
 struct IndexRepair: Sendable {
     /// Keys of entries that lead nowhere, or to the record of another name.
     private(set) var staleKeys: [[UInt8]] = []
     /// Records that no entry leads to.
-    private(set) var unnamed: [Handle] = []
+    private(set) var unindexed: [Handle] = []
     /// Keys of chunks whose record is gone.
     private(set) var looseChunks: [[UInt8]] = []
     /// Whether there are handles that the counters have not given out yet.
     private(set) var isAhead = false
 
     var isEmpty: Bool {
-        staleKeys.isEmpty && unnamed.isEmpty && looseChunks.isEmpty && !isAhead
+        staleKeys.isEmpty && unindexed.isEmpty && looseChunks.isEmpty && !isAhead
     }
 
     init(in transaction: borrowing ReadTransaction, of generation: Generation) throws {
@@ -57,7 +57,7 @@ struct IndexRepair: Sendable {
             guard !named.contains(handle), !flags(handle).contains(.pendingRemoval),
                 let record = record(handle), record.nameSpace != .segment
             else { return true }
-            unnamed.append(handle)
+            unindexed.append(handle)
             return true
         }
     }
@@ -80,7 +80,7 @@ extension CommitTransaction {
     func apply(_ repair: IndexRepair, in transaction: inout WriteTransaction) throws {
         try index.removeDamagedEntries(repair.staleKeys, in: &transaction)
         try records.eraseLooseChunks(repair.looseChunks, in: &transaction)
-        for handle in repair.unnamed {
+        for handle in repair.unindexed {
             guard let record = try readableRecord(handle, in: transaction) else { continue }
             // Where another record has the name by now, this one goes with its last reference.
             try index.addMissingEntry(of: record, in: &transaction)

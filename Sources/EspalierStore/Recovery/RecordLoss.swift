@@ -4,8 +4,8 @@ import EspalierRecords
 /// What a commit does about damaged records.
 ///
 /// A damaged record becomes *lost*: its bytes go, and its handle keeps its references, which are
-/// misses from then on and are not taken for deletions. Its index entry stays, so that the next write
-/// of the identifier refills the same handle.
+/// misses from then on and are not taken for deletions. Its index entry stays, so that the next
+/// write of the identifier refills the same handle.
 ///
 /// The references that a damaged record held are not known any more. All reference counts are then
 /// put right in a walk of the cache, once for all records that a commit loses.
@@ -31,7 +31,8 @@ extension CommitTransaction {
     private func isDamaged(
         _ handle: Handle, in transaction: borrowing WriteTransaction
     ) throws -> Bool {
-        // Only a reference shows that a handle was given out: the record of any other is left alone.
+        // Only a reference shows that a handle was given out: the record of any other is left
+        // alone.
         guard counterTable.isGivenOut(handle) else { return false }
         let flags = try counts.entry(handle, in: transaction).flags
         guard flags.isDisjoint(with: [.tombstone, .lost, .pendingRemoval]) else { return false }

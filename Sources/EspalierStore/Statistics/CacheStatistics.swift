@@ -129,6 +129,10 @@ public struct TypeStatistics: Sendable, Hashable, Codable {
     public var records: Int
 
     /// Creates the count of a type's records.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the type.
+    ///   - records: The number of nodes that the type has written.
     public init(name: String, records: Int) {
         self.name = name
         self.records = records
@@ -152,6 +156,10 @@ public struct OldestReader: Sendable, Hashable, Codable {
     public var commitsBehind: Int
 
     /// Creates the description of a read.
+    ///
+    /// - Parameters:
+    ///   - processIdentifier: The process of the read.
+    ///   - commitsBehind: The number of commits since the read's snapshot.
     public init(processIdentifier: Int, commitsBehind: Int) {
         self.processIdentifier = processIdentifier
         self.commitsBehind = commitsBehind

@@ -138,7 +138,8 @@ struct DictionaryTable {
             let recordCount = try reader.varint()
             let isCurrent = try reader.byte() & 1 != 0
             entries[number] = Entry(
-                shape: try reader.integer(UInt64.self), fingerprint: try reader.integer(UInt64.self),
+                shape: try reader.integer(UInt64.self),
+                fingerprint: try reader.integer(UInt64.self),
                 byteCount: byteCount, recordCount: recordCount, isCurrent: isCurrent)
         }
     }

@@ -220,7 +220,8 @@ final class IndexTable {
 /// says so here. Of two handles with the same slot the later one is kept; the handles of a tree
 /// follow one another and do not share slots.
 ///
-/// `@unchecked Sendable` because it is confined to the thread that commits, which `Confined` checks.
+/// `@unchecked Sendable` because it is confined to the thread that commits, which `Confined`
+/// checks.
 final class VerifiedIndexEntries: @unchecked Sendable {
     private static let slotCount: UInt64 = 32_768
 

@@ -51,8 +51,8 @@ package struct Stamp: Hashable, Comparable, Sendable {
     package static func < (a: Stamp, b: Stamp) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A handle as keyspaces hold it: the value of an index entry or a pin, and the first eight bytes of
-/// a key in `nodes` and `state`.
+/// A handle as keyspaces hold it: the value of an index entry or a pin, and the first eight bytes
+/// of a key in `nodes` and `state`.
 extension Handle {
     init(stored span: RawSpan) throws {
         self = try ByteReader.reading(span) { Handle(try $0.integer(UInt64.self)) }

@@ -1,10 +1,10 @@
 import EspalierRecords
 
-/// What one commit did, by identifier. Handed on in the order of commits.
+/// The changes of one commit, by identifier. The cache publishes them in the order of commits.
 ///
-/// A commit may be of many writes: what several of them changed is named several times, what was
-/// written and then deleted is only deleted, and what is both deleted and written was deleted
-/// first, so that its old parents have lost it.
+/// A commit can contain many writes. An identifier that several writes changed stands here several
+/// times. A node that was written and then deleted is only in ``deleted``. A node in both lists was
+/// deleted first, so its old parents have lost it.
 public struct ChangeSet: Sendable, Hashable {
     /// The number of the commit within its generation; ascending.
     public let commit: UInt64
@@ -14,15 +14,16 @@ public struct ChangeSet: Sendable, Hashable {
     public internal(set) var deleted: [String] = []
     /// Nodes evicted for the budget.
     public internal(set) var evicted: [String] = []
-    /// Keys and collections whose entry changed or went.
+    /// Keys and collections whose entry was changed or removed.
     public internal(set) var keys: [String] = []
-    /// Everything is gone: the cache was emptied.
+    /// Whether the commit emptied the cache.
     public internal(set) var isReset = false
-    /// What was evicted, in its order.
+    /// The evicted records, in the order of eviction.
     var victims: [Victim] = []
-    /// How many writes the commit was of.
+    /// The number of writes in the commit.
     var writeCount = 0
 
+    /// Whether the commit changed nothing that a reader can see.
     public var isEmpty: Bool {
         written.isEmpty && deleted.isEmpty && evicted.isEmpty && keys.isEmpty && !isReset
     }

@@ -68,7 +68,8 @@ struct CollectionWriter {
         guard let neighbours else { return }
         let count = editor.list.count
         // An insertion may stand behind the last element, everything else stands at one.
-        let isInside = range.isEmpty
+        let isInside =
+            range.isEmpty
             ? (0...count).contains(range.lowerBound) : (0..<count).contains(range.lowerBound)
         guard neighbours.count == count, isInside, range.upperBound <= count,
             try editor.has(neighbours, around: range.lowerBound, in: &transaction)
@@ -268,8 +269,8 @@ struct SegmentEditor {
             at: try commit.repairedPlace(handle, in: &transaction), in: &transaction)
     }
 
-    /// Replaces the elements of a segment, and splits it, joins it with a neighbour or removes it as
-    /// its new size asks.
+    /// Replaces the elements of a segment, and splits it, joins it with a neighbour or removes it
+    /// as its new size asks.
     private mutating func rewrite(
         _ number: Int, with elements: [StoredElement], in transaction: inout WriteTransaction
     ) throws {

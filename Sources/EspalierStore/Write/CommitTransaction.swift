@@ -75,7 +75,8 @@ final class CommitTransaction {
             counterTable.value.commits += 1
             lifetime = try transaction.lifetimeCounters(keyspaces)
             let counters = counterTable.value
-            let dictionaries = try committed?.dictionaries
+            let dictionaries =
+                try committed?.dictionaries
                 ?? DictionaryTable(loading: transaction, keyspaces)
             needsRecount = dictionaries.isDamaged
             confinedTables = Confined(
@@ -274,8 +275,8 @@ final class CommitTransaction {
     /// Notes that a record may lie on a cycle or lead to one. The operation ends with a search.
     func suspectCycle(at handle: Handle) { suspects.append(handle) }
 
-    /// The records that a search looks at for each suspect. The scan for cycles finds those that lie
-    /// further away.
+    /// The records that a search looks at for each suspect. The scan for cycles finds those that
+    /// lie further away.
     private static let suspectLimit = 4_096
 
     /// Flags the cycles that an operation has closed, or left of a larger one.

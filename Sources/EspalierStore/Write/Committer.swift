@@ -4,8 +4,9 @@ import Synchronization
 
 /// Commits groups of operations, and does what is due between them.
 ///
-/// `CommitTransaction.run` is one attempt; `CommitPolicy` decides what follows a failed one. Confined
-/// to the thread that commits, whose turn `WriterThread` gives out, apart from what says otherwise.
+/// `CommitTransaction.run` is one attempt; `CommitPolicy` decides what follows a failed one.
+/// Confined to the thread that commits, whose turn `WriterThread` gives out, apart from what says
+/// otherwise.
 final class Committer: Sendable {
     // immutable
     let generations: GenerationHolder
@@ -67,8 +68,8 @@ final class Committer: Sendable {
 
     // MARK: - Commits
 
-    /// Commits operations together, or one by one where one of them fails. Tells the result of each,
-    /// by its index.
+    /// Commits operations together, or one by one where one of them fails. Tells the result of
+    /// each, by its index.
     func commit(
         _ operations: [WriteOperation], result: (Int, Result<Void, CacheError>) -> Void
     ) {
@@ -231,8 +232,8 @@ final class Committer: Sendable {
         training.continueAfter(commit)
     }
 
-    /// Commits a transaction that changes nothing: what a commit frees can be used again two commits
-    /// later.
+    /// Commits a transaction that changes nothing: what a commit frees can be used again two
+    /// commits later.
     func commitEmptyTransaction(in generation: Generation) throws {
         let info = generation.keyspaces.info
         try generation.environment.write { transaction in

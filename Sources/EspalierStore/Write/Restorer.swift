@@ -35,7 +35,9 @@ struct Restorer {
         var children: [Handle: [Handle]] = [:]
         var changed: [Handle] = []
         for (record, place) in zip(records, places) {
-            guard case .node(let shape, let values, let isOnCycle) = record.content else { continue }
+            guard case .node(let shape, let values, let isOnCycle) = record.content else {
+                continue
+            }
             let handles = try references.handles(
                 of: values.references, over: place.old?.children ?? [], in: transaction)
             children[place.handle] = handles
@@ -204,8 +206,8 @@ private struct RestoredReferences {
         return handle
     }
 
-    /// Returns the handles of references whose nodes are bound. `old` are those of the stored value:
-    /// where both are deleted, or lost, the stored handle stays.
+    /// Returns the handles of references whose nodes are bound. `old` are those of the stored
+    /// value: where both are deleted, or lost, the stored handle stays.
     mutating func handles(
         of references: [RecordReference], over old: [Handle],
         in transaction: borrowing WriteTransaction

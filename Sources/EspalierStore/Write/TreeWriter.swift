@@ -1,7 +1,8 @@
 import EspalierLMDB
 import EspalierRecords
 
-/// Writes the nodes of a flattened tree, one record each, as far as they differ from what is stored.
+/// Writes the nodes of a flattened tree, one record each, as far as they differ from what is
+/// stored.
 ///
 /// A tree that was stored before is found along itself: the children of a stored record are nearly
 /// always the records of the node's children. Where the index was seen to lead to them, it is not
@@ -191,8 +192,8 @@ struct TreeWriter {
         }
     }
 
-    /// Gives every node its handle, in the order of the tree, and compares the nodes with the stored
-    /// records.
+    /// Gives every node its handle, in the order of the tree, and compares the nodes with the
+    /// stored records.
     private func walk(
         _ tree: FlattenedTree, in transaction: inout WriteTransaction
     ) throws -> Walk {

@@ -118,8 +118,8 @@ public final class WriteTicket: Sendable {
 
 /// Tells whether code was called by a read, by flattening or by an observer of misses.
 ///
-/// A model's initialiser or encoder may read there. It must not wait for a write: the snapshot would
-/// stay open, and the writer may be waiting for this very code.
+/// A model's initialiser or encoder may read there. It must not wait for a write: the snapshot
+/// would stay open, and the writer may be waiting for this very code.
 enum ReadScope {
     @TaskLocal private static var scope: Scope?
 

@@ -15,8 +15,8 @@ final class WriterThread: Sendable {
     private let queue: WriteQueue
     private let committer: Committer
     private let ended = DispatchSemaphore(value: 0)
-    /// Held by the thread that commits. An `NSLock`, because `Mutex.withLockIfAvailable` must not be
-    /// called by the thread that holds it, and ThreadSanitizer does not know `Mutex`.
+    /// Held by the thread that commits. An `NSLock`, because `Mutex.withLockIfAvailable` must not
+    /// be called by the thread that holds it, and ThreadSanitizer does not know `Mutex`.
     private let turn = NSLock()
 
     init(_ queue: WriteQueue, _ committer: Committer) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The files of the checkout these tests were built from.
+/// The files of the checkout that these tests were built from.
 struct Repository: Sendable {
     static let current = Repository(root: root)
 

@@ -1,43 +1,64 @@
 /// Swift source taken apart into code and comments, without parsing it.
 ///
-/// Both halves have the lines and the columns of the original: what belongs to the other half, and
-/// all text of string literals, is blank. Code inside an interpolation is code. Regex literals are
-/// not known.
+/// Both halves have the lines and the columns of the original. What belongs to the other half and
+/// the text of string literals are blank there. Code inside an interpolation is code. Regex
+/// literals are not recognised.
 struct SwiftText {
-    private(set) var code: [UInt8]
-    private(set) var comments: [UInt8]
+    let code: [UInt8]
+    let comments: [UInt8]
+
+    /// In the order of their ends.
+    let literals: [StringLiteral]
 
     init(_ text: String) {
         var splitter = SwiftTextSplitter(Array(text.utf8))
         splitter.run()
         code = splitter.code
         comments = splitter.comments
+        literals = splitter.literals
     }
 }
 
-struct SwiftTextSplitter {
+/// A string literal of a Swift file.
+struct StringLiteral: Equatable {
+    /// The position of the first delimiter, in bytes.
+    let offset: Int
+
+    /// Counted from 1. A literal with three quotes begins and ends on lines of its own.
+    let lines: ClosedRange<Int>
+
+    /// The text between the delimiters as it stands in the file, interpolations included.
+    let text: String
+}
+
+/// Walks over the bytes of a Swift file once, and copies each to the half it belongs to.
+private struct SwiftTextSplitter {
     private let bytes: [UInt8]
     private(set) var code: [UInt8]
     private(set) var comments: [UInt8]
+    private(set) var literals: [StringLiteral] = []
+    private let newlines: [Int]
     private var index = 0
     private var nesting: [Nesting] = [.code(parentheses: 0)]
 
     private enum Nesting {
         case code(parentheses: Int)
-        case string(hashes: Int, quotes: Int)
+        case string(hashes: Int, quotes: Int, start: Int)
     }
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         code = bytes.map { $0 == UInt8(ascii: "\n") ? $0 : UInt8(ascii: " ") }
         comments = code
+        newlines = bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }
     }
 
     mutating func run() {
         while index < bytes.count {
             switch nesting[nesting.count - 1] {
             case .code(let parentheses): stepInCode(parentheses: parentheses)
-            case .string(let hashes, let quotes): stepInString(hashes: hashes, quotes: quotes)
+            case .string(let hashes, let quotes, let start):
+                stepInString(hashes: hashes, quotes: quotes, start: start)
             }
         }
     }
@@ -49,8 +70,8 @@ struct SwiftTextSplitter {
         }
         if isNext("/*") { return copyComment(until: endOfBlockComment()) }
         if let (hashes, quotes) = openingQuotes() {
+            nesting.append(.string(hashes: hashes, quotes: quotes, start: index))
             index += hashes + quotes
-            nesting.append(.string(hashes: hashes, quotes: quotes))
             return
         }
         let byte = bytes[index]
@@ -67,9 +88,10 @@ struct SwiftTextSplitter {
         index += 1
     }
 
-    private mutating func stepInString(hashes: Int, quotes: Int) {
+    private mutating func stepInString(hashes: Int, quotes: Int, start: Int) {
         let hashText = String(repeating: "#", count: hashes)
         if isNext(String(repeating: "\"", count: quotes) + hashText) {
+            addLiteral(from: start, delimiter: quotes + hashes)
             index += quotes + hashes
             nesting.removeLast()
         } else if isNext("\\" + hashText + "(") {
@@ -82,9 +104,23 @@ struct SwiftTextSplitter {
             index += 1
         }
     }
-}
 
-extension SwiftTextSplitter {
+    private mutating func addLiteral(from start: Int, delimiter: Int) {
+        literals.append(
+            StringLiteral(
+                offset: start, lines: line(at: start)...line(at: index),
+                text: String(decoding: bytes[(start + delimiter)..<index], as: UTF8.self)))
+    }
+
+    private func line(at offset: Int) -> Int {
+        var (low, high) = (0, newlines.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if newlines[middle] < offset { low = middle + 1 } else { high = middle }
+        }
+        return low + 1
+    }
+
     private func isNext(_ text: String) -> Bool {
         bytes[index...].starts(with: text.utf8)
     }
@@ -116,5 +152,51 @@ extension SwiftTextSplitter {
         let hashes = bytes[index...].prefix { $0 == UInt8(ascii: "#") }.count
         let quotes = bytes[(index + hashes)...].prefix(3).prefix { $0 == UInt8(ascii: "\"") }.count
         return quotes == 0 ? nil : (hashes, quotes == 3 ? 3 : 1)
+    }
+}
+
+/// A word or one punctuation character of Swift code.
+struct Token: Equatable {
+    let text: String
+
+    /// Counted from 1.
+    let line: Int
+
+    /// The position of the first byte in the file.
+    let offset: Int
+
+    /// Whether no space or other blank stands between this token and the one before.
+    let isAttached: Bool
+
+    var isWord: Bool { text.utf8.first.map(Self.isWordByte) ?? false }
+
+    static func tokens(of code: [UInt8]) -> [Token] {
+        var tokens: [Token] = []
+        var line = 1
+        var index = 0
+        var end = 0
+        while index < code.count {
+            let byte = code[index]
+            if byte == UInt8(ascii: "\n") { line += 1 }
+            if byte <= UInt8(ascii: " ") {
+                index += 1
+                continue
+            }
+            let length = max(1, code[index...].prefix(while: isWordByte).count)
+            let text = String(decoding: code[index..<index + length], as: UTF8.self)
+            tokens.append(
+                Token(text: text, line: line, offset: index, isAttached: index == end))
+            index += length
+            end = index
+        }
+        return tokens
+    }
+
+    private static func isWordByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...: true
+        default: false
+        }
     }
 }

@@ -39,7 +39,7 @@ struct ReadingThreads {
     }
 
     private func rate(of stand: Stand, _ identifiers: [String], threads: Int) throws -> Double {
-        let tally = Tally()
+        let counts = ReadCounts()
         let clock = ContinuousClock()
         let start = clock.now
         let end = start + .seconds(contest.scale.seconds / 4)
@@ -56,20 +56,20 @@ struct ReadingThreads {
                         guard try lent.value.read(identifiers[table.draw(&random)]) != nil else {
                             throw ComparisonError.missing("\(name): a feed")
                         }
-                        tally.reads.add(1, ordering: .relaxed)
+                        counts.reads.add(1, ordering: .relaxed)
                     }
                 } catch {
-                    tally.failure.withLock { $0 = error }
+                    counts.failure.withLock { $0 = error }
                 }
             }
         }
         for _ in 0..<threads { ended.wait() }
-        if let error = tally.failure.withLock({ $0 }) { throw error }
-        return Double(tally.reads.load(ordering: .relaxed))
+        if let error = counts.failure.withLock({ $0 }) { throw error }
+        return Double(counts.reads.load(ordering: .relaxed))
             / ((clock.now - start).microseconds / 1e6)
     }
 
-    private final class Tally: Sendable {
+    private final class ReadCounts: Sendable {
         let reads = Atomic(0)
         let failure = Mutex<(any Error)?>(nil)
     }
