@@ -1,4 +1,5 @@
 import ArgumentParser
+import EspalierInspection
 import EspalierStore
 
 /// `espalier verify`: checks every record and every invariant of a cache.

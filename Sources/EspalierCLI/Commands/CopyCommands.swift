@@ -1,4 +1,5 @@
 import ArgumentParser
+import EspalierInspection
 import EspalierStore
 
 /// `espalier export`: prints all records, as a backup or to import them elsewhere.

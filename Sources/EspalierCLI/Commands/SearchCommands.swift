@@ -1,4 +1,5 @@
 import ArgumentParser
+import EspalierInspection
 import EspalierRecords
 import EspalierStore
 

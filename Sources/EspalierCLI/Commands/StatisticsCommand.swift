@@ -1,4 +1,5 @@
 import ArgumentParser
+import EspalierInspection
 import EspalierStore
 
 /// `espalier stats`: prints the statistics of a cache, once or periodically.

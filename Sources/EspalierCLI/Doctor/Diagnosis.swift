@@ -1,4 +1,5 @@
 import EspalierFixtures
+import EspalierInspection
 import EspalierLMDB
 import EspalierStore
 

@@ -1,3 +1,4 @@
+import EspalierInspection
 import EspalierModels
 import EspalierRecords
 import EspalierStore

@@ -1,3 +1,4 @@
+import EspalierInspection
 import EspalierStore
 
 /// The statistics of a cache, in groups for a person and by name for a program.
