@@ -106,10 +106,15 @@ let package = Package(
                 "EspalierConfinement",
             ],
             swiftSettings: settings),
+        // What tools need and applications do without, except for `verify(deep:)`.
+        .target(
+            name: "EspalierInspection",
+            dependencies: ["EspalierStore", "EspalierLMDB", "EspalierRecords"],
+            swiftSettings: settings),
         .target(
             name: "Espalier",
             dependencies: [
-                "EspalierStore", "EspalierProviders", "EspalierConsistency", "EspalierNormalized",
+                "EspalierStore", "EspalierInspection", "EspalierProviders", "EspalierConsistency", "EspalierNormalized",
                 "EspalierModels", "EspalierRecords",
             ],
             swiftSettings: settings),
@@ -130,8 +135,8 @@ let package = Package(
         .target(
             name: "EspalierBench",
             dependencies: [
-                "EspalierStore", "EspalierModels", "EspalierRecords", "EspalierCompression",
-                "EspalierCharts", "EspalierFixtures",
+                "EspalierStore", "EspalierInspection", "EspalierModels", "EspalierRecords",
+                "EspalierCompression", "EspalierCharts", "EspalierFixtures",
             ],
             path: "Benchmarks/Suites", swiftSettings: settings),
         .executableTarget(
@@ -139,8 +144,9 @@ let package = Package(
         .target(
             name: "EspalierCLI",
             dependencies: [
-                "EspalierStore", "EspalierModels", "EspalierRecords", "EspalierLMDB",
-                "EspalierCompression", "EspalierCharts", "EspalierFixtures", "EspalierBench",
+                "EspalierStore", "EspalierInspection", "EspalierModels", "EspalierRecords",
+                "EspalierLMDB", "EspalierCompression", "EspalierCharts", "EspalierFixtures",
+                "EspalierBench",
                 toolProduct("ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -175,14 +181,15 @@ let package = Package(
         .testTarget(
             name: "EspalierStoreTests",
             dependencies: [
-                "EspalierStore", "EspalierLMDB", "EspalierCompression", "EspalierTestSupport",
+                "EspalierStore", "EspalierInspection", "EspalierLMDB", "EspalierCompression",
+                "EspalierTestSupport",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "EspalierCLITests",
             dependencies: [
                 "EspalierCLI", "EspalierBench", "EspalierCharts", "EspalierFixtures",
-                "EspalierStore", "EspalierLMDB", "EspalierTestSupport",
+                "EspalierStore", "EspalierInspection", "EspalierLMDB", "EspalierTestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

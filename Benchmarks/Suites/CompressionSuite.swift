@@ -2,6 +2,7 @@
 import EspalierCharts
 import EspalierCompression
 import EspalierFixtures
+import EspalierInspection
 import EspalierModels
 import EspalierRecords
 import EspalierStore

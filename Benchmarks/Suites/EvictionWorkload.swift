@@ -1,6 +1,7 @@
 #if CommandLine
 import Dispatch
 import EspalierFixtures
+import EspalierInspection
 import EspalierModels
 import EspalierRecords
 import EspalierStore

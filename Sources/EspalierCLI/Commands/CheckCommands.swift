@@ -1,5 +1,6 @@
 #if CommandLine
 import ArgumentParser
+import EspalierInspection
 import EspalierStore
 
 /// `espalier verify`: checks every record and every invariant of a cache.

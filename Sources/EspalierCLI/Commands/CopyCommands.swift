@@ -1,5 +1,6 @@
 #if CommandLine
 import ArgumentParser
+import EspalierInspection
 import EspalierStore
 
 /// `espalier export`: prints all records, as a backup or to import them elsewhere.

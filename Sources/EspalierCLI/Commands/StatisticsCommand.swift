@@ -1,5 +1,6 @@
 #if CommandLine
 import ArgumentParser
+import EspalierInspection
 import EspalierStore
 
 /// `espalier stats`: prints the statistics of a cache, once or periodically.

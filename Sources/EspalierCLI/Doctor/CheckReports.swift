@@ -1,5 +1,6 @@
 #if CommandLine
 import EspalierFixtures
+import EspalierInspection
 import EspalierLMDB
 import EspalierStore
 

@@ -1,4 +1,5 @@
 #if CommandLine
+import EspalierInspection
 import EspalierRecords
 import EspalierStore
 

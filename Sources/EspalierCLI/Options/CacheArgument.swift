@@ -1,5 +1,6 @@
 #if CommandLine
 import ArgumentParser
+import EspalierInspection
 import EspalierRecords
 import EspalierStore
 import Foundation

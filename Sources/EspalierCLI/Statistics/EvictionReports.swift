@@ -1,4 +1,5 @@
 #if CommandLine
+import EspalierInspection
 import EspalierLMDB
 import EspalierRecords
 import EspalierStore

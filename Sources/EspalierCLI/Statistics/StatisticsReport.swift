@@ -1,4 +1,5 @@
 #if CommandLine
+import EspalierInspection
 import EspalierStore
 
 /// The statistics of a cache, in groups for a person and by name for a program.

@@ -107,7 +107,7 @@ extension CacheError {
 
 extension CacheError {
     /// Creates the error of the cache that stands for `error`, which a lower layer threw.
-    init(_ error: any Error, budget: ByteCount? = nil) {
+    package init(_ error: any Error, budget: ByteCount? = nil) {
         switch error {
         case let error as CacheError: self = error
         case let error as FlattenError: self.init(flatten: error)

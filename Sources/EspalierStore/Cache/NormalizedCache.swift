@@ -1,3 +1,4 @@
+package import EspalierLMDB
 import EspalierRecords
 import Foundation
 
@@ -134,6 +135,30 @@ public final class NormalizedCache: Sendable {
     /// Each call returns a sequence of its own. It buffers the latest 4,096 events; a subscriber
     /// that does not keep up loses the oldest, and the writer never waits.
     public func events() -> AsyncStream<CacheEvent> { engine.events.subscribe() }
+
+    // MARK: - For the rest of the library
+
+    /// The cache's directory and the files in it.
+    package var directory: CacheDirectory { engine.directory }
+
+    /// Calls `body` with a read transaction and the generation that it reads.
+    ///
+    /// - Parameter consistency: With `.latest`, the transaction contains the writes submitted
+    ///   before, for which the call waits.
+    /// - Throws: A ``CacheError``, which also stands for an error of LMDB or of the format, or
+    ///   another error that `body` throws.
+    package func withTransaction<R>(
+        _ consistency: Consistency,
+        _ body: (borrowing ReadTransaction, Generation) throws -> R
+    ) throws -> R {
+        guard !isClosed else { throw CacheError.closed }
+        if consistency == .latest { try engine.queue.catchUp() }
+        do {
+            return try engine.inspect(body)
+        } catch let error where error is LMDBError || error is FormatError {
+            throw CacheError(error)
+        }
+    }
 
     /// Submits the write that `flatten` returns; `flatten` runs on another thread.
     func submit(

@@ -1,7 +1,7 @@
 import EspalierCompression
 import EspalierConfinement
-import EspalierLMDB
-import EspalierRecords
+package import EspalierLMDB
+package import EspalierRecords
 
 /// Compresses payloads where that pays, at one level. It keeps contexts and digested dictionaries
 /// between commits.
@@ -75,12 +75,12 @@ final class RecordCompressor: @unchecked Sendable {
 /// Decompresses the records of one generation with its dictionaries.
 ///
 /// Confined to a thread, and to the transaction that `lookUp` reads.
-final class RecordDecompressor: PayloadDecompressor {
+package final class RecordDecompressor: PayloadDecompressor {
     /// The most bytes that one payload may decompress to, whatever a reader allows.
-    static let limit = 256 << 20
+    package static let limit = 256 << 20
 
     /// Where decompressed records stand.
-    let arena = RecordArena()
+    package let arena = RecordArena()
     private let generation: Generation
     private let limit: Int
     /// Finds a dictionary that is not in memory.
@@ -112,7 +112,7 @@ final class RecordDecompressor: PayloadDecompressor {
     }
 
     /// Makes a decompressor that finds dictionaries in `snapshot`.
-    convenience init(_ generation: Generation, _ snapshot: Snapshot, limit: Int = limit) {
+    package convenience init(_ generation: Generation, _ snapshot: Snapshot, limit: Int = limit) {
         self.init(generation, limit: min(limit, Self.limit)) { number in
             guard let stored = try snapshot.storedDictionary(generation.keyspaces, number) else {
                 return nil
@@ -132,7 +132,7 @@ final class RecordDecompressor: PayloadDecompressor {
         state.value.found[number] = dictionary
     }
 
-    func load(
+    package func load(
         _ payload: RawSpan, dictionary number: UInt64
     ) throws -> (byteCount: Int, fingerprint: UInt64) {
         let fingerprint = try choose(number)
@@ -145,7 +145,7 @@ final class RecordDecompressor: PayloadDecompressor {
         }
     }
 
-    func decompress(into output: inout MutableRawSpan) throws {
+    package func decompress(into output: inout MutableRawSpan) throws {
         do {
             try state.value.decompressor?.decompress(into: &output, with: state.value.digested)
         } catch {

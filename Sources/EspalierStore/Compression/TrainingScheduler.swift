@@ -4,7 +4,7 @@ import Synchronization
 
 /// Decides when dictionaries are trained: as soon as there is enough to learn from, again when
 /// there is much more, and again when what is written has become unlike what they were trained on.
-enum TrainingPolicy {
+package enum TrainingPolicy {
     /// Bytes of records before which nothing is learned.
     static let minimumBytes: UInt64 = 48 << 10
     /// Dictionaries are trained again when so many times as much has been written, ...
@@ -41,7 +41,7 @@ enum TrainingPolicy {
     }
 
     /// Returns the bytes that all dictionaries may take: two hundredths of the budget.
-    static func allowance(of budget: ByteCount) -> Int { budget.bytes / 50 }
+    package static func allowance(of budget: ByteCount) -> Int { budget.bytes / 50 }
 
     /// Returns the bytes of one set of dictionaries. Records still need the set before, and a few
     /// records the one before that.

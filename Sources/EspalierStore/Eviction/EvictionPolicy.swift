@@ -1,4 +1,4 @@
-import EspalierRecords
+package import EspalierRecords
 
 // # Eviction
 //
@@ -65,14 +65,14 @@ import EspalierRecords
 // becomes pending removal. Each of the others follows when the first reference to it goes.
 
 /// The questions that ``EvictionRule`` asks of the cache. It asks no more than it needs to decide.
-protocol EvictionGraph {
+package protocol EvictionGraph {
     func entry(_ handle: Handle) throws -> StateEntry
     /// Returns the handles a record refers to; none if there is no record.
     func children(_ handle: Handle) throws -> [Handle]
 }
 
 /// What to do with the record that stands first in `recency`.
-enum EvictionStep: Equatable {
+package enum EvictionStep: Equatable {
     /// The record is pending removal: release some more of its children.
     case release(Handle)
     /// Evict these records as one: a root, or the records of a cycle that nothing else refers to.
@@ -99,9 +99,9 @@ enum EvictionStep: Equatable {
 /// Finding cycles by searching what a record refers to follows trial deletion (Bacon, Rajan:
 /// Concurrent Cycle Collection in Reference Counted Systems, 2001), with flags instead of a buffer
 /// of suspects.
-enum EvictionRule {
+package enum EvictionRule {
     /// Records searched to judge one cycle. A larger cycle is blocked until nothing else is left.
-    static let searchLimit = 1 << 15
+    package static let searchLimit = 1 << 15
 
     /// Returns what to do with the record of `handle`.
     ///
@@ -112,7 +112,7 @@ enum EvictionRule {
     /// - Throws: What `graph` throws.
     /// - Complexity: O(1) for a record that nothing refers to or that is pending removal. For
     ///   others the children of at most `searchLimit` records are read.
-    static func step(
+    package static func step(
         for handle: Handle, in graph: some EvictionGraph, regardlessOfAge: Bool = false,
         searchLimit: Int = searchLimit
     ) throws -> EvictionStep {

@@ -10,12 +10,14 @@ import EspalierRecords
 /// pages it frees can be used again two commits later. About three transactions' worth of pages
 /// have to be free at any time. That is a number of pages and not a share, so small caches can be
 /// filled less: up to 50 % at 1 MiB, 64 at 4, 86 at 16, 92 at 64.
-struct PagePlan: Sendable, Equatable {
+package struct PagePlan: Sendable, Equatable {
     /// The pages that can be allocated at all.
-    let capacity: Int
+    package let capacity: Int
+
+    package init(capacity: Int) { self.capacity = capacity }
 
     /// The watermark: above this many pages in use, commits evict.
-    var high: Int { capacity - min(capacity / 2, 300 + capacity * 6 / 100, 6_000) }
+    package var high: Int { capacity - min(capacity / 2, 300 + capacity * 6 / 100, 6_000) }
 
     /// The pages in use at which a commit stops evicting.
     var low: Int { high - max(2, min(capacity / 256, 64)) }

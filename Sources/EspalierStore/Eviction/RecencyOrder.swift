@@ -1,32 +1,34 @@
-import EspalierLMDB
-import EspalierRecords
+package import EspalierLMDB
+package import EspalierRecords
 
 /// An entry of the keyspace `recency`: a record that may be evicted, and the time it is ordered by.
-struct RecencyEntry: Hashable, Comparable {
-    let stamp: Stamp
-    let handle: Handle
+package struct RecencyEntry: Hashable, Comparable {
+    package let stamp: Stamp
+    package let handle: Handle
 
-    init(stamp: Stamp, handle: Handle) {
+    package init(stamp: Stamp, handle: Handle) {
         self.stamp = stamp
         self.handle = handle
     }
 
-    init(_ key: KeyPair) { self.init(stamp: Stamp(key.first), handle: Handle(key.second)) }
+    package init(_ key: KeyPair) { self.init(stamp: Stamp(key.first), handle: Handle(key.second)) }
 
     var key: KeyPair { KeyPair(stamp.rawValue, handle.rawValue) }
 
-    static func < (a: RecencyEntry, b: RecencyEntry) -> Bool {
+    package static func < (a: RecencyEntry, b: RecencyEntry) -> Bool {
         (a.stamp, a.handle) < (b.stamp, b.handle)
     }
 }
 
 /// A binary heap of recency entries, the oldest first.
-struct RecencyHeap {
+package struct RecencyHeap {
     private var entries: [RecencyEntry] = []
 
-    var first: RecencyEntry? { entries.first }
+    package init() {}
 
-    mutating func insert(_ entry: RecencyEntry) {
+    package var first: RecencyEntry? { entries.first }
+
+    package mutating func insert(_ entry: RecencyEntry) {
         entries.append(entry)
         var child = entries.count - 1
         while child > 0, case let parent = (child - 1) / 2, entries[child] < entries[parent] {
@@ -36,7 +38,7 @@ struct RecencyHeap {
     }
 
     /// Removes the oldest entry. The heap must not be empty.
-    mutating func removeFirst() {
+    package mutating func removeFirst() {
         entries.swapAt(0, entries.count - 1)
         entries.removeLast()
         var parent = 0

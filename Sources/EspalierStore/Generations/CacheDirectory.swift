@@ -14,7 +14,7 @@ import Darwin
 ///     current     the name of the live generation; replaced by rename
 ///     g-<hex>/    a generation: data.mdb, lock.mdb
 ///     new-<hex>/  a generation that is being filled
-struct CacheDirectory: Sendable {
+package struct CacheDirectory: Sendable {
     let path: String
 
     private static let current = "current"
@@ -113,7 +113,7 @@ struct CacheDirectory: Sendable {
         return found.count == 1 ? found[0] : nil
     }
 
-    func generations() -> [String] {
+    package func generations() -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter {
             isGeneration($0)
         }
@@ -201,7 +201,7 @@ struct CacheDirectory: Sendable {
     }
 
     /// Returns the bytes of all files.
-    func byteCount() -> Int {
+    package func byteCount() -> Int {
         let paths = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
         return paths.reduce(0) { sum, name in
             let attributes = Self.attributes("\(path)/\(name)")

@@ -1,4 +1,4 @@
-import EspalierLMDB
+package import EspalierLMDB
 import EspalierRecords
 import Foundation
 import Synchronization
@@ -8,18 +8,18 @@ import Synchronization
 ///
 /// Handles, stamps and the numbers of shapes and dictionaries belong to one generation. A switch
 /// creates a new object; running reads retain the old one until they end.
-final class Generation: Sendable {
+package final class Generation: Sendable {
     static let formatVersion: UInt32 = 1
 
     // immutable
-    let name: String
+    package let name: String
     /// The value of the guard's counter when the generation was opened.
-    let number: UInt64
-    let environment: Environment
-    let keyspaces: Keyspaces
-    let budget: ByteCount
+    package let number: UInt64
+    package let environment: Environment
+    package let keyspaces: Keyspaces
+    package let budget: ByteCount
     /// The format of the file, which may be older than the one that this library writes.
-    let format: UInt32
+    package let format: UInt32
     let shapes: NumberedTable<Shape>
     let dictionaries: NumberedTable<RecordDictionary>
 

@@ -1,12 +1,12 @@
 import EspalierConfinement
-import EspalierLMDB
+package import EspalierLMDB
 import EspalierModels
-import EspalierRecords
+package import EspalierRecords
 
 /// Reads trees from one snapshot of one generation, and collects what the reads found.
 ///
 /// Confined to the thread of its transaction, and valid as long as that.
-final class SnapshotReader {
+package final class SnapshotReader {
     private let generation: Generation
     private let snapshot: Snapshot
     private let limits: TreeLimits
@@ -17,14 +17,14 @@ final class SnapshotReader {
     /// The entry records of the hits, which count as accessed.
     private(set) var touched: [Handle] = []
 
-    init(generation: Generation, snapshot: Snapshot, limits: TreeLimits) {
+    package init(generation: Generation, snapshot: Snapshot, limits: TreeLimits) {
         self.generation = generation
         self.snapshot = snapshot
         self.limits = limits
     }
 
     /// Reads the tree of the node `identifier`.
-    func node<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String) throws
+    package func node<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String) throws
         -> ReadOutcome<Model>
     {
         guard let handle = try handle(.node, identifier) else { return miss(of: type) }
@@ -34,7 +34,7 @@ final class SnapshotReader {
     }
 
     /// Reads what `key` names: its own entry, or else the node of that identifier.
-    func model<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws
+    package func model<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws
         -> ReadOutcome<Model>
     {
         guard let handle = try handle(.key, key) else { return try node(type, key) }
@@ -46,7 +46,7 @@ final class SnapshotReader {
     }
 
     /// Reads the elements of the collection under `key`.
-    func collection<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws
+    package func collection<Model: IdentifiedModel>(_ type: Model.Type, forKey key: String) throws
         -> ReadOutcome<[Model]>
     {
         guard let handle = try handle(.collection, key) else { return miss(of: type) }
@@ -101,7 +101,7 @@ final class SnapshotReader {
 /// The records of one snapshot of one generation, for one read.
 ///
 /// Confined to the thread of the read.
-final class SnapshotSource: RecordSource {
+package final class SnapshotSource: RecordSource {
     private let snapshot: Snapshot
     private let generation: Generation
     /// Reads neighbouring records cheaply: the records of a tree stand side by side.
@@ -114,7 +114,7 @@ final class SnapshotSource: RecordSource {
     private var found: [UInt64: Shape] = [:]
 
     /// - Parameter limit: The most bytes to which one record may be decompressed.
-    init(_ snapshot: Snapshot, of generation: Generation, limit: Int = RecordDecompressor.limit)
+    package init(_ snapshot: Snapshot, of generation: Generation, limit: Int = RecordDecompressor.limit)
         throws
     {
         self.snapshot = snapshot
@@ -124,7 +124,7 @@ final class SnapshotSource: RecordSource {
         self.limit = limit
     }
 
-    func record(_ handle: Handle) throws -> RecordLookup {
+    package func record(_ handle: Handle) throws -> RecordLookup {
         var lent: ByteReader?
         _ = try nodes.withValue(handle.rawValue) { lent = ByteReader(lent: $0) }
         if let lent {
@@ -151,7 +151,7 @@ final class SnapshotSource: RecordSource {
         return .found(buffer.reader, owner: buffer)
     }
 
-    func decompress(_ reader: ByteReader, _ layout: RecordLayout) throws -> DecompressedRecord {
+    package func decompress(_ reader: ByteReader, _ layout: RecordLayout) throws -> DecompressedRecord {
         if let decompressor = decompressor.value {
             return try layout.decompress(reader, by: decompressor, in: decompressor.arena)
         }
@@ -160,7 +160,7 @@ final class SnapshotSource: RecordSource {
         return try layout.decompress(reader, by: made, in: made.arena)
     }
 
-    func shape(_ number: UInt64) throws -> Shape? {
+    package func shape(_ number: UInt64) throws -> Shape? {
         if number < shapes.count, let shape = shapes[Int(number)] { return shape }
         return try lookUp(number)
     }

@@ -4,7 +4,7 @@ import EspalierRecords
 ///
 /// Every commit stores it, next to the counters of the contents. Damage to it costs the figures and
 /// nothing else. The same type holds what a process has done since its last commit.
-struct LifetimeCounters: Hashable, Sendable {
+package struct LifetimeCounters: Hashable, Sendable {
     struct Evicted: Hashable, Sendable {
         var trees: UInt64 = 0
         var records: UInt64 = 0
@@ -34,7 +34,7 @@ struct LifetimeCounters: Hashable, Sendable {
     var generationsReplaced = ReasonCounts(limit: 8)
     var readLatency = LatencyHistogram()
     var commitLatency = LatencyHistogram()
-    var timeline = Timeline()
+    package var timeline = Timeline()
 
     static let key = [UInt8]("statistics".utf8)
     /// The most bytes that `bytes` takes, whatever was counted.

@@ -1,4 +1,4 @@
-import EspalierLMDB
+package import EspalierLMDB
 import EspalierRecords
 
 extension NormalizedCache {
@@ -89,7 +89,7 @@ extension ReasonCounts {
 
 extension ReadableTransaction where Self: ~Copyable {
     /// Returns what the cache has done; zeros where that is not stored, or damaged.
-    func lifetimeCounters(_ keyspaces: Keyspaces) throws -> LifetimeCounters {
+    package func lifetimeCounters(_ keyspaces: Keyspaces) throws -> LifetimeCounters {
         do {
             return try withValue(keyspaces.info, LifetimeCounters.key) { span in
                 try ByteReader.reading(span) { try LifetimeCounters(reading: &$0) }

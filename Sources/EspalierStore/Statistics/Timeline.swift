@@ -10,7 +10,7 @@ import Foundation
 ///
 ///     timeline = count (varint), samples
 ///     sample   = stamp (varint), second (signed varint), each less that of the previous sample
-struct Timeline: Hashable, Sendable {
+package struct Timeline: Hashable, Sendable {
     /// A stamp and the seconds since 1970 at which it was given out.
     struct Sample: Hashable, Sendable {
         let stamp: UInt64
@@ -78,14 +78,14 @@ struct Timeline: Hashable, Sendable {
 
     /// Returns how many seconds before `second` the stamp was given out; nil when that is not
     /// known, or for a record that was never accessed.
-    func age(of stamp: Stamp, at second: Int64) -> UInt64? {
+    package func age(of stamp: Stamp, at second: Int64) -> UInt64? {
         guard stamp > .never, Self.seconds.contains(second), let given = seconds(at: stamp.rawValue)
         else { return nil }
         return UInt64(max(0, second - given))
     }
 
     /// The current second of the clock that samples and ages use.
-    static var currentSecond: Int64 { Int64(Date().timeIntervalSince1970) }
+    package static var currentSecond: Int64 { Int64(Date().timeIntervalSince1970) }
 
     // MARK: - Stored form
 

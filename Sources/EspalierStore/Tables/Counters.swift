@@ -1,5 +1,5 @@
 import EspalierConfinement
-import EspalierLMDB
+package import EspalierLMDB
 import EspalierRecords
 
 /// The numbers that every commit changes: what is given out next, and how much there is.
@@ -8,12 +8,12 @@ import EspalierRecords
 ///
 /// The fields stand in the order of `forEachField`. A reader takes the fields that it knows; fields
 /// that the stored value lacks are zero.
-struct Counters: Hashable, Sendable {
+package struct Counters: Hashable, Sendable {
     var nextHandle: UInt64 = 1
     var nextShape: UInt64 = 1
     /// Number 1 stands for "no dictionary".
     var nextDictionary: UInt64 = 2
-    var stamp: UInt64 = 0
+    package var stamp: UInt64 = 0
 
     // How much there is.
     var nodes: UInt64 = 0
@@ -35,7 +35,7 @@ struct Counters: Hashable, Sendable {
     var bytesWritten: UInt64 = 0
 
     /// The cost of pinned records, at most.
-    var pinnedBytes: UInt64 = 0
+    package var pinnedBytes: UInt64 = 0
 
     /// `bytesWritten` when the last scan for cycles began.
     var cyclesCollectedAt: UInt64 = 0
@@ -169,7 +169,7 @@ extension ReadableTransaction where Self: ~Copyable {
     ///
     /// A generation begins with counters. Their absence is damage: counting from 1 again would give
     /// new records the handles of old ones.
-    func counters(_ keyspaces: Keyspaces) throws -> Counters {
+    package func counters(_ keyspaces: Keyspaces) throws -> Counters {
         let counters = try withValue(keyspaces.info, Counters.key) { span in
             try ByteReader.reading(span) { try Counters(reading: &$0) }
         }

@@ -1,5 +1,5 @@
 import EspalierCompression
-import EspalierLMDB
+package import EspalierLMDB
 import EspalierRecords
 
 /// A dictionary in the `dictionaries` keyspace, cut into slices.
@@ -10,11 +10,11 @@ import EspalierRecords
 ///
 /// The checks are seeded with (number * 9E3779B97F4A7C15) xor k. A dictionary is written once and
 /// never changed.
-struct StoredDictionary: Sendable {
+package struct StoredDictionary: Sendable {
     /// The fingerprint of the shape whose records trained it; 0 for the dictionary of all shapes
     /// without one of their own.
-    let shape: UInt64
-    let bytes: [UInt8]
+    package let shape: UInt64
+    package let bytes: [UInt8]
 
     func slices(number: UInt64, limit: Int) -> [[UInt8]] {
         var slices: [[UInt8]] = []
@@ -67,14 +67,14 @@ struct StoredDictionary: Sendable {
 }
 
 /// A dictionary in memory, as reads use it.
-final class RecordDictionary: Sendable {
+package final class RecordDictionary: Sendable {
     /// The seed of the checks of records that were compressed with it.
-    let fingerprint: UInt64
+    package let fingerprint: UInt64
     let digested: CompressionDictionary
     var bytes: [UInt8] { digested.bytes }
 
     /// Returns nil for bytes that zstd refuses.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         guard let digested = CompressionDictionary(bytes) else { return nil }
         self.digested = digested
         fingerprint = Self.fingerprint(of: bytes)
@@ -93,28 +93,28 @@ final class RecordDictionary: Sendable {
 ///
 /// A value: a transaction changes its copy, which replaces the committer's when the commit has
 /// succeeded.
-struct DictionaryTable {
-    struct Entry: Hashable, Sendable {
-        let shape: UInt64
-        let fingerprint: UInt64
-        let byteCount: Int
-        var recordCount: UInt64 = 0
+package struct DictionaryTable {
+    package struct Entry: Hashable, Sendable {
+        package let shape: UInt64
+        package let fingerprint: UInt64
+        package let byteCount: Int
+        package var recordCount: UInt64 = 0
         /// Whether it compresses new records.
-        var isCurrent = true
+        package var isCurrent = true
     }
 
     static let key = [UInt8]("dictionaries".utf8)
 
-    private(set) var entries: [UInt64: Entry] = [:]
+    package private(set) var entries: [UInt64: Entry] = [:]
     /// The number of the current dictionary, by the fingerprint of its shape.
     private var current: [UInt64: UInt64] = [:]
     private var hasChanged = false
     /// Whether the list was damaged, so that records have to be counted anew.
-    private(set) var isDamaged = false
+    package private(set) var isDamaged = false
 
     init() {}
 
-    init(
+    package init(
         loading transaction: borrowing some ReadableTransaction & ~Copyable, _ keyspaces: Keyspaces
     ) throws {
         do {
@@ -256,7 +256,7 @@ struct DictionaryTable {
 
 extension ReadableTransaction where Self: ~Copyable {
     /// Returns the dictionary of a number; nil if there is none. Damage throws a `FormatError`.
-    func storedDictionary(_ keyspaces: Keyspaces, _ number: UInt64) throws -> StoredDictionary? {
+    package func storedDictionary(_ keyspaces: Keyspaces, _ number: UInt64) throws -> StoredDictionary? {
         var joining = StoredDictionary.Joining(number: number)
         var isFound = false
         try forEach(in: keyspaces.dictionaries, from: ChunkKey(number, 0)) { key, value in
@@ -269,7 +269,7 @@ extension ReadableTransaction where Self: ~Copyable {
     }
 
     /// Returns the numbers of all dictionaries of which there are slices, whole or not.
-    func dictionaryNumbers(_ keyspaces: Keyspaces) throws -> [UInt64] {
+    package func dictionaryNumbers(_ keyspaces: Keyspaces) throws -> [UInt64] {
         var numbers: [UInt64] = []
         try forEach(in: keyspaces.dictionaries) { key, _ in
             if let number = try Self.dictionaryNumber(key), numbers.last != number {

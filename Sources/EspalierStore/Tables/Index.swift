@@ -1,6 +1,6 @@
 import EspalierConfinement
-import EspalierLMDB
-import EspalierRecords
+package import EspalierLMDB
+package import EspalierRecords
 
 /// Makes the keys of the index. Nothing else does.
 ///
@@ -10,12 +10,12 @@ import EspalierRecords
 /// Keys hold the identifiers themselves, so that those of new objects, which are near each other,
 /// dirty few pages: a write took 1.6 to 2 times as long with hashes. Two long identifiers with the
 /// same hash are told apart by the record, which holds its identifier.
-enum IndexKey {
-    static let longMark: UInt8 = 4
+package enum IndexKey {
+    package static let longMark: UInt8 = 4
     private static let hashSize = 16
     private static let longPrefixSize = Environment.maximumKeySize - 2 - hashSize
 
-    static func bytes(_ nameSpace: NameSpace, _ identifier: String) -> [UInt8] {
+    package static func bytes(_ nameSpace: NameSpace, _ identifier: String) -> [UInt8] {
         var writer = ByteWriter(
             capacity: min(identifier.utf8.count + 1, Environment.maximumKeySize))
         write(nameSpace, identifier, to: &writer)
@@ -45,7 +45,7 @@ enum IndexKey {
     }
 
     /// Returns the prefixes of all keys whose identifiers start with `prefix`.
-    static func ranges(_ nameSpace: NameSpace, startingWith prefix: String) -> [[UInt8]] {
+    package static func ranges(_ nameSpace: NameSpace, startingWith prefix: String) -> [[UInt8]] {
         let prefix = [UInt8](prefix.utf8)
         let long = [longMark, nameSpace.rawValue] + prefix.prefix(longPrefixSize)
         // Every identifier that is longer than that has a long key.
@@ -54,7 +54,7 @@ enum IndexKey {
     }
 
     /// Returns the part of a long identifier that its key holds, up to the last whole character.
-    static func beginning(ofLong key: [UInt8]) -> String {
+    package static func beginning(ofLong key: [UInt8]) -> String {
         var bytes = key.dropFirst(2).prefix(longPrefixSize)
         // At most three bytes of a character of four are left where the prefix ends.
         for _ in 0..<3 {
@@ -260,7 +260,7 @@ final class VerifiedIndexEntries: @unchecked Sendable {
 
 extension ReadableTransaction where Self: ~Copyable {
     /// Returns the handle of an identifier; nil if there is none. Damage throws a `FormatError`.
-    func handle(
+    package func handle(
         _ keyspaces: Keyspaces, _ nameSpace: NameSpace, _ identifier: String
     ) throws -> Handle? {
         try withValue(keyspaces.index, IndexKey.bytes(nameSpace, identifier)) {

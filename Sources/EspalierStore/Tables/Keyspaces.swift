@@ -1,29 +1,29 @@
-import EspalierLMDB
-import EspalierRecords
+package import EspalierLMDB
+package import EspalierRecords
 
 /// The keyspaces of one generation. Each has a table beside this file that reads and writes it.
 ///
 /// A class, so that a look-up passes one reference instead of eight names.
-final class Keyspaces: Sendable {
+package final class Keyspaces: Sendable {
     static let names = [
         "index", "nodes", "state", "recency", "shapes", "dictionaries", "pins", "changes", "info",
     ]
 
     /// Name space and identifier -> handle. See `IndexTable`.
-    let index: Keyspace
+    package let index: Keyspace
     /// Handle, or handle and chunk -> record. See `RecordTable`.
-    let nodes: Keyspace
+    package let nodes: Keyspace
     /// Handle -> reference count, stamp, flags, where they differ from the default. See
     /// `ReferenceCounts`.
-    let state: Keyspace
+    package let state: Keyspace
     /// Stamp, handle -> nothing. See `Recency`.
-    let recency: Keyspace
+    package let recency: Keyspace
     /// Number -> record count and shape. See `ShapeTable`.
-    let shapes: Keyspace
+    package let shapes: Keyspace
     /// Number, slice -> dictionary. See `DictionaryTable`.
     let dictionaries: Keyspace
     /// Name space and identifier -> handle of what is never evicted. See `PinTable`.
-    let pins: Keyspace
+    package let pins: Keyspace
     /// Name -> format, counters, budget, statistics. See `CounterTable`.
     let info: Keyspace
 
@@ -54,7 +54,7 @@ package struct Stamp: Hashable, Comparable, Sendable {
 /// A handle as keyspaces hold it: the value of an index entry or a pin, and the first eight bytes
 /// of a key in `nodes` and `state`.
 extension Handle {
-    init(stored span: RawSpan) throws {
+    package init(stored span: RawSpan) throws {
         self = try ByteReader.reading(span) { Handle(try $0.integer(UInt64.self)) }
     }
 

@@ -1,6 +1,6 @@
 import EspalierConfinement
-import EspalierLMDB
-import EspalierRecords
+package import EspalierLMDB
+package import EspalierRecords
 
 /// The `nodes` keyspace as one transaction changes it: the bytes of records, cut into chunks where
 /// one value of LMDB does not hold them.
@@ -199,7 +199,7 @@ struct RecordContent {
 extension ReadableTransaction where Self: ~Copyable {
     /// Returns the record of `handle`, decompressed; nil if there is none. Damage throws a
     /// `FormatError`.
-    func record(
+    package func record(
         _ keyspaces: Keyspaces, _ handle: Handle, by decompressor: RecordDecompressor,
         shapes: (UInt64) throws -> Shape?
     ) throws -> Record? {
@@ -223,14 +223,14 @@ extension ReadableTransaction where Self: ~Copyable {
     }
 
     /// Returns the header of a record, unchecked, and the number of the record's bytes.
-    func layout(
+    package func layout(
         _ keyspaces: Keyspaces, of handle: Handle
     ) throws -> (layout: RecordLayout, byteCount: Int)? {
         try withRecord(keyspaces, handle) { (try RecordLayout(reading: &$0), $0.end) }
     }
 
     /// Returns the bytes of a record that stands in `chunkCount` chunks.
-    func joinedRecord(_ nodes: Keyspace, _ handle: Handle, chunkCount: Int) throws -> [UInt8] {
+    package func joinedRecord(_ nodes: Keyspace, _ handle: Handle, chunkCount: Int) throws -> [UInt8] {
         var writer = ByteWriter()
         for number in 0..<chunkCount {
             let join = { (span: RawSpan) throws -> Void in

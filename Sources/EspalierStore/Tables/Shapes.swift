@@ -1,12 +1,12 @@
-import EspalierLMDB
-import EspalierRecords
+package import EspalierLMDB
+package import EspalierRecords
 
 /// A shape in the `shapes` keyspace, under its number.
 ///
 ///     entry = record count (varint), shape description, check (8 bytes)
-struct StoredShape: Sendable {
+package struct StoredShape: Sendable {
     var recordCount: UInt64
-    let shape: Shape
+    package let shape: Shape
 
     func bytes(number: UInt64) -> [UInt8] {
         var writer = ByteWriter()
@@ -175,7 +175,7 @@ struct ShapeTable {
 
 extension ReadableTransaction where Self: ~Copyable {
     /// Returns the shape of a number; nil if there is none. Damage throws a `FormatError`.
-    func storedShape(_ keyspaces: Keyspaces, _ number: UInt64) throws -> StoredShape? {
+    package func storedShape(_ keyspaces: Keyspaces, _ number: UInt64) throws -> StoredShape? {
         try withValue(keyspaces.shapes, number) { span in
             try ByteReader.reading(span) { try StoredShape(reading: &$0, number: number) }
         }

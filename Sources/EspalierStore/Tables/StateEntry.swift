@@ -1,5 +1,5 @@
-import EspalierLMDB
-import EspalierRecords
+package import EspalierLMDB
+package import EspalierRecords
 
 /// The state of a record besides its content: how many references lead to it, when it was accessed,
 /// and its flags. The head of `Eviction/EvictionPolicy.swift` draws the states of a record.
@@ -47,7 +47,7 @@ package struct StateEntry: Hashable, Sendable {
 
     package static let `default` = StateEntry()
     /// The entry of a record that nothing refers to yet.
-    static let unreferenced = StateEntry(referenceCount: 0)
+    package static let unreferenced = StateEntry(referenceCount: 0)
 
     package var isDefault: Bool { self == .default }
 
@@ -84,23 +84,23 @@ extension StateEntry {
     ///
     /// A record that other references lead to, too, needs no stamp: whatever refers to it is
     /// younger and hands on its own. Records on cycles do need it.
-    mutating func dropReference(evictedAt stamp: Stamp) {
+    package mutating func dropReference(evictedAt stamp: Stamp) {
         dropReference()
         if referenceCount == 0 || flags.contains(.onCycle) { self.stamp = max(self.stamp, stamp) }
     }
 
     /// Removes one reference because the record that held it is being removed since `stamp`.
-    mutating func dropReference(removedAt stamp: Stamp) {
+    package mutating func dropReference(removedAt stamp: Stamp) {
         dropReference()
         self.stamp = max(self.stamp, stamp)
     }
 
     /// Takes the record out of `recency` until a reference to it goes: external references keep its
     /// cycle.
-    mutating func block() { flags.formUnion([.onCycle, .blocked]) }
+    package mutating func block() { flags.formUnion([.onCycle, .blocked]) }
 
     /// Notes that the record lies on no cycle.
-    mutating func unflag() { flags.subtract([.onCycle, .blocked]) }
+    package mutating func unflag() { flags.subtract([.onCycle, .blocked]) }
 
     func bytes(for handle: Handle) -> [UInt8] {
         var writer = ByteWriter(capacity: 16)
@@ -131,7 +131,7 @@ extension StateEntry {
 
 extension ReadableTransaction where Self: ~Copyable {
     /// Returns the stored state of a record; nil for the default. Damage throws a `FormatError`.
-    func state(_ keyspaces: Keyspaces, of handle: Handle) throws -> StateEntry? {
+    package func state(_ keyspaces: Keyspaces, of handle: Handle) throws -> StateEntry? {
         try withValue(keyspaces.state, handle.rawValue) { span in
             try ByteReader.reading(span) { try StateEntry(reading: &$0, for: handle) }
         }

@@ -1,4 +1,4 @@
-import EspalierLMDB
+package import EspalierLMDB
 import EspalierRecords
 
 /// Checks one snapshot against the invariants of the design:
@@ -14,7 +14,7 @@ import EspalierRecords
 /// 6. A tombstone has a count above 0, and neither a tombstone nor a stub has a record.
 ///
 /// Costs a walk of the whole cache, and a few words of memory for each record.
-struct Verifier {
+package struct Verifier {
     private let keyspaces: Keyspaces
     private let decompressor: RecordDecompressor
     private var report = VerifyReport()
@@ -30,7 +30,7 @@ struct Verifier {
     private var rawBytes: UInt64 = 0
 
     /// Returns the problems of one snapshot.
-    static func verify(_ snapshot: Snapshot, _ generation: Generation) throws
+    package static func verify(_ snapshot: Snapshot, _ generation: Generation) throws
         -> VerifyReport
     {
         var verifier = Verifier(
@@ -359,10 +359,8 @@ extension NormalizedCache {
     ///   read, `storage` or `damaged` when the files can't be read.
     /// - Complexity: O(*n*) in the records of the cache.
     public func verify() throws(CacheError) -> VerifyReport {
-        guard !isClosed else { throw .closed }
-        try engine.queue.catchUp()
         do {
-            return try engine.inspect { try Verifier.verify($0.snapshot, $1) }
+            return try withTransaction(.latest) { try Verifier.verify($0.snapshot, $1) }
         } catch {
             throw CacheError(error)
         }

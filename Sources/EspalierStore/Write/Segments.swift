@@ -1,4 +1,4 @@
-import EspalierRecords
+package import EspalierRecords
 
 /// How many elements the segments of a collection hold: the rules of the leaves of a B-tree.
 enum SegmentSizes {
@@ -29,7 +29,7 @@ enum SegmentSizes {
 /// One element of a collection: a value with its children.
 ///
 /// Nearly all elements are references, and a segment has hundreds: they hold only the handle.
-enum StoredElement: Sendable, Equatable {
+package enum StoredElement: Sendable, Equatable {
     case reference(Handle)
     case inline(bytes: [UInt8], children: [Handle])
 
@@ -58,8 +58,8 @@ enum StoredElement: Sendable, Equatable {
 /// The elements of a segment as its record holds them.
 ///
 ///     values = array of elements
-enum SegmentContent {
-    static func decode(_ record: Record) throws -> [StoredElement] {
+package enum SegmentContent {
+    package static func decode(_ record: Record) throws -> [StoredElement] {
         func child(_ ordinal: Int) throws -> Handle {
             guard ordinal < record.children.count else {
                 throw FormatError.malformed("a child that is not in the record")
@@ -91,7 +91,7 @@ enum SegmentContent {
     }
 
     /// Encodes one element by itself.
-    static func encoded(_ element: StoredElement) throws -> (children: [Handle], values: [UInt8]) {
+    package static func encoded(_ element: StoredElement) throws -> (children: [Handle], values: [UInt8]) {
         var splicer = ValueSplicer()
         try append(element, to: &splicer)
         return (splicer.children, splicer.values)
@@ -108,19 +108,19 @@ enum SegmentContent {
 /// The segments of a collection, in order, as its record holds them.
 ///
 ///     children = the handles of the segments        values = array of their element counts
-struct SegmentList: Equatable {
-    struct Segment: Equatable {
-        var handle: Handle
-        var count: Int
+package struct SegmentList: Equatable {
+    package struct Segment: Equatable {
+        package var handle: Handle
+        package var count: Int
     }
 
-    var segments: [Segment] = []
+    package var segments: [Segment] = []
 
-    var count: Int { segments.reduce(0) { $0 + $1.count } }
+    package var count: Int { segments.reduce(0) { $0 + $1.count } }
 
     init() {}
 
-    init(_ record: Record) throws {
+    package init(_ record: Record) throws {
         let counts = try ByteReader.reading(record.values) { reader in
             guard let count = try reader.readArrayCount() else {
                 throw FormatError.malformed("a collection without counts")

@@ -120,7 +120,7 @@ public final class WriteTicket: Sendable {
 ///
 /// A model's initialiser or encoder may read there. It must not wait for a write: the snapshot
 /// would stay open, and the writer may be waiting for this very code.
-enum ReadScope {
+package enum ReadScope {
     @TaskLocal private static var scope: Scope?
 
     /// Tasks that are made inside inherit the scope. It ends for them, too, when the call returns.
@@ -136,7 +136,7 @@ enum ReadScope {
     /// Whether an observer of misses is being called, or a read that it makes.
     static var isObserving: Bool { isInside && scope?.isObserving == true }
 
-    static func run<R>(observing: Bool = false, _ body: () throws -> R) rethrows -> R {
+    package static func run<R>(observing: Bool = false, _ body: () throws -> R) rethrows -> R {
         let scope = Scope(isObserving: observing || isObserving)
         defer { scope.isOpen.store(false, ordering: .relaxed) }
         return try $scope.withValue(scope) { try body() }

@@ -1,3 +1,4 @@
+import EspalierInspection
 import EspalierLMDB
 import EspalierRecords
 import EspalierTestSupport

@@ -1,5 +1,6 @@
 import EspalierLMDB
 import EspalierRecords
+import EspalierStore
 
 /// An estimate of how many pages deletes would free, over the keyspaces that records stand in.
 struct FreedPages {

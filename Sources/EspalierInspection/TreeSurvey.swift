@@ -1,4 +1,5 @@
 package import EspalierRecords
+import EspalierStore
 
 /// The result of a walk of everything below an entry, without a type: the places at which every
 /// read of the tree misses, and those at which reads as some types miss.

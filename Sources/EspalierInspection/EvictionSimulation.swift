@@ -1,5 +1,6 @@
 import EspalierLMDB
 package import EspalierRecords
+package import EspalierStore
 
 /// What an eviction down to a size would evict.
 ///

@@ -1,4 +1,5 @@
 package import EspalierLMDB
+package import EspalierStore
 
 /// The state of a cache's files, map and reader table, which `espalier doctor` shows.
 package struct CacheCondition: Sendable {
@@ -48,10 +49,8 @@ extension CacheCondition {
 extension NormalizedCache {
     /// Returns the state of the files, the map and the reader table.
     package func condition() throws(CacheError) -> CacheCondition {
-        guard !isClosed else { throw .closed }
         do {
-            let directory = engine.directory
-            return try engine.inspect { transaction, generation in
+            return try withTransaction(.snapshot) { transaction, generation in
                 try CacheCondition(transaction, generation, in: directory)
             }
         } catch {

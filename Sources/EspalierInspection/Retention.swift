@@ -1,5 +1,6 @@
 import EspalierLMDB
 import EspalierRecords
+package import EspalierStore
 
 /// Converts logical time to time: how long ago a stamp was given out.
 package struct AccessAges: Sendable {

@@ -1,5 +1,44 @@
 import EspalierLMDB
 package import EspalierRecords
+import EspalierStore
+
+/// What a cache has under a handle.
+package enum StoredRecord {
+    case record(Record)
+    /// A tombstone: the record was deleted, and others still refer to it.
+    case deleted
+    /// The record was found damaged earlier, and removed.
+    case lost
+    /// The record's bytes can't be decoded.
+    case damaged(_ detail: String)
+    /// There is no record: a reference to the handle dangles.
+    case nothing
+}
+
+/// An entry of the index: an identifier or key, and the handle to which it leads.
+package struct IndexEntry: Sendable, Hashable {
+    package let nameSpace: NameSpace
+    /// The identifier, or only its beginning: see `isWhole`.
+    package let identifier: String
+    /// The handle; 0, which no record has, where the entry is damaged.
+    package let handle: Handle
+    /// Whether `identifier` is complete. False where it is too long for a key of the index and the
+    /// record, which has all of it, can't be read.
+    package let isWhole: Bool
+    /// The key of the index, where that does not contain the whole identifier. It is the same for
+    /// the same identifier, whether the record can be read or not.
+    package var longKey: [UInt8]?
+
+    package static func == (a: IndexEntry, b: IndexEntry) -> Bool {
+        a.handle == b.handle && a.nameSpace == b.nameSpace && a.isWhole == b.isWhole
+            && Identifier(a.identifier) == Identifier(b.identifier)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(handle)
+        hasher.combine(Identifier(identifier))
+    }
+}
 
 /// A stored value, and the records to which it refers: `RecordValue.child(2)` in it is
 /// `children[2]`.

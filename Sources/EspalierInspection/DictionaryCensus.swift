@@ -1,5 +1,6 @@
 import EspalierLMDB
 package import EspalierRecords
+package import EspalierStore
 
 /// The dictionaries of a cache, and how its records are stored: with which dictionary, compressed
 /// without one, or uncompressed.

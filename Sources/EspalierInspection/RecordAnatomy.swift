@@ -1,4 +1,5 @@
 package import EspalierRecords
+import EspalierStore
 
 /// The stored bytes of one record, divided into their parts as far as damage allows.
 ///

@@ -1,5 +1,6 @@
 import EspalierLMDB
 import EspalierRecords
+public import EspalierStore
 
 /// Decodes all values of one snapshot, and checks two invariants in addition to those of
 /// `Verifier`:
