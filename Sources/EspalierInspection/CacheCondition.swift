@@ -3,24 +3,25 @@ package import EspalierStore
 
 /// The state of a cache's files, map and reader table, which `espalier doctor` shows.
 package struct CacheCondition: Sendable {
-    /// The name of the live generation, a directory inside of the cache's.
+    /// The name of the live generation, a directory inside the cache's directory.
     package var generation: String
-    /// The number of switches of the generation, which the guard file counts.
+    /// How often the generation was switched, as the guard file counts it.
     package var generationNumber: UInt64
-    /// Generations that a switch has not removed; the next one removes them.
+    /// Generations that a switch left behind. The next switch removes them.
     package var leftGenerations: [String]
     /// The format of the live generation's file.
     package var formatVersion: UInt32
     package var budget: ByteCount
     package var mapSize: ByteCount
     package var pages: PageUsage
-    /// The number of pages that may be in use before writes fail. Deletes need the rest.
+    /// The number of pages that may be in use before commits evict. Commits need the rest for
+    /// copies and for eviction.
     package var usablePages: Int
     package var directoryBytes: ByteCount
     /// The number of the last LMDB transaction of all processes.
     package var lastTransaction: UInt64
-    /// The reader table, idle slots and those of this process included. Opening frees the slots of
-    /// processes that have ended.
+    /// The reader table, with idle slots and the slots of this process. Opening a cache frees the
+    /// slots of processes that have ended.
     package var readers: [Reader]
     package var readerSlots: Int
 }

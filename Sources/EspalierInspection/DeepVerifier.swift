@@ -1,21 +1,20 @@
-import EspalierLMDB
 import EspalierRecords
 public import EspalierStore
 
 /// Decodes all values of one snapshot, and checks two invariants in addition to those of
 /// `Verifier`:
 ///
-/// 7. Every value is of the format, in its shortest form, and nested no deeper than reads go; and
-///    every child that a value names is in its record.
+/// 7. Every value has the format's shortest form, and is nested no deeper than reads allow. Every
+///    child that a value names is in its record.
 /// 8. Every tree can be walked from its entry: references lead to readable or deleted records.
 ///
-/// Costs a walk of the whole cache with every value decoded, and a few words of memory for each
-/// record and reference.
+/// A deep check walks the whole cache, decodes every value, and needs a few words of memory for
+/// each record and reference.
 struct DeepVerifier {
     private let inspection: Inspection
     private let maximumDepth: Int
     private(set) var report: VerifyReport
-    /// Records that can't be read, or in which a read misses.
+    /// Records that can't be read, and records at which reads miss.
     private var broken: Set<Handle> = []
     private var referrers: [Handle: [Handle]] = [:]
     /// The records to which references lead, each looked up once.
@@ -25,7 +24,7 @@ struct DeepVerifier {
 
     private enum Target {
         case readable, deleted
-        /// With the detail that a miss would have.
+        /// The value is the detail of the miss.
         case unreadable(String)
     }
 
@@ -118,8 +117,8 @@ struct DeepVerifier {
         }
     }
 
-    /// Checks a value, and returns whether the reader is behind it: the place of the next value is
-    /// unknown otherwise.
+    /// Checks a value, and returns whether the reader has passed it. Otherwise the position of the
+    /// next value is unknown.
     private mutating func decode(_ reader: inout ByteReader, _ record: Record, at place: PlaceName)
         -> Bool
     {
@@ -206,7 +205,7 @@ struct DeepVerifier {
 
     // MARK: - Trees
 
-    /// Counts the entries, and those from which a broken record is reached.
+    /// Counts the entries, and the entries that lead to a broken record.
     private mutating func countTrees() throws {
         var open = Array(broken)
         while let handle = open.popLast() {
@@ -240,17 +239,17 @@ struct DeepVerifier {
 }
 
 extension NormalizedCache {
-    /// Checks the whole cache like ``verify()``, and with `deep` decodes all values and walks all
-    /// trees, too.
+    /// Checks the whole cache like ``verify()``, and with `deep` also decodes all values and walks
+    /// all trees.
     ///
     /// ```swift
     /// let report = try cache.verify(deep: true)
     /// print(report.unreadableTrees, report.problems)
     /// ```
     ///
-    /// The additional problems have the invariant 7, for a value, or 8, for a tree, and the
-    /// identifier and path that a miss has. Records that were lost, or left out of an import, break
-    /// trees but not the cache. Blocks the calling thread.
+    /// The additional problems have the invariant 7, for a value, or 8, for a tree. They contain
+    /// the identifier and the path that a miss contains. Records that were lost, or that an import
+    /// left out, break trees but not the cache. Blocks the calling thread.
     ///
     /// - Parameter deep: Whether to decode all values.
     /// - Returns: The problems found and the number of records.

@@ -22,36 +22,38 @@ package struct DictionaryCensus: Sendable {
         package internal(set) var storedBytes = 0
         /// The number of records that can't be read.
         package internal(set) var unreadable = 0
-        /// The stored bytes of those.
+        /// The stored bytes of the records that can't be read.
         package internal(set) var unreadableBytes = 0
     }
 
     package struct Dictionary: Sendable {
         package let number: UInt64
-        /// The types of the shape for which it was trained; empty for the one of all other shapes.
+        /// The types of the shape whose records trained it; empty for the dictionary of all shapes
+        /// without one of their own.
         package internal(set) var types: [String] = []
-        /// Whether it was trained for one shape, even if that shape is not known.
+        /// Whether it was trained for one shape, even if the cache does not know that shape.
         package internal(set) var isForOneShape = false
         package internal(set) var byteCount = 0
         /// Whether new records are compressed with it.
         package internal(set) var isCurrent = false
-        /// What is wrong with it; nil for an intact dictionary.
+        /// A description of its damage; nil for an intact dictionary.
         package internal(set) var problem: String?
-        /// The number of its records that the cache counts; nil where the list does not contain it.
+        /// The number of its records as the cache counts them; nil if the list of dictionaries does
+        /// not contain it.
         package internal(set) var countedRecords: UInt64?
         package internal(set) var use = Use()
     }
 
-    /// The dictionaries in the order of their numbers. One that records use and that does not exist
-    /// is among them, with a problem.
+    /// The dictionaries in the order of their numbers. A dictionary that records use and that does
+    /// not exist is among them, with a problem.
     package internal(set) var dictionaries: [Dictionary] = []
     package internal(set) var raw = Use()
     package internal(set) var withoutDictionary = Use()
-    /// Records that are too damaged to tell how they are stored.
-    package internal(set) var untold = Use()
+    /// Records whose damage hides how they are stored.
+    package internal(set) var unidentified = Use()
     /// Whether the list of the current dictionaries is damaged.
     package internal(set) var isListDamaged = false
-    /// The bytes that all dictionaries may take together.
+    /// The most bytes that all dictionaries together may have.
     package internal(set) var allowance = ByteCount(0)
 
     /// The bytes of all dictionaries.
@@ -81,8 +83,9 @@ extension DictionaryCensus.Use {
 }
 
 extension Inspection {
-    /// Returns the dictionaries without their records: `use` is empty. Costs one look-up for each
-    /// dictionary and a walk of the shapes.
+    /// Returns the dictionaries without the records that use them: `use` is empty.
+    ///
+    /// - Complexity: A look-up for each dictionary and each shape.
     package func dictionaries() throws -> DictionaryCensus {
         var census = DictionaryCensus()
         census.allowance = ByteCount(TrainingPolicy.allowance(of: generation.budget))
@@ -99,7 +102,9 @@ extension Inspection {
         return census
     }
 
-    /// Returns the dictionaries with the records that use them. Costs a walk of the cache.
+    /// Returns the dictionaries with the records that use them.
+    ///
+    /// - Complexity: O(*n*) in the records of the cache.
     package func dictionaryCensus() throws -> DictionaryCensus {
         var census = try dictionaries()
         var uses: [UInt64: DictionaryCensus.Use] = [:]
@@ -110,7 +115,7 @@ extension Inspection {
             } else if let layout = try? snapshot.layout(keyspaces, of: handle)?.layout {
                 uses[layout.dictionaryNumber, default: .init()].addUnreadable(storedAs: byteCount)
             } else {
-                census.untold.addUnreadable(storedAs: byteCount)
+                census.unidentified.addUnreadable(storedAs: byteCount)
             }
             return true
         }
@@ -127,8 +132,10 @@ extension Inspection {
         return census
     }
 
-    /// Returns the number of the dictionary of each record; compared with a later result it tells
-    /// which records were rewritten. Costs one look-up for each record's header.
+    /// Returns the number of the dictionary of each record. The difference to a later result shows
+    /// which records were compressed anew.
+    ///
+    /// - Complexity: A look-up for each record's header.
     package func dictionaryNumbers() throws -> [Handle: UInt64] {
         var numbers: [Handle: UInt64] = [:]
         try snapshot.forEach(in: keyspaces.nodes) { key, _ in

@@ -10,9 +10,9 @@ package import EspalierStore
 /// print("oldest: \(preview.oldest?.identifier ?? "none")")
 /// ```
 ///
-/// Which records would be evicted, and in what order, is exact for the snapshot the preview was
-/// made from. Where the eviction stops is an estimate, because only LMDB knows when a page is free.
-/// Accesses that no commit has stored yet are not seen.
+/// The evicted records and their order are exact for the snapshot of the preview. The end of the
+/// eviction is an estimate, because only LMDB knows when a page becomes free. The preview does not
+/// see accesses that no commit has stored yet.
 package struct EvictionPreview: Sendable, Equatable {
     /// Trees that would lose their root. Records that they share with other trees stay.
     package internal(set) var trees = 0
@@ -26,7 +26,7 @@ package struct EvictionPreview: Sendable, Equatable {
     package internal(set) var bytesInUse = ByteCount(0)
     /// An estimate of the bytes in use afterwards.
     package internal(set) var bytesLeft = ByteCount(0)
-    /// Whether the size is reached. Pinned records and what they refer to are never evicted.
+    /// Whether the size is reached. Pinned records and the records below them are never evicted.
     package internal(set) var isReached = false
 
     fileprivate mutating func add(_ eviction: PreviewedEviction) {
@@ -44,11 +44,12 @@ package struct PreviewedEviction: Sendable, Equatable {
     /// The identifier of the root, or of one record of the cycle.
     package let identifier: String
     package let stamp: Stamp
-    /// How long ago it was accessed; nil if that is not known.
+    /// The time since its last access; nil if unknown.
     package let age: Duration?
-    /// The records that go at once: those of a cycle, or a collection with its segments.
+    /// The number of records that are evicted at once: those of a cycle, or a collection with its
+    /// segments.
     package let records: Int
-    /// Whether nothing referred to it before anything was evicted.
+    /// Whether it was unreferenced before the first eviction.
     package let isTree: Bool
 }
 
@@ -57,8 +58,8 @@ extension Inspection {
     ///
     /// - Parameters:
     ///   - bytes: The size to be reached.
-    ///   - visit: Called with every eviction, in order.
-    /// - Throws: What `visit` throws, or an `LMDBError`.
+    ///   - visit: A closure that receives every eviction, in order.
+    /// - Throws: An error that `visit` throws, or an `LMDBError`.
     /// - Complexity: A look-up for each record of the cache and each record that would be evicted,
     ///   and an entry in memory for each record that these refer to.
     package func evictionPreview(
@@ -72,13 +73,13 @@ extension Inspection {
 }
 
 extension CacheStatistics {
-    /// The bytes of the pages in use and of the files beside them, which
-    /// `NormalizedCache.evict(to:)` brings down. The length of the data file stays as it is.
+    /// The bytes of the pages in use and of the files beside them. `NormalizedCache.evict(to:)`
+    /// reduces them, but not the length of the data file.
     package var bytesInUse: ByteCount { ByteCount(pageBytes.bytes + Generation.sideFiles) }
 }
 
-/// Evicts in memory what the evictor would, over one snapshot: by the same ``EvictionRule``, in the
-/// same order, without writing.
+/// Simulates in memory what the evictor would do with one snapshot. It follows the same
+/// ``EvictionRule`` in the same order, and writes nothing.
 ///
 ///     recency, as stored   Feed:1  Feed:2  Feed:3 ...
 ///     heap                 Message:7, Person:3: roots since Feed:1 was evicted, by stamp
@@ -88,13 +89,13 @@ extension CacheStatistics {
 /// application that writes: a write transaction would hold LMDB's writer lock for as long as the
 /// preview takes, and would need free pages, of which a full cache has few.
 ///
-/// A collection goes with its segments at once, which the evictor spreads over commits. What it
-/// refers to is released under the same stamp either way.
+/// The simulation removes a collection and its segments at once; the evictor spreads that over
+/// commits. Both release the elements under the same stamp.
 private struct EvictionSimulation: EvictionGraph {
     private let inspection: Inspection
     private let ages: AccessAges
     private let usage: PageUsage
-    /// The states that have changed. A record that is gone has none here, and is in `gone`.
+    /// The states that have changed. Evicted records stand in `gone` instead.
     private var states: [Handle: StateEntry] = [:]
     private var gone: Set<Handle> = []
     private var heap = RecencyHeap()
@@ -148,7 +149,7 @@ private struct EvictionSimulation: EvictionGraph {
         while let first = heap.first {
             if let limit, limit < first { return nil }
             heap.removeFirst()
-            // Skipped if the record has another stamp by now, or is gone.
+            // Skips an entry whose record has another stamp by now, or was evicted.
             if try entry(first.handle).recencyStamp == first.stamp, !gone.contains(first.handle) {
                 return first
             }
@@ -174,11 +175,11 @@ private struct EvictionSimulation: EvictionGraph {
         }
     }
 
-    // MARK: The cache as it has become
+    // MARK: The simulated cache
 
     func entry(_ handle: Handle) throws -> StateEntry {
         if gone.contains(handle) { return .unreferenced }
-        // For a damaged entry the evictor counts references, which the simulation does not.
+        // The evictor counts the references of a damaged entry. The simulation does not.
         return try states[handle] ?? inspection.state(of: handle) ?? .default
     }
 
@@ -256,7 +257,8 @@ private struct EvictionSimulation: EvictionGraph {
     ) throws {
         guard !gone.contains(handle) else { return }
         try change(handle) {
-            isPendingRemoval ? $0.dropReference(removedAt: stamp) : $0.dropReference(evictedAt: stamp)
+            isPendingRemoval
+                ? $0.dropReference(removedAt: stamp) : $0.dropReference(evictedAt: stamp)
         }
         let entry = try entry(handle)
         if entry.referenceCount == 0, !entry.flags.isDisjoint(with: [.tombstone, .nameless]) {
@@ -264,8 +266,8 @@ private struct EvictionSimulation: EvictionGraph {
         }
     }
 
-    /// Finishes a removal that was pending in the snapshot. Its record has no name any more, and is
-    /// none of the previewed evictions.
+    /// Finishes a removal that was pending in the snapshot. Its record has no index entry any more
+    /// and does not count as a previewed eviction.
     private mutating func finishRemoval(_ handle: Handle) throws {
         let entry = try entry(handle)
         let record = entry.released == StateEntry.allReleased ? nil : try record(handle)

@@ -1,9 +1,8 @@
-import EspalierConfinement
 import EspalierLMDB
 package import EspalierRecords
 package import EspalierStore
 
-/// One snapshot of a cache as records instead of models. For tools that walk, show and compare
+/// One snapshot of a cache as records instead of models. Tools use it to walk, show and compare
 /// records.
 ///
 /// ```swift
@@ -17,9 +16,10 @@ package import EspalierStore
 /// }
 /// ```
 ///
-/// An inspection changes nothing and counts as no access. While it is open, the cache can use no
-/// page of its snapshot again, so that writes to a full cache fail: copy the needed values, and
-/// print them afterwards. Valid only during the call of `NormalizedCache.inspect`, on its thread.
+/// An inspection changes nothing and counts as no access. While it is open, the cache can't reuse
+/// the pages of its snapshot, and writes to a full cache fail. Copy the values that you need, and
+/// print them afterwards. An inspection is valid only during the call of `NormalizedCache.inspect`,
+/// on the thread of that call.
 package final class Inspection {
     let snapshot: Snapshot
     let generation: Generation
@@ -35,7 +35,7 @@ package final class Inspection {
         decompressor = RecordDecompressor(generation, snapshot)
     }
 
-    /// The number of the last commit, in which stamps count.
+    /// The latest stamp that a commit of the snapshot has given out.
     package var commit: Stamp {
         get throws { Stamp(try snapshot.counters(keyspaces).stamp) }
     }
@@ -64,7 +64,7 @@ package final class Inspection {
         }
     }
 
-    /// Returns what the cache has under a handle.
+    /// Returns the record under a handle, or the reason why there is none.
     package func record(_ handle: Handle) throws -> StoredRecord {
         // Commits remove a deleted long record in steps: some of its chunks may be gone.
         if let flags = try state(of: handle)?.flags, flags.contains(.pendingRemoval),
@@ -81,14 +81,15 @@ package final class Inspection {
         } catch let error as FormatError {
             return .damaged(ReadFailure.detail(of: error))
         }
-        // Reads treat a damaged state as none, too.
+        // A damaged state counts as no state, as in reads.
         let flags = try state(of: handle)?.flags ?? []
         if flags.contains(.tombstone) { return .deleted }
         return flags.contains(.lost) ? .lost : .nothing
     }
 
-    /// Returns what the cache has under an index entry. A record with another identifier is damage:
-    /// a read of it is a miss.
+    /// Returns the record to which an index entry leads, or the reason why there is none.
+    ///
+    /// A record with another identifier than the entry's is damage, as in reads.
     package func record(of entry: IndexEntry) throws -> StoredRecord {
         let stored = try record(entry.handle)
         guard case .record(let record) = stored else { return stored }
@@ -114,7 +115,7 @@ package final class Inspection {
     /// - Throws: A `FormatError` when the chunks can't be joined.
     package func bytes(of handle: Handle) throws -> [UInt8]? {
         guard let first = try snapshot.value(keyspaces.nodes, handle.rawValue) else { return nil }
-        // A value that is too damaged to tell counts as a whole record.
+        // If damage hides whether the value is a chunk, the value counts as a whole record.
         guard let count = try? ByteReader.reading(first, { try Chunks.count(&$0) }) else {
             return first
         }
@@ -192,10 +193,13 @@ package final class Inspection {
 
     // MARK: - Walks
 
-    /// Visits the entries of a name space in the order of their bytes, those too long for a key
-    /// last, until `body` returns `false`. With a prefix, costs only the entries found.
+    /// Visits the entries of a name space in the order of their bytes until `body` returns `false`.
+    /// Entries whose identifiers are too long for a key come last.
     ///
-    /// Visits damaged entries and those of damaged records, too: `record(of:)` tells them apart.
+    /// Visits damaged entries and entries of damaged records, too; `record(of:)` distinguishes
+    /// them.
+    ///
+    /// - Complexity: O(*n*) in the entries that start with `prefix`.
     package func forEachEntry(
         of nameSpace: NameSpace, startingWith prefix: String = "",
         _ body: (IndexEntry) throws -> Bool
@@ -247,7 +251,7 @@ package final class Inspection {
             // The keys of a record's further chunks are longer.
             guard key.byteCount == 8 else { return true }
             let handle = try Handle(stored: key)
-            // Of records whose removal is pending, parts are gone, and nothing leads to them.
+            // A record with a pending removal may have lost chunks, and no name leads to it.
             if (try? state(of: handle))??.flags.contains(.pendingRemoval) == true { return true }
             return try body(handle, try record(handle))
         }
@@ -267,11 +271,12 @@ package final class Inspection {
         }
     }
 
-    // MARK: - Sums and reads
-
-    /// Returns the bytes of the nodes of each type. A node that several types have written counts
-    /// for each of them, as in the statistics. Costs a walk of the cache. Records that can't be
-    /// read have no type.
+    /// Returns the bytes of the nodes of each type.
+    ///
+    /// A node that several types have written counts for each of them, as in the statistics.
+    /// Records that can't be read have no type and do not count.
+    ///
+    /// - Complexity: O(*n*) in the records of the cache.
     package func bytesByType() throws -> [String: TypeBytes] {
         var bytes: [Identifier: TypeBytes] = [:]
         try forEachRecord { handle, stored in
@@ -287,8 +292,10 @@ package final class Inspection {
             bytes.map { ($0.key.string, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Reads an entry from this snapshot as `NormalizedCache` would: a key without an entry stands
-    /// for the node of that identifier. The read is no access, and no statistics count it.
+    // MARK: - Reads
+
+    /// Reads an entry from this snapshot as `NormalizedCache` does: a key without an entry stands
+    /// for the node of that identifier. The read is no access, and statistics do not count it.
     package func outcome<Model: IdentifiedModel>(
         _ type: Model.Type, _ nameSpace: NameSpace, _ identifier: String, limits: TreeLimits
     ) throws -> ReadOutcome<[Model]> {

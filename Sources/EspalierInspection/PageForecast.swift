@@ -2,14 +2,14 @@ import EspalierLMDB
 import EspalierRecords
 import EspalierStore
 
-/// An estimate of how many pages deletes would free, over the keyspaces that records stand in.
+/// An estimate of how many pages deletes would free in the keyspaces of records.
 struct FreedPages {
     private var nodes: LeafForecast
     private var index: LeafForecast
     // Too small to be followed leaf by leaf: estimated by their share of the entries.
     private let state: KeyspaceStatistics
     private let recency: KeyspaceStatistics
-    /// Entries that `state` and `recency` lose, less those that they get.
+    /// The number of entries that `state` and `recency` lose, less the number that they gain.
     private var stateEntries = 0
     private var recencyEntries = 0
 
@@ -24,7 +24,7 @@ struct FreedPages {
         recency = try snapshot.statistics(of: keyspaces.recency)
     }
 
-    /// Deletes the record of `handle`, and its name.
+    /// Deletes the record of `handle` and its index entry.
     mutating func remove(_ handle: Handle) {
         nodes.remove(handle)
         index.remove(handle)
@@ -45,8 +45,10 @@ struct FreedPages {
     /// Entries of `state` and `recency` take some 28 bytes, and leaves are about two thirds full.
     private static let entriesOfPage = 100
 
-    /// Negative where a keyspace gets more entries than it loses: the children of a collection have
-    /// entries of their own once the collection is gone.
+    /// Returns the pages that a keyspace loses with `entries`, by their share of all entries.
+    ///
+    /// The result is negative for a keyspace that gains entries: the children of a collection get
+    /// entries of their own when the collection is removed.
     private static func share(_ entries: Int, of keyspace: KeyspaceStatistics) -> Int {
         guard entries > 0, keyspace.entries > 0 else { return entries / entriesOfPage }
         return Int(Double(entries) / Double(keyspace.entries) * Double(keyspace.pages))
@@ -90,8 +92,9 @@ struct LeafForecast {
     private static let pageOverhead = 16
     private static let entryOverhead = 10
 
-    /// `handle` returns the record that an entry belongs to.
+    /// Reads the leaves of a keyspace.
     ///
+    /// - Parameter handle: Returns the record to which an entry, a key and a value, belongs.
     /// - Complexity: A look-up for each entry.
     init(
         _ snapshot: Snapshot, _ keyspace: Keyspace, pageSize: Int,
@@ -149,7 +152,7 @@ struct LeafForecast {
         }
     }
 
-    /// Returns the leaf that holds the entries of `leaf` by now.
+    /// Returns the leaf into which the entries of `leaf` have been merged; `leaf` itself if none.
     private func current(_ leaf: Int) -> Int {
         var leaf = leaf
         while let successor = leaves[leaf].successor { leaf = successor }

@@ -1,5 +1,4 @@
 package import EspalierRecords
-import EspalierStore
 
 /// The stored bytes of one record, divided into their parts as far as damage allows.
 ///
@@ -46,10 +45,9 @@ package struct RecordAnatomy: Sendable {
     package private(set) var children: [Handle]?
     /// The record's shape, if it could be read.
     package private(set) var shape: Shape?
-    /// The payload before compression; nil where it is stored uncompressed, or can't be
-    /// decompressed.
+    /// The payload before compression; nil if it is stored uncompressed or can't be decompressed.
     package private(set) var decompressed: [UInt8]?
-    /// What is wrong with the bytes; nil for an intact record.
+    /// A description of the first damage; nil for an intact record.
     package private(set) var problem: String?
 
     package init(handle: Handle) { self.handle = handle }
@@ -59,8 +57,7 @@ package struct RecordAnatomy: Sendable {
     /// The stored bytes, all chunks together.
     package var storedByteCount: Int { chunks.reduce(0) { $0 + $1.bytes.count } }
 
-    /// The bytes before the payload was compressed and the record was cut into chunks; nil where
-    /// that is not known.
+    /// The bytes of the record before it was compressed and cut into chunks; nil if unknown.
     package var rawByteCount: Int? {
         guard let payload = part(.payload), let dictionaryNumber else { return nil }
         guard dictionaryNumber != 0 else { return joined.count }
@@ -103,7 +100,7 @@ extension RecordAnatomy {
     ///
     /// - Parameters:
     ///   - values: The values under the handle, with the numbers of their chunks.
-    ///   - inspection: Knows the shapes and the dictionaries.
+    ///   - inspection: The inspection that finds shapes and dictionaries.
     fileprivate init(
         of handle: Handle, values: [(number: UInt32, bytes: [UInt8])], in inspection: Inspection
     ) {
@@ -126,7 +123,7 @@ extension RecordAnatomy {
 
     private mutating func join(_ values: [(number: UInt32, bytes: [UInt8])]) {
         if let first = values.first?.bytes {
-            // Only a bit says that the record has chunks, and damage may have set it.
+            // A single bit marks a record of several chunks, and damage may have set it.
             let count = try? ByteReader.reading(first) { try Chunks.count(&$0) }
             namedChunks = count ?? (values.count > 1 ? values.count : nil)
         }

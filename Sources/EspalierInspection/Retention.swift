@@ -2,7 +2,7 @@ import EspalierLMDB
 import EspalierRecords
 package import EspalierStore
 
-/// Converts logical time to time: how long ago a stamp was given out.
+/// Converts stamps to ages: how long ago each was given out.
 package struct AccessAges: Sendable {
     private let timeline: Timeline
     private let now = Timeline.currentSecond
@@ -16,14 +16,14 @@ package struct AccessAges: Sendable {
     }
 }
 
-// What keeps records in the cache: the times of accesses, and pins.
+// Two things keep records in the cache: recent accesses and pins.
 extension Inspection {
     /// The ages of stamps, as of the snapshot.
     package var accessAges: AccessAges {
         get throws { AccessAges(try snapshot.lifetimeCounters(keyspaces).timeline) }
     }
 
-    /// The entries that are pinned. A long name whose record can't be read is cut short.
+    /// The pinned entries. A long identifier is cut short if its record can't be read.
     package var pins: [IndexEntry] {
         get throws {
             var pins: [IndexEntry] = []
@@ -52,12 +52,12 @@ extension Inspection {
         }
     }
 
-    /// The bytes of pinned records, at most. They may come to half the budget.
+    /// An upper bound of the bytes of pinned records, which may come to half the budget.
     package var pinnedBytes: ByteCount {
         get throws { ByteCount(Int(clamping: try snapshot.counters(keyspaces).pinnedBytes)) }
     }
 
-    /// Returns how many records the pins keep, and their bytes.
+    /// Returns the number and the bytes of the records that pins keep in the cache.
     ///
     /// - Complexity: A look-up for each of these records.
     package func pinnedRecords() throws -> (count: Int, bytes: ByteCount) {

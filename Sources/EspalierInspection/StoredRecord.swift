@@ -1,8 +1,7 @@
-import EspalierLMDB
 package import EspalierRecords
 import EspalierStore
 
-/// What a cache has under a handle.
+/// The record under a handle, or the reason why there is none.
 package enum StoredRecord {
     case record(Record)
     /// A tombstone: the record was deleted, and others still refer to it.
@@ -18,15 +17,15 @@ package enum StoredRecord {
 /// An entry of the index: an identifier or key, and the handle to which it leads.
 package struct IndexEntry: Sendable, Hashable {
     package let nameSpace: NameSpace
-    /// The identifier, or only its beginning: see `isWhole`.
+    /// The identifier; only its beginning unless `isWhole`.
     package let identifier: String
     /// The handle; 0, which no record has, where the entry is damaged.
     package let handle: Handle
-    /// Whether `identifier` is complete. False where it is too long for a key of the index and the
-    /// record, which has all of it, can't be read.
+    /// Whether `identifier` is complete. An identifier that is too long for a key of the index is
+    /// complete only if the record, which holds all of it, can be read.
     package let isWhole: Bool
-    /// The key of the index, where that does not contain the whole identifier. It is the same for
-    /// the same identifier, whether the record can be read or not.
+    /// The key of the index if the key does not contain the whole identifier. The same identifier
+    /// has the same key whether its record can be read or not.
     package var longKey: [UInt8]?
 
     package static func == (a: IndexEntry, b: IndexEntry) -> Bool {
@@ -48,8 +47,8 @@ package struct ShownValue: Sendable {
 }
 
 extension Record {
-    /// The deepest nesting that is decoded. The limits of the writer determine how deep values are;
-    /// the command line's are twice the default of reads.
+    /// The deepest nesting that is decoded. The writer's limits determine how deep values are, and
+    /// the tool writes with twice the default limit.
     private static let maximumDepth = 1_024
 
     /// Decodes the fields of a node, in the order of its shape, absent ones included.

@@ -1,16 +1,15 @@
 package import EspalierRecords
-import EspalierStore
 
-/// The result of a walk of everything below an entry, without a type: the places at which every
-/// read of the tree misses, and those at which reads as some types miss.
+/// The result of a walk of the whole tree below an entry, which needs no type. It contains the
+/// places at which every read of the tree misses, and the places at which reads as some types miss.
 ///
 /// ```swift
 /// let survey = try inspection.survey(of: entry)
 /// for place in survey.places { print(place.path, place.kind) }
 /// ```
 ///
-/// Places stand in the order of a read, so that a read stops at the first final one; the walk
-/// continues behind it. Costs one look-up for each record of the tree.
+/// Places stand in the order of a read. A read stops at the first final place; the walk continues
+/// behind it.
 package struct TreeSurvey: Sendable {
     /// The first thousand places.
     package private(set) var places: [TreePlace] = []
@@ -35,9 +34,10 @@ package struct TreeSurvey: Sendable {
 }
 
 extension Inspection {
-    /// Walks everything below an entry.
+    /// Walks the whole tree below an entry.
     ///
     /// - Parameter limit: The number of levels to walk. Deeper places are reported as too deep.
+    /// - Complexity: A look-up for each record of the tree.
     package func survey(of entry: IndexEntry, levels limit: Int) throws -> TreeSurvey {
         var walk = TreeWalk(inspection: self, limit: limit)
         try walk.visit(entry.handle, at: PlaceName(record: entry.identifier), level: 0)
@@ -113,8 +113,8 @@ private struct TreeWalk {
                 }
                 survey.addRecord()
                 do {
-                    // A read has left the collection's record when it opens those of its segments:
-                    // they are on the same level.
+                    // Segments are on their collection's level: a read leaves the collection's
+                    // record before it opens a segment.
                     try walk(elementsOf: found, from: elements.lowerBound, at: place, level)
                 } catch let error as FormatError {
                     survey.add(
@@ -169,7 +169,7 @@ private struct TreeWalk {
     }
 }
 
-/// A place in a tree at which reads miss, or leave something out.
+/// A place in a tree at which reads miss or leave out a value.
 package struct TreePlace: Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable {
         // Every read of the tree misses.
@@ -186,7 +186,7 @@ package struct TreePlace: Sendable, Hashable {
     package let kind: Kind
     /// The path, as misses name it: `Message:34.sender`.
     package let path: String
-    /// The record to which the reference at the place leads.
+    /// The record to which the reference at this place leads.
     package let handle: Handle
     /// A description of the damage.
     package var detail: String?

@@ -76,8 +76,8 @@ struct DictionaryReport: Printable {
                 ("none", "compressed without one", nil, census.withoutDictionary, false, nil),
                 ("raw", "not compressed", nil, census.raw, false, nil),
             ]
-        if census.untold.records > 0 {
-            rows.append(("?", "damaged", nil, census.untold, false, nil))
+        if census.unidentified.records > 0 {
+            rows.append(("?", "damaged", nil, census.unidentified, false, nil))
         }
         return rows
     }
@@ -130,7 +130,7 @@ struct DictionaryReport: Printable {
             "dictionaries": .array(census.dictionaries.map(Self.object)),
             "withoutDictionary": .object(Self.members(census.withoutDictionary)),
             "raw": .object(Self.members(census.raw)),
-            "damaged": .object(Self.members(census.untold)),
+            "damaged": .object(Self.members(census.unidentified)),
             "bytes": .number(JSONNumber(census.byteCount)),
             "allowance": .number(JSONNumber(census.allowance.bytes)),
             "isListDamaged": .bool(census.isListDamaged),
