@@ -32,8 +32,8 @@ func example(in directory: String) async throws {
     let grace = Person(id: 2, name: "Grace", friends: [Person(id: 1, name: "Ada", friends: [])])
     cache.set(Person(id: 1, name: "Ada", friends: [grace]))
     if case .hit(let hit) = await cache.readOutcome(Person.self, "Person:1") {
-        // 0 true: Grace's friend Ada is omitted
         print(hit.value.friends[0].friends.count, hit.isCut)
+        // 0 true: Grace's friend Ada is omitted
     }
     if case .hit(let hit) = await cache.readOutcome(Person.self, "Person:2") {
         print(hit.value.friends[0].name, hit.isCut)  // Ada true: Ada's friend Grace is omitted
@@ -47,8 +47,8 @@ func example(in directory: String) async throws {
     // cyclic at Post:7.thread: a required field refers back to a record being read
 
     let post = await cache.read(Post.self, "Post:7")
-    // 0: in a read that starts at the post, the thread's list omits the post
     print(post?.thread.posts.count ?? -1)
+    // 0: in a read that starts at the post, the thread's list omits the post
     // snippet.end
 }
 
