@@ -47,8 +47,8 @@ func example(in directory: String) async throws {
     // snippet.observe
     let observation = cache.observeMisses { miss in
         if case .notFound = miss.reason { return }
-        // NumberedPerson Person:1: undecodable
         print("\(miss.type) \(miss.identifier): \(miss.reason.name)")
+        // NumberedPerson Person:1: undecodable
     }
     _ = await cache.read(NumberedPerson.self, "Person:1")
     observation.cancel()
