@@ -51,11 +51,15 @@ struct Documentation {
         internalTypes.subtract(publicTypes)
     }
 
+    /// The declarations that need documentation.
+    var documented: [(file: SourceFile, declaration: Declaration)] {
+        declarations.filter { _, declaration in
+            declaration.isPublic && isVisible(declaration) && !isWitness(declaration)
+        }
+    }
+
     func violations() -> [Violation] {
-        declarations.compactMap { file, declaration in
-            guard declaration.isPublic, isVisible(declaration), !isWitness(declaration) else {
-                return nil
-            }
+        documented.compactMap { file, declaration in
             let comment = Self.comment(on: declaration, in: file)
             return Self.problem(of: declaration, comment: comment).map {
                 file.violation(line: declaration.line, "\(declaration.name) \($0)")
@@ -130,7 +134,12 @@ struct Documentation {
 struct DocumentationTests {
     @Test("Every public declaration of the repository is documented")
     func repository() {
-        expectNone(Documentation(files: Repository.current.swiftFiles).violations())
+        let documentation = Documentation(files: Repository.current.swiftFiles)
+        let names = documentation.documented.map(\.declaration.name)
+        #expect(names.count > 600)
+        #expect(
+            Set(names).isSuperset(of: ["NormalizedCache", "set", "modelIdentifier", "LMDBError"]))
+        expectNone(documentation.violations())
     }
 
     private func violations(_ text: String) -> [Violation] {

@@ -66,6 +66,13 @@ enum Glossary {
 
     static func violations(in text: String, path: String) -> [Violation] {
         guard !exempt.contains(where: path.hasPrefix), isProse(path) else { return [] }
+        return found(in: path, place: { _ in path }, path: path)
+            + found(in: text, place: { "\(path):\($0)" }, path: path)
+    }
+
+    private static func found(in text: String, place: (Int) -> String, path: String)
+        -> [Violation]
+    {
         let words = Word.words(of: text)
         return words.indices.compactMap { index in
             let entry = byFirstWord[words[index].text]?.first { entry in
@@ -78,7 +85,7 @@ enum Glossary {
             let name = entry.words.joined(separator: " ")
             guard allowed[path]?.contains(name) != true else { return nil }
             return Violation(
-                place: "\(path):\(words[index].line)",
+                place: place(words[index].line),
                 problem: "\"\(name)\" is called \(entry.replacement)")
         }
     }
@@ -104,8 +111,7 @@ private struct Word {
     /// Whether it stands in one identifier with the word before it.
     let continuesName: Bool
 
-    /// Whether it is an ordinary word with a capital letter: blanks or marks of a comment stand in
-    /// front of it and a blank behind it.
+    /// Whether it begins a sentence or a title, and may be an ordinary word with a capital letter.
     let startsSentence: Bool
 
     static func words(of text: String) -> [Word] {
@@ -123,22 +129,23 @@ private struct Word {
             // The last capital of `XMLParser` begins the next word.
             if index - start > 1, index < bytes.count, isSmall(bytes[index]) { index -= 1 }
             while index < bytes.count, isSmall(bytes[index]) { index += 1 }
-            let before = start > 0 ? bytes[start - 1] : UInt8(ascii: " ")
-            let after = index < bytes.count ? bytes[index] : UInt8(ascii: " ")
             words.append(
                 Word(
                     text: String(decoding: bytes[start..<index], as: UTF8.self).lowercased(),
                     line: line, isCapitalized: isCapital(bytes[start]), continuesName: start == end,
-                    startsSentence: before <= UInt8(ascii: " ") && after <= UInt8(ascii: " ")
-                        && !isDeclared(words.last?.text)))
+                    startsSentence: isFirst(start, in: bytes, after: words.last)
+                        && (index == bytes.count || bytes[index] <= UInt8(ascii: " "))))
             end = index
         }
         return words
     }
 
-    private static func isDeclared(_ word: String?) -> Bool {
-        word.map { ["struct", "class", "enum", "protocol", "actor", "typealias"].contains($0) }
-            ?? false
+    /// Whether the marks of a comment, the end of a sentence or `MARK:` stand in front of a word.
+    private static func isFirst(_ start: Int, in bytes: [UInt8], after word: Word?) -> Bool {
+        var index = start - 1
+        while index >= 0, bytes[index] == UInt8(ascii: " ") { index -= 1 }
+        guard index >= 0 else { return true }
+        return "/.!?*|#\n".utf8.contains(bytes[index]) || word?.text == "mark"
     }
 
     private static func isCapital(_ byte: UInt8) -> Bool {
@@ -175,7 +182,7 @@ struct GlossaryTests {
             let name = entry.words[0] + type.dropFirst(entry.words[0].count)
             let found = entry.isOnlyType ? 0 : 1
             for (text, count) in [
-                ("struct \(type) {}", 1), ("let x = \(type)Map()", 1),
+                ("struct \(type) {}", 1), ("let x = \(type)Map()", 1), ("var x: \(type) = y", 1),
                 ("let \(name) = 1", found), ("let my\(type) = 1", 1),
                 ("// The \(entry.words[0]) is here.", entry.words.count == 1 ? found : 0),
             ] {
@@ -189,12 +196,20 @@ struct GlossaryTests {
         "Ordinary words are not found",
         arguments: [
             "// a trailing closure", "let reassembled = 1", "// the order of submission",
-            "// Submission is in order.", "operation camera", "// the generation left behind",
+            "// Submission is in order.", "// MARK: Submission", "/// Tell. Tally the reads.",
+            "operation camera", "// the generation left behind",
             "names[known], names",
             "// a wasted bookshelf",
         ])
     func harmless(text: String) {
         #expect(Glossary.violations(in: text, path: "docs/a.md") == [])
+    }
+
+    @Test("Names of files and folders are checked as well")
+    func paths() {
+        for path in ["Sources/M/CommitSession.swift", "Tests/M/Sweeps/a.swift"] {
+            #expect(Glossary.violations(in: "", path: path).map(\.place) == [path])
+        }
     }
 
     @Test("The history may name the words of the past")

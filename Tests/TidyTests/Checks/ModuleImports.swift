@@ -13,6 +13,9 @@ enum ModuleImports {
             "EspalierLMDB", "EspalierCompression", "EspalierRecords", "EspalierModels",
             "EspalierConfinement",
         ],
+        "EspalierInspection": [
+            "EspalierStore", "EspalierLMDB", "EspalierRecords", "EspalierConfinement",
+        ],
         "EspalierConsistency": ["EspalierModels", "EspalierRecords"],
         "EspalierProviders": ["EspalierConsistency", "EspalierModels", "EspalierRecords"],
         "EspalierMacros": [
@@ -21,21 +24,21 @@ enum ModuleImports {
         ],
         "EspalierNormalized": ["EspalierModels", "EspalierRecords"],
         "Espalier": [
-            "EspalierStore", "EspalierNormalized", "EspalierProviders", "EspalierConsistency",
-            "EspalierModels", "EspalierRecords",
+            "EspalierStore", "EspalierInspection", "EspalierNormalized", "EspalierProviders",
+            "EspalierConsistency", "EspalierModels", "EspalierRecords",
         ],
         "EspalierCharts": [],
         // The hand-written baseline of the benchmarks calls LMDB itself.
         "EspalierFixtures": ["CLMDB", "EspalierModels", "EspalierRecords", "Histogram"],
         "EspalierBench": [
-            "EspalierStore", "EspalierModels", "EspalierRecords", "EspalierCompression",
-            "EspalierCharts", "EspalierFixtures",
+            "EspalierStore", "EspalierInspection", "EspalierModels", "EspalierRecords",
+            "EspalierCompression", "EspalierCharts", "EspalierFixtures",
         ],
         "EspalierMain": ["EspalierCLI"],
         "EspalierCLI": [
-            "EspalierStore", "EspalierLMDB", "EspalierCompression", "EspalierModels",
-            "EspalierRecords", "EspalierCharts", "EspalierFixtures", "EspalierBench",
-            "ArgumentParser",
+            "EspalierStore", "EspalierInspection", "EspalierLMDB", "EspalierCompression",
+            "EspalierModels", "EspalierRecords", "EspalierCharts", "EspalierFixtures",
+            "EspalierBench", "ArgumentParser",
         ],
     ]
 

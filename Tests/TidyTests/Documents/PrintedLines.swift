@@ -4,7 +4,8 @@ import Testing
 /// A snippet prints the lines that its comments promise.
 ///
 /// A comment behind a `print`, or the comment lines below one, promise a line each, in the order of
-/// the file. A colon may end the promised line, and an explanation follow.
+/// the file. A colon may end the promised line, and an explanation follow. A long line may continue
+/// in the comment line below.
 enum PrintedLines {
     /// The lines a snippet promises.
     static func promised(by snippet: Snippet) -> [String] {
@@ -28,8 +29,8 @@ enum PrintedLines {
     }
 
     static func violations(of snippet: Snippet, output: String) -> [Violation] {
-        let promised = promised(by: snippet)
         let printed = output.split(separator: "\n").map(String.init)
+        let promised = joined(promised(by: snippet), as: printed)
         guard promised.count == printed.count else {
             let problem = "promises \(promised.count) lines and prints \(printed.count): \(printed)"
             return [Violation(place: snippet.path, problem: problem)]
@@ -39,6 +40,23 @@ enum PrintedLines {
             return Violation(
                 place: snippet.path, problem: "promises \"\(promised)\" and prints \"\(printed)\"")
         }
+    }
+
+    /// Returns the promised lines, with those joined that are parts of one printed line: a comment
+    /// has at most 100 columns.
+    private static func joined(_ promised: [String], as printed: [String]) -> [String] {
+        var lines: [String] = []
+        for line in promised {
+            let number = lines.count - 1
+            if number >= 0, number < printed.count,
+                "\(printed[number]):".hasPrefix("\(lines[number]) ")
+            {
+                lines[number] += " \(line)"
+            } else {
+                lines.append(line)
+            }
+        }
+        return lines
     }
 
     private static func text(ofComment line: String) -> String? {
@@ -126,6 +144,18 @@ struct PrintedLinesTests {
     func output(printed: String, violations: Int) {
         let snippet = snippet("print(a)  // 1: the first")
         #expect(PrintedLines.violations(of: snippet, output: printed).count == violations)
+    }
+
+    @Test("A printed line may be promised in several comment lines")
+    func wrapped() {
+        let snippet = snippet("print(a)\n// one two\n// three\nprint(b)  // four")
+        for (printed, count) in [
+            ("one two three\nfour", 0), ("one two\nthree\nfour", 0), ("one two thre\nfour", 1),
+            ("one two three", 1), ("one twothree\nfour", 1),
+        ] {
+            #expect(
+                PrintedLines.violations(of: snippet, output: printed).count == count, "\(printed)")
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 /// A declaration of a type, a member, a case or a requirement, found without parsing the file.
 ///
-/// Bodies of functions are not looked into, local types apart: they have names, too.
+/// Of the bodies of functions only the types are found.
 struct Declaration {
     /// `func`, `struct`, `case`...
     let keyword: String
@@ -80,10 +80,8 @@ private struct DeclarationReader {
             default:
                 guard let declaration = declaration(at: index) else { continue }
                 found.append(declaration)
-                guard declaration.isType,
-                    !["typealias", "associatedtype"].contains(
-                        declaration.keyword)
-                else { continue }
+                let isAlias = ["typealias", "associatedtype"].contains(declaration.keyword)
+                guard declaration.isType, !isAlias else { continue }
                 opening = Declaration.Scope(
                     keyword: declaration.keyword, name: declaration.name,
                     isPublic: declaration.isPublic, conformances: declaration.conformances)
@@ -98,7 +96,6 @@ private struct DeclarationReader {
         let scope = scopes.last ?? nil
         guard isDeclared(keyword, at: index, isLocal: isLocal, in: scope) else { return nil }
         let modifiers = modifiers(before: index)
-        let isMember = keyword != "typealias"
         let (name, end) = name(after: index)
         let signature =
             ["func", "init", "subscript", "case"].contains(keyword)
@@ -111,7 +108,7 @@ private struct DeclarationReader {
             isPublic: words.contains("public") || words.contains("open")
                 || scope?.isPublic == true && (keyword == "case" || scope?.keyword == "protocol"),
             parameters: signature.names,
-            throwsErrors: isMember && throwsErrors(keyword, after: signature.end),
+            throwsErrors: throwsErrors(keyword, after: signature.end),
             conformances: conformances(after: end))
     }
 
