@@ -114,7 +114,8 @@ let package = Package(
         .target(
             name: "Espalier",
             dependencies: [
-                "EspalierStore", "EspalierInspection", "EspalierProviders", "EspalierConsistency", "EspalierNormalized",
+                "EspalierStore", "EspalierInspection", "EspalierProviders", "EspalierConsistency",
+                "EspalierNormalized",
                 "EspalierModels", "EspalierRecords",
             ],
             swiftSettings: settings),

@@ -114,7 +114,9 @@ package final class SnapshotSource: RecordSource {
     private var found: [UInt64: Shape] = [:]
 
     /// - Parameter limit: The most bytes to which one record may be decompressed.
-    package init(_ snapshot: Snapshot, of generation: Generation, limit: Int = RecordDecompressor.limit)
+    package init(
+        _ snapshot: Snapshot, of generation: Generation, limit: Int = RecordDecompressor.limit
+    )
         throws
     {
         self.snapshot = snapshot
@@ -151,7 +153,9 @@ package final class SnapshotSource: RecordSource {
         return .found(buffer.reader, owner: buffer)
     }
 
-    package func decompress(_ reader: ByteReader, _ layout: RecordLayout) throws -> DecompressedRecord {
+    package func decompress(_ reader: ByteReader, _ layout: RecordLayout) throws
+        -> DecompressedRecord
+    {
         if let decompressor = decompressor.value {
             return try layout.decompress(reader, by: decompressor, in: decompressor.arena)
         }

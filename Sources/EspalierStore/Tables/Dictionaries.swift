@@ -256,7 +256,9 @@ package struct DictionaryTable {
 
 extension ReadableTransaction where Self: ~Copyable {
     /// Returns the dictionary of a number; nil if there is none. Damage throws a `FormatError`.
-    package func storedDictionary(_ keyspaces: Keyspaces, _ number: UInt64) throws -> StoredDictionary? {
+    package func storedDictionary(_ keyspaces: Keyspaces, _ number: UInt64) throws
+        -> StoredDictionary?
+    {
         var joining = StoredDictionary.Joining(number: number)
         var isFound = false
         try forEach(in: keyspaces.dictionaries, from: ChunkKey(number, 0)) { key, value in

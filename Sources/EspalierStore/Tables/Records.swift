@@ -230,7 +230,9 @@ extension ReadableTransaction where Self: ~Copyable {
     }
 
     /// Returns the bytes of a record that stands in `chunkCount` chunks.
-    package func joinedRecord(_ nodes: Keyspace, _ handle: Handle, chunkCount: Int) throws -> [UInt8] {
+    package func joinedRecord(_ nodes: Keyspace, _ handle: Handle, chunkCount: Int) throws
+        -> [UInt8]
+    {
         var writer = ByteWriter()
         for number in 0..<chunkCount {
             let join = { (span: RawSpan) throws -> Void in

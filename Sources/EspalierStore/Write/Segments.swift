@@ -91,7 +91,9 @@ package enum SegmentContent {
     }
 
     /// Encodes one element by itself.
-    package static func encoded(_ element: StoredElement) throws -> (children: [Handle], values: [UInt8]) {
+    package static func encoded(_ element: StoredElement) throws -> (
+        children: [Handle], values: [UInt8]
+    ) {
         var splicer = ValueSplicer()
         try append(element, to: &splicer)
         return (splicer.children, splicer.values)

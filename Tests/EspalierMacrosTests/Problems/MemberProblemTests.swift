@@ -148,7 +148,7 @@ struct MemberProblemTests {
             has: "builder.text", without: ["builder.count", "a.count"])
     }
 
-    @Test("lazy, weak and unowned properties are errors without @NotStored")
+    @Test("Lazy, weak and unowned properties are errors without @NotStored")
     func modifiers() {
         expect(
             "lazy var count = 0",
