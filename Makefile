@@ -98,7 +98,7 @@ bench-micro: setup-bench ## measures single operations against thresholds that h
 	exit $$status
 
 docs: setup ## builds the documentation of the library into .build/docs
-	@SWIFT='$(SWIFT)' Scripts/docs
+	@SWIFT='$(SWIFT)' FLAGS='$(TEST_FLAGS)' Scripts/docs
 
 format: ## formats the sources
 	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_SOURCES)
