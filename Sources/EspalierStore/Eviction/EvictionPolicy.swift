@@ -93,8 +93,8 @@ package enum EvictionStep: Equatable {
 /// therefore always touched together, and the cache, taken by cycles, is an acyclic graph. Only
 /// what nothing refers to can go without breaking a tree: roots, and cycles without a reference
 /// from outside. The rule evicts the one of these that was accessed longest ago. Its own stamp is
-/// exact, because a reference that goes hands its stamp on: no record is younger than what refers
-/// to it.
+/// exact, because a reference that goes hands its stamp on: every record counts as accessed at least
+/// as recently as what refers to it.
 ///
 /// Finding cycles by searching what a record refers to follows trial deletion (Bacon, Rajan:
 /// Concurrent Cycle Collection in Reference Counted Systems, 2001), with flags instead of a buffer

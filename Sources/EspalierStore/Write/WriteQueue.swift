@@ -91,12 +91,11 @@ struct WriteQueueRules {
     private mutating func makeRoom() -> Overflow {
         var overflow = Overflow()
         guard byteCount > limit else { return overflow }
-        let undecided = leaveOutOverwritten(into: &overflow)
-        // The newest write stays: the limit of trees refuses a single write that is too large.
-        while byteCount > limit,
-            let oldest = waiting.dropLast().firstIndex(where: {
-                $0.isDroppable && (byteCount > 2 * limit || !undecided.contains($0.sequence))
-            })
+        leaveOutOverwritten(into: &overflow)
+        // What is undecided may make room once it is flattened. The newest write stays: the limit
+        // of trees refuses a single write that is too large.
+        let allowed = overflow.undecided.isEmpty ? limit : 2 * limit
+        while byteCount > allowed, let oldest = waiting.dropLast().firstIndex(where: \.isDroppable)
         {
             let write = waiting.remove(at: oldest)
             release(write)
@@ -106,13 +105,12 @@ struct WriteQueueRules {
         return overflow
     }
 
-    /// Leaves out the writes that their successors overwrite. Returns the numbers of those of which
-    /// it is not known yet.
+    /// Leaves out the writes that their successors overwrite, and lists those that have to be
+    /// flattened before that is known.
     ///
     /// Costs what there are pairs, not the length of the queue: a full queue comes here with every
     /// submission.
-    private mutating func leaveOutOverwritten(into overflow: inout Overflow) -> Set<UInt64> {
-        var undecided: Set<UInt64> = []
+    private mutating func leaveOutOverwritten(into overflow: inout Overflow) {
         for sequence in successors.keys.sorted() {
             guard let successor = successors[sequence], let old = index(of: sequence),
                 let new = index(of: successor)
@@ -120,7 +118,6 @@ struct WriteQueueRules {
             let (write, later) = (waiting[old], waiting[new])
             switch later.overwrites(write) {
             case nil:
-                undecided.formUnion([sequence, successor])
                 overflow.undecided += [write, later].filter { !$0.isFlattened }
             case false?:
                 successors[sequence] = nil
@@ -133,7 +130,6 @@ struct WriteQueueRules {
                 overwritten[successor, default: []] += leftOut
             }
         }
-        return undecided
     }
 
     /// Returns the place of a waiting write, by binary search.

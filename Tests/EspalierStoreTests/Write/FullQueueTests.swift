@@ -111,8 +111,7 @@ struct FullQueueTests {
         arguments: 0..<runs)
     func lostNodes(run: Int) async throws {
         try await withCache(Self.small) { cache in
-            for number in 0..<300 { cache.set(Person("p:\(number)", "old")) }
-            try await cache.flush()
+            for number in 0..<300 { try await cache.set(Person("p:\(number)", "old")).committed }
             let tickets = try withBlockedWriter(cache) {
                 (0..<300).map { cache.set(Message("m:1", from: Person("p:\($0)", "new"))) }
             }
