@@ -1,13 +1,14 @@
 import EspalierLMDB
 import EspalierRecords
 
-/// Compaction: every record is written anew as new records are, some hundred with each commit.
+/// Compaction: rewrites every record that is not compressed as a new record would be, up to 512
+/// with each commit.
 ///
-/// Records get shorter, and what they took is free for what is written next. The number of pages in
-/// use stays about the same, because records keep their places; the file does not shrink.
+/// Records get shorter, and new records can use the space. The number of pages in use stays about
+/// the same, because records keep their places; the file does not shrink.
 extension Committer {
-    /// Trains dictionaries now, and rewrites every record that they make shorter. Without
-    /// compression it decompresses every record.
+    /// Trains dictionaries now, and rewrites every record that does not use them yet. With
+    /// compression off, decompresses every record.
     func compact(_ generation: Generation) throws {
         let counters = try generation.environment.read { try $0.counters(generation.keyspaces) }
         if compression == .none {
@@ -30,10 +31,10 @@ extension Committer {
     }
 }
 
-/// Some records that are not stored as the current dictionaries would have it.
+/// Records whose dictionary differs from the one that a new record of their shape would use.
 private struct CompactionSlice {
     private static let recordCount = 512
-    /// About how much longer than stored a record may become when it is decompressed.
+    /// An estimate of how many times longer a record becomes when it is decompressed.
     private static let expansion = 4
 
     private(set) var handles: [Handle] = []
@@ -51,9 +52,9 @@ private struct CompactionSlice {
         let records = try RecordSamples.handles(
             from: start, count: Self.recordCount, in: transaction, keyspaces)
         for handle in records {
-            // The highest handle exists only where damage has made it up.
+            // Only damage makes a record with the highest handle.
             next = handle.rawValue == .max ? nil : handle.rawValue + 1
-            // A record that is too damaged to tell is left to those who read it.
+            // A record whose header can't be read is left for the read that finds it.
             guard let (layout, byteCount) = try? snapshot.layout(keyspaces, of: handle) else {
                 continue
             }
@@ -69,18 +70,19 @@ private struct CompactionSlice {
 }
 
 extension CommitTransaction {
-    /// Stores dictionaries that compress new records from now on: all of them, or none where they
-    /// do not fit their share of the budget beside those that records still need. Eviction makes
-    /// room for the next ones.
+    /// Stores dictionaries that compress new records from now on. Stores none of them if they do
+    /// not fit in their share of the budget beside the dictionaries that records still use.
+    /// Eviction then frees those, and makes room for a later training.
     func install(_ trained: TrainedDictionaries, in transaction: inout WriteTransaction) throws {
-        // Another process may have trained dictionaries on more records.
+        // Another process may have installed newer dictionaries.
         guard counters.trainedAt == trained.since else { return }
         counters.trainedAt = max(1, counters.bytesWritten)
         (counters.rawSinceTraining, counters.storedSinceTraining) = (0, 0)
         let allowance = TrainingPolicy.allowance(of: generation.budget)
         let kept = dictionaries.entries.values.filter { $0.recordCount > 0 }
             .reduce(0) { $0 + $1.byteCount }
-        // The budget was larger: these go with the records that need them.
+        // The budget was larger. The old dictionaries are deleted with the last records that use
+        // them.
         if kept > allowance { dictionaries.replaceCurrent(with: []) }
         let added = trained.dictionaries.reduce(0) { $0 + $1.bytes.count }
         guard kept + added <= allowance else { return }
@@ -111,7 +113,7 @@ extension CommitTransaction {
         (counters.trainedAt, counters.trainedRatio) = (0, 0)
     }
 
-    /// Compresses a record anew. Nothing else of it changes, and it does not count as accessed.
+    /// Compresses a record again. Its content does not change, and it does not count as accessed.
     func recompress(_ handle: Handle, in transaction: inout WriteTransaction) throws {
         guard let old = try readableRecord(handle, in: transaction),
             try !counts.entry(handle, in: transaction).flags.contains(.pendingRemoval)
@@ -136,7 +138,8 @@ extension CommitTransaction {
             content, payload, shape, compressed, at: RecordPlace(handle: handle, old: old),
             in: &transaction)
         dictionaries.release(old.dictionaryNumber)
-        // The pace of scans for cycles and of training is that of writes.
+        // The bytes rewritten here must not bring the next scan for cycles or the next training
+        // forward.
         let more = counters.bytesWritten - written
         counters.cyclesCollectedAt += more
         if counters.trainedAt > 0 { counters.trainedAt += more }

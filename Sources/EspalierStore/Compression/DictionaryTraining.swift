@@ -2,27 +2,28 @@ import EspalierCompression
 import EspalierLMDB
 import EspalierRecords
 
-/// New dictionaries that are to be stored.
+/// New dictionaries to be stored.
 struct TrainedDictionaries: Sendable {
     let dictionaries: [StoredDictionary]
-    /// Stored bytes in thousandths of raw bytes, of samples that were held back.
+    /// Stored bytes in thousandths of raw bytes, measured on the held-back samples.
     let ratio: UInt64
-    /// `Counters.trainedAt` when the samples were taken. Dictionaries that were trained since then
-    /// are newer.
+    /// `Counters.trainedAt` when the samples were taken. If the stored value differs, newer
+    /// dictionaries have been installed.
     let since: UInt64
 }
 
-/// Trains dictionaries on samples: one for all shapes, and one more for each shape where it pays.
+/// Trains dictionaries on samples: a common one for all shapes, and one for each shape where it
+/// saves enough.
 struct DictionaryTraining {
     /// Larger dictionaries cost more memory and time than they save.
     private static let maximumSize = 16 << 10
-    /// The bytes of samples for a byte of the dictionary. zstd asks for about a hundred.
+    /// The bytes of samples for each byte of a dictionary. zstd recommends about a hundred.
     private static let samplesPerByte = 24
-    /// One sample in so many is held back and measures the dictionary.
+    /// One sample in this many is held back to measure the dictionaries.
     private static let heldBack = 4
     /// Shapes with fewer samples share the common dictionary.
     private static let minimumSamples = 48
-    /// The dictionary of one shape has to save so many times its own bytes.
+    /// The dictionary of one shape has to save this many times its own bytes.
     private static let minimumGain = 2.0
     /// The most shapes that get a dictionary of their own.
     private static let maximumShapes = 12
@@ -33,7 +34,7 @@ struct DictionaryTraining {
     private let rawBytes: Double
     private let compressor: Compressor
 
-    /// Returns nil where there is no memory for it.
+    /// Returns nil if memory runs out.
     init?(level: Int, allowance: Int, rawBytes: UInt64) {
         guard let compressor = Compressor(level: level) else { return nil }
         self.level = level
@@ -69,8 +70,8 @@ struct DictionaryTraining {
     }
 
     func train(_ samples: RecordSamples, since: UInt64) -> TrainedDictionaries {
-        // Shapes with few records are one group: a thousand shapes with one record each teach as
-        // much.
+        // Shapes with few samples form one group: a thousand shapes with one sample each are as
+        // good for training.
         let rare = samples.payloads.filter { $0.value.count < Self.minimumSamples }
             .sorted { $0.key < $1.key }
         var groups = samples.payloads.filter { $0.value.count >= Self.minimumSamples }
@@ -107,8 +108,8 @@ struct DictionaryTraining {
         return UInt64(groups.reduce(0) { $0 + $1.stored } * 1_000 / max(1, raw))
     }
 
-    /// Returns samples of every shape in turns, so that a frequent one does not crowd the others
-    /// out.
+    /// Returns samples of all groups in turn, so that a frequent shape does not crowd out the
+    /// others.
     private func mixed(_ groups: [Group]) -> [[UInt8]] {
         var samples: [[UInt8]] = []
         var bytes = 0
@@ -132,7 +133,7 @@ struct DictionaryTraining {
         return DictionaryTrainer.train(samples, size: min(taken / 8, limit, Self.maximumSize))
     }
 
-    /// Returns the stored bytes of payloads, those that stay raw included.
+    /// Returns the stored bytes of payloads, including those that stay raw.
     private func size(of payloads: [[UInt8]], with dictionary: [UInt8]?) -> Int {
         let digest = dictionary.flatMap { CompressionDigest($0, level: level) }
         return payloads.reduce(0) { sum, payload in
@@ -143,14 +144,14 @@ struct DictionaryTraining {
     }
 }
 
-/// Payloads of records from all over a cache, and more of the newest: the samples that dictionaries
-/// are trained on.
+/// Payloads of records from all over a cache, with more of the newest: the samples on which
+/// dictionaries are trained.
 struct RecordSamples {
-    /// Of a longer payload only the beginning is a sample.
+    /// A longer payload is cut to this many bytes.
     private static let maximumPayload = 8 << 10
     /// The most samples.
     private static let maximumCount = 8_192
-    /// Records read in one transaction, so that none is long.
+    /// Records read in one transaction, so that no transaction is long.
     private static let sliceCount = 256
 
     /// By the fingerprint of the shape.
@@ -164,7 +165,7 @@ struct RecordSamples {
     private var ends: (first: UInt64, last: UInt64)?
     private var slices = 0
 
-    /// Makes an empty set of at most so many bytes of samples. `takeSlice` fills it.
+    /// Makes an empty set for at most `limit` bytes of samples. `takeSlice` fills it.
     init(byteCount limit: Int, seed: UInt64) {
         byteLimit = limit
         random = seed
@@ -181,7 +182,7 @@ struct RecordSamples {
             return try takeNext(from: ends.first, of: generation) && !isFull
         }
         try draw(from: ends, of: generation)
-        // Some records are drawn twice.
+        // Some records are drawn twice, so half as many again are drawn.
         return slices * Self.sliceCount < Self.maximumCount * 3 / 2 && !isFull
     }
 
@@ -191,7 +192,7 @@ struct RecordSamples {
     ) throws {
         try generation.environment.read { transaction in
             let decompressor = RecordDecompressor(generation, transaction.snapshot)
-            // Every other slice is of the newest quarter.
+            // Every other slice draws from the newest quarter.
             let newest = ends.last - (ends.last - ends.first) / 4
             let first = slices % 2 == 0 ? newest : ends.first
             for _ in 0..<Self.sliceCount where !isFull {
@@ -205,7 +206,7 @@ struct RecordSamples {
         }
     }
 
-    /// Reads a small cache from its beginning to its end. Returns whether any record was left.
+    /// Reads the next records of a small cache. Returns whether there were any.
     private mutating func takeNext(from first: UInt64, of generation: Generation) throws -> Bool {
         try generation.environment.read { transaction in
             let decompressor = RecordDecompressor(generation, transaction.snapshot)
@@ -263,7 +264,7 @@ struct RecordSamples {
     ) throws {
         guard seen.insert(handle).inserted else { return }
         let snapshot = transaction.snapshot
-        // A record that is damaged or on its way out teaches nothing.
+        // A record that can't be read is left out.
         let found = try? snapshot.record(generation.keyspaces, handle, by: decompressor) { number in
             try snapshot.storedShape(generation.keyspaces, number)?.shape
         }

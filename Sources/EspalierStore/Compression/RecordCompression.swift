@@ -3,21 +3,21 @@ import EspalierConfinement
 package import EspalierLMDB
 package import EspalierRecords
 
-/// Compresses payloads where that pays, at one level. It keeps contexts and digested dictionaries
+/// Compresses payloads at one level, if that saves enough. Keeps contexts and digested dictionaries
 /// between commits.
 ///
 /// `@unchecked Sendable` because it is confined to the thread that commits.
 final class RecordCompressor: @unchecked Sendable {
     /// Shorter payloads stay raw: a frame takes five bytes of its own.
     static let shortest = 24
-    /// Without a dictionary no shorter payload pays.
+    /// Without a dictionary, compressing a shorter payload saves too little.
     static let shortestWithoutDictionary = 192
 
     private let level: Int
     private let compressor: Compressor
     private var digests: [UInt64: (fingerprint: UInt64, digest: CompressionDigest)] = [:]
 
-    /// Returns nil where records are not to be compressed, or where there is no memory for it.
+    /// Returns nil if records are not to be compressed, or if memory runs out.
     init?(_ compression: Compression) {
         guard case .zstd(let level) = compression, let compressor = Compressor(level: level) else {
             return nil
@@ -26,12 +26,12 @@ final class RecordCompressor: @unchecked Sendable {
         self.compressor = compressor
     }
 
-    /// Returns the most bytes of a frame that pays: compression has to save an eighth.
+    /// Returns the most bytes that a frame may have: compression has to save an eighth.
     static func limit(for payload: [UInt8]) -> Int {
         payload.count - max(payload.count / 8, 4)
     }
 
-    /// Returns the frame of a payload; nil where it does not pay. `bytes` returns the bytes of a
+    /// Returns the frame of a payload; nil if it saves too little. `bytes` returns the bytes of a
     /// dictionary that is not digested yet.
     func compress(
         _ payload: [UInt8], with dictionary: (number: UInt64, fingerprint: UInt64)?,
@@ -57,7 +57,7 @@ final class RecordCompressor: @unchecked Sendable {
     private func digest(
         _ dictionary: (number: UInt64, fingerprint: UInt64), _ bytes: (UInt64) throws -> [UInt8]?
     ) rethrows -> CompressionDigest? {
-        // The number that a failed transaction gave out is given out again.
+        // A number that a failed transaction has given out may be given out again.
         if let known = digests[dictionary.number], known.fingerprint == dictionary.fingerprint {
             return known.digest
         }
@@ -68,18 +68,18 @@ final class RecordCompressor: @unchecked Sendable {
         return digest
     }
 
-    /// Forgets dictionaries that were dropped.
+    /// Forgets deleted dictionaries.
     func forget(_ numbers: [UInt64]) { for number in numbers { digests[number] = nil } }
 }
 
 /// Decompresses the records of one generation with its dictionaries.
 ///
-/// Confined to a thread, and to the transaction that `lookUp` reads.
+/// Confined to one thread, and to the transaction from which `lookUp` reads.
 package final class RecordDecompressor: PayloadDecompressor {
-    /// The most bytes that one payload may decompress to, whatever a reader allows.
+    /// The most bytes to which one payload may decompress, even if a reader allows more.
     package static let limit = 256 << 20
 
-    /// Where decompressed records stand.
+    /// The memory of decompressed records.
     package let arena = RecordArena()
     private let generation: Generation
     private let limit: Int
@@ -92,7 +92,7 @@ package final class RecordDecompressor: PayloadDecompressor {
         /// Dictionaries that are not in the table yet.
         var found: [UInt64: RecordDictionary] = [:]
         var decompressor: Decompressor?
-        /// The dictionary of the current payload: its place in the table, or itself.
+        /// The dictionary of the current payload: its index in `table`, or the dictionary itself.
         var position: Int?
         var dictionary: RecordDictionary?
 
@@ -117,7 +117,7 @@ package final class RecordDecompressor: PayloadDecompressor {
             guard let stored = try snapshot.storedDictionary(generation.keyspaces, number) else {
                 return nil
             }
-            // A snapshot sees only what is committed: all readers may have it.
+            // A snapshot sees only committed dictionaries, so all readers may use them.
             if let dictionary = RecordDictionary(stored.bytes) {
                 generation.dictionaries.add(dictionary, number: number)
             }

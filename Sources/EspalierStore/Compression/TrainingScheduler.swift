@@ -2,21 +2,22 @@ import EspalierLMDB
 import EspalierRecords
 import Synchronization
 
-/// Decides when dictionaries are trained: as soon as there is enough to learn from, again when
-/// there is much more, and again when what is written has become unlike what they were trained on.
+/// Decides when dictionaries are trained: first when there are enough records, again when much more
+/// has been written, and again when new records compress worse than after the last training.
 package enum TrainingPolicy {
-    /// Bytes of records before which nothing is learned.
+    /// The bytes of records that the first training needs.
     static let minimumBytes: UInt64 = 48 << 10
-    /// Dictionaries are trained again when so many times as much has been written, ...
+    /// Dictionaries are trained again when this many times as much has been written as at the last
+    /// training. `maximumBytes` limits this rule.
     static let growth: UInt64 = 8
-    /// ... up to this much, from which more samples do not make better dictionaries.
+    /// From this many bytes written on, more samples do not make better dictionaries.
     static let maximumBytes: UInt64 = 32 << 20
-    /// How much worse than after training the ratio may become, in hundredths.
+    /// The ratio at which to train again, in hundredths of the ratio after the last training.
     static let drift: UInt64 = 115
 
-    /// What is written must show the drift over so many bytes and over a share of the budget. Where
-    /// there are no dictionaries, because nothing was to be learned or they had to go, four such
-    /// amounts have to be written.
+    /// The drift is measured over at least this many bytes, and at least the budget divided by
+    /// `budgetShare`. If there are no current dictionaries, because training made none or they did
+    /// not fit, four times that amount has to be written.
     static let minimumSinceTraining: UInt64 = 256 << 10
     static let budgetShare: UInt64 = 16
 
@@ -30,7 +31,7 @@ package enum TrainingPolicy {
         {
             return true
         }
-        // The budget was made smaller, and the dictionaries have to go.
+        // The budget was lowered, and the dictionaries exceed their share of it.
         let isOverAllowance = dictionaries.byteCount > allowance(of: budget)
         if dictionaries.hasCurrent, isOverAllowance { return true }
         let minimum = max(minimumSinceTraining, UInt64(budget.bytes) / budgetShare)
@@ -43,24 +44,24 @@ package enum TrainingPolicy {
     /// Returns the bytes that all dictionaries may take: two hundredths of the budget.
     package static func allowance(of budget: ByteCount) -> Int { budget.bytes / 50 }
 
-    /// Returns the bytes of one set of dictionaries. Records still need the set before, and a few
-    /// records the one before that.
+    /// Returns the most bytes of one set of dictionaries. Records still use the previous set, and a
+    /// few the one before that.
     static func setAllowance(of budget: ByteCount) -> Int { allowance(of: budget) / 3 }
 }
 
-/// Trains dictionaries in the background when the commits make that due.
+/// Trains dictionaries in the background when a commit makes a training due.
 ///
 ///     idle --> sampling --> training --> trained --> idle
 ///
-/// *Sampling* reads a slice of records between two commits, on the writer's thread: beside a commit
-/// a read would keep pages from being used again. *Training* runs on a thread of its own. The
-/// committer stores what is *trained* in a commit. A training that comes to nothing postpones the
-/// next one. Safe from every thread.
+/// *Sampling* reads slices of records between commits, on the writer's thread: a read during a
+/// commit would keep pages from being reused. *Training* runs on a thread of its own. The committer
+/// stores *trained* dictionaries in a commit. A training without a result postpones the next one.
+/// Safe from every thread.
 final class TrainingScheduler: Sendable {
     // immutable
     private let compression: Compression
     private let thread = WorkerThreads(name: "espalier-train", limit: 1)
-    /// Has the writer look for trained dictionaries.
+    /// Wakes the writer, so that it stores trained dictionaries.
     private let wakeWriter: @Sendable () -> Void
 
     private struct Sampling {
@@ -75,7 +76,8 @@ final class TrainingScheduler: Sendable {
         var isRunning = false
         var sampling: Sampling?
         var trained: (generation: String, TrainedDictionaries)?
-        /// Bytes written by the last commit, and how many have to be before the next training.
+        /// The counter of bytes written after the last commit, and its value before which no
+        /// training begins.
         var bytesWritten: UInt64 = 0
         var notBefore: (generation: String, bytesWritten: UInt64)?
 
@@ -117,8 +119,8 @@ final class TrainingScheduler: Sendable {
         }
     }
 
-    /// Takes a slice of samples, and starts the training after the last one. Returns whether there
-    /// are more to take.
+    /// Takes a slice of samples. Starts the training after the last slice. Returns whether more
+    /// slices are to be taken.
     func takeSamples() -> Bool {
         guard var sampling = state.withLock({ $0.sampling.take() }) else { return false }
         let generation = sampling.generation
@@ -147,17 +149,16 @@ final class TrainingScheduler: Sendable {
         return false
     }
 
-    /// Returns the dictionaries that were trained and not taken yet, and the generation they are
-    /// for.
+    /// Removes and returns the trained dictionaries, with the name of their generation.
     func takeTrained() -> (generation: String, TrainedDictionaries)? {
         state.withLock { $0.trained.take() }
     }
 
-    /// Puts the next training off, because dictionaries could not be stored.
+    /// Postpones the next training, because dictionaries could not be stored.
     func postpone(in generation: String) { state.withLock { $0.postpone(in: generation) } }
 
-    /// Trains dictionaries on what a generation holds now, on the calling thread. Returns nil where
-    /// there is no memory for it.
+    /// Trains dictionaries on the records of a generation, on the calling thread. Returns nil if
+    /// compression is off or memory runs out.
     func trainNow(
         on generation: Generation, _ counters: Counters
     ) throws -> TrainedDictionaries? {

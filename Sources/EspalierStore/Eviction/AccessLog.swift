@@ -3,9 +3,9 @@ import Synchronization
 
 /// The touches of reads that no commit has stored yet: records, in the order of their last touch.
 ///
-/// A touch costs one entry in memory, however large the tree is that was read. Each commit takes
-/// the touches that wait and stamps their records before its operations. Where no commit comes, the
-/// writer makes one, ``flushDelay`` after the first touch or at ``flushCount`` records.
+/// A touch costs one entry in memory, even after a read of a large tree. Each commit takes the
+/// waiting touches and stamps their records before its operations. If no commit comes, the writer
+/// makes one, ``flushDelay`` after the first touch or at ``flushCount`` records.
 ///
 /// Threading: safe from every thread.
 final class AccessLog: Sendable {
@@ -13,8 +13,7 @@ final class AccessLog: Sendable {
     static let flushCount = 4_096
     /// The longest that a touch waits for a commit.
     static let flushDelay = Duration.seconds(5)
-    /// The number of touched records beyond which new ones are not recorded, if no commit takes
-    /// them.
+    /// The most touched records that wait. Beyond it, touches of further records are not logged.
     private static let limit = 1 << 18
 
     /// Touched records.
@@ -27,7 +26,7 @@ final class AccessLog: Sendable {
         var isEmpty: Bool { order.isEmpty }
     }
 
-    /// What the writer has to do after a touch.
+    /// What the writer has to do after a touch was logged.
     enum Demand { case nothing, flushLater, flushNow }
 
     // protected by `state`
@@ -39,7 +38,7 @@ final class AccessLog: Sendable {
         var number: UInt64 = 0
         /// When the first of the waiting touches came.
         var since: ContinuousClock.Instant?
-        /// Whether so many wait that they should not wait any longer.
+        /// Whether so many touches wait that a flush is due now.
         var isDue = false
 
         mutating func clear() {
@@ -50,7 +49,7 @@ final class AccessLog: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Records a touch. Touches of another generation than `generation` are dropped.
+    /// Logs a touch. Drops the waiting touches of any other generation.
     func touch(_ handle: Handle, in generation: String) -> Demand {
         state.withLock { state in
             if state.generation != generation {
@@ -72,7 +71,7 @@ final class AccessLog: Sendable {
         }
     }
 
-    /// Removes and returns the oldest `count` touches at most.
+    /// Removes and returns the oldest touches, at most `count`.
     func take(atMost count: Int = .max, in generation: String) -> Touches {
         state.withLock { state in
             guard state.generation == generation, state.touches.order.count > count else {
@@ -93,13 +92,13 @@ final class AccessLog: Sendable {
         state.withLock { $0.generation == generation && $0.touches.order[handle] != nil }
     }
 
-    /// Puts back what a commit took that has failed. Later touches of the same records stand.
+    /// Puts back the touches that a failed commit took. Later touches of the same records remain.
     func putBack(_ touches: Touches, in generation: String) {
         guard !touches.isEmpty else { return }
         state.withLock { state in
             guard state.generation == generation else { return }
             state.touches.order.merge(touches.order) { later, _ in later }
-            // The delay begins anew: what failed now will most likely fail again at once.
+            // The delay begins again: a commit would most likely fail again at once.
             state.since = .now
             state.isDue = false
         }

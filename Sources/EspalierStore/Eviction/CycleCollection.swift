@@ -3,9 +3,9 @@ import EspalierRecords
 import Synchronization
 
 // Records on a cycle that is not flagged never lose their last reference, and would never be
-// evicted. Writes and reads flag the cycles that they come across. The rest is found by a scan of
-// all records: in the background, a slice at a time, or all at once for a caller. The scan only
-// flags. The evictor judges a flagged cycle when its time comes.
+// evicted. Writes and reads flag the cycles that they meet. A scan of all records finds the others:
+// in the background, a slice at a time, or all at once for a caller. The scan only flags. The
+// evictor judges a flagged cycle when `recency` lists it first.
 
 /// Finds records at which cycles close: depth first, without recursion, each record once.
 ///
@@ -50,11 +50,11 @@ struct CycleSearch {
     }
 }
 
-/// A scan for cycles that no flag marks, over all records, a slice at a time.
+/// A scan of all records for cycles without a flag, a slice at a time.
 ///
-/// Cycles that are closed behind the scan are missed; the next scan finds them.
+/// It misses a cycle that is closed among records it has passed; the next scan finds that cycle.
 struct CycleScan {
-    /// The records that one slice starts from.
+    /// The number of records from which one slice starts.
     static let sliceCount = 1_024
 
     /// The record at which the next slice begins; nil at the end.
@@ -100,8 +100,8 @@ struct CycleScan {
 /// The records that were found on cycles, until a commit has flagged them, and the scan that finds
 /// them in the background.
 ///
-/// A scan begins after each budget's worth of bytes written, and is spread over a quarter of a
-/// budget. The counters on disk say how far it is, so it goes on where it was after reopening:
+/// A scan begins each time as many bytes as the budget have been written, and is spread over the
+/// next quarter of that. The stored counters say how far it is, so it continues after reopening:
 ///
 ///     advanceScan     a commit stores how far the last slice got
 ///     continueScan    after that commit, the next slice starts if it is due
@@ -109,10 +109,10 @@ struct CycleScan {
 ///
 /// Threading: `flag` is safe from every thread; the rest is for the thread that commits.
 final class CycleCollector: Sendable {
-    /// A scan is spread over this part of a budget's worth of bytes written.
+    /// A scan is spread over the budget's bytes divided by this number.
     private static let budgetShare = 4
-    /// Flags set by one commit for a caller: no more than even the smallest cache's
-    /// ``PagePlan/touchLimit``.
+    /// The most flags that one commit sets for a caller: no more than the ``PagePlan/touchLimit``
+    /// of even the smallest cache.
     fileprivate static let flagsOfCommit = 12
 
     // immutable
@@ -123,11 +123,12 @@ final class CycleCollector: Sendable {
     private struct State {
         /// Whether a slice is being scanned on the thread.
         var isScanning = false
-        /// Where the last slice ended, until a commit has stored that: 0 is the end of the records.
+        /// Where the last slice ended, until a commit takes it to store it; 0 means the end of the
+        /// records.
         var reached: UInt64?
         /// Records that the scan has found so far.
         var found = 0
-        /// The counter of bytes written when the last slice began.
+        /// The value of the counter of bytes written when the last slice began.
         var bytesWritten: UInt64 = 0
     }
     private let state = Mutex(State())
@@ -150,7 +151,7 @@ final class CycleCollector: Sendable {
         unflagged.withLock { $0[generation.name, default: []].formUnion(handles) }
     }
 
-    /// Returns at most `count` records for a commit to flag. They stay here until it has.
+    /// Returns at most `count` records for a commit to flag. They stay here until `removeFlagged`.
     func unflagged(atMost count: Int, in generation: Generation) -> Set<Handle> {
         Set(unflagged.withLock { $0[generation.name] ?? [] }.prefix(count))
     }
@@ -165,7 +166,7 @@ final class CycleCollector: Sendable {
 
     // MARK: The scan
 
-    /// Stores in the commit's counters how far the scan is. Begins a new one when it is due.
+    /// Stores in the commit's counters how far the scan is. Begins a new scan when one is due.
     func advanceScan(_ commit: CommitTransaction) {
         let (reached, found) = state.withLock { state in
             defer { state.reached = nil }
@@ -185,7 +186,7 @@ final class CycleCollector: Sendable {
         }
     }
 
-    /// Starts the next slice when enough was written since the last one. Called after the commit.
+    /// Starts the next slice if enough was written since the last one. Called after a commit.
     func continueScan(_ commit: CommitTransaction) {
         let counters = commit.counters
         guard counters.cycleScanHandle != 0 else { return }
@@ -220,7 +221,7 @@ final class CycleCollector: Sendable {
 }
 
 extension Committer {
-    /// Scans all records for cycles at once and flags them, and repairs the index, for a caller.
+    /// Scans all records at once, flags the cycles found, and repairs the index, for a caller.
     func collectCycles(_ generation: Generation) throws {
         var scan = CycleScan()
         var found = 0

@@ -4,11 +4,11 @@ package import EspalierRecords
 //
 // The files of this folder, in the order to read them:
 //
-// - EvictionPolicy: the states of a record, and the rule which record is evicted next.
+// - EvictionPolicy: the states of a record, and the rule that decides which record is evicted next.
 // - RecencyOrder: the order in which a transaction looks at records.
 // - Evictor: evicts in one transaction, and removes records.
 // - PendingRemoval: the removal of large records, in steps.
-// - PageBudget: the pages that a transaction may copy, and a forecast of those that it will.
+// - PageBudget: the pages that a transaction may copy, and a forecast of those that it copies.
 // - AccessLog: the accesses that no commit has stored yet.
 // - RoomMaker: makes room for a transaction that needs more pages than there are.
 // - CycleCollection: the scan that finds unflagged cycles.
@@ -16,8 +16,8 @@ package import EspalierRecords
 // # The states of a record
 //
 // A record's state follows from its entry in the keyspace `state` (`StateEntry`), and from whether
-// its bytes (`nodes`) and its name (`index`) are there. Only the records that the evictor has to
-// look at stand in `recency`.
+// its bytes (`nodes`) and its name (`index`) are there. `recency` lists only the records that the
+// evictor has to look at.
 //
 //     state             references  flags                  bytes  name   in `recency`
 //     referenced        1 or more   none                   yes    yes    no
@@ -30,8 +30,8 @@ package import EspalierRecords
 //     lost              any number  lost                   no     yes    if it has no references
 //     gone              0           no entry               no     no     no
 //
-// Pins are references that no record makes. A record that is pending removal and still referred to
-// has the flag tombstone, too. A lost record without a name has the flag nameless, too.
+// A pin is a reference that no record holds. A record that is pending removal and still referred to
+// also has the flag tombstone. A lost record without a name also has the flag nameless.
 //
 //                        the last reference goes
 //        +------------+ ------------------------> +------+  evicted, if small
@@ -57,21 +57,21 @@ package import EspalierRecords
 // - A delete makes a record a tombstone if it is referred to, and gone if not. A large record may
 //   be pending removal first.
 // - A commit that finds a record damaged makes it lost. The next write of its identifier makes it
-//   referenced or a root again. A lost record without references is a root to the evictor.
-// - A tombstone and a lost record without a name are gone with their last reference.
+//   referenced or a root again. The evictor treats a lost record without references as a root.
+// - A tombstone, or a lost record without a name, is gone with its last reference.
 //
-// A cycle of more than 64 records is evicted over several commits: its records lose their names a
-// few at a time and become waiting removals, the one that stands in `recency` last. That one
+// A cycle of more than 64 records is evicted over several commits. Its records lose their names a
+// few at a time and become waiting removals. The record that `recency` lists is the last one and
 // becomes pending removal. Each of the others follows when the first reference to it goes.
 
-/// The questions that ``EvictionRule`` asks of the cache. It asks no more than it needs to decide.
+/// The part of the cache that ``EvictionRule`` reads. It reads no more than it needs to decide.
 package protocol EvictionGraph {
     func entry(_ handle: Handle) throws -> StateEntry
     /// Returns the handles a record refers to; none if there is no record.
     func children(_ handle: Handle) throws -> [Handle]
 }
 
-/// What to do with the record that stands first in `recency`.
+/// The step for the record that is first in `recency`.
 package enum EvictionStep: Equatable {
     /// The record is pending removal: release some more of its children.
     case release(Handle)
@@ -87,20 +87,20 @@ package enum EvictionStep: Equatable {
     case unflag(Handle)
 }
 
-/// The rule which record is evicted next: exact subtree LRU, decided from counts and stamps alone.
+/// Decides which record is evicted next: exact subtree LRU, from counts and stamps alone.
 ///
-/// A read touches every record that can be reached from the one it began at. Records on a cycle are
-/// therefore always touched together, and the cache, taken by cycles, is an acyclic graph. Only
-/// what nothing refers to can go without breaking a tree: roots, and cycles without a reference
-/// from outside. The rule evicts the one of these that was accessed longest ago. Its own stamp is
-/// exact, because a reference that goes hands its stamp on: every record counts as accessed at least
-/// as recently as what refers to it.
+/// A read touches every record that can be reached from its first record. All records of a cycle
+/// are therefore touched together, and with each cycle taken as one record, the cache is an acyclic
+/// graph. Only roots, and cycles without a reference from outside, can be evicted without breaking
+/// a tree. The rule evicts the one of them that was accessed longest ago. Its own stamp is exact,
+/// because a removed reference hands its stamp on: every record counts as accessed at least as
+/// recently as the records that refer to it.
 ///
 /// Finding cycles by searching what a record refers to follows trial deletion (Bacon, Rajan:
 /// Concurrent Cycle Collection in Reference Counted Systems, 2001), with flags instead of a buffer
 /// of suspects.
 package enum EvictionRule {
-    /// Records searched to judge one cycle. A larger cycle is blocked until nothing else is left.
+    /// The most records searched to judge one cycle. A record of a larger cycle is blocked.
     package static let searchLimit = 1 << 15
 
     /// Returns what to do with the record of `handle`.
@@ -166,7 +166,7 @@ struct Cycle: Equatable {
         }
         var cycle = Cycle()
         open = [start]
-        // Backwards along the references that were followed: every record met leads to `start`.
+        // Follows the same references backwards: every record on the way leads to `start`.
         while let record = open.popLast() {
             guard cycle.references[record] == nil, let referring = parents[record],
                 !referring.isEmpty

@@ -16,21 +16,21 @@ enum EvictionGoal: Equatable {
     }
 }
 
-/// The eviction of one transaction: evicts in the order of ``RecencyOrder`` what ``EvictionRule``
-/// says, as far as there are pages for it, and checks that the transaction may be committed.
+/// The eviction of one transaction. It evicts in the order of ``RecencyOrder`` as ``EvictionRule``
+/// decides, as long as there are pages for it, and checks that the transaction may be committed.
 struct Evictor {
     private let commit: CommitTransaction
     private var budget: PageBudget
     /// Whether a read has touched a record since the last commit.
     private let isTouched: (Handle) -> Bool
     /// Records that were moved to the young end because a read has touched them. Each is spared
-    /// once: when it comes up again, nothing older is left.
+    /// once per transaction: when it comes up again, no older record is left.
     private var spared: Set<Handle> = []
-    /// What was evicted.
+    /// The numbers of evicted records and bytes.
     private(set) var evicted = EvictionCounts()
-    /// Steps taken, those that only spared a record included.
+    /// Steps taken, including those that only spared a record.
     private(set) var steps = 0
-    /// Whether there may be more to evict or to remove, and another transaction can get further.
+    /// Whether more may be left to evict or to remove, and another transaction can continue.
     private(set) var isBehind = false
     /// Whether nothing is left that could be evicted.
     private(set) var isExhausted = false
@@ -51,7 +51,7 @@ struct Evictor {
 
     /// Evicts towards `goal`, in at most `stepLimit` steps.
     ///
-    /// - Throws: ``NoRoom`` when the transaction must not be committed.
+    /// - Throws: ``NoRoom`` if the transaction must not be committed.
     mutating func run(
         towards goal: EvictionGoal, steps stepLimit: Int = .max,
         in transaction: inout WriteTransaction
@@ -93,11 +93,11 @@ struct Evictor {
             case .watermark: isAbove = used > (isAbove ? plan.low : plan.high)
             case .pages(let pages, _): isAbove = used > pages
             }
-            // Pending removals go on whatever the goal is.
+            // Pending removals continue regardless of the goal.
             guard try isAbove || isRemovalDue(&order, in: &transaction) else { return }
             let pages = try budget.pagesCopied(in: transaction)
             start = start ?? pages
-            // One step may cost a few pages more than were free before it.
+            // Keeps 8 pages back, because a step may copy a few pages more than the forecast.
             guard steps < stepLimit,
                 pages < min(budget.limit ?? .max, (start ?? 0) + plan.evictionLimit) - 8
             else {
@@ -124,12 +124,12 @@ struct Evictor {
             .pendingRemoval)
     }
 
-    /// Does what the rule says about the oldest record.
+    /// Takes the step that the rule decides for the oldest record.
     private mutating func step(
         _ oldest: RecencyEntry, reason: Eviction.Reason, in transaction: inout WriteTransaction
     ) throws {
         let counts = commit.counts
-        // A record that this transaction has made a root is the rest of a tree.
+        // A record that this transaction has made a root is the rest of a tree already counted.
         let isTree = !counts.hasChanged(oldest.handle)
         let graph = CommitGraph(commit: commit, snapshot: transaction.snapshot)
         switch try EvictionRule.step(for: oldest.handle, in: graph) {
@@ -164,7 +164,7 @@ private struct CommitGraph: EvictionGraph {
     }
 
     func children(_ handle: Handle) throws -> [Handle] {
-        // A record that is pending removal releases its children by itself.
+        // A record that is pending removal releases its children in steps of its own.
         let flags = try commit.counts.entry(handle, in: snapshot).flags
         guard !flags.contains(.pendingRemoval) || flags.contains(.blocked) else { return [] }
         return try commit.readableRecord(handle, in: snapshot)?.children ?? []
@@ -182,7 +182,7 @@ struct Victim: Hashable, Sendable {
     /// The time of their last access.
     let stamp: Stamp
     let reason: Eviction.Reason
-    /// Their names, without segments, which have none.
+    /// Their names. Segments have none.
     private(set) var entries: [Name] = []
     private(set) var bytes = 0
 
@@ -199,12 +199,13 @@ struct Victim: Hashable, Sendable {
     }
 }
 
-// Eviction removes records that nothing refers to, and hands the time of their last access on to
-// what they referred to.
+// Eviction removes records to which nothing outside refers, and hands the time of their last access
+// on to their children.
 extension CommitTransaction {
     /// Evicts the record that `identifier` names, whatever its age.
     ///
-    /// - Throws: ``CacheError/Code/referenced`` if that would break a tree.
+    /// - Throws: ``CacheError/Code/referenced`` if the record is pinned or another record refers to
+    ///   it.
     func evict(_ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction)
         throws
     {
@@ -233,8 +234,8 @@ extension CommitTransaction {
 
     /// Evicts a root, or the records of a cycle that nothing else refers to.
     ///
-    /// - Parameter isByCaller: Whether a caller asked for it. The children count as accessed now
-    ///   then, as if the record had been rewritten; otherwise they get the time of the record.
+    /// - Parameter isByCaller: Whether a caller asked for it. If so, the children count as accessed
+    ///   now, as after a write of the record; otherwise they get the time of the record.
     fileprivate func evict(
         _ handles: [Handle], accessedAt stamp: Stamp, isByCaller: Bool, reason: Eviction.Reason,
         countingIn evicted: inout EvictionCounts, in transaction: inout WriteTransaction
@@ -274,9 +275,10 @@ extension CommitTransaction {
 
     /// Evicts some records of a cycle that is too large for one step.
     ///
-    /// First the names of the records are removed, a few at a time, and last that of the record in
-    /// `recency`. Until then, whatever can be reached by a name is whole. Then that record is
-    /// scheduled for removal, and the others follow when a first reference to them goes.
+    /// Removes the names of the records first, a few at a time, and the name of the record in
+    /// `recency` last. Until then, every tree that can be reached by a name is whole. Then that
+    /// record is scheduled for removal, and each of the others follows when a first reference to it
+    /// goes.
     private func evictLargeCycle(
         _ handles: [Handle], accessedAt stamp: Stamp, reason: Eviction.Reason,
         countingIn evicted: inout EvictionCounts, in transaction: inout WriteTransaction
@@ -319,7 +321,7 @@ extension CommitTransaction {
         try counts.forget(handle, in: transaction)
     }
 
-    /// Adds what was evicted to the counters that the cache stores for its life.
+    /// Adds the evicted records to the lifetime counters of the cache.
     func count(_ evicted: EvictionCounts, for reason: Eviction.Reason) {
         lifetime.add(
             evicted, for: reason,

@@ -1,15 +1,15 @@
 import EspalierLMDB
 import EspalierRecords
 
-/// How the pages of a cache's map are shared out: to records, to copies, and to eviction alone.
+/// How the pages of a cache's map are divided between records, copies, and eviction.
 ///
 ///     0                                     high                 capacity - reserve    capacity
 ///     | records, index, state ............. | copies in flight ... | eviction alone ....|
 ///
-/// LMDB never writes a page in place: a commit needs a free page for each page it changes, and the
-/// pages it frees can be used again two commits later. About three transactions' worth of pages
-/// have to be free at any time. That is a number of pages and not a share, so small caches can be
-/// filled less: up to 50 % at 1 MiB, 64 at 4, 86 at 16, 92 at 64.
+/// LMDB never writes a page in place: a commit needs a free page for each page that it changes, and
+/// the pages that it frees can be reused two commits later. So the pages of about three
+/// transactions have to be free at any time. That is a fixed number and not a share, so small
+/// caches are filled less: up to 50 % at 1 MiB, 64 % at 4 MiB, 86 % at 16 MiB and 92 % at 64 MiB.
 package struct PagePlan: Sendable, Equatable {
     /// The pages that can be allocated at all.
     package let capacity: Int
@@ -30,7 +30,7 @@ package struct PagePlan: Sendable, Equatable {
     /// frees as one list, and a list of more than 509 needs free pages in a row.
     var evictionLimit: Int { min(max(capacity / 4, 48), 400) }
 
-    /// The touches, or flags, that one commit includes: each may stand on a page of its own.
+    /// The most touches, or flags, that one commit applies: each may change a page of its own.
     var touchLimit: Int { evictionLimit / 4 }
 
     /// The bytes of records that are committed together, at most. A single write may be larger.
@@ -46,8 +46,8 @@ struct NoRoom: Error {
 /// The pages that one transaction may copy, and those that it copies so far.
 struct PageBudget {
     let plan: PagePlan
-    /// The pages that the transaction may copy; nil if so many were never used that the transaction
-    /// need not count.
+    /// The pages that the transaction may copy; nil if the map has so many unused pages that there
+    /// is no need to count.
     let limit: Int?
     private let commit: CommitTransaction
     private var base: HeldRead?
@@ -61,7 +61,7 @@ struct PageBudget {
         self.commit = commit
         let pages = try transaction.pages()
         plan = PagePlan(capacity: pages.capacity)
-        // Most caches are not full.
+        // Most caches are not full and need no count.
         let ample = CopiedPages.upperBound(for: commit) + plan.reserve + 2 * plan.evictionLimit
         guard pages.neverAllocated < ample else {
             limit = nil
@@ -98,8 +98,8 @@ struct PageBudget {
     }
 }
 
-/// A forecast of the pages that a commit copies or newly uses. LMDB does not say how many it will
-/// be, and they must not be more than there are.
+/// A forecast of the pages that a commit copies or newly uses. It is needed because LMDB does not
+/// tell the number before the commit, which fails if pages run out.
 ///
 /// Edits of existing entries are counted exactly, by the pages they stand on in the snapshot that
 /// the transaction began with. New entries are counted by their bytes. A little is added for what
@@ -116,7 +116,7 @@ struct CopiedPages {
 
     /// The pages of a commit besides its leaves: the counters, LMDB's own lists.
     private static let overhead = 12
-    /// An entry of `state` takes some 26 bytes, and one of `recency` as many.
+    /// An entry of `state` takes about 26 bytes, and so does an entry of `recency`.
     private static let newEntriesOfPage = 78
 
     /// `base` is the snapshot that the commit's transaction began with.
@@ -128,8 +128,8 @@ struct CopiedPages {
         self.keyspaces = keyspaces
     }
 
-    /// Returns the most pages that `commit` can copy, whatever pages its edits stand on. A commit
-    /// for which that many are free need not be counted exactly.
+    /// Returns an upper estimate of the pages that `commit` copies, whatever pages its edits stand
+    /// on. If that many are free, no exact count is needed.
     static func upperBound(for commit: CommitTransaction) -> Int {
         let edits =
             commit.records.editedCount + commit.index.edited.count + 2 * commit.counts.edited.count
@@ -168,7 +168,7 @@ struct CopiedPages {
     }
 }
 
-/// A read transaction that lives as long as the object: the snapshot beside a write.
+/// A read transaction that stays open as long as the object: the snapshot before a write.
 private final class HeldRead {
     // immutable
     private let transaction: ReadTransaction

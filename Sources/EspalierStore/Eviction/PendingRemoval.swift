@@ -2,13 +2,12 @@ import EspalierLMDB
 import EspalierRecords
 
 // A large record is removed in steps, over as many commits as it takes. The first step removes its
-// index entry, so that readers miss it from then on. The record then stands in `recency` under
-// stamp 0, before all others, and every evictor goes on with it:
+// index entry, so that reads miss it from then on. The record is then listed in `recency` under
+// stamp 0, before all others, and each evictor continues the removal:
+//     released   0 ... 64 ... 128 ...      the number of its children that are released
+//     released   allReleased               its chunks are deleted from the end, then its entry
 //
-//     released   0 ... 64 ... 128 ...      that many of its children are released
-//     released   allReleased               its chunks are deleted from the end; at last its entry
-//
-// The number stands in its `StateEntry`, so a removal goes on after the cache was reopened.
+// Its `StateEntry` stores the number, so a removal continues after the cache was reopened.
 extension CommitTransaction {
     /// The children released, or the chunks deleted, in one step.
     static let removalBatch = 64
@@ -20,7 +19,8 @@ extension CommitTransaction {
             || records.isChunked(record)
     }
 
-    /// Returns whether a record may be pending removal: no other record stands under stamp 0.
+    /// Returns whether any record may be pending removal. Only such records have stamp 0 in
+    /// `recency`.
     func mayHavePendingRemovals(in transaction: borrowing WriteTransaction) throws -> Bool {
         if counts.hasPendingRemovals { return true }
         return try transaction.withCursor(keyspaces.recency) { cursor in
@@ -28,7 +28,7 @@ extension CommitTransaction {
         }
     }
 
-    /// Removes a record's index entry now, and leaves the rest to later steps.
+    /// Removes a record's index entry now. Later steps remove the rest.
     func scheduleRemoval(
         _ record: Record, accessedAt stamp: Stamp, in transaction: inout WriteTransaction
     ) throws {
@@ -64,8 +64,8 @@ extension CommitTransaction {
         if !records.isChunked(record) { try eraseMore(of: handle, in: &transaction) }
     }
 
-    /// Schedules the removal of a segment with its collection. Nothing else refers to a segment,
-    /// and it has no name.
+    /// Schedules the removal of a segment of a collection. A segment has no name, and only its
+    /// collection refers to it.
     private func releaseSegment(
         _ handle: Handle, removedAt stamp: Stamp, in transaction: inout WriteTransaction
     ) throws {
@@ -75,7 +75,7 @@ extension CommitTransaction {
         try counts.scheduleRemoval(handle, accessedAt: stamp, in: transaction)
     }
 
-    /// Deletes chunks from the end, so that the rest is the beginning of one record at any time.
+    /// Deletes chunks from the end, so that the rest is always the beginning of the record.
     private func eraseMore(of handle: Handle, in transaction: inout WriteTransaction) throws {
         for _ in 0..<Self.removalBatch {
             guard try records.eraseLastChunk(of: handle, in: &transaction) else { break }

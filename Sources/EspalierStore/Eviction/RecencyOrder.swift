@@ -1,7 +1,7 @@
 package import EspalierLMDB
 package import EspalierRecords
 
-/// An entry of the keyspace `recency`: a record that may be evicted, and the time it is ordered by.
+/// An entry of the keyspace `recency`: a record that may be evicted, and the stamp that orders it.
 package struct RecencyEntry: Hashable, Comparable {
     package let stamp: Stamp
     package let handle: Handle
@@ -58,8 +58,8 @@ package struct RecencyHeap {
 ///     recency, as stored      Feed:1  Feed:2  Feed:3 ...      read from its old end, 64 at a time
 ///     heap of changes         Message:7, Person:3             roots since Feed:1 was evicted
 ///
-/// An entry is valid if the reference counts give its record that stamp; entries that are not valid
-/// any more are skipped when they come up.
+/// An entry is valid if the reference counts give its record that stamp. Entries that have become
+/// invalid are skipped when they come up.
 struct RecencyOrder {
     private let counts: ReferenceCounts
     private let recency: Keyspace
@@ -98,7 +98,7 @@ struct RecencyOrder {
             if let first = changed.first, first < oldest { return first }
             guard try counts.recencyStamp(of: oldest.handle, in: transaction) == oldest.stamp
             else {
-                // Damage: the record's state does not know of this entry.
+                // Damage has left this entry: the record's state gives another stamp or none.
                 try transaction.delete(recency, oldest.key)
                 stored.removeLast()
                 continue

@@ -3,11 +3,11 @@ import EspalierRecords
 import Foundation
 import Synchronization
 
-/// Makes room for a transaction that needs more pages than there are.
+/// Makes room for a transaction that needs more pages than are free.
 ///
-/// A transaction that fails changes nothing, so eviction must not wait until the map is full:
-/// writes leave pages that only eviction takes (`PagePlan.reserve`), and room is made in small
-/// transactions before a write is tried again. The pages of the file are
+/// A failed transaction changes nothing, so eviction must not wait until the map is full: writes
+/// leave pages that only eviction may use (`PagePlan.reserve`), and small transactions make room
+/// before a write is retried. The pages of the file are
 ///
 ///     used | recent: freed, usable two commits later | held: freed, an open read sees them | free
 ///
@@ -18,31 +18,32 @@ final class RoomMaker: Sendable {
     /// The most transactions that make room for one write.
     private static let transactionLimit = 4_096
 
-    /// The read that was waited for in vain: it is not waited for a second time.
+    /// The read for which `waitForReader` waited in vain. It does not wait for it a second time.
     private let slowRead = Mutex("")
 
-    /// What to do next for a transaction that needs `missing` more pages than are free.
+    /// The next step for a transaction that needs `missing` more pages than are free.
     enum Step: Equatable {
-        /// Wait until a read ends that holds pages.
+        /// Wait until the oldest read ends, which keeps pages from being reused.
         case waitForReader
-        /// Let a commit pass, so that recently freed pages can be used.
+        /// Commit an empty transaction, so that recently freed pages can be reused.
         case commitEmptyTransaction
-        /// Evict until so many pages more are free.
+        /// Evict until `missing` more pages are free.
         case evict
     }
 
-    /// Decides the next step. Only eviction takes something away, so it comes last.
+    /// Decides the next step. Eviction comes last, because only it loses records.
     static func step(missing: Int, _ free: FreePages) -> Step {
-        // Evicting more does not make pages usable sooner that only wait for a read to end.
+        // Eviction does not free pages sooner that wait only for a read to end.
         if free.held >= missing, free.recent < missing { return .waitForReader }
         // An empty commit takes some pages itself, and frees them again.
         if free.recent >= missing + 8 { return .commitEmptyTransaction }
         return .evict
     }
 
-    /// Evicts and lets commits pass until a transaction can copy `pages` pages.
+    /// Evicts, commits empty transactions and waits for reads until a transaction can copy `pages`
+    /// pages.
     ///
-    /// - Throws: Why that can't be reached: `.full`, `.pinnedFull`, `.pagesHeld`, or
+    /// - Throws: The reason why that is impossible: `.full`, `.pinnedFull`, `.pagesHeld`, or
     ///   `BudgetDeadlock`.
     func make(pages: Int, in generation: Generation, _ committer: Committer) throws {
         let environment = generation.environment
@@ -70,7 +71,7 @@ final class RoomMaker: Sendable {
                     try committer.commitEmptyTransaction(in: generation)
                 } catch let error where Self.isOutOfPages(error) {
                     if evictionSteps > 1 {
-                        // One record at a time, until there is more room.
+                        // Fewer steps need fewer pages, down to one record at a time.
                         evictionSteps = evictionSteps == .max ? 16 : evictionSteps / 4
                     } else if free.recent > 8 {
                         try committer.commitEmptyTransaction(in: generation)
@@ -85,8 +86,8 @@ final class RoomMaker: Sendable {
         throw full(generation, committer)
     }
 
-    /// Evicts the least recently accessed until no more than `pages` are in use, or nothing more
-    /// can go.
+    /// Evicts the least recently accessed records until no more than `pages` pages are in use, or
+    /// until nothing more can be evicted.
     func trim(
         to pages: Int, _ reason: Eviction.Reason, in generation: Generation,
         _ committer: Committer
@@ -97,7 +98,7 @@ final class RoomMaker: Sendable {
                     operations: [], goal: .pages(pages, reason))
                 guard try committer.commitOnce(request, in: generation) > 0 else { return }
             } catch let error where Self.isOutOfPages(error) {
-                // Eviction takes pages, too: those that a reader holds would do.
+                // Eviction needs pages, too. Those that a reader holds would be enough.
                 guard try Self.freePages(of: generation).held > 0 else {
                     throw full(generation, committer)
                 }
@@ -134,8 +135,8 @@ final class RoomMaker: Sendable {
             .max { ($0.lag ?? 0) < ($1.lag ?? 0) }?.processIdentifier
     }
 
-    /// Returns why no room can be made where nothing can be evicted. Pins leave no room. Without
-    /// pins and readers the cache starts anew.
+    /// Returns why no room can be made if nothing can be evicted: pins, reads, or neither. With
+    /// neither, a new generation has to begin.
     private func failure(
         _ generation: Generation, _ free: FreePages, _ committer: Committer
     ) -> any Error {

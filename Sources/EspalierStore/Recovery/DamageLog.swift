@@ -1,24 +1,24 @@
 import EspalierRecords
 import Synchronization
 
-/// The records that reads found damaged, until a commit has looked at them again.
+/// The records that reads found damaged, until a commit has checked them.
 ///
-/// Where no write comes, the writer commits some seconds after the first record. A read stops at
-/// the first damage it meets, so the other damaged records of a tree come up read by read, and each
-/// commit that loses records counts all references anew.
+/// If no write comes, the writer commits five seconds after the first record. The delay collects
+/// records: a read stops at the first damage that it meets, so the damaged records of a tree are
+/// found one read at a time, and each commit that makes records lost recounts all references.
 ///
-/// Safe to use from every thread. Reads that meet no damage do not come here.
+/// Safe to use from every thread. A read that meets no damage does not use the log.
 final class DamageLog: Sendable {
     /// The longest that a damaged record waits for a commit.
     static let delay = Duration.seconds(5)
-    /// The most records that wait. Further ones are found again later.
+    /// The most records that wait. Reads find further ones again later.
     static let limit = 4_096
 
     private struct State {
         var generation = ""
         var waiting: Set<Handle> = []
-        /// Records in which a commit has found no damage. They ask for no further commit: a reader
-        /// that reports one again and again would keep the writer busy.
+        /// Records in which a commit has found no damage. They ask for no further commit: a read
+        /// that reports one of them again and again would keep the writer busy.
         var whole: Set<Handle> = []
         var since: ContinuousClock.Instant?
     }
@@ -38,10 +38,10 @@ final class DamageLog: Sendable {
         }
     }
 
-    /// Returns `count` records at most, those first in which no commit has looked.
+    /// Returns at most `count` records, beginning with those that no commit has checked.
     func waiting(atMost count: Int, in generation: String) -> [Handle] {
         state.withLock { state in
-            // The damage of an old generation went with it.
+            // An old generation was removed, and its damage with it.
             if state.generation != generation { state = State(generation: generation) }
             guard !state.waiting.isEmpty else { return [] }
             let fresh = state.waiting.subtracting(state.whole).sorted()
@@ -50,7 +50,7 @@ final class DamageLog: Sendable {
         }
     }
 
-    /// Notes that a commit has looked at `handles` and has lost those of `lost`.
+    /// Notes that a commit has checked `handles`, and has made those in `lost` lost.
     func finish(_ handles: [Handle], lost: Set<Handle>, in generation: String) {
         guard !handles.isEmpty else { return }
         state.withLock { state in
@@ -63,15 +63,15 @@ final class DamageLog: Sendable {
         }
     }
 
-    /// Notes that a commit has failed. The next one does not follow at once: what failed now will
-    /// most likely fail again.
+    /// Notes that a commit has failed, and delays the next one: it would most likely fail again at
+    /// once.
     func postpone() {
         state.withLock { state in
             if state.since != nil { state.since = .now }
         }
     }
 
-    /// When a commit is due, if any record waits.
+    /// When a commit is due; nil if no record asks for one.
     var deadline: ContinuousClock.Instant? {
         state.withLock { state in state.since.map { $0 + Self.delay } }
     }

@@ -1,16 +1,17 @@
 import EspalierLMDB
 import EspalierRecords
 
-/// What damage has done to the index: entries that lead nowhere, records without an entry. A walk
-/// of the cache finds it, and a commit repairs it.
+/// The damage to the index: entries that lead nowhere, and records without an entry. A walk of the
+/// cache finds it, and a commit repairs it.
 struct IndexRepair: Sendable {
-    /// Keys of entries that lead nowhere, or to the record of another name.
+    /// Keys of entries that lead nowhere, to the record of another name, or to a record that an
+    /// earlier entry names.
     private(set) var staleKeys: [[UInt8]] = []
     /// Records that no entry leads to.
     private(set) var unindexed: [Handle] = []
     /// Keys of chunks whose record is gone.
     private(set) var looseChunks: [[UInt8]] = []
-    /// Whether there are handles that the counters have not given out yet.
+    /// Whether a record has a handle that the counters have not given out yet.
     private(set) var isAhead = false
 
     var isEmpty: Bool {
@@ -29,7 +30,7 @@ struct IndexRepair: Sendable {
         func flags(_ handle: Handle) -> StateEntry.Flags {
             (try? snapshot.state(keyspaces, of: handle))??.flags ?? []
         }
-        // A record holds its name. Of a damaged or lost one nothing better is known than its entry.
+        // A record holds its name. The name of a damaged or lost record stands only in its entry.
         func leads(_ key: [UInt8], to handle: Handle) throws -> Bool {
             if let record = record(handle) {
                 return record.nameSpace != .segment
@@ -76,13 +77,13 @@ struct IndexRepair: Sendable {
 }
 
 extension CommitTransaction {
-    /// Repairs the index, and has everything counted anew.
+    /// Repairs the index and requests a recount.
     func apply(_ repair: IndexRepair, in transaction: inout WriteTransaction) throws {
         try index.removeDamagedEntries(repair.staleKeys, in: &transaction)
         try records.eraseLooseChunks(repair.looseChunks, in: &transaction)
         for handle in repair.unindexed {
             guard let record = try readableRecord(handle, in: transaction) else { continue }
-            // Where another record has the name by now, this one goes with its last reference.
+            // If another record has the name by now, this one stays until its last reference goes.
             try index.addMissingEntry(of: record, in: &transaction)
         }
         needsRecount = true

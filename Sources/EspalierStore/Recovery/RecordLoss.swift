@@ -3,14 +3,14 @@ import EspalierRecords
 
 /// What a commit does about damaged records.
 ///
-/// A damaged record becomes *lost*: its bytes go, and its handle keeps its references, which are
-/// misses from then on and are not taken for deletions. Its index entry stays, so that the next
-/// write of the identifier refills the same handle.
+/// A damaged record becomes *lost*: the commit removes its bytes and keeps the references to its
+/// handle. Reads treat such a reference as a miss and not as a deletion. The index entry stays, so
+/// that the next write of the identifier refills the same handle.
 ///
-/// The references that a damaged record held are not known any more. All reference counts are then
-/// put right in a walk of the cache, once for all records that a commit loses.
+/// The references that a damaged record held are not known. A walk of the cache therefore corrects
+/// all reference counts, once for all records that a commit makes lost.
 extension CommitTransaction {
-    /// Loses those of `handles` that can't be read or are not there at all. Returns which.
+    /// Makes those of `handles` lost that can't be read or have no record. Returns them.
     func lose(_ handles: [Handle], in transaction: inout WriteTransaction) throws -> Set<Handle> {
         var lost: Set<Handle> = []
         for handle in handles where try isDamaged(handle, in: transaction) { lost.insert(handle) }
@@ -19,8 +19,8 @@ extension CommitTransaction {
         for handle in lost.sorted() {
             try discardUnreadable(handle, in: &transaction)
             let names = keys[handle, default: []]
-            // Of two index entries that lead to a record one is damaged, and nothing tells which. A
-            // write under either name must not appear under the other.
+            // If two index entries lead to a record, one of them is damaged, and it is not known
+            // which. A write of one name must not appear under the other.
             if names.count > 1 { try index.removeDamagedEntries(names, in: &transaction) }
             try counts.lose(handle, isNamed: names.count == 1, in: transaction)
         }
@@ -31,8 +31,8 @@ extension CommitTransaction {
     private func isDamaged(
         _ handle: Handle, in transaction: borrowing WriteTransaction
     ) throws -> Bool {
-        // Only a reference shows that a handle was given out: the record of any other is left
-        // alone.
+        // A damaged reference may name a handle that was never given out. A record under such a
+        // handle is left alone.
         guard counterTable.isGivenOut(handle) else { return false }
         let flags = try counts.entry(handle, in: transaction).flags
         guard flags.isDisjoint(with: [.tombstone, .lost, .pendingRemoval]) else { return false }
@@ -45,10 +45,10 @@ extension CommitTransaction {
         }
     }
 
-    /// Sets every reference count, the record counts of shapes and dictionaries, and the number of
-    /// records and bytes. A record that can't be read refers to nothing.
+    /// Recounts all references, the records of each shape and dictionary, and the numbers of
+    /// records and bytes. A record that can't be read counts as one without references.
     ///
-    /// - Complexity: A walk of the cache. Only damage asks for it.
+    /// - Complexity: Walks the cache. Only damage and a repair of the index need it.
     func recount(in transaction: borrowing WriteTransaction) throws {
         var references: [Handle: UInt64] = [:]
         var shapeUses: [UInt64: UInt64] = [:]
@@ -77,14 +77,14 @@ extension CommitTransaction {
         handles.formUnion(references.keys)
         handles.formUnion(try storedHandles(keyspaces.state, in: transaction))
         handles.formUnion(counts.changedHandles)
-        // No handle is given out twice, whatever the counters say.
+        // No handle must be given out twice, even if the counters are damaged.
         if let last = handles.max(), last.rawValue < UInt64.max {
             counters.nextHandle = max(counters.nextHandle, last.rawValue + 1)
         }
         for handle in handles {
             try counts.setCount(references[handle] ?? 0, of: handle, in: transaction)
         }
-        // `counts.flush` adds what the transaction has changed.
+        // `counts.flush` adds `tombstoneChange` to this number.
         let tombstones = try counts.tombstoneCount(among: handles, in: transaction)
         counters.tombstones = UInt64(max(0, tombstones - counts.tombstoneChange))
         shapes.setRecordCounts(shapeUses)
@@ -100,7 +100,7 @@ extension CommitTransaction {
         return bytes
     }
 
-    /// Returns the handles that are keys of a keyspace, without those of chunks.
+    /// Returns the handles that are keys of a keyspace. Leaves out the keys of chunks.
     private func storedHandles(
         _ keyspace: Keyspace, in transaction: borrowing WriteTransaction
     ) throws -> [Handle] {

@@ -2,7 +2,8 @@ import EspalierConfinement
 package import EspalierLMDB
 import EspalierRecords
 
-/// The numbers that every commit changes: what is given out next, and how much there is.
+/// The numbers that every commit changes: the next free handle and numbers, and the size of the
+/// cache.
 ///
 ///     counters = count of fields (varint), fields (varints), check (8 bytes)
 ///
@@ -34,7 +35,7 @@ package struct Counters: Hashable, Sendable {
     var commits: UInt64 = 0
     var bytesWritten: UInt64 = 0
 
-    /// The cost of pinned records, at most.
+    /// The cost of pinned records in bytes. It may include records that are not pinned any more.
     package var pinnedBytes: UInt64 = 0
 
     /// `bytesWritten` when the last scan for cycles began.
@@ -52,8 +53,8 @@ package struct Counters: Hashable, Sendable {
 
     /// Visits all fields in the order in which they are stored. A new field goes to the end.
     ///
-    /// A list of key paths took a hundred times as long, and every commit reads and writes the
-    /// fields.
+    /// Visiting a list of key paths took a hundred times as long, and every commit reads and writes
+    /// the fields.
     private mutating func forEachField<E>(_ body: (inout UInt64) throws(E) -> Void) throws(E) {
         try body(&nextHandle)
         try body(&nextShape)
@@ -167,8 +168,8 @@ final class CounterTable {
 extension ReadableTransaction where Self: ~Copyable {
     /// Returns the stored counters.
     ///
-    /// A generation begins with counters. Their absence is damage: counting from 1 again would give
-    /// new records the handles of old ones.
+    /// A generation is created with counters, so their absence is damage. Counting from 1 again
+    /// would give new records the handles of old ones.
     package func counters(_ keyspaces: Keyspaces) throws -> Counters {
         let counters = try withValue(keyspaces.info, Counters.key) { span in
             try ByteReader.reading(span) { try Counters(reading: &$0) }

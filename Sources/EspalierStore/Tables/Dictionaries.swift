@@ -11,8 +11,8 @@ import EspalierRecords
 /// The checks are seeded with (number * 9E3779B97F4A7C15) xor k. A dictionary is written once and
 /// never changed.
 package struct StoredDictionary: Sendable {
-    /// The fingerprint of the shape whose records trained it; 0 for the dictionary of all shapes
-    /// without one of their own.
+    /// The fingerprint of the shape whose records trained it; 0 for the common dictionary, which
+    /// all shapes without one of their own use.
     package let shape: UInt64
     package let bytes: [UInt8]
 
@@ -38,7 +38,7 @@ package struct StoredDictionary: Sendable {
         RecordLayout.seed(handle: Handle(number), shape: UInt64(slice))
     }
 
-    /// Joins slices that are added in their order.
+    /// Joins slices that the caller adds in order.
     struct Joining: ~Copyable {
         private let number: UInt64
         private var shape: UInt64 = 0
@@ -84,15 +84,14 @@ package final class RecordDictionary: Sendable {
     static func fingerprint(of bytes: [UInt8]) -> UInt64 { max(1, XXHash64.hash(bytes)) }
 }
 
-/// The dictionaries as the committer knows them: which there are, which of them compress new
-/// records, and how many records use each. It stands in one value of `info`.
+/// The list of dictionaries as the committer knows it: their numbers, which of them compress new
+/// records, and how many records use each. The list is one value of `info`.
 ///
 ///     list  = count (varint), entries, check
 ///     entry = number, bytes of the dictionary, records (varints), flags (byte: 1 current),
 ///             fingerprint of the shape, or 0 (8 bytes), fingerprint of the dictionary (8 bytes)
 ///
-/// A value: a transaction changes its copy, which replaces the committer's when the commit has
-/// succeeded.
+/// A value type: a transaction changes its copy, which replaces the committer's after the commit.
 package struct DictionaryTable {
     package struct Entry: Hashable, Sendable {
         package let shape: UInt64
@@ -121,7 +120,7 @@ package struct DictionaryTable {
             if let bytes = try transaction.value(keyspaces.info, Self.key) {
                 try ByteReader.reading(bytes) { try read(&$0) }
             } else if try !transaction.dictionaryNumbers(keyspaces).isEmpty {
-                // There are dictionaries, so the list was lost.
+                // Dictionaries are stored without a list, so damage has removed the list.
                 try recover(transaction, keyspaces)
             }
         } catch is FormatError {
@@ -144,7 +143,7 @@ package struct DictionaryTable {
         }
     }
 
-    /// Makes a list of what the dictionaries say themselves. They do not say which are current.
+    /// Rebuilds the list from the stored dictionaries. They do not say which of them are current.
     private mutating func recover(
         _ transaction: borrowing some ReadableTransaction & ~Copyable, _ keyspaces: Keyspaces
     ) throws {
@@ -179,8 +178,8 @@ package struct DictionaryTable {
     /// Bytes of all dictionaries.
     var byteCount: Int { entries.values.reduce(0) { $0 + $1.byteCount } }
 
-    /// Returns the number of the dictionary that compresses new records of a shape: its own, or the
-    /// one of all shapes without; nil before the first training.
+    /// Returns the number of the dictionary that compresses new records of a shape: its own, or
+    /// else the common one; nil if there is none.
     func current(for shape: UInt64) -> UInt64? { current[shape] ?? current[0] }
 
     // MARK: Changes
@@ -202,10 +201,10 @@ package struct DictionaryTable {
         current = current.filter { $0.value != number }
     }
 
-    /// Counts a record that is compressed with a dictionary.
+    /// Adds one to the number of records that use a dictionary.
     mutating func retain(_ number: UInt64) { change(number) { $0.recordCount += 1 } }
 
-    /// Counts a record less that is compressed with a dictionary.
+    /// Subtracts one from the number of records that use a dictionary.
     mutating func release(_ number: UInt64) {
         change(number) { if $0.recordCount > 0 { $0.recordCount -= 1 } }
     }
@@ -225,8 +224,8 @@ package struct DictionaryTable {
         isDamaged = false
     }
 
-    /// Writes the list out and drops the dictionaries that neither a record nor the next record
-    /// uses. Returns their numbers.
+    /// Writes the list and deletes the dictionaries that no record uses and that compress no new
+    /// records. Returns the numbers of the deleted dictionaries.
     mutating func flush(
         _ transaction: inout WriteTransaction, _ keyspaces: Keyspaces
     ) throws -> [UInt64] {
@@ -270,7 +269,7 @@ extension ReadableTransaction where Self: ~Copyable {
         return isFound ? try joining.finish() : nil
     }
 
-    /// Returns the numbers of all dictionaries of which there are slices, whole or not.
+    /// Returns the numbers of all dictionaries that have at least one slice.
     package func dictionaryNumbers(_ keyspaces: Keyspaces) throws -> [UInt64] {
         var numbers: [UInt64] = []
         try forEach(in: keyspaces.dictionaries) { key, _ in

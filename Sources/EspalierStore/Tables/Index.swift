@@ -2,14 +2,14 @@ import EspalierConfinement
 package import EspalierLMDB
 package import EspalierRecords
 
-/// Makes the keys of the index. Nothing else does.
+/// Makes the keys of the index. No other code does.
 ///
 ///     key  = name space, identifier                             if that fits LMDB's 511 bytes
 ///     long = 4, name space, first 493 bytes, 128-bit hash of the rest
 ///
-/// Keys hold the identifiers themselves, so that those of new objects, which are near each other,
-/// dirty few pages: a write took 1.6 to 2 times as long with hashes. Two long identifiers with the
-/// same hash are told apart by the record, which holds its identifier.
+/// Keys hold the identifiers themselves. New objects often have similar identifiers, whose keys
+/// then dirty few pages: with hashes, a write took 1.6 to 2 times as long. If two long identifiers
+/// have the same hash, the record tells them apart, because it holds its identifier.
 package enum IndexKey {
     package static let longMark: UInt8 = 4
     private static let hashSize = 16
@@ -56,7 +56,7 @@ package enum IndexKey {
     /// Returns the part of a long identifier that its key holds, up to the last whole character.
     package static func beginning(ofLong key: [UInt8]) -> String {
         var bytes = key.dropFirst(2).prefix(longPrefixSize)
-        // At most three bytes of a character of four are left where the prefix ends.
+        // The prefix may end with up to three bytes of a character of four.
         for _ in 0..<3 {
             if let text = String(validating: bytes, as: UTF8.self) { return text }
             bytes.removeLast()
@@ -67,8 +67,9 @@ package enum IndexKey {
 
 /// The `index` keyspace as one transaction changes it: which handle an identifier has.
 ///
-/// Entries are written at once, because LMDB finds the place of an entry only once that way.
-/// `edited` lists their keys until the commit. Confined to the thread that commits.
+/// `bind` writes a new entry at once, because LMDB then searches for its place only once. `edited`
+/// lists the keys of entries that the transaction has added or removed. Confined to the thread that
+/// commits.
 final class IndexTable {
     // immutable
     private let keyspace: Keyspace
@@ -79,9 +80,9 @@ final class IndexTable {
 
     // confined to the thread that commits
     private struct State: ~Copyable {
-        /// The key of the identifier that was looked up last; its memory is used again.
+        /// The key of the identifier that was bound last. Its memory is reused.
         var key = ByteWriter(capacity: 64)
-        /// Whether the last identifier that was bound had a handle.
+        /// Whether the last insertion found that the identifier had a handle.
         var lastWasKnown = false
         var edited: [[UInt8]] = []
         var newPages = NewPages()
@@ -98,13 +99,13 @@ final class IndexTable {
         self.verified = verified
     }
 
-    /// The keys of entries that were added or removed.
+    /// The keys of entries that were added or removed, except by `addMissingEntry`.
     var edited: [[UInt8]] { state.value.edited }
 
     /// The pages that new entries fill.
     var newPages: Int { state.value.newPages.count }
 
-    /// Returns the handle of an identifier, and gives it one if it has none.
+    /// Returns the handle of an identifier. Gives it a handle if it has none.
     func bind(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws -> (handle: Handle, isNew: Bool) {
@@ -132,7 +133,7 @@ final class IndexTable {
         try handle(under: IndexKey.bytes(nameSpace, identifier), in: transaction)
     }
 
-    /// Gives an identifier a new handle, whichever it had.
+    /// Gives an identifier a new handle, even if it has one.
     func rebind(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws -> Handle {
@@ -208,25 +209,25 @@ final class IndexTable {
     }
 }
 
-/// Handles of which it was seen that the index leads to them by the identifier of their record.
+/// Handles that the index is known to return for the identifier of their record.
 ///
-/// A tree that was stored before is written again along itself: the children of a stored record are
-/// nearly always the ones that the index has for the children of the same model. Looking each up is
-/// the main cost of such a write. The parent alone can't be trusted: a record may have lost its
-/// index entry to a delete whose bytes are still there, or to damage. A handle in this cache needs
-/// no look-up.
+/// To write a stored tree again, `TreeWriter` follows stored references: the children of a stored
+/// record are nearly always the handles that the index has for the children of the same model.
+/// Looking each of them up would be the main cost of such a write. The reference alone proves
+/// nothing: a delete or damage may have removed the index entry of a record whose bytes are still
+/// there. A handle in this cache needs no look-up.
 ///
-/// Entries hold as long as no other process writes. Everything that removes or moves an index entry
-/// says so here. Of two handles with the same slot the later one is kept; the handles of a tree
-/// follow one another and do not share slots.
+/// Entries are valid as long as no other process writes. Code that removes or changes an index
+/// entry removes the handle here. Of two handles with the same slot, the later one is kept. The
+/// handles of a tree are consecutive and do not share slots.
 ///
 /// `@unchecked Sendable` because it is confined to the thread that commits, which `Confined`
 /// checks.
 final class VerifiedIndexEntries: @unchecked Sendable {
     private static let slotCount: UInt64 = 32_768
 
-    /// A slot for each value of the low bits of a handle. It holds the high bits plus 1, or 0 for
-    /// none. Empty until the first handle comes.
+    /// One slot for each value of the low bits of a handle. It holds the high bits plus 1; 0 means
+    /// none. The array is empty until the first insertion.
     private let slots = Confined<[UInt32]>([])
 
     func contains(_ handle: Handle) -> Bool {
@@ -248,7 +249,7 @@ final class VerifiedIndexEntries: @unchecked Sendable {
 
     func removeAll() { slots.value = [] }
 
-    /// Makes the calling thread the owner. The turn to commit orders the accesses.
+    /// Makes the calling thread the owner. `WriterThread.turn` orders the accesses.
     func transferToCurrentThread() { slots.transferToCurrentThread() }
 
     private static func slot(of handle: Handle) -> Int { Int(handle.rawValue % slotCount) }

@@ -1,9 +1,9 @@
 package import EspalierLMDB
 package import EspalierRecords
 
-/// The keyspaces of one generation. Each has a table beside this file that reads and writes it.
+/// The keyspaces of one generation. A table beside this file reads and writes each of them.
 ///
-/// A class, so that a look-up passes one reference instead of eight names.
+/// A class, so that a call passes one reference instead of eight keyspaces.
 package final class Keyspaces: Sendable {
     static let names = [
         "index", "nodes", "state", "recency", "shapes", "dictionaries", "pins", "changes", "info",
@@ -22,9 +22,10 @@ package final class Keyspaces: Sendable {
     package let shapes: Keyspace
     /// Number, slice -> dictionary. See `DictionaryTable`.
     let dictionaries: Keyspace
-    /// Name space and identifier -> handle of what is never evicted. See `PinTable`.
+    /// Name space and identifier -> handle of a pinned record. See `PinTable`.
     package let pins: Keyspace
-    /// Name -> format, counters, budget, statistics. See `CounterTable`.
+    /// Name -> format, counters, budget, statistics, list of dictionaries. See `CounterTable` and
+    /// `DictionaryTable`.
     let info: Keyspace
 
     init(_ environment: Environment) {
@@ -39,7 +40,7 @@ package final class Keyspaces: Sendable {
     }
 }
 
-/// Logical time: the number of an access. Each access and each write has a number of its own.
+/// Logical time: a number that grows with each access and each write.
 package struct Stamp: Hashable, Comparable, Sendable {
     package let rawValue: UInt64
 

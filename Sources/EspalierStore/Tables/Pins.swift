@@ -5,8 +5,8 @@ import EspalierRecords
 ///
 ///     key = index key        value = handle (8 bytes)
 ///
-/// A pin is a reference that no record holds: eviction never reaches a pinned record, nor anything
-/// below it. Confined to the thread that commits.
+/// A pin counts as a reference, but no record holds it. Eviction therefore never reaches a pinned
+/// record, nor any record below it. Confined to the thread that commits.
 final class PinTable {
     // immutable
     private let keyspace: Keyspace
@@ -23,7 +23,7 @@ final class PinTable {
 
     var isEmpty: Bool { change.pins == 0 }
 
-    /// What pinned records cost, at most.
+    /// The cost of pinned records in bytes. It may include records that are not pinned any more.
     var cost: Int { change.cost }
 
     /// Whether `isPinned` knows which records are pinned.
@@ -32,7 +32,8 @@ final class PinTable {
     /// Returns whether a record is known to be pinned or below a pin.
     func isPinned(_ handle: Handle) -> Bool { known.cost(of: handle, with: change) != nil }
 
-    /// Adds a pin. Returns false if it is there; removes one that leads to another record first.
+    /// Adds a pin. Returns false if the same pin is there. If the stored pin has another handle,
+    /// calls `removeStale` to remove it first.
     func insert(
         _ key: [UInt8], _ handle: Handle, in transaction: inout WriteTransaction,
         replacing removeStale: (inout WriteTransaction) throws -> Void
@@ -74,35 +75,36 @@ final class PinTable {
         change.costs[record.handle] = cost
     }
 
-    /// Counts written bytes as bytes of pinned records, while it is not known which are pinned.
+    /// Counts written bytes as bytes of pinned records, because it is not known which are pinned.
     func addUnmeasured(_ byteCount: Int) { change.cost += byteCount * 2 }
 
-    /// Begins a measurement: all costs are forgotten and come anew by `add`.
+    /// Begins a measurement: forgets all costs, which `add` then counts again.
     func beginMeasurement() {
         change.costs = [:]
         change.cost = 0
         change.isMeasurement = true
     }
 
-    /// Takes the changes of a committed transaction over into memory.
+    /// Applies the changes of a committed transaction in memory.
     func publish() { known.apply(change) }
 }
 
 /// The pinned records that this process knows, and what they cost.
 ///
-/// The cost is measured when a pin is set and follows the writes of pinned records. Before the
-/// first measurement after opening it goes on from the stored sum, and every write counts as one of
-/// a pinned record; the pinned trees are walked once that reaches the limit. Records that pinned
-/// ones no longer refer to count until the next measurement.
+/// Setting a pin measures the cost of its records, and writing a pinned record updates it. Tables
+/// that were just loaded, after opening or after a commit of another process, know only the stored
+/// sum. Until the first measurement every write is added to that sum as if its records were pinned;
+/// when the sum exceeds the limit, the pinned trees are walked. A record to which no pinned record
+/// refers any more counts until the next measurement.
 ///
 /// `@unchecked Sendable` because it is confined to the thread that commits.
 final class PinnedRecords: @unchecked Sendable {
-    /// What a transaction changes. It is kept apart until the commit has succeeded.
+    /// The changes of a transaction. They are kept apart until the commit has succeeded.
     struct Change {
         var costs: [Handle: Int] = [:]
         var cost: Int
         var pins: Int
-        /// Whether `costs` are all there are, and not additions.
+        /// Whether `costs` replace all known costs, and are not additions to them.
         var isMeasurement = false
     }
 
@@ -144,10 +146,10 @@ extension CommitTransaction {
     /// The most that pinned records may cost.
     private var pinLimit: Int { generation.budget.bytes / 2 }
 
-    /// Pins what an identifier or key names.
+    /// Pins the entry of an identifier or key.
     ///
-    /// - Throws: `.notFound` if there is nothing, `.pinnedFull` if pinned records would cost more
-    ///   than half of the budget.
+    /// - Throws: `.notFound` if there is no such entry, `.pinnedFull` if pinned records would cost
+    ///   more than half of the budget.
     func pin(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws {
@@ -160,7 +162,7 @@ extension CommitTransaction {
         let isNew = try pins.insert(
             IndexKey.bytes(nameSpace, identifier), handle, in: &transaction
         ) { transaction in
-            // Damage has taken the record that was pinned.
+            // The record that was pinned was lost to damage.
             try unpin(nameSpace, identifier, in: &transaction)
         }
         guard isNew else { return }
@@ -177,14 +179,14 @@ extension CommitTransaction {
         let key = IndexKey.bytes(nameSpace, identifier)
         guard let value = try pins.remove(key, in: &transaction) else { return }
         guard let handle = try? Handle(stored: value), counterTable.isGivenOut(handle) else {
-            // The entry is damaged: a recount finds the record that it kept.
+            // The entry is damaged. The recount corrects the count of the record that was pinned.
             needsRecount = true
             return
         }
         try counts.release(handle, in: transaction)
     }
 
-    /// Adds what was written since the last call to the cost of pinned records.
+    /// Updates the cost of pinned records by the records written since the last call.
     ///
     /// - Throws: `.pinnedFull` if pinned records cost more than half of the budget.
     func checkPins(in transaction: borrowing WriteTransaction) throws {
@@ -212,8 +214,8 @@ extension CommitTransaction {
         try checkPinnedCost(limit: budget.bytes / 2, of: budget, in: transaction)
     }
 
-    /// Compares the cost of pinned records with a limit, and measures it first where it seems too
-    /// high: it may count records that are not pinned any more.
+    /// Compares the cost of pinned records with a limit. Measures a cost above the limit again
+    /// first, because it may count records that are not pinned any more.
     private func checkPinnedCost(
         limit: Int, of budget: ByteCount, in transaction: borrowing WriteTransaction
     ) throws {

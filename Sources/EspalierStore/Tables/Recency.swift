@@ -6,7 +6,8 @@ import EspalierRecords
 ///     key = stamp, handle (8 bytes each)        value = nothing
 ///
 /// It lists a record exactly under its `StateEntry.recencyStamp`. `ReferenceCounts` keeps that
-/// invariant: it alone writes here, when it writes an entry of `state`.
+/// invariant: it moves a record here whenever it writes the record's entry of `state`. The only
+/// other writer is `RecencyOrder`, which deletes entries that damage has left.
 struct Recency {
     private let keyspace: Keyspace
 

@@ -2,11 +2,11 @@ import EspalierConfinement
 package import EspalierLMDB
 package import EspalierRecords
 
-/// The `nodes` keyspace as one transaction changes it: the bytes of records, cut into chunks where
-/// one value of LMDB does not hold them.
+/// The `nodes` keyspace as one transaction changes it: the bytes of records, cut into chunks if
+/// they do not fit in one value of LMDB.
 ///
-/// Records are written at once. `edited` lists those that were rewritten or removed until the
-/// commit. Confined to the thread that commits.
+/// A record is written to LMDB when it is stored, not at the end of the commit. `edited` lists the
+/// records that the transaction has rewritten or removed. Confined to the thread that commits.
 final class RecordTable {
     // immutable
     private let keyspace: Keyspace
@@ -16,8 +16,8 @@ final class RecordTable {
 
     // confined to the thread that commits
     private struct State: ~Copyable {
-        /// The highest handle in the keyspace. Records above it are appended, which keeps pages
-        /// full.
+        /// The highest handle that the keyspace may hold. Records above it are appended, which
+        /// keeps pages full.
         var highest: UInt64
         var edited: [Handle] = []
         var newPages = NewPages()
@@ -36,21 +36,21 @@ final class RecordTable {
 
     var editedCount: Int { state.value.edited.count }
 
-    /// The pages that new records fill.
+    /// An estimate of the pages that written records fill.
     var newPages: Int { state.value.newPages.count }
 
     /// Counts the pages of a new value in another keyspace.
     func addNewPages(for byteCount: Int) { state.value.newPages.add(byteCount) }
 
-    /// Returns whether a record stands in several values.
+    /// Returns whether a record is stored in several values.
     func isChunked(_ record: Record) -> Bool { record.storedByteCount > chunkLimit }
 
     func contains(_ handle: Handle, in transaction: borrowing WriteTransaction) throws -> Bool {
         try transaction.contains(keyspace, handle.rawValue)
     }
 
-    /// Writes the bytes of a record over those of `old`. `rawByteCount` is their number before
-    /// compression.
+    /// Replaces the bytes of `old` by those of a record. `rawByteCount` is the number of bytes
+    /// before compression.
     func store(
         _ bytes: [UInt8], rawByteCount: Int, at handle: Handle, over old: Record?,
         in transaction: inout WriteTransaction
@@ -122,8 +122,8 @@ final class RecordTable {
             counters.value.recordBytes, UInt64(layout.storedBytes))
     }
 
-    /// Removes the last value of a record, so that the rest stays the beginning of it. Returns
-    /// whether any is left.
+    /// Removes the last value of a record, so that the remaining values are still its beginning.
+    /// Returns whether any value is left.
     func eraseLastChunk(of handle: Handle, in transaction: inout WriteTransaction) throws -> Bool {
         guard let last = try lastChunk(of: handle, in: transaction) else { return false }
         counters.value.recordBytes -= min(counters.value.recordBytes, UInt64(last.bytes))
@@ -148,8 +148,8 @@ final class RecordTable {
         }
     }
 
-    /// Removes every value under a handle, whatever it holds. Returns whether there was any. The
-    /// counters do not follow: a recount has to.
+    /// Removes every value under a handle, whatever it contains. Returns whether there was any.
+    /// Does not update the counters, so a recount has to follow.
     func eraseUnreadable(_ handle: Handle, in transaction: inout WriteTransaction) throws -> Bool {
         var keys: [[UInt8]] = []
         try transaction.forEach(in: keyspace, from: handle.rawValue) { key, _ in
@@ -178,7 +178,7 @@ struct RecordPlace {
     let old: Record?
 }
 
-/// What a record is to hold.
+/// The content of a record to be written.
 struct RecordContent {
     let nameSpace: NameSpace
     let identifier: String
@@ -249,7 +249,7 @@ extension ReadableTransaction where Self: ~Copyable {
         return writer.bytes
     }
 
-    /// Lends the bytes of a record to `body`, its chunks joined. Returns nil, without a call, if
+    /// Calls `body` with the bytes of a record, its chunks joined. Returns nil, without a call, if
     /// there is none.
     private func withRecord<R>(
         _ keyspaces: Keyspaces, _ handle: Handle, _ body: (inout ByteReader) throws -> R

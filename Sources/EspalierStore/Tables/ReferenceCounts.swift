@@ -2,11 +2,11 @@ import EspalierConfinement
 import EspalierLMDB
 import EspalierRecords
 
-/// The `state` keyspace as one transaction changes it: reference counts, stamps and flags. It also
-/// keeps `recency`, which follows from them.
+/// The `state` keyspace as one transaction changes it: reference counts, stamps and flags. This
+/// class also updates `recency`, which follows from them.
 ///
-/// Changes stay in memory until `flush` writes each changed entry once, in the order of handles, so
-/// that neighbours dirty a page once. Confined to the thread that commits.
+/// Changes stay in memory. `flush` then writes each changed entry once, in the order of handles, so
+/// that each page is dirtied once. Confined to the thread that commits.
 final class ReferenceCounts {
     // immutable
     private let keyspaces: Keyspaces
@@ -19,17 +19,17 @@ final class ReferenceCounts {
         _read { yield confinedPages.value }
         _modify { yield &confinedPages.value }
     }
-    /// Tombstones made, less tombstones gone.
+    /// The number of tombstones made minus the number of tombstones removed.
     private(set) var tombstoneChange = 0
-    /// Whether an entry was found damaged. All counts are then put right before the commit.
+    /// Whether an entry was found damaged. All counts are then corrected before the commit.
     private(set) var hasDamage = false
     /// Whether the transaction has scheduled the removal of a record.
     private(set) var hasPendingRemovals = false
-    /// The stored entries that change, each with the place in `recency` that it leaves. They tell
-    /// how many pages a flush copies.
+    /// The changed entries of records that were there before, each with the stamp under which
+    /// `recency` lists it as stored. They tell how many pages a flush copies.
     private(set) var edited: [(handle: Handle, recencyStamp: Stamp?)] = []
-    /// Places in `recency` that records got since the last drain; nil unless the transaction
-    /// evicts.
+    /// The entries of `recency` that changed records got since the last drain; nil unless the
+    /// transaction evicts.
     private var recencyChanges: [RecencyEntry]?
 
     init(_ keyspaces: Keyspaces, _ counters: CounterTable) {
@@ -38,10 +38,10 @@ final class ReferenceCounts {
         recency = Recency(keyspaces)
     }
 
-    /// The time of the operation under way. Every access and every write has a time of its own.
+    /// The logical time of the operation under way. Every access and every write has its own.
     var stamp: Stamp { Stamp(counters.value.stamp) }
 
-    /// Advances the time.
+    /// Advances the logical time by one.
     func tick() { counters.value.stamp += 1 }
 
     // MARK: Entries
@@ -84,8 +84,8 @@ final class ReferenceCounts {
         }
     }
 
-    /// Returns a page with the stored entry of a record, or with what can be told of it if the
-    /// entry is damaged.
+    /// Returns the stored entry of a record. If it is damaged, returns what the other keyspaces
+    /// tell of it.
     private func storedPage(
         _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
     ) throws -> CountsPage {
@@ -99,8 +99,8 @@ final class ReferenceCounts {
         }
     }
 
-    /// Returns a damaged entry as far as the other keyspaces tell what it was. Walks `recency`, and
-    /// the index where the record is not there.
+    /// Rebuilds a damaged entry from the other keyspaces. Walks `recency`. Walks the index as well
+    /// if `recency` does not list the record and its bytes are not there.
     private func recoveredEntry(
         _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
     ) throws -> StateEntry {
@@ -108,7 +108,7 @@ final class ReferenceCounts {
             return StateEntry(referenceCount: 0, stamp: stamp)
         }
         guard try !transaction.contains(keyspaces.nodes, handle.rawValue) else { return .default }
-        // The count is too high on purpose: the record must not go before its references have been
+        // The count is too high on purpose: the entry must stay until its references have been
         // counted. A record with an index entry was not deleted.
         let isNamed = try transaction.isInIndex(keyspaces, handle)
         return StateEntry(
@@ -120,7 +120,7 @@ final class ReferenceCounts {
     /// Adds a reference to a record.
     func retain(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {
         try update(handle, in: transaction) { $0.referenceCount += 1 }
-        // A tombstone whose last reference only moved from one record to another stays.
+        // A tombstone stays if its last reference only moved from one record to another.
         if let page = pages[handle], page.isRemoved {
             pages[handle]?.isRemoved = false
             if page.entry.flags.contains(.tombstone) { tombstoneChange += 1 }
@@ -167,8 +167,8 @@ final class ReferenceCounts {
         removeIfUnreachable(handle)
     }
 
-    /// Removes an entry without a record, an index entry and references: a tombstone or a lost
-    /// record without a name.
+    /// Removes the entry of a tombstone, or of a lost record without a name, when no reference
+    /// leads to it any more.
     private func removeIfUnreachable(_ handle: Handle) {
         guard let page = pages[handle], !page.isRemoved, page.entry.referenceCount == 0,
             !page.entry.flags.isDisjoint(with: [.tombstone, .nameless])
@@ -194,7 +194,7 @@ final class ReferenceCounts {
     ) throws {
         try update(handle, in: transaction) { entry in
             entry.flags.insert(flag)
-            // Stamp 0 belongs to records with a pending removal. 1 is before every access, too.
+            // Stamp 0 is for records with a pending removal. Stamp 1 is also before every access.
             if flag == .onCycle, entry.stamp == .never { entry.stamp = Stamp(1) }
         }
     }
@@ -292,8 +292,8 @@ final class ReferenceCounts {
 
     // MARK: Lost records
 
-    /// Makes a damaged record lost: its references stay and lead to a miss. A lost record refers to
-    /// nothing and so lies on no cycle. One without an index entry can't be refilled.
+    /// Makes a damaged record lost: references to it stay and are misses. A lost record refers to
+    /// nothing and so lies on no cycle. A lost record without an index entry can't be refilled.
     func lose(
         _ handle: Handle, isNamed: Bool, in transaction: borrowing WriteTransaction
     ) throws {
@@ -303,8 +303,8 @@ final class ReferenceCounts {
         }
     }
 
-    /// Returns whether the handle of an index entry is lost. An index entry never leads to a
-    /// tombstone: where the state says so, it is damaged, and the record is lost.
+    /// Returns whether a handle that an index entry names is lost. An index entry never leads to a
+    /// tombstone: if the state says so, it is damaged. This function then marks the record as lost.
     func isLost(_ named: Handle, in transaction: borrowing WriteTransaction) throws -> Bool {
         if try entry(named, in: transaction).flags.contains(.tombstone) {
             hasDamage = true
@@ -340,8 +340,8 @@ final class ReferenceCounts {
         return try entry(handle, in: transaction).recencyStamp
     }
 
-    /// Starts to collect the places in `recency` that records get, from those that the transaction
-    /// has given out so far.
+    /// Starts to collect the entries of `recency` that changed records get, beginning with those
+    /// that the transaction has changed so far.
     func startRecordingRecency() {
         recencyChanges = pages.all.compactMap { handle, page in
             guard !page.isRemoved, let stamp = page.entry.recencyStamp else { return nil }
@@ -349,7 +349,7 @@ final class ReferenceCounts {
         }
     }
 
-    /// Moves the collected places to `heap`. A record may have left its place again.
+    /// Moves the collected entries to `heap`. An entry may be out of date by then.
     func drainRecencyChanges(into heap: inout RecencyHeap) {
         guard recencyChanges?.isEmpty == false else { return }
         for entry in recencyChanges ?? [] { heap.insert(entry) }
@@ -358,7 +358,8 @@ final class ReferenceCounts {
 
     /// Writes all changes out.
     func flush(_ transaction: inout WriteTransaction) throws {
-        // Nearly every new record gets one parent and is the default: it takes no entry.
+        // Nearly every new record gets one parent and so has the default state, which is not
+        // stored.
         let changed = pages.all.filter { !($0.page.isNew && $0.page.entry.isDefault) }
         for (handle, page) in changed.sorted(by: { $0.handle < $1.handle }) {
             var entry = page.entry
@@ -392,8 +393,8 @@ private struct CountsPage {
 
 /// The changed entries by handle.
 ///
-/// The handles of records that the transaction makes follow one another. Most entries of most
-/// writes are theirs, and each is looked up twice, so they stand in an array.
+/// The handles of the transaction's new records are consecutive. Most entries of most writes are
+/// theirs, and each is looked up twice, so they are kept in an array.
 private struct CountsPages {
     /// The handle of the first entry of `new`.
     private var first: UInt64 = 0
@@ -402,7 +403,7 @@ private struct CountsPages {
 
     mutating func reserveCapacity(_ count: Int) { new.reserveCapacity(new.count + count) }
 
-    /// Adds a record that the transaction makes.
+    /// Adds the entry of a new record.
     mutating func insert(_ handle: Handle) {
         if new.isEmpty { first = handle.rawValue }
         let page = CountsPage(stored: nil, entry: .unreferenced, isNew: true)

@@ -34,11 +34,10 @@ package struct StoredShape: Sendable {
 /// The `shapes` keyspace as the committer knows it: the number of each shape, and how many records
 /// use it.
 ///
-/// A value: a transaction changes its copy, which replaces the committer's when the commit has
-/// succeeded.
+/// A value type: a transaction changes its copy, which replaces the committer's after the commit.
 struct ShapeTable {
-    /// The most shapes that get numbers. Records of further shapes carry their shape themselves:
-    /// JSON with versions or names as keys would otherwise make a shape for each object.
+    /// The most shapes that get numbers. The records of further shapes contain their shape. Without
+    /// a limit, JSON with versions or names as keys would make a shape for each object.
     static let maximumShapes = 1_024
     static let maximumShapesOfType = 64
 
@@ -52,9 +51,10 @@ struct ShapeTable {
     private var countByType: [Identifier: Int] = [:]
     private var changed: Set<UInt64> = []
     /// The numbers that were looked up last, by the identity of the shape. A tree has few shapes,
-    /// and its records take turns with them.
+    /// and its records alternate between them.
     private var recent: [(shape: Shape, number: UInt64)] = []
-    /// Records counted that `entries` does not have yet, for the same reason.
+    /// Counts that are not yet added to `entries`, by number. This list is short for the same
+    /// reason.
     private var added: [(number: UInt64, count: UInt64)] = []
     private static let recentCount = 8
 
@@ -65,8 +65,8 @@ struct ShapeTable {
         try transaction.forEach(in: keyspaces.shapes) { key, value in
             try ByteReader.reading(key) { key in
                 let number = try key.integer(UInt64.self)
-                // A damaged entry is left out: its records are misses, and no new record gets its
-                // number.
+                // A damaged entry is left out. Its records are misses, and its number is not given
+                // out again.
                 let stored = try? ByteReader.reading(value) {
                     try StoredShape(reading: &$0, number: number)
                 }
@@ -79,8 +79,8 @@ struct ShapeTable {
 
     func shape(_ number: UInt64) -> Shape? { entries[number]?.shape }
 
-    /// Returns how a record of `shape` refers to it, and gives the shape a number if it can have
-    /// one. `next` is the next free number, `limit` the most bytes of a value in LMDB.
+    /// Returns how a record of `shape` refers to the shape. Gives the shape a number if that is
+    /// possible. `next` is the next free number, `limit` the most bytes of a value in LMDB.
     mutating func bind(
         _ shape: Shape, next: inout UInt64, limit: Int
     ) -> RecordLayout.ShapeReference {
@@ -113,7 +113,7 @@ struct ShapeTable {
         for type in shape.types { countByType[Identifier(type), default: 0] += 1 }
     }
 
-    /// Counts a record that uses the shape of a number.
+    /// Adds one to the number of records that use a shape.
     mutating func retain(_ number: UInt64) {
         guard number != 0 else { return }
         for index in added.indices where added[index].number == number {
@@ -132,7 +132,7 @@ struct ShapeTable {
         added.removeAll(keepingCapacity: true)
     }
 
-    /// Counts a record less that uses the shape of a number.
+    /// Subtracts one from the number of records that use a shape.
     mutating func release(_ number: UInt64) {
         applyAdded()
         guard number != 0, let count = entries[number]?.recordCount, count > 0 else { return }
@@ -149,8 +149,8 @@ struct ShapeTable {
         }
     }
 
-    /// Writes the changes out and drops shapes without records. Returns the shape of each changed
-    /// number, nil for one that was dropped.
+    /// Writes the changes and deletes shapes without records. Returns the shape of each changed
+    /// number; nil for a deleted one.
     mutating func flush(
         _ transaction: inout WriteTransaction, _ keyspaces: Keyspaces
     ) throws -> [(number: UInt64, shape: Shape?)] {

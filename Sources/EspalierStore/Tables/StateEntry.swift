@@ -19,18 +19,18 @@ package struct StateEntry: Hashable, Sendable {
         package static let tombstone = Flags(rawValue: 1)
         /// The record was found damaged, or is not restored yet.
         package static let lost = Flags(rawValue: 2)
-        /// The record was found on its own path.
+        /// A search found that the record lies on a cycle.
         package static let onCycle = Flags(rawValue: 4)
         /// The record has no index entry, and its children are released a few with each commit.
         package static let pendingRemoval = Flags(rawValue: 8)
         /// Written-at and expiry follow in the entry.
         package static let timed = Flags(rawValue: 16)
-        /// The record is lost and has no index entry. No write can refill it, and it goes with the
-        /// last reference.
+        /// The record is lost and has no index entry. No write can refill it. Its entry is removed
+        /// with the last reference.
         package static let nameless = Flags(rawValue: 32)
-        /// The record lies on a cycle that external references keep, as far as eviction has seen.
-        /// `recency` does not list it until a reference to it goes. With `pendingRemoval`: the
-        /// removal waits until then.
+        /// The record lies on a cycle to which, as far as eviction has seen, external references
+        /// lead. `recency` does not list it until a reference to it goes. With `pendingRemoval`:
+        /// the removal waits until then.
         package static let blocked = Flags(rawValue: 64)
     }
 
@@ -39,8 +39,8 @@ package struct StateEntry: Hashable, Sendable {
     package var flags: Flags = []
     package var writtenAt: UInt64 = 0
     package var expiry: UInt64 = 0
-    /// How many children of a record with a pending removal are released; `allReleased` once only
-    /// its bytes are left.
+    /// How many children of a record with a pending removal have been released; `allReleased` when
+    /// only its bytes are left.
     package var released: UInt64 = 0
 
     package static let allReleased = UInt64.max
@@ -51,10 +51,10 @@ package struct StateEntry: Hashable, Sendable {
 
     package var isDefault: Bool { self == .default }
 
-    /// The stamp under which `recency` lists the record; nil if it does not.
+    /// The stamp under which `recency` lists the record; nil if `recency` does not list it.
     ///
-    /// It lists roots, and records on a cycle, whose count never reaches 0. Records with a pending
-    /// removal come before all others.
+    /// `recency` lists roots, and records on a cycle, whose count never reaches 0. Records with a
+    /// pending removal come before all others.
     package var recencyStamp: Stamp? {
         if flags.contains(.pendingRemoval) { return flags.contains(.blocked) ? nil : .never }
         if flags.contains(.tombstone) { return nil }
@@ -67,7 +67,7 @@ package struct StateEntry: Hashable, Sendable {
 }
 
 extension StateEntry {
-    /// Whether this is a root without a stamp: its commit gives it one.
+    /// Whether this is a root without a stamp. The commit that makes it a root gives it a stamp.
     var isUnstamped: Bool {
         referenceCount == 0 && stamp == .never
             && flags.isDisjoint(with: [.tombstone, .pendingRemoval])
@@ -75,15 +75,16 @@ extension StateEntry {
 
     /// Removes one reference.
     mutating func dropReference() {
-        // The count is too low only after damage. A cache goes on.
+        // A count is 0 here only after damage, which must not stop the cache.
         if referenceCount > 0 { referenceCount -= 1 }
         flags.remove(.blocked)
     }
 
-    /// Removes one reference because the record that held it was evicted, and hands its stamp on.
+    /// Removes one reference because the record that held it was evicted at `stamp`. Hands the
+    /// stamp on.
     ///
-    /// A record that other references lead to, too, needs no stamp: whatever refers to it is
-    /// younger and hands on its own. Records on cycles do need it.
+    /// A record to which other references lead needs no stamp: the records that hold them are
+    /// younger and hand on theirs. Records on cycles do need it.
     package mutating func dropReference(evictedAt stamp: Stamp) {
         dropReference()
         if referenceCount == 0 || flags.contains(.onCycle) { self.stamp = max(self.stamp, stamp) }

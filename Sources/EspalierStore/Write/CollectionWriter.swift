@@ -8,11 +8,12 @@ struct CollectionWriter {
 
     init(_ commit: CommitTransaction) { self.commit = commit }
 
-    /// Applies an operation to the collection under `key`. `handles` are those of the tree that the
-    /// drafts refer to.
+    /// Applies an operation to the collection under `key`. `handles` are the handles of the tree's
+    /// nodes, to which the drafts refer by index.
     ///
     /// - Throws: `.outOfDate` if the stored collection is not what the sender of the edit has,
-    ///   `.notFound` if there is none, `.outOfRange` for an index outside it.
+    ///   `.notFound` if there is none or a segment of it can't be read, `.outOfRange` for an index
+    ///   outside it.
     func apply(
         _ operation: CollectionOperation, toCollection key: String,
         expecting neighbours: CollectionNeighbours?, handles: [Handle],
@@ -67,7 +68,7 @@ struct CollectionWriter {
     ) throws {
         guard let neighbours else { return }
         let count = editor.list.count
-        // An insertion may stand behind the last element, everything else stands at one.
+        // An insertion may be at the end of the list. Any other edit begins at an element.
         let isInside =
             range.isEmpty
             ? (0...count).contains(range.lowerBound) : (0..<count).contains(range.lowerBound)
@@ -76,7 +77,7 @@ struct CollectionWriter {
         else { throw CacheError.outOfDate }
     }
 
-    /// Writes the record of a collection whose segments are written.
+    /// Writes the record of a collection. Its segments are written before.
     func write(
         _ list: SegmentList, _ key: String, at place: RecordPlace,
         in transaction: inout WriteTransaction
@@ -101,8 +102,8 @@ struct SegmentEditor {
 
     // MARK: Edits
 
-    /// Replaces all elements, in the segments that are there: a segment that does not change is not
-    /// written.
+    /// Replaces all elements, and reuses the handles of the old segments. A segment that does not
+    /// change is not written.
     mutating func replaceAll(
         _ elements: [StoredElement], in transaction: inout WriteTransaction
     ) throws {
@@ -170,8 +171,8 @@ struct SegmentEditor {
         return removed
     }
 
-    /// Removes the elements whose node was deleted, so that indexes count what a read sees. Costs
-    /// nothing where no deleted record is referred to.
+    /// Removes the elements whose node was deleted, so that indexes count the elements that a read
+    /// returns. Costs nothing if no reference leads to a tombstone.
     mutating func removeDeletedElements(in transaction: inout WriteTransaction) throws {
         guard commit.counters.tombstones > 0 || commit.counts.tombstoneChange > 0 else { return }
         for number in list.segments.indices.reversed() {
@@ -189,9 +190,9 @@ struct SegmentEditor {
     /// Returns whether the elements before, at and after `index` are those that the sender of an
     /// edit has there. `index` is in the list, or its end.
     ///
-    /// A neighbour is looked up and not read: the index leads from its identifier to a handle, and
-    /// the element refers to that handle or to another. So a neighbour costs the same however large
-    /// its record is. Only where the identifier is too long for the index does the record tell.
+    /// A neighbour is looked up and not read, so it costs the same however large its record is: the
+    /// index gives the handle of the identifier, and the element must refer to that handle. If the
+    /// identifier is too long for the index, its record is read as well.
     func has(
         _ neighbours: CollectionNeighbours, around index: Int,
         in transaction: inout WriteTransaction
@@ -210,8 +211,8 @@ struct SegmentEditor {
         return true
     }
 
-    /// Returns whether an element refers to the record of `identifier`; for nil, whether it is a
-    /// model without an identifier.
+    /// Returns whether an element refers to the record of `identifier`. If `identifier` is nil,
+    /// returns whether the element is a model without an identifier.
     private func refers(
         _ element: StoredElement, to identifier: String?, in transaction: inout WriteTransaction
     ) throws -> Bool {
@@ -244,7 +245,7 @@ struct SegmentEditor {
 
     // MARK: Segments
 
-    /// A segment is damaged, or is not the one that its collection lists.
+    /// Thrown when a segment is damaged, or does not have the elements that its collection counts.
     struct UnreadableSegment: Error {}
 
     private func read(
@@ -269,8 +270,8 @@ struct SegmentEditor {
             at: try commit.repairedPlace(handle, in: &transaction), in: &transaction)
     }
 
-    /// Replaces the elements of a segment, and splits it, joins it with a neighbour or removes it
-    /// as its new size asks.
+    /// Replaces the elements of a segment. Splits the segment, joins it with a neighbour or removes
+    /// it, depending on its new size.
     private mutating func rewrite(
         _ number: Int, with elements: [StoredElement], in transaction: inout WriteTransaction
     ) throws {
@@ -304,7 +305,7 @@ struct SegmentEditor {
         list.segments.replaceSubrange(number...number, with: parts)
     }
 
-    /// Removes the record of a segment. The collection stops naming it in the same commit.
+    /// Removes the record of a segment. The same commit removes the collection's reference to it.
     private func removeSegment(_ handle: Handle, in transaction: inout WriteTransaction) throws {
         if let record = try commit.readableRecord(handle, in: transaction) {
             try commit.remove(record, in: &transaction)

@@ -1,9 +1,10 @@
 import EspalierRecords
 
-/// What reads and scans leave for the next commit: accesses, cycles, damaged records, and counts.
+/// What reads and scans have logged for the next commit: accesses, cycles, damaged records, and
+/// counts.
 ///
-/// A commit takes some of each. If it fails, they come back; nothing is lost but what belongs to a
-/// generation that is not live any more. Safe to use from every thread.
+/// A commit takes some of each. If the commit fails, it puts them back. Only the entries of
+/// generations that are not live any more are lost. Safe to use from every thread.
 final class CommitLogs: Sendable {
     let accesses = AccessLog()
     let damage = DamageLog()
@@ -15,7 +16,7 @@ final class CommitLogs: Sendable {
         cycleCollector = CycleCollector(statistics)
     }
 
-    /// What one commit has taken.
+    /// The entries that one commit has taken.
     struct Taken {
         let accesses: AccessLog.Touches
         let cycles: Set<Handle>
@@ -34,20 +35,21 @@ final class CommitLogs: Sendable {
             statistics: statistics.drain(for: transaction))
     }
 
-    /// Notes that a commit has stored what it took, and has lost the damaged records `lost`.
+    /// Notes that a commit has stored the entries that it took, and that `lost` are those of its
+    /// damaged records that it has made lost.
     func finish(_ taken: Taken, lost: Set<Handle>, in generation: Generation) {
         cycleCollector.removeFlagged(taken.cycles, in: generation)
         damage.finish(taken.damaged, lost: lost, in: generation.name)
     }
 
-    /// Takes back what a commit took that has failed.
+    /// Puts back the entries that a failed commit took.
     func putBack(_ taken: Taken, in generation: Generation) {
         accesses.putBack(taken.accesses, in: generation.name)
         damage.postpone()
         statistics.putBack(taken.statistics)
     }
 
-    /// When a commit is due though nobody writes; nil while nothing waits for one.
+    /// When a commit is due even without a write; nil if the logs need none.
     var deadline: ContinuousClock.Instant? {
         guard let accesses = accesses.deadline, let damage = damage.deadline else {
             return accesses.deadline ?? damage.deadline
@@ -55,6 +57,6 @@ final class CommitLogs: Sendable {
         return min(accesses, damage)
     }
 
-    /// Whether anything waits that a commit at closing stores.
+    /// Whether nothing waits that the last commit before closing would store.
     var isEmpty: Bool { accesses.deadline == nil && statistics.pending == LifetimeCounters() }
 }

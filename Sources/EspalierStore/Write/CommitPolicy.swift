@@ -1,15 +1,15 @@
 import EspalierLMDB
 import EspalierRecords
 
-/// Decides what follows a commit that failed. Nothing else decides it.
+/// Decides what follows a failed commit. No other code decides it.
 ///
-/// A commit changes all it is asked to or nothing, so each step below starts from the cache as it
+/// A commit applies all of its operations or none, so each step below starts from the cache as it
 /// was before the failed transaction.
 ///
 ///     failure                     first time                      again
 ///     ---------------------------------------------------------------------------------------
-///     out of pages                make room, retry                the same, three times in all;
-///                                                                 then fail: full
+///     out of pages                make room, retry                the same, three times in each
+///                                                                 generation; then fail: full
 ///     generation is stale         retry in the live one           fail: busy
 ///     budget deadlock             new generation, retry           fail: full
 ///     damage of file or metadata  new generation, retry           fail: damaged
@@ -17,17 +17,18 @@ import EspalierRecords
 ///       panicked, or resized
 ///     anything else               fail                            fail
 ///
-/// A write that is committed with others never fails for their sake: where the table says "fail",
-/// the operations of a group are committed one by one, each with a history of its own.
+/// A write never fails because of the writes that are committed with it: where the table says
+/// "fail", the committer commits the operations of a group one by one, each with a history of its
+/// own.
 ///
-/// *Stale*: another process has switched to another generation. *Budget deadlock*: nothing is left
-/// to evict, nothing is pinned, no reader keeps pages, and a write that fits an empty cache still
-/// does not fit.
+/// *Stale*: another process has switched to another generation. *Budget deadlock*: a write that
+/// fits an empty cache does not fit, although nothing can be evicted, nothing is pinned, and no
+/// reader keeps pages.
 enum CommitPolicy {
     /// Why a commit failed, as far as the next step depends on it.
     enum Failure: Equatable {
-        /// The transaction would copy so many pages and may not, or LMDB ran out of pages on the
-        /// way, after which nobody knows how many it needed.
+        /// The transaction would copy `needed` pages, which is more than it may; nil if LMDB ran
+        /// out of pages, because LMDB does not say how many it needed.
         case outOfPages(needed: Int?)
         case staleGeneration
         case budgetDeadlock
@@ -56,19 +57,20 @@ enum CommitPolicy {
         }
     }
 
-    /// What was tried for one group of operations so far.
+    /// The steps that were taken so far for one group of operations.
     struct History: Equatable {
         let operationCount: Int
-        /// How often room was made.
+        /// How often room was made in this generation.
         var roomMade = 0
-        /// Whether the commit was begun again in another generation.
+        /// Whether the commit was retried in another generation.
         var hasChangedGeneration = false
         /// Whether the environment of the generation was reopened.
         var hasReopened = false
 
         init(operationCount: Int) { self.operationCount = operationCount }
 
-        /// Notes that a step was taken. Another generation is a new beginning, but for itself.
+        /// Notes that a step was taken. In another generation every step may be taken again, except
+        /// for a second change of generation.
         mutating func add(_ step: Step) {
             switch step {
             case .makeRoom: roomMade += 1
@@ -81,8 +83,8 @@ enum CommitPolicy {
     }
 
     enum Step: Equatable {
-        /// Evict and wait until a transaction can copy more pages, then try again. `needed` is nil
-        /// where it is not known how many.
+        /// Evict and wait until a transaction can copy `needed` pages, then try again. `needed` is
+        /// nil if the number is not known.
         case makeRoom(needed: Int?)
         /// Try again in the generation that is live now.
         case retry
@@ -92,11 +94,11 @@ enum CommitPolicy {
         case newGeneration(GenerationHolder.Replacement)
         /// Commit the operations one by one.
         case oneByOne
-        /// Tell the caller.
+        /// Report the error to the caller.
         case fail
     }
 
-    /// How often room is made for one write.
+    /// How often room is made for one group of operations in one generation.
     static let roomLimit = 3
 
     static func step(after failure: Failure, _ history: History) -> Step {
@@ -118,11 +120,11 @@ enum CommitPolicy {
     }
 }
 
-/// The generation is not the live one any more: another process has switched. Nothing was written.
+/// Thrown when another process has switched to another generation. Nothing was written.
 struct StaleGeneration: Error {}
 
-/// Nothing is left to evict, and what there is leaves no room for a write that fits an empty cache.
+/// Thrown when nothing can be evicted, and a write that fits an empty cache does not fit.
 struct BudgetDeadlock: Error {}
 
-/// The counters can't be read, so that no handle can be given out.
+/// Thrown when the counters can't be read, so the commit can't give out handles.
 struct CorruptMetadata: Error {}

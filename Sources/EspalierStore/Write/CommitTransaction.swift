@@ -2,12 +2,12 @@ import EspalierConfinement
 import EspalierLMDB
 import EspalierRecords
 
-/// One commit: the tables as a write transaction changes them, and the steps from its operations to
-/// its end.
+/// One commit: the tables as one write transaction changes them, and the steps from the operations
+/// to the end of the transaction.
 ///
-/// Each table owns a keyspace and its pending changes; the transaction is their sum. If it fails it
-/// is dropped, and nothing in memory has changed but `index.verified`, which is emptied.
-/// Confined to the thread that commits.
+/// Each table owns a keyspace and its pending changes; the transaction is their sum. A failed
+/// transaction is dropped. It leaves the tables in memory as they were, except for
+/// `index.verified`, which it empties. Confined to the thread that commits.
 final class CommitTransaction {
     // immutable
     let generation: Generation
@@ -46,21 +46,21 @@ final class CommitTransaction {
     var lifetime: LifetimeCounters
 
     // confined to the thread that commits
-    /// Whether references are unknown, because a damaged record was removed or an entry that led to
-    /// one. All counts are then put right before the commit.
+    /// Whether reference counts may be wrong, because a damaged record or an index entry that led
+    /// to one was removed. All counts are then corrected before the commit.
     var needsRecount: Bool
-    /// Records that may lie on a cycle, or lead to one, of which no record is flagged.
+    /// Records that may lie on a cycle without a flag, or lead to one.
     private var suspects: [Handle] = []
-    /// What `checkPins` has seen of the written records.
+    /// The number of edited records, and of bytes written, at the last call of `checkPins`.
     var checkedEdits = 0
     var checkedBytes: UInt64
-    /// The handles that restored records gave to records that are gone.
+    /// The handles that restored records use for deleted or lost records.
     var restorations: [(restoration: Restoration, handles: [RecordReference: Handle])] = []
-    /// Where compressed records are decompressed. It does not look dictionaries up: that takes the
-    /// transaction, which can't be kept. `record` does.
+    /// Decompresses records. It can't look dictionaries up, because it can't keep the transaction
+    /// that this takes. `record` looks them up and adds them.
     private let decompressor: RecordDecompressor
 
-    /// Loads the tables, or goes on with those of the last commit.
+    /// Loads the tables, or continues with those of the last commit.
     ///
     /// - Throws: `CorruptMetadata` if the counters can't be read.
     init(
@@ -102,21 +102,22 @@ final class CommitTransaction {
 
     // MARK: - The steps of a commit
 
-    /// What a commit is to do besides its operations.
+    /// What one commit does.
     struct Request {
         var operations: [WriteOperation]
         /// How far it evicts.
         var goal = EvictionGoal.watermark
         /// The most steps of eviction.
         var evictionSteps = Int.max
-        /// Whether it applies what reads have logged: accesses and cycles. Each may stand on a page
-        /// of its own, so a commit that makes room takes none and looks the victims up instead.
+        /// Whether the commit applies what reads have logged: accesses and cycles. Each may change
+        /// a page of its own, so a commit that makes room applies none. It looks up in the log
+        /// whether a record that it would evict was accessed.
         var takesLogs = true
-        /// Whether it clears damaged records away.
+        /// Whether the commit clears damaged records away.
         var clearsDamage = true
     }
 
-    /// What a commit has done that its committer takes over into memory.
+    /// The changes of a successful commit that its committer publishes in memory.
     struct Outcome {
         let transaction: CommitTransaction
         let number: UInt64
@@ -125,10 +126,11 @@ final class CommitTransaction {
         let droppedDictionaries: [UInt64]
     }
 
-    /// Runs one commit, from the beginning of the transaction to its end.
+    /// Runs one commit from the beginning to the end of its transaction.
     ///
-    /// - Throws: Why it failed; `CommitPolicy` decides what follows. Nothing has changed then, in
-    ///   the file or in memory, and the logs have back what was taken from them.
+    /// - Throws: The reason of the failure; `CommitPolicy` decides what follows. The file is then
+    ///   unchanged, and the logs have back what the commit took. A slice of the scan for cycles may
+    ///   be scanned again.
     static func run(
         _ request: Request, in generation: Generation, of generations: GenerationHolder,
         _ logs: CommitLogs, _ compressor: RecordCompressor?,
@@ -139,7 +141,7 @@ final class CommitTransaction {
         var transaction = try generation.environment.beginWrite()
         guard generations.isLive(generation) else { throw StaleGeneration() }
 
-        // Go on with the tables of the last commit, unless another process has written since.
+        // Continue with the tables of the last commit, unless another process has written since.
         let number = transaction.number
         let commit = try CommitTransaction(generation, transaction, tables(number), compressor)
 
@@ -153,7 +155,7 @@ final class CommitTransaction {
             // Stamp the records that were accessed, in the order of the accesses.
             try commit.touch(logged.accesses.handles, in: transaction)
 
-            // Apply the operations, each at a time of its own.
+            // Apply the operations. Each has a logical time of its own.
             for operation in request.operations {
                 commit.counts.tick()
                 try commit.apply(operation, in: &transaction)
@@ -165,19 +167,20 @@ final class CommitTransaction {
                 try commit.counts.flagCycle(at: handle, in: transaction)
             }
 
-            // Clear damaged records away: what the operations have written anew is whole.
+            // Clear damaged records away. A record that an operation has written anew is not
+            // damaged.
             let lost = try commit.lose(logged.damaged, in: &transaction)
 
-            // Note how far the scan for cycles is.
+            // Store how far the scan for cycles has got.
             logs.cycleCollector.advanceScan(commit)
 
-            // Evict, as far as there is room for that, and make sure that the commit fits.
+            // Evict as far as the pages allow, and make sure that the commit fits.
             var evictor = try Evictor(
                 commit, transaction, makesRoom: request.operations.allSatisfy(\.makesRoom)
             ) { logs.accesses.contains($0, in: generation.name) }
             try evictor.run(towards: request.goal, steps: request.evictionSteps, in: &transaction)
 
-            // Add what was counted to what is stored of the cache's life.
+            // Add the statistics to the lifetime counters of the cache.
             commit.lifetime += logged.statistics
             if !evictor.evicted.isEmpty { commit.count(evictor.evicted, for: request.goal.reason) }
 
@@ -189,14 +192,14 @@ final class CommitTransaction {
                 transaction: commit, number: number, evictor: evictor,
                 changedShapes: flushed.shapes, droppedDictionaries: flushed.dictionaries)
         } catch {
-            // What is verified may have come from this transaction.
+            // An entry may have been verified from the state of this transaction.
             commit.index.verified.removeAll()
             logs.putBack(logged, in: generation)
             throw error
         }
     }
 
-    /// Stamps records that reads have accessed, unless they are gone meanwhile.
+    /// Stamps the records that reads have accessed and that are still there.
     private func touch(_ handles: [Handle], in transaction: borrowing WriteTransaction) throws {
         for handle in handles where try records.contains(handle, in: transaction) {
             let flags = try counts.entry(handle, in: transaction).flags
@@ -279,7 +282,8 @@ final class CommitTransaction {
     /// lie further away.
     private static let suspectLimit = 4_096
 
-    /// Flags the cycles that an operation has closed, or left of a larger one.
+    /// Flags the cycles that an operation has closed, and those into which it has split a larger
+    /// one.
     private func flagSuspects(in transaction: borrowing WriteTransaction) throws {
         guard !suspects.isEmpty else { return }
         var search = CycleSearch()
@@ -303,7 +307,7 @@ final class CommitTransaction {
         try counts.touch(place.handle, in: transaction)
     }
 
-    /// Deletes what an identifier or a key names. Returns whether there was anything.
+    /// Deletes the entry of an identifier or key. Returns whether there was one.
     @discardableResult
     func delete(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
@@ -321,7 +325,8 @@ final class CommitTransaction {
                 try index.removeDamagedEntries([key], in: &transaction)
             }
         } else {
-            // A damaged record goes by its keys alone: its references are not known any more.
+            // The references of a damaged record are not known. Only its bytes and index entry go
+            // now.
             try discardUnreadable(handle, in: &transaction)
             try index.removeDamagedEntries([key], in: &transaction)
             try counts.remove(handle, in: transaction)
@@ -334,9 +339,9 @@ final class CommitTransaction {
         return true
     }
 
-    /// Removes a record at once, or loses its index entry now and the rest in steps if it has much
-    /// below it. A short record that is referred to goes at once: whatever refers to it has to find
-    /// a tombstone.
+    /// Removes a small record at once. Removes the index entry of a large record now, and the rest
+    /// in steps. A record that is referred to and not chunked is removed at once even if it is
+    /// large, because its references must lead to a tombstone.
     private func removeOrScheduleRemoval(
         _ record: Record, in transaction: inout WriteTransaction
     ) throws {
@@ -368,8 +373,8 @@ final class CommitTransaction {
         }
     }
 
-    /// Returns the record of a handle; nil if there is none or if it can't be read. A write repairs
-    /// the latter.
+    /// Returns the record of a handle; nil if there is none or if it can't be read. A write may
+    /// replace a record that can't be read.
     func readableRecord(
         _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
     ) throws -> Record? {
@@ -380,8 +385,8 @@ final class CommitTransaction {
         }
     }
 
-    /// Runs `body` with a stored record, decompressed if it is compressed. The result is good until
-    /// the next call.
+    /// Runs `body` with a stored record, decompressed if it is compressed. The record passed to
+    /// `body` is valid until the next call.
     func decompressed<R>(
         _ stored: ByteReader, _ body: (DecompressedRecord) throws -> R
     ) throws -> R {
@@ -403,8 +408,9 @@ final class CommitTransaction {
         }
     }
 
-    /// Returns where the record of an identifier goes, and gives it a handle if it has none or if
-    /// its index entry leads to another record: a merge into that would damage it.
+    /// Returns where the record of an identifier goes. Gives the identifier a new handle if it has
+    /// none, or if its index entry leads to another name's record: a merge would damage that
+    /// record.
     func place(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws -> RecordPlace {
@@ -424,7 +430,7 @@ final class CommitTransaction {
             }
             return RecordPlace(handle: handle, old: old)
         }
-        // The references of a lost record were counted anew when it was cleared away.
+        // All references were already recounted in the commit that made the record lost.
         if try !counts.isLost(handle, in: transaction) { needsRecount = true }
         try clearUnreadable(handle, in: &transaction)
         return RecordPlace(handle: handle, old: nil)
@@ -448,14 +454,14 @@ final class CommitTransaction {
         try counts.clear([.lost, .nameless], of: handle, in: transaction)
     }
 
-    /// Removes the bytes of a damaged record. The recount also tells how many records and bytes are
-    /// left.
+    /// Removes the bytes of a damaged record. The recount before the commit also corrects the
+    /// numbers of records and bytes.
     func discardUnreadable(_ handle: Handle, in transaction: inout WriteTransaction) throws {
         if try records.eraseUnreadable(handle, in: &transaction) { needsRecount = true }
     }
 
-    /// Writes a record, unless the old one is the same already. Reference counts follow the
-    /// difference of the children. Returns whether it was written.
+    /// Writes a record, unless the old one is equal. Adjusts the reference counts of the children
+    /// that were added or removed. Returns whether the record was written.
     @discardableResult
     func put(
         _ content: RecordContent, at place: RecordPlace, in transaction: inout WriteTransaction
@@ -492,8 +498,8 @@ final class CommitTransaction {
         return true
     }
 
-    /// Returns a payload compressed with the current dictionary of its shape; nil where it stays
-    /// raw.
+    /// Returns a payload compressed with the current dictionary of its shape; nil if the payload
+    /// stays raw.
     func compress(
         _ payload: [UInt8], of shape: Shape, in transaction: borrowing WriteTransaction
     ) throws -> RecordLayout.CompressedPayload? {
@@ -503,7 +509,7 @@ final class CommitTransaction {
         }
         return try compressor.compress(payload, with: current) { number in
             let bytes = try dictionary(number, in: transaction)?.bytes
-            // A damaged dictionary gives way to the one of all shapes until the next training.
+            // Until the next training the dictionary of all shapes replaces a damaged one.
             if bytes == nil { dictionaries.retire(number) }
             return bytes
         }
@@ -532,23 +538,23 @@ final class CommitTransaction {
         in transaction: inout WriteTransaction
     ) throws {
         guard old != new else { return }
-        // A record names each child once: what stands at the same end of both stands nowhere else.
-        // An edit of a long list leaves nearly all of it there.
+        // A record refers to each child once, so a child of the common prefix or suffix occurs
+        // nowhere else. An edit of a long list leaves nearly all children there.
         let start = zip(old, new).prefix { $0 == $1 }.count
         let end = zip(old[start...].reversed(), new[start...].reversed()).prefix { $0 == $1 }.count
         let old = old[start..<old.count - end]
         let new = new[start..<new.count - end]
-        // Most records have no children before or after: new ones, and those that go.
+        // Most records are new or are removed, so one of the lists is empty.
         let before = new.isEmpty ? [] : Set(old)
         let after = old.isEmpty ? [] : Set(new)
-        // New references come first: a child that only moves must not pass through zero.
+        // New references come first: the count of a child that only moves must not reach zero.
         for child in new where !before.contains(child) {
             try counts.retain(child, in: transaction)
         }
         var isReferenced: Bool?
         for child in old where !after.contains(child) {
             try counts.release(child, in: transaction)
-            // Without the reference a cycle may fall apart into several without a flag.
+            // Without this reference, a cycle may split into several of which not all have a flag.
             isReferenced =
                 try isReferenced ?? (counts.entry(handle, in: transaction).referenceCount > 0)
             if isReferenced == true { suspectCycle(at: child) }
@@ -570,17 +576,17 @@ final class CommitTransaction {
         try index.removeEntry(of: record, in: &transaction)
     }
 
-    /// Subtracts a record from the counts, though its bytes may still be there.
+    /// Subtracts a record from the counters, though its bytes may still be there.
     func subtract(_ record: Record) {
         shapes.release(record.shapeNumber)
         dictionaries.release(record.dictionaryNumber)
         counters.rawBytes -= min(counters.rawBytes, UInt64(record.rawByteCount))
-        // After damage a count may be too low. It must not pass through zero.
+        // After damage a count may be too low. It must not underflow.
         if counters[count: record.nameSpace] > 0 { counters[count: record.nameSpace] -= 1 }
     }
 }
 
-/// The tables as of the last commit of this process, with which the next transaction goes on if no
+/// The tables as of the last commit of this process. The next transaction continues with them if no
 /// other process has written since.
 struct CommittedTables {
     var shapes: ShapeTable

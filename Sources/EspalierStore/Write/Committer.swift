@@ -2,11 +2,11 @@ import EspalierLMDB
 import EspalierRecords
 import Synchronization
 
-/// Commits groups of operations, and does what is due between them.
+/// Commits groups of operations, and does background work between them.
 ///
 /// `CommitTransaction.run` is one attempt; `CommitPolicy` decides what follows a failed one.
-/// Confined to the thread that commits, whose turn `WriterThread` gives out, apart from what says
-/// otherwise.
+/// Confined to the thread that commits, except where a comment says otherwise. `WriterThread` lets
+/// one thread at a time commit.
 final class Committer: Sendable {
     // immutable
     let generations: GenerationHolder
@@ -15,13 +15,13 @@ final class Committer: Sendable {
     let room: RoomMaker
     let compression: Compression
     private let compressor: RecordCompressor?
-    /// Receives what each commit has changed, in the order of the commits.
+    /// Receives the changes of each commit, in the order of the commits.
     private let onCommit: @Sendable (ChangeSet, Timeline) -> Void
 
-    // protected by `state`; only the thread that commits changes it, but for `damaged`
+    // protected by `state`; other threads than the one that commits change only `damaged`
     private struct State {
         var tables: CommittedTables?
-        /// The generation and the transaction that `tables` are as of.
+        /// The generation and the transaction after which `tables` were saved.
         var asOf: (generation: String, transaction: UInt64)?
         /// Whether the last commit has left records to evict or to remove.
         var isBehind = false
@@ -68,8 +68,8 @@ final class Committer: Sendable {
 
     // MARK: - Commits
 
-    /// Commits operations together, or one by one where one of them fails. Tells the result of
-    /// each, by its index.
+    /// Commits operations together, or one by one if the group fails. Calls `result` with the index
+    /// and the result of each.
     func commit(
         _ operations: [WriteOperation], result: (Int, Result<Void, CacheError>) -> Void
     ) {
@@ -96,7 +96,7 @@ final class Committer: Sendable {
                             commit([operation]) { result(index, $1) }
                         }
                         return
-                    // `commitMakingRoom` has made room as often as it may.
+                    // `commitMakingRoom` makes room itself. Other operations fail if pages run out.
                     case .makeRoom, .fail: throw error
                     }
                 } catch {
@@ -108,7 +108,7 @@ final class Committer: Sendable {
         }
     }
 
-    /// Commits operations together. Throws the reason if they fail.
+    /// Commits operations together. Throws the first error if any of them fails.
     func commit(_ operations: [WriteOperation]) throws(CacheError) {
         var failure: CacheError?
         commit(operations) { _, result in
@@ -135,8 +135,8 @@ final class Committer: Sendable {
         }
     }
 
-    /// Commits operations in one transaction, and makes room for it where that fails for pages.
-    /// Every other failure is thrown.
+    /// Commits operations in one transaction. Makes room and retries if the transaction runs out of
+    /// pages. Throws every other error.
     func commitMakingRoom(
         _ operations: [WriteOperation], in generation: Generation,
         _ history: inout CommitPolicy.History
@@ -145,7 +145,8 @@ final class Committer: Sendable {
         var ranOut = false
         while true {
             do {
-                // A write must not fail for the damaged records that are cleared away beside it.
+                // Only the first attempt clears damaged records, so that they can't make a write
+                // fail.
                 let isFirst = history.roomMade == 0
                 try commitOnce(
                     .init(operations: operations, clearsDamage: isFirst), in: generation)
@@ -154,7 +155,7 @@ final class Committer: Sendable {
             } catch {
                 let step = CommitPolicy.step(after: .init(error), history)
                 guard case .makeRoom(let pages) = step else {
-                    // Out of pages once more: with pins, it is they that leave no room.
+                    // Room was made as often as it may be. `full` blames the pins if there are any.
                     guard case .outOfPages = CommitPolicy.Failure(error) else { throw error }
                     throw room.full(generation, self)
                 }
@@ -162,7 +163,7 @@ final class Committer: Sendable {
                 if let pages {
                     needed = max(needed + 16, pages)
                 } else {
-                    // LMDB does not say how many pages it would have taken.
+                    // LMDB does not say how many pages the transaction needed.
                     ranOut = true
                     let free = try RoomMaker.freePages(of: generation).allocatable
                     needed = max(needed * 2, free + free / 2, 64)
@@ -177,8 +178,8 @@ final class Committer: Sendable {
         try commitMakingRoom(operations, in: generation, &history)
     }
 
-    /// Runs one transaction and takes over what it has changed. Returns the steps that eviction
-    /// took.
+    /// Runs one transaction and publishes its changes in memory. Returns the number of eviction
+    /// steps.
     @discardableResult
     func commitOnce(
         _ request: CommitTransaction.Request, in generation: Generation
@@ -188,7 +189,7 @@ final class Committer: Sendable {
             request, in: generation, of: generations, logs, compressor
         ) { transaction in
             state.withLock { state in
-                // The transaction after the last one of this process: nobody else has written.
+                // If the numbers are consecutive, no other process has written in between.
                 let isNext = state.asOf.map { $0 == (generation.name, transaction - 1) } ?? false
                 return isNext ? state.tables : nil
             }
@@ -200,7 +201,7 @@ final class Committer: Sendable {
         return outcome.evictor.steps
     }
 
-    /// Takes over into memory what a commit has made true.
+    /// Publishes the changes of a successful commit in memory.
     private func publish(_ outcome: CommitTransaction.Outcome) {
         let commit = outcome.transaction
         let generation = commit.generation
@@ -232,8 +233,8 @@ final class Committer: Sendable {
         training.continueAfter(commit)
     }
 
-    /// Commits a transaction that changes nothing: what a commit frees can be used again two
-    /// commits later.
+    /// Commits a transaction that changes nothing. LMDB can reuse the pages that a commit frees
+    /// only two commits later.
     func commitEmptyTransaction(in generation: Generation) throws {
         let info = generation.keyspaces.info
         try generation.environment.write { transaction in
@@ -248,8 +249,8 @@ final class Committer: Sendable {
         }
     }
 
-    /// Goes on with an empty generation. `blamed` is the one to be replaced: where another process
-    /// has replaced it already, the live one stays.
+    /// Replaces the generation by an empty one. `blamed` is the generation to replace: if another
+    /// process has replaced it already, the live generation stays.
     private func replace(
         _ blamed: Generation? = nil, because reason: GenerationHolder.Replacement
     ) throws {
@@ -261,7 +262,7 @@ final class Committer: Sendable {
 
     // MARK: - Budget
 
-    /// Changes the budget, for every process. A smaller one keeps what was accessed last.
+    /// Changes the budget, for every process. A smaller budget keeps the records accessed last.
     private func setBudget(_ budget: ByteCount, mayExceed: Bool) throws {
         let old = try generations.current().budget
         if budget > old {
@@ -285,7 +286,7 @@ final class Committer: Sendable {
         try commitMakingRoom([.checkPins(for: budget)], in: generation)
         let pages = Generation.mapSize(for: budget) / generation.environment.pageSize
         var goal = PagePlan(capacity: pages - 1).high
-        // Copied in order, everything takes fewer pages. What still does not fit is evicted.
+        // A copy in the order of keys takes fewer pages. If it does not fit, more is evicted.
         for _ in 0..<4 {
             try room.trim(to: goal, .shrink, in: generation, self)
             guard try generation.environment.read({ try $0.pages().used }) < pages else {
@@ -304,8 +305,8 @@ final class Committer: Sendable {
 
     // MARK: - Between writes
 
-    /// Does some of what is due while nobody writes: stores logs, clears damaged records away,
-    /// evicts, removes records, takes samples. Returns whether there is more of it.
+    /// Does some of the background work: stores logs, clears damaged records away, evicts, removes
+    /// records, takes samples. Returns whether more work is left.
     func maintain(isIdle: Bool) -> Bool {
         if let damaged = state.withLock({ $0.damaged.take() }) {
             try? replace(damaged, because: .damaged)
@@ -318,20 +319,20 @@ final class Committer: Sendable {
         do {
             _ = try generations.withCurrent { try commitOnce(.init(operations: []), in: $0) }
         } catch {
-            // Nothing is lost: the logs keep what they have, and the next write makes room.
+            // Nothing is lost: the logs keep their entries, and the next write makes room.
             state.withLock { $0.isBehind = false }
         }
         return state.withLock { $0.isBehind } || isSampling
     }
 
-    /// Whether `maintain` has something to go on with.
+    /// Whether `maintain` has work left.
     var hasWork: Bool { state.withLock { $0.isBehind } || training.isSampling }
 
-    /// When a commit is due though nobody writes.
+    /// When a commit is due even without a write; nil if the logs need none.
     var deadline: ContinuousClock.Instant? { logs.deadline }
 
-    /// Stores what is logged, when the cache closes. It clears no damaged record away: a tool that
-    /// only looks at a damaged cache leaves everything as it was.
+    /// Stores the logs when the cache closes. Clears no damaged record away: a tool that only looks
+    /// at a damaged cache leaves it as it was.
     func flushLogs() {
         guard !logs.isEmpty else { return }
         _ = try? generations.withCurrent {
@@ -339,8 +340,8 @@ final class Committer: Sendable {
         }
     }
 
-    /// Stores dictionaries that were trained, in a commit of their own. Where that fails, the next
-    /// training has to wait.
+    /// Stores trained dictionaries in a commit of their own. If that fails, postpones the next
+    /// training.
     private func installTrainedDictionaries() {
         guard let (name, trained) = training.takeTrained() else { return }
         do {

@@ -2,27 +2,28 @@ import Dispatch
 import EspalierRecords
 import Synchronization
 
-/// A write from its submission until its ticket is told.
+/// A write from its submission until its ticket has a result.
 ///
 ///     submitted --> flattening --> ready          the writer commits it
 ///         |                          |
 ///         +------> abandoned <-------+            the queue dropped it, or a later write
 ///                                                 overwrites it
 ///
-/// The flattening thread flattens ahead of the writer. The writer flattens what that has not begun,
-/// and so does a thread that submits to a full queue.
+/// The flattening thread flattens writes ahead of the writer. The writer flattens a write that the
+/// flattening thread has not begun. A thread that submits to a full queue flattens the writes that
+/// the queue has to compare.
 final class PendingWrite: Sendable {
     // immutable
     /// Its place in the order of submission, from 1.
     let sequence: UInt64
     let ticket = WriteTicket()
-    /// Names the entry that it replaces; nil where no later write can overwrite it.
+    /// The entry that this write replaces; nil if no later write can overwrite this one.
     let coalescingKey: CoalescingKey?
-    /// Whether a full queue may drop it. It may not drop a delete: what that deletes would come
-    /// back.
+    /// Whether a full queue may drop this write. It must not drop a delete, because the deleted
+    /// entry would come back.
     let isDroppable: Bool
-    /// Whether the writer was waiting for it and flattens it at once. Waking a second thread for
-    /// that would cost both of them time.
+    /// Whether the writer was waiting when this write was submitted, and flattens it at once.
+    /// Waking the flattening thread as well would take longer.
     let isFlattenedByWriter: Bool
 
     private enum State {
@@ -33,7 +34,7 @@ final class PendingWrite: Sendable {
     private let state: Mutex<State>
     private let readiness = DispatchSemaphore(value: 0)
 
-    /// The bytes that a write is assumed to hold until it is flattened.
+    /// The bytes that the queue counts for a write until the write is flattened.
     static let assumedByteCount = 1_024
 
     init(
@@ -48,8 +49,8 @@ final class PendingWrite: Sendable {
         state = Mutex(.submitted(flatten))
     }
 
-    /// Flattens the model, unless another thread does or did. Returns the bytes of the operation if
-    /// this call has flattened it.
+    /// Flattens the model, unless a thread has begun to. Returns the bytes of the operation, 0 for
+    /// a failure, if this call flattened the model; otherwise nil.
     @discardableResult
     func flatten() -> Int? {
         let work = state.withLock { state -> (@Sendable () throws -> WriteOperation)? in
@@ -69,7 +70,7 @@ final class PendingWrite: Sendable {
         return (try? result.get().byteCount) ?? 0
     }
 
-    /// Returns the operation. Flattens the model, or waits for the thread that does.
+    /// Returns the operation. Flattens the model, or waits for the thread that is flattening it.
     func operation() -> Result<WriteOperation, CacheError> {
         flatten()
         while true {
@@ -87,7 +88,7 @@ final class PendingWrite: Sendable {
         }
     }
 
-    /// Whether the model is flattened, or could not be.
+    /// Whether flattening has ended, with an operation or with an error.
     var isFlattened: Bool { readyOperation != nil }
 
     /// Returns whether this write overwrites everything that `earlier` stores; nil while one of
@@ -98,7 +99,8 @@ final class PendingWrite: Sendable {
         return new.overwrites(old)
     }
 
-    /// Lets go of the model, or of what was flattened of it: the write will not be committed.
+    /// Releases the model or the operation, because the write will not be committed. A model that a
+    /// thread is flattening stays until this object is released.
     func abandon() {
         state.withLock { state in
             if case .flattening = state { return }
@@ -107,8 +109,8 @@ final class PendingWrite: Sendable {
     }
 }
 
-/// Names an entry and the type that writes it. Of two writes with the same key the later one
-/// replaces the entry as that type sees it.
+/// An entry and the type that writes it. Of two writes with the same key, the later one replaces
+/// the entry as that type sees it.
 struct CoalescingKey: Hashable, Sendable {
     private let nameSpace: NameSpace
     private let name: Identifier

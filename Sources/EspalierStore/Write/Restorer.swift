@@ -1,8 +1,8 @@
 import EspalierLMDB
 import EspalierRecords
 
-/// Puts exported records in place of those under their names, exactly as they are given: nothing is
-/// merged.
+/// Replaces the records of the same names by exported ones. It merges nothing: a restored record
+/// has exactly the exported content.
 struct Restorer {
     private let commit: CommitTransaction
     private var references: RestoredReferences
@@ -14,9 +14,9 @@ struct Restorer {
 
     /// Restores records.
     ///
-    /// Their handles are given out first, in their order, so that the cache is as clustered as the
-    /// one that was exported. Then nodes get handles that are referred to and not there yet. Nodes
-    /// are written before collections, whose segments take further handles.
+    /// The records get their handles first, in the exported order, so that the cache is as
+    /// clustered as the exported one. Then each node that is referred to and not stored gets a
+    /// handle. Nodes are written before collections, whose segments take further handles.
     mutating func restore(
         _ records: [RestoredRecord], in transaction: inout WriteTransaction
     ) throws {
@@ -56,7 +56,7 @@ struct Restorer {
             try references.makeTombstones(in: transaction)
         }
         try flagCycles(through: changed, children, in: transaction)
-        // A restored record counts as accessed. Records that only others lead to need no stamp.
+        // A restored record counts as accessed. Only a record in `recency` needs the stamp.
         for handle in children.keys
         where try commit.counts.entry(handle, in: transaction).isInRecency {
             try commit.counts.touch(handle, in: transaction)
@@ -113,8 +113,8 @@ struct Restorer {
         return new
     }
 
-    /// Returns the stored elements of a collection; none where `elements` refer to nodes only,
-    /// because nothing depends on the stored ones then.
+    /// Returns the stored elements of a collection; none if `elements` refer to nodes only, because
+    /// their handles do not depend on the stored elements.
     private func storedElements(
         of list: SegmentList, under elements: [RestoredValue],
         in transaction: borrowing WriteTransaction
@@ -133,8 +133,8 @@ struct Restorer {
         return stored
     }
 
-    /// Flags the cycles that restored records close. Each goes through a record that refers to
-    /// others than before. Flagged records end the search.
+    /// Flags the cycles that restored records close. Each such cycle goes through a record whose
+    /// children have changed. The search stops at flagged records.
     private func flagCycles(
         through changed: [Handle], _ restored: [Handle: [Handle]],
         in transaction: borrowing WriteTransaction
@@ -159,11 +159,11 @@ private struct RestoredReferences {
     let restoration: Restoration
     private let commit: CommitTransaction
     private var nodes: [Identifier: Handle] = [:]
-    /// The handles of records that are deleted or lost. The restoration gets them after the commit.
+    /// The handles of deleted or lost records. The restoration gets them after the commit.
     private(set) var gone: [RecordReference: Handle]
-    /// The handles in `gone`: two references never share one.
+    /// The handles in `gone`. No two references share a handle.
     private var taken: Set<Handle>
-    /// Handles that were given out for deleted records and are no tombstones yet.
+    /// New handles of deleted records that are not tombstones yet.
     private var fresh: Set<Handle> = []
 
     init(_ commit: CommitTransaction, _ restoration: Restoration) {
@@ -178,8 +178,8 @@ private struct RestoredReferences {
         nodes[Identifier(identifier)] = handle
     }
 
-    /// Gives every node that is referred to a handle. A node that is not there yet is lost until it
-    /// is restored.
+    /// Gives a handle to every node that `references` name. A node that is not stored counts as
+    /// lost until it is restored.
     mutating func bind(
         _ references: [RecordReference], in transaction: inout WriteTransaction
     ) throws {
@@ -197,7 +197,7 @@ private struct RestoredReferences {
             } else if try commit.records.contains(known, in: transaction)
                 || commit.counts.isLost(known, in: transaction)
             {
-                // The record can't be read, but the name has a place.
+                // The record can't be read, but a write of its name can refill the handle.
                 return known
             }
         }
@@ -206,8 +206,8 @@ private struct RestoredReferences {
         return handle
     }
 
-    /// Returns the handles of references whose nodes are bound. `old` are those of the stored
-    /// value: where both are deleted, or lost, the stored handle stays.
+    /// Returns the handles of references whose nodes are bound. `old` are the handles of the stored
+    /// value. If the old and the new target are both deleted, or both lost, the old handle stays.
     mutating func handles(
         of references: [RecordReference], over old: [Handle],
         in transaction: borrowing WriteTransaction
@@ -228,7 +228,7 @@ private struct RestoredReferences {
         ofGone reference: RecordReference, over old: Handle?,
         in transaction: borrowing WriteTransaction
     ) throws -> Handle {
-        // A lost record with a name is the place of another record.
+        // A lost record with a name does not do: a write of that name would refill its handle.
         let flags: StateEntry.Flags =
             if case .deleted = reference { .tombstone } else { [.lost, .nameless] }
         if let known = gone[reference], fresh.contains(known) { return known }
@@ -236,7 +236,7 @@ private struct RestoredReferences {
         let stored = old.flatMap {
             taken.contains($0) || restoration.knows($0, in: commit.generation) ? nil : $0
         }
-        // A handle that is known may be gone for good meanwhile.
+        // The entry of a known handle may have been removed since.
         if let handle = known ?? stored,
             try commit.counts.entry(handle, in: transaction).flags.isSuperset(of: flags)
         {
@@ -258,8 +258,8 @@ private struct RestoredReferences {
         taken.insert(handle)
     }
 
-    /// Makes tombstones of the handles that were given out for deleted records. References lead to
-    /// them by now.
+    /// Makes tombstones of the new handles of deleted records. By now references lead to them,
+    /// without which a tombstone is removed.
     mutating func makeTombstones(in transaction: borrowing WriteTransaction) throws {
         for handle in fresh.sorted() { try commit.counts.remove(handle, in: transaction) }
         fresh.removeAll()

@@ -12,15 +12,15 @@ enum SegmentSizes {
         return count % maximum == 0 ? full : full + [count % maximum]
     }
 
-    /// Returns the sizes of the parts into which a segment is split. They are as equal as can be,
-    /// so that the next insertion fits.
+    /// Returns the sizes of the parts into which a segment is split. The parts are as equal as
+    /// possible, so that each has room for the next insertion.
     static func parts(of count: Int) -> [Int] {
         guard count > maximum else { return [count] }
         let parts = (count + maximum - 1) / maximum
         return (0..<parts).map { count / parts + ($0 < count % parts ? 1 : 0) }
     }
 
-    /// Returns whether two neighbouring segments become one.
+    /// Returns whether two neighbouring segments are to be joined.
     static func areJoined(_ a: Int, _ b: Int) -> Bool {
         (a < minimum || b < minimum) && a + b <= maximum * 3 / 4
     }
@@ -28,7 +28,8 @@ enum SegmentSizes {
 
 /// One element of a collection: a value with its children.
 ///
-/// Nearly all elements are references, and a segment has hundreds: they hold only the handle.
+/// Nearly all elements are references, and a segment has hundreds. Such an element holds only a
+/// handle.
 package enum StoredElement: Sendable, Equatable {
     case reference(Handle)
     case inline(bytes: [UInt8], children: [Handle])
@@ -147,8 +148,8 @@ package struct SegmentList: Equatable {
         return writer.bytes
     }
 
-    /// Returns the segment of element `index` and its place there. For `count` itself, the end of
-    /// the last segment.
+    /// Returns the segment of element `index`, and the element's offset there. For `count`, returns
+    /// the end of the last segment; nil if there is no segment.
     func locate(_ index: Int) -> (segment: Int, offset: Int)? {
         var rest = index
         for (number, segment) in segments.enumerated() {

@@ -1,12 +1,12 @@
 import EspalierLMDB
 import EspalierRecords
 
-/// Writes the nodes of a flattened tree, one record each, as far as they differ from what is
-/// stored.
+/// Writes the nodes of a flattened tree, one record each, unless the stored record is equal.
 ///
-/// A tree that was stored before is found along itself: the children of a stored record are nearly
-/// always the records of the node's children. Where the index was seen to lead to them, it is not
-/// asked again. A stored record is compared with its node in place, value by value.
+/// The writer finds the records of a tree that was stored before by following stored references:
+/// the children of a stored record are nearly always the records of the node's children.
+/// `VerifiedIndexEntries` says for which of them the index need not be asked again. The writer
+/// compares a stored record with its node in place, value by value.
 struct TreeWriter {
     private let commit: CommitTransaction
 
@@ -17,8 +17,8 @@ struct TreeWriter {
         _ tree: FlattenedTree, policy: WritePolicy, in transaction: inout WriteTransaction
     ) throws -> [Handle] {
         let locations = try locate(tree, policy: policy, in: &transaction)
-        // Of two projections of a node one may take a child of the other away. Such a child has to
-        // be stamped by itself, because no record of the tree refers to it.
+        // One projection of a node may remove a child that another has. Such a child needs a stamp
+        // of its own, because no record of the tree refers to it.
         let mayLoseChildren = tree.hasProjections
         var referred: Set<Handle> = []
         for change in locations.changed {
@@ -52,14 +52,14 @@ struct TreeWriter {
             commit.changes.written.append(identifier)
         }
         if tree.entries[index].isOnCycle {
-            // A write is an access: without a stamp the record would come before all others.
+            // A write is an access. Without a stamp the record would be the first to be evicted.
             let stamp = commit.counts.stamp
             try commit.counts.update(place.handle, in: transaction) { entry in
                 entry.flags.insert(.onCycle)
                 entry.stamp = stamp
             }
         }
-        // Fields that the tree does not have may lead back into it.
+        // Stored fields that the tree lacks may lead back to a record of the tree.
         if merge.keepsChildren { commit.suspectCycle(at: place.handle) }
         return merge.children
     }
@@ -101,7 +101,7 @@ struct TreeWriter {
                 at: index, isNew: walk.steps[index].isNew, of: tree, to: &locations,
                 in: &transaction)
         }
-        // The handles of children are known only now.
+        // The handles of all children are known only after the walk.
         let count = locations.changed.count
         for index in tree.entries.indices where walk.steps[index].likeness.isContent {
             guard !walk.hasChildren(of: tree, at: index, locations.handles) else { continue }
@@ -137,7 +137,7 @@ struct TreeWriter {
 
     // MARK: - The walk
 
-    /// What a walk through a tree has found in the cache.
+    /// The stored records that a walk through a tree has found.
     private struct Walk {
         struct Step {
             var handle = Handle(0)
@@ -146,7 +146,7 @@ struct TreeWriter {
             var likeness = Likeness.none
             /// Where the children of the stored record begin in `children`.
             var start = 0
-            /// The handle that the first parent on the way refers to in the place of this node.
+            /// The handle to which the record of this node's first parent refers in its place.
             var guess: Handle?
         }
 
@@ -154,7 +154,7 @@ struct TreeWriter {
         var steps: [Step]
         /// The children of the stored records.
         var children: [Handle] = []
-        /// The numbers of the tree's shapes, of those that have one.
+        /// The number of each of the tree's shapes; nil for a shape without one.
         let shapeNumbers: [UInt64?]
 
         init(_ count: Int, shapeNumbers: [UInt64?]) {
@@ -179,7 +179,8 @@ struct TreeWriter {
             if count > 0 { children.removeLast(count) }
         }
 
-        /// Guesses that the children of the last stored record are those of its node.
+        /// Assumes that the children of the last stored record are the records of its node's
+        /// children.
         mutating func guessChildren(of tree: FlattenedTree, at index: Int) {
             var position = steps[index].start
             for number in tree.entries[index].first.children where position < children.count {
@@ -199,7 +200,7 @@ struct TreeWriter {
     ) throws -> Walk {
         let index = commit.index
         var walk = Walk(tree.count, shapeNumbers: tree.shapes.map { commit.shapes.number(of: $0) })
-        // The records of a tree stand side by side.
+        // The records of a tree are neighbours in the keyspace.
         let stored = try SequentialReader(transaction.snapshot, commit.keyspaces.nodes)
         for node in tree.entries.indices {
             walk.steps[node].start = walk.children.count
@@ -220,14 +221,14 @@ struct TreeWriter {
             if !likeness.isNone { walk.guessChildren(of: tree, at: node) }
             walk.steps[node].handle = bound.handle
             walk.steps[node].isNew = bound.isNew
-            // A node on a cycle is written in any case: its flag and its stamp have to be set.
+            // A node on a cycle is always written, because its flag and its stamp have to be set.
             walk.steps[node].likeness =
                 tree.entries[node].isOnCycle && likeness.isContent ? .identifier : likeness
         }
         return walk
     }
 
-    /// Compares a node with the record of a handle, whose children become the last of the walk.
+    /// Compares a node with the record of a handle. Appends the record's children to the walk.
     private func compare(
         _ tree: FlattenedTree, _ index: Int, at handle: Handle, _ walk: inout Walk,
         by stored: SequentialReader
@@ -238,7 +239,7 @@ struct TreeWriter {
         do {
             _ = try stored.withValue(handle.rawValue) { value in
                 let record = ByteReader(lent: value)
-                // A record in chunks is joined and compared like one that may have changed.
+                // A chunked record is treated as changed: `addChange` joins its chunks.
                 guard try !Chunks.isFirst(record) else { return }
                 likeness = try commit.decompressed(record) {
                     try tree.likeness(

@@ -5,7 +5,8 @@ import Synchronization
 /// Threads with stacks of 8 MiB for work that runs models' code. The threads of Swift's pool have
 /// stacks of 512 KiB on Apple's systems.
 ///
-/// Threads start with the first work and end after `close()` or with the object.
+/// A thread starts when work needs it. The threads end after `close()`, or after this object is
+/// released.
 final class WorkerThreads: Sendable {
     static let stackSize = 8 << 20
 
@@ -17,8 +18,8 @@ final class WorkerThreads: Sendable {
         var idle = 0
         var isClosed = false
 
-        /// Removes the oldest work, in constant time on average: a burst of writes queues very much
-        /// of it.
+        /// Removes the oldest work, in constant time on average, because a burst of writes makes
+        /// the list long.
         mutating func take() -> (@Sendable () -> Void)? {
             guard taken < work.count else { return nil }
             defer {

@@ -1,14 +1,14 @@
 import EspalierModels
 import EspalierRecords
 
-/// What a write asks of the committer: models are flattened, handles and numbers are not given yet.
+/// One operation for the committer. Its models are flattened; it has no handles or shape numbers.
 enum WriteOperation: Sendable {
     /// Stores trees whose entries are the nodes at `entries`. Keys of the same names are deleted.
     case nodes(FlattenedTree, entries: [Int], policy: WritePolicy)
     /// Stores what a key names: a reference to a node of the tree, or an inline model.
     case key(String, ValueDraft, FlattenedTree, policy: WritePolicy)
     /// Edits the collection under a key. With `expecting`, the edit fails unless the stored
-    /// collection is what its sender has.
+    /// collection has the elements that the sender of the edit expects.
     case collection(
         String, CollectionOperation, FlattenedTree, policy: WritePolicy,
         expecting: CollectionNeighbours? = nil)
@@ -19,24 +19,24 @@ enum WriteOperation: Sendable {
     case evict([Entry])
     case pin(Entry)
     case unpin(Entry)
-    /// Fails unless pinned records fit a smaller budget.
+    /// Fails unless the pinned records fit a budget.
     case checkPins(for: ByteCount)
-    /// Evicts the least recently accessed until no more than so many bytes are in use.
+    /// Evicts the least recently accessed records until no more than this many bytes are in use.
     case trim(to: ByteCount)
     case setBudget(ByteCount, mayExceed: Bool)
     case collectCycles
-    /// Repairs what a walk of the cache found wrong with the index.
+    /// Repairs the damage to the index that a walk of the cache has found.
     case repair(IndexRepair)
     /// Stores new dictionaries.
     case install(TrainedDictionaries)
     /// Compresses new records without a dictionary.
     case retireDictionaries
-    /// Compresses records anew.
+    /// Compresses records again with the current dictionaries.
     case recompress([Handle])
     case compact
     /// Starts an empty generation.
     case reset
-    /// Changes nothing: everything before it is on disk when it is done.
+    /// Changes nothing. When a barrier is done, every write before it is on disk.
     case barrier
 
     struct Entry: Sendable, Hashable {
@@ -56,8 +56,8 @@ enum WriteOperation: Sendable {
         }
     }
 
-    /// Whether the operation may use the pages that are kept in reserve. What makes room has to
-    /// work when there is none.
+    /// Whether the operation may use the pages that are reserved for eviction. An operation that
+    /// makes room has to work when no other pages are free.
     var makesRoom: Bool {
         switch self {
         case .delete, .reset, .barrier, .evict, .unpin, .repair, .checkPins: true
@@ -76,9 +76,10 @@ enum WriteOperation: Sendable {
     }
 
     /// Returns whether this write overwrites everything that an earlier write of the same entry
-    /// stores, so that the earlier one need not be made.
+    /// stores, so that the earlier one can be left out.
     ///
-    /// Both replace, and this one has each node of the earlier one, as the same types see it.
+    /// This is so if both replace, and if this write has every node of the earlier one, as the same
+    /// types see it.
     func overwrites(_ earlier: WriteOperation) -> Bool {
         switch (self, earlier) {
         case (.nodes(let new, _, .replace), .nodes(let old, _, .replace)):
@@ -91,7 +92,7 @@ enum WriteOperation: Sendable {
 }
 
 /// A change of a collection whose models are flattened. Indexes count the elements that a read
-/// sees: an element whose own node was deleted does not count.
+/// returns: an element whose own node was deleted does not count.
 enum CollectionOperation: Sendable {
     /// Replaces all elements, whatever is stored, and makes the collection if there is none.
     case replaceAll([ValueDraft])

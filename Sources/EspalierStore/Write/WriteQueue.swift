@@ -2,22 +2,21 @@ import Dispatch
 import EspalierRecords
 import Synchronization
 
-/// The rules of the queue of writes, as a value without threads, locks and clocks.
+/// The rules of the write queue, as a value without threads, locks and clocks.
 ///
-/// Writes take effect in the order of their submission. A write never waits for room: where the
-/// queue holds more bytes than its limit,
+/// Writes take effect in the order of submission. A write never waits for room. If the queue holds
+/// more bytes than its limit:
 ///
-/// 1. a write is left out if a later one **overwrites all of it**: every node that it stores, as
-///    the same types see it. Its ticket succeeds when the later write is stored and fails when that
-///    fails.
-/// 2. then the oldest writes that may be dropped are dropped, and their tickets fail.
+/// 1. A write is left out if a later one **overwrites all of it**: every node that it stores, as
+///    the same types see it. Its ticket gets the result of the later write.
+/// 2. Then the oldest writes that may be dropped are dropped, and their tickets fail.
 ///
-/// A ticket therefore succeeds only if everything it was given is stored, or was overwritten by
-/// something that was stored later. Whether a write overwrites another is known once both are
-/// flattened; until then the pair is *undecided*, and the queue may hold twice its limit.
+/// A ticket therefore succeeds only if everything in its write was stored, or was overwritten by a
+/// later write that was stored. The queue knows whether a write overwrites another once both are
+/// flattened. Until then the pair is *undecided*, and the queue may hold twice its limit.
 ///
-/// Nothing waits for ever: every write that enters is taken, left out or dropped, and
-/// `finished` passes it when it, or the write that overwrites it, is finished.
+/// Every wait ends: each write is taken, left out or dropped, and `finished` passes a write when
+/// that write, or the one that overwrites it, is finished.
 struct WriteQueueRules {
     /// The writes that wait, in the order of submission.
     private(set) var waiting: [PendingWrite] = []
@@ -31,11 +30,11 @@ struct WriteQueueRules {
 
     private var bytes: [UInt64: Int] = [:]
     private var unfinished: Set<UInt64> = []
-    /// The writes that were left out, by the number of the write that overwrites them. They are
-    /// finished with it, so that whoever waits for one of them waits for that.
+    /// The writes that were left out, by the number of the write that overwrites them. They finish
+    /// with that write.
     private var overwritten: [UInt64: [PendingWrite]] = [:]
-    /// The latest waiting write of each key. A write that may not be dropped empties it: nothing is
-    /// left out across one, because a flush finds everything before it done.
+    /// The latest waiting write of each key. A write that may not be dropped empties this table: a
+    /// flush must find everything before it done, so no pair may span it.
     private var latest: [CoalescingKey: UInt64] = [:]
     /// Waiting writes, each with the next one of the same key, which may overwrite it.
     private var successors: [UInt64: UInt64] = [:]
@@ -44,11 +43,11 @@ struct WriteQueueRules {
 
     init(limit: Int) { self.limit = limit }
 
-    /// What a full queue asks of its driver.
+    /// What the driver of the rules has to do for a full queue.
     struct Overflow {
-        /// Writes that were left out. Their models can go.
+        /// Writes that were left out. The driver releases their models.
         var leftOut: [PendingWrite] = []
-        /// Writes that were dropped: their tickets fail.
+        /// Writes that were dropped. The driver makes their tickets fail.
         var dropped: [PendingWrite] = []
         /// Writes that have to be flattened before the queue can decide.
         var undecided: [PendingWrite] = []
@@ -92,8 +91,8 @@ struct WriteQueueRules {
         var overflow = Overflow()
         guard byteCount > limit else { return overflow }
         leaveOutOverwritten(into: &overflow)
-        // What is undecided may make room once it is flattened. The newest write stays: the limit
-        // of trees refuses a single write that is too large.
+        // An undecided write may be left out once its pair is flattened. The newest write stays,
+        // because the limit of trees already refuses a single write that is too large.
         let allowed = overflow.undecided.isEmpty ? limit : 2 * limit
         while byteCount > allowed, let oldest = waiting.dropLast().firstIndex(where: \.isDroppable)
         {
@@ -105,11 +104,11 @@ struct WriteQueueRules {
         return overflow
     }
 
-    /// Leaves out the writes that their successors overwrite, and lists those that have to be
-    /// flattened before that is known.
+    /// Leaves out the writes that their successors overwrite. Lists the writes of undecided pairs
+    /// that have to be flattened.
     ///
-    /// Costs what there are pairs, not the length of the queue: a full queue comes here with every
-    /// submission.
+    /// The cost grows with the number of pairs, not with the length of the queue, because a full
+    /// queue calls this at every submission.
     private mutating func leaveOutOverwritten(into overflow: inout Overflow) {
         for sequence in successors.keys.sorted() {
             guard let successor = successors[sequence], let old = index(of: sequence),
@@ -148,7 +147,7 @@ struct WriteQueueRules {
     /// Forgets the bytes and the key of a write that leaves `waiting`.
     private mutating func release(_ write: PendingWrite) {
         byteCount -= bytes.removeValue(forKey: write.sequence) ?? 0
-        // The write before it may be overwritten by the one after it.
+        // The previous write of the key and the next one become a pair.
         let previous = predecessors.removeValue(forKey: write.sequence)
         let next = successors.removeValue(forKey: write.sequence)
         if let previous { successors[previous] = next }
@@ -195,7 +194,7 @@ struct WriteQueueRules {
             unfinished.subtract(
                 (overwritten.removeValue(forKey: write.sequence) ?? []).map(\.sequence))
         }
-        // Few writes below the last finished one are ever unfinished: this walks the new ones.
+        // The loop passes each sequence number only once.
         while finished < submitted, !unfinished.contains(finished + 1) { finished += 1 }
     }
 }
@@ -206,13 +205,13 @@ final class WriteQueue: Sendable {
     private struct State {
         var rules: WriteQueueRules
         var waiters: [(upTo: UInt64, body: @Sendable () -> Void)] = []
-        /// Whether the writer only waits for the next submission.
+        /// Whether the writer is waiting for the next submission and has no other work.
         var isWriterWaiting = false
     }
     private let state: Mutex<State>
 
     // atomic
-    /// Whether the writer has something else to do than commit writes.
+    /// Whether the writer has other work than to commit writes.
     private let isWoken = Atomic<Bool>(false)
 
     // immutable
@@ -220,8 +219,8 @@ final class WriteQueue: Sendable {
     private let work = DispatchSemaphore(value: 0)
     private let failures: WriteFailures
 
-    /// The stack that a thread needs to flatten a model: nearly that of the flattening thread, so
-    /// that how deep a model may be does not depend on the thread that submits it.
+    /// The stack that a thread needs to flatten a model. It is nearly the flattening thread's
+    /// stack, so that the permitted depth of a model does not depend on the submitting thread.
     static let requiredStack = WorkerThreads.stackSize / 4 * 3
 
     init(limit: ByteCount, _ failures: WriteFailures) {
@@ -231,8 +230,9 @@ final class WriteQueue: Sendable {
 
     // MARK: Submission
 
-    /// Adds a write. Never blocks; flattens models on the calling thread where the queue is full
-    /// and has to know whether one write overwrites another. Returns nil when the queue is closed.
+    /// Adds a write without waiting. If the queue is full and has to know whether one write
+    /// overwrites another, flattens their models on the calling thread. Returns nil when the queue
+    /// is closed.
     func submit(
         coalescingKey: CoalescingKey?, isDroppable: Bool,
         _ flatten: @escaping @Sendable () throws -> WriteOperation
@@ -266,21 +266,21 @@ final class WriteQueue: Sendable {
             failures.add(.dropped)
         }
         if !overflow.dropped.isEmpty { runWaiters() }
-        // Where the stack is too small the flattening thread gets there, and the queue holds twice
-        // its limit at most.
+        // If the stack is too small, the flattening thread flattens them later. Until then the
+        // queue holds twice its limit at most.
         guard !overflow.undecided.isEmpty, StackSpace.isLeft(Self.requiredStack) else { return }
         let flattened = overflow.undecided.compactMap { write in
             write.flatten().map { (write: write, byteCount: $0) }
         }
-        // What other threads flatten, they measure.
+        // A write that another thread flattens is measured by that thread.
         guard !flattened.isEmpty else { return }
         handle(state.withLock { $0.rules.measure(flattened) })
     }
 
     // MARK: The writer
 
-    /// Blocks until there is something to commit, `deadline` has come, or `wakeWriter` was called.
-    /// Returns nil when the queue is closed and empty.
+    /// Blocks until a write waits, `deadline` has passed, or `wakeWriter` was called. Returns nil
+    /// when the queue is closed and empty.
     func take(
         atMost count: Int, until deadline: ContinuousClock.Instant?
     ) -> [PendingWrite]? {
@@ -312,8 +312,8 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// Ends the wait of the writer. Returns false where a write has come meanwhile that counts on
-    /// the writer to flatten it at once.
+    /// Ends the writer's wait. Returns false if a write was submitted meanwhile that relies on the
+    /// writer to flatten it at once.
     private func stopWaiting() -> Bool {
         state.withLock { state in
             defer { state.isWriterWaiting = false }
@@ -326,13 +326,13 @@ final class WriteQueue: Sendable {
     func take(next write: PendingWrite) -> Bool {
         state.withLock { state in
             guard state.rules.take(next: write) else { return false }
-            // The write has woken the writer, which finds nothing and goes on waiting.
+            // The submission has woken the writer, which finds no write and continues to wait.
             if write.isFlattenedByWriter { state.isWriterWaiting = true }
             return true
         }
     }
 
-    /// Returns what was submitted since `take` has returned.
+    /// Removes and returns writes that were submitted since `take` returned.
     func takeMore(atMost count: Int) -> [PendingWrite] {
         state.withLock { $0.rules.take(atMost: count) }
     }
@@ -343,9 +343,9 @@ final class WriteQueue: Sendable {
         work.signal()
     }
 
-    /// Tells the tickets of a write, and of the writes that it overwrites, how it ended.
+    /// Ends the tickets of a write and of the writes that it overwrites.
     func finish(_ write: PendingWrite, _ result: Result<Void, CacheError>) {
-        // The write was taken, so that no other write can come to share its result meanwhile.
+        // The write left the queue when it was taken, so no further write can share its result.
         for write in state.withLock({ $0.rules.sharingResult(of: write) }) {
             if case .failure(let error) = result { failures.add(error) }
             write.ticket.finish(result)
@@ -354,7 +354,7 @@ final class WriteQueue: Sendable {
         runWaiters()
     }
 
-    /// Makes `take` return, so that the writer sees what else there is to do.
+    /// Makes `take` return, so that the writer looks for other work.
     func wakeWriter() {
         isWoken.store(true, ordering: .releasing)
         work.signal()
@@ -362,8 +362,8 @@ final class WriteQueue: Sendable {
 
     // MARK: Waiting
 
-    /// Runs `body` once everything that was submitted so far is finished. Returns false, without
-    /// running it, if it is already.
+    /// Runs `body` once every write submitted so far is finished. If all are finished already,
+    /// returns false and does not run it.
     func whenCaughtUp(_ body: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             guard state.rules.finished < state.rules.submitted else { return false }
@@ -372,7 +372,7 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// Blocks until everything that was submitted so far is finished.
+    /// Blocks until every write submitted so far is finished.
     func catchUp() throws(CacheError) {
         guard !isCaughtUp else { return }
         guard !ReadScope.isInside else { throw .waitInsideRead }
@@ -399,7 +399,7 @@ final class WriteQueue: Sendable {
     }
 }
 
-/// Counts writes that the cache had to give up, and tells of them by an event.
+/// Counts the writes that the cache gave up, and sends an event for each.
 final class WriteFailures: Sendable {
     private let statistics: StatisticsRecorder
     private let events: Broadcast<CacheEvent>
@@ -409,7 +409,7 @@ final class WriteFailures: Sendable {
         self.events = events
     }
 
-    /// Adds a failed write, unless its caller was in the wrong.
+    /// Adds a failed write, unless its caller caused the failure.
     func add(_ error: CacheError) {
         guard let reason = error.dropReason else { return }
         statistics.countDropped(reason: reason)

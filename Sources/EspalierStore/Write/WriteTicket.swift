@@ -8,11 +8,11 @@ import Synchronization
 /// try await ticket.committed
 /// ```
 ///
-/// A ticket succeeds only if everything its write was given is stored, or was overwritten by
-/// something that was stored later. It always ends: with success, or with a ``CacheError``.
+/// A ticket succeeds only if everything in its write was stored, or was overwritten by a later
+/// write that was stored. It always ends: with success, or with a ``CacheError``.
 ///
-/// A ticket that nobody keeps loses nothing but the news. Any number of tasks and threads may wait
-/// for the same ticket.
+/// The write does not depend on its ticket: the caller may ignore the ticket. Any number of tasks
+/// and threads may wait for the same ticket.
 public final class WriteTicket: Sendable {
     private enum State {
         case pending(Pending)
@@ -20,7 +20,7 @@ public final class WriteTicket: Sendable {
     }
     private struct Pending {
         var waiting: [@Sendable (Result<Void, CacheError>) -> Void] = []
-        /// What a thread does before it blocks.
+        /// Called by a thread before it blocks.
         var help: (@Sendable () -> Void)?
     }
 
@@ -37,7 +37,7 @@ public final class WriteTicket: Sendable {
 
     /// Returns when the write is committed.
     ///
-    /// - Throws: The ``CacheError`` for which it is not.
+    /// - Throws: The ``CacheError`` that says why the write was not committed.
     public var committed: Void {
         get async throws {
             try await withCheckedContinuation { continuation in
@@ -46,14 +46,14 @@ public final class WriteTicket: Sendable {
         }
     }
 
-    /// Blocks the calling thread until the write is committed: ``committed`` for code that can't
+    /// Blocks the calling thread until the write is committed. Use ``committed`` where code can
     /// suspend.
     ///
-    /// Where nothing else is being written, the calling thread commits the write itself and runs
-    /// the models' encoders. That takes less time than waiting for another thread.
+    /// If no other write is under way, the calling thread commits the write itself and runs the
+    /// models' encoders. That takes less time than waiting for another thread.
     ///
-    /// - Throws: The ``CacheError`` for which the write is not committed. `.waitInsideRead` in a
-    ///   model's initialiser or encoder, where waiting would keep the snapshot open, and in an
+    /// - Throws: The ``CacheError`` that says why the write was not committed. `.waitInsideRead` in
+    ///   a model's initialiser or encoder, where waiting would keep the snapshot open, and in an
     ///   observer of misses.
     public func wait() throws(CacheError) {
         guard !ReadScope.isInside else { throw .waitInsideRead }
@@ -96,7 +96,8 @@ public final class WriteTicket: Sendable {
         if let result { body(result) }
     }
 
-    /// Has a thread that waits run `help` first, which may do what the thread waits for.
+    /// Sets a closure that a waiting thread calls before it blocks. The closure may commit the
+    /// write.
     func beforeWaiting(_ help: @escaping @Sendable () -> Void) {
         state.withLock { state in
             guard case .pending(var pending) = state else { return }
@@ -105,7 +106,7 @@ public final class WriteTicket: Sendable {
         }
     }
 
-    /// Ends the ticket. The first result counts.
+    /// Ends the ticket. Later calls have no effect.
     func finish(_ result: Result<Void, CacheError>) {
         let waiting = state.withLock { state -> [@Sendable (Result<Void, CacheError>) -> Void] in
             guard case .pending(let pending) = state else { return [] }
@@ -116,14 +117,14 @@ public final class WriteTicket: Sendable {
     }
 }
 
-/// Tells whether code was called by a read, by flattening or by an observer of misses.
+/// Tells whether a read, flattening, an observer of misses or a commit has called the running code.
 ///
-/// A model's initialiser or encoder may read there. It must not wait for a write: the snapshot
-/// would stay open, and the writer may be waiting for this very code.
+/// A model's initialiser or encoder may read in such a call. It must not wait for a write: the
+/// snapshot would stay open, and the writer may be waiting for this very code.
 package enum ReadScope {
     @TaskLocal private static var scope: Scope?
 
-    /// Tasks that are made inside inherit the scope. It ends for them, too, when the call returns.
+    /// Tasks created in the call inherit the scope. It ends for them, too, when the call returns.
     private final class Scope: Sendable {
         let isOpen = Atomic<Bool>(true)
         let isObserving: Bool
@@ -133,7 +134,7 @@ package enum ReadScope {
 
     static var isInside: Bool { scope?.isOpen.load(ordering: .relaxed) == true }
 
-    /// Whether an observer of misses is being called, or a read that it makes.
+    /// Whether the code runs in an observer of misses, or in a read that the observer makes.
     static var isObserving: Bool { isInside && scope?.isObserving == true }
 
     package static func run<R>(observing: Bool = false, _ body: () throws -> R) rethrows -> R {

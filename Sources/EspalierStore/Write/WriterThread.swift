@@ -2,13 +2,14 @@ import EspalierLMDB
 import EspalierRecords
 import Foundation
 
-/// Takes writes from the queue, commits them in groups and tells their tickets.
+/// Takes writes from the queue, commits them in groups and ends their tickets.
 ///
-/// A thread of its own does that, `espalier-writer`. A thread that waits for its write does it
-/// itself where no other write comes before: waking the writer and being woken takes longer than
-/// most commits. LevelDB does the same. Whoever commits holds `turn`.
+/// The thread `espalier-writer` does that. A thread that waits for its own write commits it itself
+/// if no other write comes before: waking the writer and being woken takes longer than most
+/// commits. LevelDB does the same. The committing thread holds `turn`.
 final class WriterThread: Sendable {
-    /// The most writes of one transaction. It bounds how long a ticket waits for its neighbours.
+    /// The most writes of one transaction. The limit bounds how long a ticket waits for other
+    /// writes.
     private static let groupLimit = 64
 
     // immutable
@@ -31,22 +32,22 @@ final class WriterThread: Sendable {
         thread.start()
     }
 
-    /// Blocks until the thread has committed what was queued and has ended. The queue has to be
-    /// closed.
+    /// Blocks until the thread has committed the queued writes and has ended. The queue must be
+    /// closed before.
     func join() {
         ended.wait()
         ended.signal()
     }
 
     private func run() {
-        // Between writes the writer does other work, one small transaction at a time, so that a
-        // write does not wait for more.
+        // Between writes the writer does background work, one small transaction at a time, so that
+        // a write waits for one at most.
         var hasWork = false
         while let taken = queue.take(
             atMost: Self.groupLimit, until: hasWork ? .now : committer.deadline)
         {
             hasWork = turn.withLock {
-                // A model that goes away here must not wait for the writer.
+                // A model that is released here must not wait for the writer.
                 ReadScope.run {
                     let taken = taken + queue.takeMore(atMost: Self.groupLimit - taken.count)
                     if !taken.isEmpty {
@@ -61,8 +62,8 @@ final class WriterThread: Sendable {
         turn.withLock { committer.flushLogs() }
     }
 
-    /// Commits a write on the calling thread, which waits for it. Does nothing where another write
-    /// comes before, where another thread commits, or where the stack is too small for a model's
+    /// Commits a write on the calling thread, which waits for it. Does nothing if an earlier write
+    /// is unfinished, if another thread commits, or if the stack is too small for a model's
     /// encoder.
     func commitAwaited(_ write: PendingWrite) {
         guard StackSpace.isLeft(WriteQueue.requiredStack), turn.try() else { return }
@@ -70,7 +71,7 @@ final class WriterThread: Sendable {
         guard queue.take(next: write) else { return }
         let deadline = committer.deadline
         ReadScope.run { commit(nextGroup(of: [write]).group) }
-        // The rest is the writer's, which may have slept since it looked last.
+        // The writer does the rest. It may be asleep with an older deadline.
         let isLater = committer.deadline.map { $0 != deadline } ?? false
         if isLater || committer.hasWork || !write.ticket.isCommitted { queue.wakeWriter() }
     }
@@ -81,7 +82,7 @@ final class WriterThread: Sendable {
         var byteCount: Int { (try? operation.get().byteCount) ?? 0 }
     }
 
-    /// Returns the writes of the next transaction, as many as fit, and those that are left.
+    /// Returns the writes that fit in the next transaction, and the remaining ones.
     private func nextGroup(
         of taken: [PendingWrite]
     ) -> (group: [FlattenedWrite], rest: [(write: PendingWrite, byteCount: Int)]) {
