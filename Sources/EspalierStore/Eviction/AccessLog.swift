@@ -104,6 +104,15 @@ final class AccessLog: Sendable {
         }
     }
 
+    /// Begins the delay anew, because a commit has failed.
+    func postpone() {
+        state.withLock { state in
+            guard state.since != nil else { return }
+            state.since = .now
+            state.isDue = false
+        }
+    }
+
     /// The time at which a flush is due; nil if no touch waits.
     var deadline: ContinuousClock.Instant? {
         state.withLock { state in

@@ -112,7 +112,7 @@ final class RoomMaker: Sendable {
         return try generation.environment.read { try $0.freePages(oldestReader: oldest) }
     }
 
-    private static func isOutOfPages(_ error: any Error) -> Bool {
+    static func isOutOfPages(_ error: any Error) -> Bool {
         if case .outOfPages = CommitPolicy.Failure(error) { true } else { false }
     }
 

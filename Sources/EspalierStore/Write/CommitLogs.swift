@@ -49,6 +49,13 @@ final class CommitLogs: Sendable {
         statistics.putBack(taken.statistics)
     }
 
+    /// Puts off the commit that is due, because one has failed. Without that the writer would try
+    /// again at once, for ever.
+    func postpone() {
+        accesses.postpone()
+        damage.postpone()
+    }
+
     /// When a commit is due even without a write; nil if the logs need none.
     var deadline: ContinuousClock.Instant? {
         guard let accesses = accesses.deadline, let damage = damage.deadline else {

@@ -168,7 +168,12 @@ final class Committer: Sendable {
                     let free = try RoomMaker.freePages(of: generation).allocatable
                     needed = max(needed * 2, free + free / 2, 64)
                 }
-                try room.make(pages: needed, in: generation, self)
+                do {
+                    try room.make(pages: needed, in: generation, self)
+                } catch let error where RoomMaker.isOutOfPages(error) {
+                    // Making room has run out of pages itself.
+                    throw room.full(generation, self)
+                }
             }
         }
     }
@@ -237,14 +242,16 @@ final class Committer: Sendable {
     /// only two commits later.
     func commitEmptyTransaction(in generation: Generation) throws {
         let info = generation.keyspaces.info
-        try generation.environment.write { transaction in
-            guard let counters = try transaction.value(info, Counters.key) else { return }
+        let number = try generation.environment.write { transaction -> UInt64? in
+            guard let counters = try transaction.value(info, Counters.key) else { return nil }
             try transaction.put(info, Counters.key, counters)
-            let number = transaction.number
-            state.withLock { state in
-                if let asOf = state.asOf, asOf == (generation.name, number - 1) {
-                    state.asOf = (generation.name, number)
-                }
+            return transaction.number
+        }
+        guard let number else { return }
+        // The tables are those of this commit, too, once it has succeeded.
+        state.withLock { state in
+            if let asOf = state.asOf, asOf == (generation.name, number - 1) {
+                state.asOf = (generation.name, number)
             }
         }
     }
@@ -321,6 +328,7 @@ final class Committer: Sendable {
         } catch {
             // Nothing is lost: the logs keep their entries, and the next write makes room.
             state.withLock { $0.isBehind = false }
+            logs.postpone()
         }
         return state.withLock { $0.isBehind } || isSampling
     }

@@ -73,6 +73,18 @@ struct AccessLogTests {
         #expect(take(log) == [1, 3, 2])
     }
 
+    @Test("Touches that are due wait for the whole delay again after a commit has failed")
+    func postponed() throws {
+        let log = AccessLog()
+        log.postpone()
+        #expect(log.deadline == nil)
+        for handle in 1...UInt64(AccessLog.flushCount) { touch(log, handle) }
+        #expect(try #require(log.deadline) <= .now)
+        log.postpone()
+        #expect(try #require(log.deadline) > .now)
+        #expect(take(log).count == AccessLog.flushCount)
+    }
+
     @Test("Touches of a generation that is not live any more are dropped")
     func generations() {
         let log = AccessLog()
