@@ -113,7 +113,7 @@ struct FullQueueTests {
         try await withCache(Self.small) { cache in
             for number in 0..<300 { try await cache.set(Person("p:\(number)", "old")).committed }
             let tickets = try withBlockedWriter(cache) {
-                (0..<300).map { cache.set(Message("m:1", from: Person("p:\($0)", "new"))) }
+                (0..<300).map { cache.set(Message("m:1", from: Person("p:\($0)", Self.long))) }
             }
             try await cache.flush()
             let dropped = tickets.count { code($0) == .dropped }
@@ -121,7 +121,7 @@ struct FullQueueTests {
             for (number, ticket) in tickets.enumerated() {
                 let name = await cache.read(Person.self, "p:\(number)")?.name
                 if code(ticket) == nil {
-                    #expect(name == "new", "Write \(number) was reported as stored")
+                    #expect(name == Self.long, "Write \(number) was reported as stored")
                     stored += 1
                 }
             }
