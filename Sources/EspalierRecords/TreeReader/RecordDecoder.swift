@@ -133,7 +133,7 @@ public struct RecordDecoder: ~Copyable {
     ///   - type: The type of the field.
     ///   - key: The name under which the field was encoded.
     ///   - value: Gives the value of a missing field.
-    /// - Throws: As ``decode(_:forKey:)-(Value.Type,_)``, and what `value` throws.
+    /// - Throws: As `decode(_:forKey:)`, and what `value` throws.
     @inlinable
     public mutating func decode<Value: FieldValue>(
         _ type: Value.Type = Value.self, forKey key: String,

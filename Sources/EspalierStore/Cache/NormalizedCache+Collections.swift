@@ -18,7 +18,7 @@ extension NormalizedCache {
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare.
     /// - Returns: A ticket. It fails with `noIdentifier` when `key` is empty, and otherwise for the
-    ///   same reasons as that of ``set(_:policy:)``.
+    ///   same reasons as that of `set(_:policy:)`.
     @discardableResult
     public func setCollection<Model: IdentifiedModel>(
         _ models: [Model], forKey key: String, policy: WritePolicy = .replace
@@ -48,7 +48,7 @@ extension NormalizedCache {
     ///   - models: The elements, in order.
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare.
-    /// - Returns: A ticket that fails for the same reasons as that of ``set(_:policy:)``.
+    /// - Returns: A ticket that fails for the same reasons as that of `set(_:policy:)`.
     @discardableResult
     public func append<Model: IdentifiedModel>(
         _ models: [Model], toCollection key: String, policy: WritePolicy = .replace

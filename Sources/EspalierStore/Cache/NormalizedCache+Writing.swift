@@ -42,7 +42,7 @@ extension NormalizedCache {
     /// - Parameters:
     ///   - models: The roots of the trees. Each must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare.
-    /// - Returns: A ticket that fails for the same reasons as that of ``set(_:policy:)``.
+    /// - Returns: A ticket that fails for the same reasons as that of `set(_:policy:)`.
     @discardableResult
     public func set<Model: IdentifiedModel>(_ models: [Model], policy: WritePolicy = .replace)
         -> WriteTicket
@@ -58,7 +58,7 @@ extension NormalizedCache {
 
     /// Stores a tree under a key of the caller's choice.
     ///
-    /// If `key` is the model's identifier, this is ``set(_:policy:)``. Otherwise the key's entry
+    /// If `key` is the model's identifier, this is `set(_:policy:)`. Otherwise the key's entry
     /// refers to the model's node, or contains the model when the model has no identifier.
     ///
     /// - Parameters:
@@ -66,7 +66,7 @@ extension NormalizedCache {
     ///   - key: The key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare.
     /// - Returns: A ticket. It fails with `noIdentifier` when `key` is empty, and otherwise for the
-    ///   same reasons as that of ``set(_:policy:)``.
+    ///   same reasons as that of `set(_:policy:)`.
     @discardableResult
     public func setModel<Model: IdentifiedModel>(
         _ model: Model, forKey key: String, policy: WritePolicy = .replace
