@@ -1,13 +1,22 @@
 // Strings as bytes, by which identifiers are compared.
 
 extension String {
+    /// The two words of which the string consists: a short text itself, or the address of a longer
+    /// one. Nil where strings have another size.
+    ///
+    /// Equal words mean equal texts. Different words mean nothing. Comparing words retains no text.
+    @inline(__always)
+    var words: UInt128? {
+        guard MemoryLayout<String>.size == MemoryLayout<UInt128>.size else { return nil }
+        return unsafe unsafeBitCast(self, to: UInt128.self)
+    }
+
     /// Whether both are the same text in memory, or the same short text. Their bytes are then the
     /// same; false means that they may be.
     @inline(__always)
     func isIdentical(to other: String) -> Bool {
-        guard MemoryLayout<String>.size == MemoryLayout<UInt128>.size else { return false }
-        return unsafe unsafeBitCast(self, to: UInt128.self)
-            == unsafeBitCast(other, to: UInt128.self)
+        guard let words, let others = other.words else { return false }
+        return words == others
     }
 
     @inline(__always)

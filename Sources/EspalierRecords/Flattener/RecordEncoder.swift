@@ -21,6 +21,8 @@ public struct RecordEncoder {
     // A model's fields are nearly always those of the last model of its type: names are compared
     // along the expected shape, and a list is made only once they differ.
     private let expected: Shape?
+    /// The names of the expected shape's fields, as long as the fields are the same; then none.
+    private var expectedNames: FieldNames.Lent
     private var names: [String]?
     /// Whether the model is an enum with payloads, of which one case was written.
     var isCase = false
@@ -29,12 +31,14 @@ public struct RecordEncoder {
         self.values = values
         isInline = true
         expected = nil
+        expectedNames = .none
     }
 
     init(node values: ValueEncoder, expected: Shape?) {
         self.values = values
         isInline = false
         self.expected = expected
+        expectedNames = expected?.expected ?? .none
     }
 
     /// Says which fields follow, as ``RecordDecoder/expect(_:fields:)`` does for reading.
@@ -112,23 +116,36 @@ public struct RecordEncoder {
     @inline(__always)
     @usableFromInline
     mutating func startField(_ name: String) {
-        if !startExpected(name) { startUnexpected(name) }
+        if expectedNames.isIdentical(at: count, to: name) {
+            count += 1
+        } else {
+            startByBytes(name)
+        }
     }
 
     /// Starts the field and returns true if the last model of the type had the same field here.
     @inline(__always)
     mutating func startExpected(_ name: String) -> Bool {
-        guard names == nil, let expected, expected.holds(name, at: count) else { return false }
+        guard expectedNames.isIdentical(at: count, to: name) || isNextByBytes(name) else {
+            return false
+        }
         count += 1
         return true
     }
 
     @inline(never)
-    private mutating func startUnexpected(_ name: String) {
+    private func isNextByBytes(_ name: String) -> Bool {
+        names == nil && expected?.hasName(name, at: count) == true
+    }
+
+    @inline(never)
+    private mutating func startByBytes(_ name: String) {
         defer { count += 1 }
         if isInline { return values.writer.append(value: name) }
+        if isNextByBytes(name) { return }
         if names == nil { names = expected.map { Array($0.names[..<count]) } ?? [] }
         names?.append(name)
+        expectedNames = .none
     }
 
     /// Returns the slot of a field written before. Of use for a node: an inline model keeps no

@@ -39,7 +39,8 @@ public final class Shape: Sendable, Hashable {
     /// XXH64 of the description. It names the shape where there is no number: before a transaction,
     /// and in the checks of records.
     public let fingerprint: UInt64
-    package let names: [String]
+    private let fieldNames: FieldNames
+    let expected: FieldNames.Lent
     // With ASCII names `==` and equal lengths mean equal bytes, which saves comparing byte by byte.
     private let isASCII: Bool
     private let slots: [Identifier: Int]
@@ -56,7 +57,9 @@ public final class Shape: Sendable, Hashable {
             types.count <= Self.maximumTypes, "a shape has at most \(Self.maximumTypes) types")
         self.types = types
         self.fields = fields
-        names = fields.map(\.name)
+        let names = fields.map(\.name)
+        fieldNames = FieldNames(names)
+        expected = fieldNames.lent
         isASCII = names.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
         slots = Dictionary(
             names.enumerated().map { (Identifier($1), $0) }, uniquingKeysWith: { first, _ in first }
@@ -76,19 +79,23 @@ public final class Shape: Sendable, Hashable {
     /// The shape of records without fields: keys, collections, segments.
     package static let none = Shape(types: [], fields: [])
 
+    package var names: [String] { fieldNames.strings }
+
     @inline(__always)
-    package var count: Int { names.count }
+    package var count: Int { fields.count }
 
     /// Returns whether slot `slot` holds the field `name`: the check that makes reading and writing
     /// in order cheap. It compares two words where the name is short, or the same text in memory.
     @inline(__always)
     package func holds(_ name: String, at slot: Int) -> Bool {
-        guard slot < names.count else { return false }
-        return names[slot].isIdentical(to: name) || isEqual(name, toNameAt: slot)
+        guard slot < count else { return false }
+        return expected.isIdentical(at: slot, to: name) || hasName(name, at: slot)
     }
 
+    /// Returns whether slot `slot` holds the field `name`, by the bytes of both.
     @inline(never)
-    private func isEqual(_ name: String, toNameAt slot: Int) -> Bool {
+    func hasName(_ name: String, at slot: Int) -> Bool {
+        guard slot < count else { return false }
         let candidate = names[slot]
         guard candidate == name, candidate.utf8.count == name.utf8.count else { return false }
         return isASCII || candidate.utf8.elementsEqual(name.utf8)

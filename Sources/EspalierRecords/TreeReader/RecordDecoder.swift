@@ -27,6 +27,9 @@ public struct RecordDecoder: ~Copyable {
     /// Made when a field is asked for out of order.
     private(set) var plan: FieldPlan?
     private var order = Order.byName
+    /// The names of the expected fields, or of the shape's if fields are found by name. The shape
+    /// keeps both.
+    private var expected: FieldNames.Lent
     /// The slots of the expected fields, and which of them is next; of use where `order` is
     /// `planned`.
     private var slots: SlotPlan?
@@ -45,6 +48,7 @@ public struct RecordDecoder: ~Copyable {
         first = values.reader.position
         self.values = values
         self.shape = shape
+        expected = shape.expected
         count = shape.count
     }
 
@@ -53,6 +57,7 @@ public struct RecordDecoder: ~Copyable {
         first = values.reader.position
         self.values = values
         shape = nil
+        expected = .none
         self.count = count
     }
 
@@ -88,7 +93,8 @@ public struct RecordDecoder: ~Copyable {
     mutating func isStraight(_ type: ObjectIdentifier) -> Bool {
         // The fields of an inline model have their names beside them.
         guard let shape else { return true }
-        guard next == 0, shape.plans.isStraight(type) else { return false }
+        guard next == 0, let names = shape.plans.straightNames(of: type) else { return false }
+        expected = names
         order = .straight
         return true
     }
@@ -96,13 +102,18 @@ public struct RecordDecoder: ~Copyable {
     @usableFromInline
     mutating func plan(_ type: ObjectIdentifier, _ fields: () -> [String]) {
         guard let shape, next == 0 else { return }
-        slots = shape.plans.plan(for: type, fields, in: shape)
-        order = slots == nil ? .straight : .planned
+        let plan = shape.plans.plan(for: type, fields, in: shape)
+        expected = plan.expected
+        slots = plan
+        order = plan.isStraight ? .straight : .planned
     }
 
     /// Forgets which fields are expected. A lenient initialiser may ask for a field again after a
     /// failure, and a `Codable` model for any field.
-    mutating func findByName() { order = .byName }
+    mutating func findByName() {
+        order = .byName
+        expected = shape?.expected ?? .none
+    }
 
     // MARK: Fields
 
@@ -195,7 +206,7 @@ public struct RecordDecoder: ~Copyable {
     /// - Parameter key: The name under which the field was encoded.
     /// - Throws: A failure that makes the read a miss if the record is damaged.
     public mutating func contains(_ key: String) throws -> Bool {
-        order = .byName
+        findByName()
         return try seekOutOfOrder(key)
     }
 
@@ -274,7 +285,7 @@ public struct RecordDecoder: ~Copyable {
     private mutating func decodeScalar<Value: FieldValue>(
         _ key: String, _ read: (inout ByteReader) throws(FormatError) -> Value?
     ) throws -> Value {
-        if order == .straight, let shape, shape.holds(key, at: next) {
+        if order == .straight, expected.isIdentical(at: next, to: key) {
             do throws(FormatError) {
                 if let value = try read(&values.reader) {
                     next += 1
@@ -305,7 +316,7 @@ public struct RecordDecoder: ~Copyable {
     /// Moves back to the field `key`, which could not be decoded, and returns the failure.
     @usableFromInline
     mutating func failed(_ error: any Error, _ key: String, _ start: Int) throws -> any Error {
-        order = .byName
+        findByName()
         next -= 1
         values.reader.position = start
         if shape == nil { _ = try planned() }
@@ -315,7 +326,7 @@ public struct RecordDecoder: ~Copyable {
     /// Returns the failure for a required field that the record lacks.
     @usableFromInline
     mutating func missing(_ key: String) -> any Error {
-        order = .byName
+        findByName()
         return ReadFailure(.missing).inside(field: key)
     }
 
@@ -339,7 +350,7 @@ public struct RecordDecoder: ~Copyable {
 
     /// Moves back in front of a field that could not be read.
     mutating func goBack(to place: Place) {
-        order = .byName
+        findByName()
         self.place = place
     }
 
@@ -347,12 +358,24 @@ public struct RecordDecoder: ~Copyable {
     @inline(__always)
     package mutating func seek(_ name: String) throws -> Bool {
         switch order {
-        case .straight where shape?.holds(name, at: next) == true: return try isPresent()
-        case .planned where slots?.holds(name, at: ordinal) == true: return try seekPlanned()
-        default: order = .byName
+        case .planned:
+            if expected.isIdentical(at: ordinal, to: name)
+                || slots?.hasName(name, at: ordinal) == true
+            {
+                return try seekPlanned()
+            }
+            findByName()
+        case .straight:
+            if expected.isIdentical(at: next, to: name) || shape?.hasName(name, at: next) == true {
+                return try isPresent()
+            }
+            findByName()
+        case .byName: break
         }
         guard let shape else { return try seekInline(name) }
-        guard shape.holds(name, at: next) else { return try seekOutOfOrder(name) }
+        guard expected.isIdentical(at: next, to: name) || shape.hasName(name, at: next) else {
+            return try seekOutOfOrder(name)
+        }
         return try values.reader.peek() != Wire.absent
     }
 

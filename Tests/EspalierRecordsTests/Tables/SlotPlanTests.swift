@@ -28,12 +28,11 @@ struct SlotPlanTests {
         #expect(!SlotPlan(["a"], in: .none).isStraight)
     }
 
-    @Test(
-        "A plan is made once for each type, and is nil for every type with the shape's own fields")
+    @Test("A plan is made once for each type, and the first straight one needs no look-up")
     func kept() {
         let plans = SlotPlans()
         var made = 0
-        func plan(_ type: Any.Type, _ fields: [String]) -> SlotPlan? {
+        func plan(_ type: Any.Type, _ fields: [String]) -> SlotPlan {
             plans.plan(
                 for: ObjectIdentifier(type),
                 {
@@ -43,15 +42,30 @@ struct SlotPlanTests {
         }
         let own = ["a", "\u{E9}", "c"]
         for _ in 0..<3 {
-            #expect(plan(String.self, ["c", "x"])?.slots == [2, -1])
-            if !plans.isStraight(ObjectIdentifier(Int.self)) { #expect(plan(Int.self, own) == nil) }
-            #expect(plan(Bool.self, own) == nil)
-            #expect(plan(Double.self, [])?.slots == [])
+            #expect(plan(String.self, ["c", "x"]).slots == [2, -1])
+            #expect(plan(Int.self, own).isStraight)
+            #expect(plan(Bool.self, own).isStraight)
+            #expect(plan(Double.self, []).slots == [])
         }
         #expect(made == 4)
-        #expect(plans.isStraight(ObjectIdentifier(Int.self)))
-        #expect(!plans.isStraight(ObjectIdentifier(Bool.self)))
-        #expect(!plans.isStraight(ObjectIdentifier(String.self)))
+        #expect(plans.straightNames(of: ObjectIdentifier(Int.self)) != nil)
+        #expect(plans.straightNames(of: ObjectIdentifier(Bool.self)) == nil)
+        #expect(plans.straightNames(of: ObjectIdentifier(String.self)) == nil)
+    }
+
+    @Test("Names are identical only to themselves, short or long, and to none past the end")
+    func identical() {
+        let long = "a name of more than fifteen bytes"
+        let names = FieldNames(["a", "\u{E9}", long, ""])
+        for (index, name) in names.strings.enumerated() {
+            #expect(names.lent.isIdentical(at: index, to: name))
+            #expect(!names.lent.isIdentical(at: index, to: name + "x"))
+            #expect(!names.lent.isIdentical(at: (index + 1) % 4, to: name))
+            #expect(!names.lent.isIdentical(at: 4, to: name))
+            #expect(!names.lent.isIdentical(at: 4, to: ""))
+        }
+        #expect(!names.lent.isIdentical(at: 1, to: "e\u{301}"))
+        #expect(!FieldNames.Lent.none.isIdentical(at: 0, to: "a"))
     }
 
     @Test("The list of a type's encoder says nothing of the list of its decoder")
@@ -60,8 +74,8 @@ struct SlotPlanTests {
         sheet.expected = [.text, .number, .flag]
         let shape = try DictionaryRecordSource.flatten(sheet).shape(at: 0)
         let type = ObjectIdentifier(NoFields.type(of: [.text, .number, .flag]))
-        #expect(!shape.plans.isStraight(type))
-        #expect(shape.plans.plan(for: type, { ["flag", "text"] }, in: shape)?.slots == [2, 0])
-        #expect(!shape.plans.isStraight(type))
+        #expect(shape.plans.straightNames(of: type) == nil)
+        #expect(shape.plans.plan(for: type, { ["flag", "text"] }, in: shape).slots == [2, 0])
+        #expect(shape.plans.straightNames(of: type) == nil)
     }
 }
