@@ -110,7 +110,7 @@ final class SlotPlan: Sendable {
 }
 
 /// The plans of one shape, each made once. The shape, which belongs to one cache, keeps them.
-final class SlotPlans: Sendable {
+struct SlotPlans: ~Copyable, Sendable {
     /// The first type whose fields are the shape's, one for one, as the bits of its identity; 0
     /// before there is one. Most shapes have just one such type, and it costs no lock.
     private let owner = Atomic<UInt>(0)
