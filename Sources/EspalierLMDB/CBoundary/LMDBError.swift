@@ -112,8 +112,8 @@ public struct LMDBError: Error, Sendable, Equatable {
         case transactionEnded
         /// An earlier call of this transaction failed, so it cannot be committed.
         case transactionFailed
-        /// The guard's lock was not free before the deadline, or open transactions delayed a resize
-        /// beyond its deadline.
+        /// Another thread or process wrote, or held the guard's lock, for longer than the
+        /// deadline, or open transactions delayed a resize beyond its deadline.
         case busy
         /// Memory or address space is exhausted.
         case outOfMemory

@@ -17,8 +17,8 @@ import Synchronization
 /// ```
 ///
 /// All threads may use an environment. Reads run side by side and wait only while the map is being
-/// resized. Writes wait for one another, in this process and in others, without a limit. A process
-/// opens a directory once; a forked child must open it again. An environment that is dropped is
+/// resized. Writes wait for one another, in this process and in others, at most for
+/// ``Options/lockDeadline``. A process opens a directory once; a forked child must open it again. An environment that is dropped is
 /// closed.
 ///
 /// All methods throw ``LMDBError``: `.closed` after ``close()``, `.usedAfterFork` in a forked
@@ -61,12 +61,13 @@ public final class Environment: Sendable {
     /// Opens the file in a directory, and creates the file and its keyspaces if they are missing.
     /// A read-only open creates nothing.
     ///
-    /// Waits for the guard's lock without a limit.
+    /// Waits for the guard's lock, at most for ``Options/lockDeadline``.
     ///
-    /// - Parameters: - directory: The path of the directory, which must exist. - guardFile: The
-    ///   guard file of the cache. All processes must use the same one. - keyspaces: All keyspaces
-    ///   of the file, or ``ReadableTransaction/pages()`` counts the pages
-    ///     of the others as free.
+    /// - Parameters:
+    ///   - directory: The path of the directory, which must exist.
+    ///   - guardFile: The guard file of the cache. All processes must use the same one.
+    ///   - keyspaces: All keyspaces of the file, or ``ReadableTransaction/pages()`` counts the
+    ///     pages of the others as free.
     ///   - options: The size of the map, the durability and so on.
     /// - Throws: ``LMDBError``: `.alreadyOpen`; `.corrupted`, `.invalidFile` or `.versionMismatch`
     ///   if the file must be replaced; `.badPath` if it is a link; `.missingKeyspace` and
@@ -77,7 +78,7 @@ public final class Environment: Sendable {
     public static func open(
         directory: String, guardedBy guardFile: GuardFile, keyspaces: [String], options: Options
     ) throws(LMDBError) -> Environment {
-        let lock = try guardFile.lock()
+        let lock = try guardFile.lock(deadline: options.lockDeadline)
         return try open(directory: directory, under: lock, keyspaces: keyspaces, options: options)
     }
 
@@ -112,7 +113,7 @@ public final class Environment: Sendable {
             let isIntact = try EnvironmentFiles.prepare(
                 in: directory, of: lock.owner, options: options)
             let handle = try EnvironmentHandle(
-                path: path, keyspaces: keyspaces, options: options, fork: entry.fork)
+                path: path, in: directory, keyspaces: keyspaces, options: options, fork: entry.fork)
             let environment = Environment(
                 handle, entry: entry, directory: directory, guardFile: lock.owner,
                 options: options)
@@ -221,15 +222,29 @@ public final class Environment: Sendable {
 
     private func makeReader() throws(LMDBError) -> OpenTransaction {
         do {
-            return try unsafe OpenTransaction(
-                LMDBCalls.begin(handle.pointer, readOnly: true), of: handle, isWritable: false)
+            return try takeReaderSlot()
         } catch {
             // LMDB does not free the slots of dead processes by itself.
             guard error.code == .readersFull else { throw error }
-            guard try unsafe LMDBCalls.clearStaleReaders(handle.pointer) > 0 else { throw error }
+            guard try clearStaleReadersInside(.beginRead) > 0 else { throw error }
         }
-        return try unsafe OpenTransaction(
-            LMDBCalls.begin(handle.pointer, readOnly: true), of: handle, isWritable: false)
+        return try takeReaderSlot()
+    }
+
+    private func takeReaderSlot() throws(LMDBError) -> OpenTransaction {
+        try handle.readerTableLock.withLock(handle.lockDeadline, .beginRead) {
+            () throws(LMDBError) in
+            try unsafe OpenTransaction(
+                LMDBCalls.begin(handle.pointer, readOnly: true), of: handle, isWritable: false)
+        }
+    }
+
+    /// Frees the slots of dead processes, for a caller that has entered the gate.
+    func clearStaleReadersInside(_ operation: LMDBError.Operation) throws(LMDBError) -> Int {
+        try handle.readerTableLock.withLock(handle.lockDeadline, operation) {
+            () throws(LMDBError) in
+            try unsafe LMDBCalls.clearStaleReaders(handle.pointer)
+        }
     }
 
     func endRead(_ reader: OpenTransaction) {
@@ -241,20 +256,22 @@ public final class Environment: Sendable {
 
     // MARK: Writing
 
-    /// Begins the write transaction. Waits without a limit for a current one of this process or of
-    /// another one.
+    /// Begins the write transaction. Waits for a current one of this process or of another one.
     ///
     /// A second call on the same thread would wait for itself, and traps. Asynchronous functions
     /// cannot call this, because they can change threads at every `await`.
     ///
+    /// - Parameter deadline: How long to wait; `nil` stands for ``Options/lockDeadline``, zero tries
+    ///   once.
     /// - Returns: The transaction. It must end on this thread.
-    /// - Throws: ``LMDBError``: `.notWritable`, `.mapResized`, or see ``Environment``.
-    /// - Complexity: Tens of nanoseconds and one `fstat`. Allocates one object.
+    /// - Throws: ``LMDBError``: `.busy` if another thread or process has been writing for longer
+    ///   than `deadline`; `.notWritable`, `.mapResized`, or see ``Environment``.
+    /// - Complexity: Half a microsecond: one `fstat`, two `flock`. Allocates one object.
     @available(
         *, noasync,
         message: "a write transaction is bound to its thread; use a synchronous function"
     )
-    public func beginWrite() throws(LMDBError) -> WriteTransaction {
+    public func beginWrite(deadline: Duration? = nil) throws(LMDBError) -> WriteTransaction {
         try gate.enter(.beginWrite)
         do throws(LMDBError) {
             guard !handle.isReadOnly else { throw LMDBError(.notWritable, .beginWrite) }
@@ -262,7 +279,14 @@ public final class Environment: Sendable {
             precondition(
                 writer.load(ordering: .relaxed) != thread,
                 "this thread is writing already; commit or abort first")
-            let pointer = try unsafe LMDBCalls.begin(handle.pointer, readOnly: false)
+            try handle.writerLock.acquire(deadline: deadline ?? handle.lockDeadline, .beginWrite)
+            let pointer: LMDBCalls.Pointer
+            do throws(LMDBError) {
+                unsafe pointer = try LMDBCalls.begin(handle.pointer, readOnly: false)
+            } catch {
+                handle.writerLock.release()
+                throw error
+            }
             writer.store(thread, ordering: .relaxed)
             marker.beginWrite()
             return unsafe WriteTransaction(
@@ -292,7 +316,10 @@ public final class Environment: Sendable {
         guard !handle.isInherited else { throw LMDBError(.usedAfterFork, .commit) }
         endWriting(transaction)
         // LMDB frees the transaction whether the commit succeeds or fails.
-        defer { gate.leave() }
+        defer {
+            handle.writerLock.release()
+            gate.leave()
+        }
         try marker.endWrite(isDurable: options.durability != .noSync) { () throws(LMDBError) in
             try unsafe LMDBCalls.commit(transaction.pointer)
         }
@@ -305,6 +332,7 @@ public final class Environment: Sendable {
         try? marker.endWrite(isDurable: false) { () throws(LMDBError) in
             unsafe LMDBCalls.abort(transaction.pointer)
         }
+        handle.writerLock.release()
         gate.leave()
     }
 

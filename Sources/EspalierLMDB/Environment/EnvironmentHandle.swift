@@ -35,14 +35,27 @@ final class EnvironmentHandle: Sendable {
     let dataDescriptor: Int32
     let isReadOnly: Bool
     let keyspaces: [Keyspace]
+    let lockDeadline: Duration
+
+    // shared by all threads
+    /// Held from before LMDB's mutex of the writer is locked until it is unlocked.
+    let writerLock: ProcessLock
+    /// Held while LMDB's mutex of the reader table is locked: while a slot is taken, and while
+    /// slots of dead processes are freed.
+    let readerTableLock: ProcessLock
 
     /// Shared by all threads; changes only while no transaction is open.
     private let mapBytes: Atomic<Int>
 
     /// Opens the files in the directory at `path`, and the keyspaces called `names`.
     init(
-        path: String, keyspaces names: [String], options: Environment.Options, fork: UInt64
+        path: String, in directory: borrowing OpenFile, keyspaces names: [String],
+        options: Environment.Options, fork: UInt64
     ) throws(LMDBError) {
+        let readerTableLock = ProcessLock(
+            try OpenFile(
+                ".", in: directory.descriptor, flags: O_RDONLY | O_DIRECTORY, .open))
+        let writerLock: ProcessLock
         let pointer = try unsafe LMDBCalls.createEnvironment()
         let (dataDescriptor, pageSize, mapSize): (Int32, Int, Int)
         let indices: [UInt32]
@@ -55,9 +68,15 @@ final class EnvironmentHandle: Sendable {
             dataDescriptor = try unsafe LMDBCalls.dataDescriptor(pointer)
             // LMDB sets this flag on its other descriptors only.
             _ = fcntl(dataDescriptor, F_SETFD, FD_CLOEXEC)
-            _ = try unsafe LMDBCalls.clearStaleReaders(pointer)
-            indices = try unsafe Self.openKeyspaces(
-                names, of: pointer, isReadOnly: options.isReadOnly)
+            writerLock = ProcessLock(
+                try OpenFile(
+                    EnvironmentFiles.data, in: directory.descriptor, flags: O_RDONLY, .open))
+            indices = try readerTableLock.withLock(options.lockDeadline, .open) {
+                () throws(LMDBError) in
+                _ = try unsafe LMDBCalls.clearStaleReaders(pointer)
+                return try unsafe Self.openKeyspaces(
+                    names, of: pointer, writerLock, options)
+            }
             pageSize = try unsafe LMDBCalls.pageSize(pointer)
             mapSize = try unsafe LMDBCalls.measure(pointer, .open).mapSize
         } catch {
@@ -71,6 +90,9 @@ final class EnvironmentHandle: Sendable {
         self.pageSize = pageSize
         self.dataDescriptor = dataDescriptor
         isReadOnly = options.isReadOnly
+        lockDeadline = options.lockDeadline
+        self.writerLock = writerLock
+        self.readerTableLock = readerTableLock
         keyspaces = zip(names, indices).map { Keyspace(name: $0, index: $1, environment: serial) }
         mapBytes = Atomic(mapSize)
     }
@@ -78,15 +100,20 @@ final class EnvironmentHandle: Sendable {
     /// Opens existing keyspaces in a read transaction. A write transaction would wait for a writer
     /// that is stopped in another process, while this process holds the guard's lock.
     private static func openKeyspaces(
-        _ names: [String], of environment: LMDBCalls.Pointer, isReadOnly: Bool
+        _ names: [String], of environment: LMDBCalls.Pointer, _ writerLock: ProcessLock,
+        _ options: Environment.Options
     ) throws(LMDBError) -> [UInt32] {
         do {
             return try unsafe openKeyspaces(names, of: environment, creating: false)
         } catch {
-            guard !isReadOnly, error.code == .missingKeyspace || error.code == .readersFull else {
+            guard !options.isReadOnly,
+                error.code == .missingKeyspace || error.code == .readersFull
+            else {
                 throw error
             }
-            return try unsafe openKeyspaces(names, of: environment, creating: true)
+            return try writerLock.withLock(options.lockDeadline, .open) { () throws(LMDBError) in
+                try unsafe openKeyspaces(names, of: environment, creating: true)
+            }
         }
     }
 
@@ -177,7 +204,10 @@ enum EnvironmentRegistry {
 enum ForkCounter {
     private static let forks = Atomic<UInt64>(0)
     private static let isCounting: Bool = {
-        let result = pthread_atfork(nil, nil) { ForkCounter.forks.add(1, ordering: .relaxed) }
+        let result = pthread_atfork(nil, nil) {
+            ForkCounter.forks.add(1, ordering: .relaxed)
+            InheritedDescriptors.closeAll()
+        }
         precondition(result == 0, "pthread_atfork failed: out of memory")
         return true
     }()
@@ -186,6 +216,7 @@ enum ForkCounter {
 
     /// Starts counting; later calls have no effect.
     static func start() {
+        InheritedDescriptors.prepare()
         _ = isCounting
     }
 }

@@ -17,6 +17,9 @@ extension Environment {
         public var durability = Durability.noMetaSync
         /// Whether write transactions are refused, and nothing is created.
         public var isReadOnly = false
+        /// How long an operation waits for a thread or a process that writes or opens the file. It
+        /// then throws ``LMDBError/Code-swift.enum/busy``.
+        public var lockDeadline = Duration.seconds(5)
 
         /// Makes options.
         ///
@@ -25,14 +28,16 @@ extension Environment {
         ///   - maximumReaders: The number of slots in the reader table.
         ///   - durability: How long a commit waits for the disk.
         ///   - isReadOnly: Whether write transactions are refused.
+        ///   - lockDeadline: How long an operation waits for another writer.
         public init(
             mapSize: Int, maximumReaders: Int = 126, durability: Durability = .noMetaSync,
-            isReadOnly: Bool = false
+            isReadOnly: Bool = false, lockDeadline: Duration = .seconds(5)
         ) {
             self.mapSize = mapSize
             self.maximumReaders = maximumReaders
             self.durability = durability
             self.isReadOnly = isReadOnly
+            self.lockDeadline = lockDeadline
         }
     }
 

@@ -63,6 +63,6 @@ extension Environment {
     public func clearStaleReaders() throws(LMDBError) -> Int {
         try gate.enter(.clearReaders)
         defer { gate.leave() }
-        return try unsafe LMDBCalls.clearStaleReaders(handle.pointer)
+        return try clearStaleReadersInside(.clearReaders)
     }
 }

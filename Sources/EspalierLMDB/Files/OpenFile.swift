@@ -27,6 +27,13 @@ struct OpenFile: ~Copyable, Sendable {
         close(descriptor)
     }
 
+    /// Returns the descriptor, which the caller closes.
+    consuming func release() -> Int32 {
+        let descriptor = descriptor
+        discard self
+        return descriptor
+    }
+
     func status(_ operation: LMDBError.Operation) throws(LMDBError) -> FileStatus {
         guard let status = FileStatus(descriptor: descriptor) else { throw .system(operation) }
         return status

@@ -59,7 +59,7 @@ public final class GuardFile: Sendable {
         if status.size < Self.size {
             // Without the lock the zeros of one process could overwrite the generation that another
             // process has written.
-            try FileLock.acquire(file, deadline: nil, .openGuard)
+            try FileLock.acquire(file, deadline: .seconds(5), .openGuard)
             let size = try file.status(.openGuard).size
             try file.extend(from: size, to: Self.size, .openGuard)
             FileLock.release(file)
