@@ -15,14 +15,10 @@ extension CommitTransaction {
         var lost: Set<Handle> = []
         for handle in handles where try isDamaged(handle, in: transaction) { lost.insert(handle) }
         guard !lost.isEmpty else { return [] }
-        let keys = try index.keys(leadingTo: lost, in: transaction)
+        let named = try index.removeDoubtfulEntries(leadingTo: lost, in: &transaction)
         for handle in lost.sorted() {
             try discardUnreadable(handle, in: &transaction)
-            let names = keys[handle, default: []]
-            // If two index entries lead to a record, one of them is damaged, and it is not known
-            // which. A write of one name must not appear under the other.
-            if names.count > 1 { try index.removeDamagedEntries(names, in: &transaction) }
-            try counts.lose(handle, isNamed: names.count == 1, in: transaction)
+            try counts.lose(handle, isNamed: named.contains(handle), in: transaction)
         }
         needsRecount = true
         return lost

@@ -159,6 +159,24 @@ final class IndexTable {
         state.value.edited += keys
     }
 
+    /// Removes the names of records that can't be read and that more than one entry leads to.
+    /// Returns those of `unreadable` that have a name afterwards. Walks the index.
+    ///
+    /// This is the one rule for such names. A record that can be read holds its name, and only the
+    /// entry of that name is right. The name of any other record stands only in its entry: one
+    /// entry is trusted, but of several all but one are damaged, and it is not known which. A write
+    /// of a wrong name would show its model wherever the record is referred to, so none is kept.
+    /// Nothing readable is lost: references to the record miss, and the next write of each name
+    /// makes a new record.
+    func removeDoubtfulEntries(
+        leadingTo unreadable: Set<Handle>, in transaction: inout WriteTransaction
+    ) throws -> Set<Handle> {
+        let keys = try keys(leadingTo: unreadable, in: transaction)
+        let doubtful = keys.values.filter { $0.count > 1 }.flatMap(\.self)
+        if !doubtful.isEmpty { try removeDamagedEntries(doubtful, in: &transaction) }
+        return Set(keys.lazy.filter { $0.value.count == 1 }.map(\.key))
+    }
+
     /// Adds the missing entry of a record, unless another record has its name by now.
     func addMissingEntry(of record: Record, in transaction: inout WriteTransaction) throws {
         let key = IndexKey.bytes(record.nameSpace, record.identifier)
