@@ -129,8 +129,7 @@ final class CommitTransaction {
     /// Runs one commit from the beginning to the end of its transaction.
     ///
     /// - Throws: The reason of the failure; `CommitPolicy` decides what follows. The file is then
-    ///   unchanged, and the logs have back what the commit took. A slice of the scan for cycles may
-    ///   be scanned again.
+    ///   unchanged, and the logs have back what the commit took.
     static func run(
         _ request: Request, in generation: Generation, of generations: GenerationHolder,
         _ logs: CommitLogs, _ compressor: RecordCompressor?,
@@ -150,7 +149,7 @@ final class CommitTransaction {
         let share = request.takesLogs ? PagePlan(capacity: capacity).touchLimit : 0
         let logged = logs.take(
             atMost: share, damaged: request.clearsDamage ? share : 0, in: generation,
-            transaction: number)
+            transaction: number, scanHandle: commit.counters.cycleScanHandle)
         do {
             // Stamp the records that were accessed, in the order of the accesses.
             try commit.touch(logged.accesses.handles, in: transaction)
@@ -172,7 +171,7 @@ final class CommitTransaction {
             let lost = try commit.lose(logged.damaged, in: &transaction)
 
             // Store how far the scan for cycles has got.
-            logs.cycleCollector.advanceScan(commit)
+            commit.advanceScan(by: logged.scan)
 
             // Evict as far as the pages allow, and make sure that the commit fits.
             var evictor = try Evictor(
