@@ -111,14 +111,17 @@ struct ScanProgress: Hashable, Sendable {
 }
 
 extension CommitTransaction {
-    /// Stores how far the scan for cycles is. Begins a new scan when one is due.
-    func advanceScan(by progress: ScanProgress?) {
+    /// Stores how far the scan for cycles is. Begins a new scan when one is due. Returns whether it
+    /// did.
+    func advanceScan(by progress: ScanProgress?) -> Bool {
         if let progress { counters.cycleScanHandle = progress.reached }
         let written = counters.bytesWritten &- counters.cyclesCollectedAt
-        if counters.cycleScanHandle == 0, written >= UInt64(generation.budget.bytes) {
-            counters.cyclesCollectedAt = counters.bytesWritten
-            counters.cycleScanHandle = 1
+        guard counters.cycleScanHandle == 0, written >= UInt64(generation.budget.bytes) else {
+            return false
         }
+        counters.cyclesCollectedAt = counters.bytesWritten
+        counters.cycleScanHandle = 1
+        return true
     }
 }
 

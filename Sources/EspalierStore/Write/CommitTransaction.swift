@@ -54,6 +54,8 @@ final class CommitTransaction {
     /// The number of edited records, and of bytes written, at the last call of `checkPins`.
     var checkedEdits = 0
     var checkedBytes: UInt64
+    /// The cycle that is being evicted over several commits.
+    var largeCycle: LargeCycle?
     /// The handles that restored records use for deleted or lost records.
     var restorations: [(restoration: Restoration, handles: [RecordReference: Handle])] = []
     /// Decompresses records. It can't look dictionaries up, because it can't keep the transaction
@@ -98,6 +100,7 @@ final class CommitTransaction {
             keyspaces, counterTable, chunkLimit: generation.environment.maximumValueSize)
         checkedBytes = counterTable.value.bytesWritten
         decompressor = RecordDecompressor(generation) { _ in nil }
+        largeCycle = committed?.largeCycle
     }
 
     // MARK: - The steps of a commit
@@ -115,6 +118,9 @@ final class CommitTransaction {
         var takesLogs = true
         /// Whether the commit clears damaged records away.
         var clearsDamage = true
+        /// Whether the commit judges the cycles that are too large to be judged in their turn. So
+        /// does each commit that begins a scan for cycles.
+        var judgesLargeCycles = false
     }
 
     /// The changes of a successful commit that its committer publishes in memory.
@@ -171,13 +177,15 @@ final class CommitTransaction {
             let lost = try commit.lose(logged.damaged, in: &transaction)
 
             // Store how far the scan for cycles has got.
-            commit.advanceScan(by: logged.scan)
+            let beginsScan = commit.advanceScan(by: logged.scan)
 
             // Evict as far as the pages allow, and make sure that the commit fits.
             var evictor = try Evictor(
                 commit, transaction, makesRoom: request.operations.allSatisfy(\.makesRoom)
             ) { logs.accesses.contains($0, in: generation.name) }
-            try evictor.run(towards: request.goal, steps: request.evictionSteps, in: &transaction)
+            try evictor.run(
+                towards: request.goal, steps: request.evictionSteps,
+                judgingLargeCycles: request.judgesLargeCycles || beginsScan, in: &transaction)
 
             // Add the statistics to the lifetime counters of the cache.
             commit.lifetime += logged.statistics
@@ -592,4 +600,5 @@ struct CommittedTables {
     var dictionaries: DictionaryTable
     let pinned: PinnedRecords
     let verified: VerifiedIndexEntries
+    var largeCycle: LargeCycle?
 }

@@ -183,12 +183,11 @@ final class Committer: Sendable {
         try commitMakingRoom(operations, in: generation, &history)
     }
 
-    /// Runs one transaction and publishes its changes in memory. Returns the number of eviction
-    /// steps.
+    /// Runs one transaction and publishes its changes in memory. Returns what it has evicted.
     @discardableResult
     func commitOnce(
         _ request: CommitTransaction.Request, in generation: Generation
-    ) throws -> Int {
+    ) throws -> EvictionProgress {
         let start = ContinuousClock.now
         let outcome = try CommitTransaction.run(
             request, in: generation, of: generations, logs, compressor
@@ -203,7 +202,7 @@ final class Committer: Sendable {
         let commit = outcome.transaction
         logs.statistics.countCommit(took: .now - start)
         if !commit.changes.isEmpty { onCommit(commit.changes, commit.lifetime.timeline) }
-        return outcome.evictor.steps
+        return outcome.evictor.progress
     }
 
     /// Publishes the changes of a successful commit in memory.
@@ -218,7 +217,8 @@ final class Committer: Sendable {
         state.withLock { state in
             state.tables = CommittedTables(
                 shapes: commit.shapes, dictionaries: commit.dictionaries,
-                pinned: commit.pins.known, verified: commit.index.verified)
+                pinned: commit.pins.known, verified: commit.index.verified,
+                largeCycle: commit.largeCycle)
             state.asOf = (generation.name, outcome.number)
             state.isBehind = outcome.evictor.isBehind
             state.isExhausted = outcome.evictor.isExhausted
