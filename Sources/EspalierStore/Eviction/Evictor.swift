@@ -38,7 +38,7 @@ struct Evictor {
     private(set) var evicted = EvictionCounts()
     private(set) var progress = EvictionProgress()
     /// Whether more may be left to evict or to remove, and another transaction can continue.
-    private(set) var isBehind = false
+    private(set) var hasMoreToEvict = false
     /// Whether nothing is left that could be evicted.
     private(set) var isExhausted = false
 
@@ -113,7 +113,7 @@ struct Evictor {
             guard progress.steps < stepLimit,
                 pages < min(budget.limit ?? .max, (start ?? 0) + plan.evictionLimit) - 8
             else {
-                isBehind = progress.steps > spared.count
+                hasMoreToEvict = progress.steps > spared.count
                 return
             }
             if isAbove, isToJudge, commit.largeCycle == nil {
@@ -149,7 +149,7 @@ struct Evictor {
         guard let oldest = try order.oldest(in: &transaction), oldest.stamp == .never else {
             return false
         }
-        return try commit.counts.entry(oldest.handle, in: transaction).flags.contains(
+        return try commit.states.entry(oldest.handle, in: transaction).flags.contains(
             .pendingRemoval)
     }
 
@@ -157,15 +157,15 @@ struct Evictor {
     private mutating func step(
         _ oldest: RecencyEntry, reason: Eviction.Reason, in transaction: inout WriteTransaction
     ) throws {
-        let counts = commit.counts
+        let states = commit.states
         // A record that this transaction has made a root is the rest of a tree already counted.
-        let isTree = !counts.hasChanged(oldest.handle)
+        let isTree = !states.hasChanged(oldest.handle)
         let graph = CommitGraph(commit: commit, snapshot: transaction.snapshot)
         switch try EvictionRule.step(for: oldest.handle, in: graph) {
         case .evict(let handles, let stamp):
             if handles.contains(where: isTouched), spared.insert(oldest.handle).inserted {
-                commit.counts.tick()
-                return try counts.touch(oldest.handle, in: transaction)
+                commit.states.tick()
+                return try states.touch(oldest.handle, in: transaction)
             }
             // The record that `recency` lists loses its name last. Until then the cycle comes up
             // again, even if the cache is closed meanwhile.
@@ -176,12 +176,12 @@ struct Evictor {
             try commit.continueRemoval(of: handle, in: &transaction)
             progress.removals += 1
         case .relist(let handle, let stamp):
-            try counts.update(handle, in: transaction) { $0.stamp = stamp }
+            try states.update(handle, in: transaction) { $0.stamp = stamp }
         case .block(let handle, let externalReferences):
             for handle in [handle] + externalReferences {
-                try counts.update(handle, in: transaction) { $0.block() }
+                try states.update(handle, in: transaction) { $0.block() }
             }
-        case .unflag(let handle): try counts.update(handle, in: transaction) { $0.unflag() }
+        case .unflag(let handle): try states.update(handle, in: transaction) { $0.unflag() }
         }
     }
 }
@@ -246,7 +246,7 @@ extension Evictor {
         let snapshot = transaction.snapshot
         try transaction.forEach(in: commit.keyspaces.state) { key, _ in
             let handle = try Handle(stored: key)
-            let flags = try commit.counts.entry(handle, in: snapshot).flags
+            let flags = try commit.states.entry(handle, in: snapshot).flags
             if flags.isSuperset(of: [.onCycle, .blocked]) { handles.append(handle) }
             return true
         }
@@ -262,12 +262,12 @@ private struct CommitGraph: EvictionGraph {
     var readsHeadersOnly = false
 
     func entry(_ handle: Handle) throws -> StateEntry {
-        try commit.counts.entry(handle, in: snapshot)
+        try commit.states.entry(handle, in: snapshot)
     }
 
     func children(_ handle: Handle) throws -> [Handle] {
         // A record that is pending removal releases its children in steps of its own.
-        let flags = try commit.counts.entry(handle, in: snapshot).flags
+        let flags = try commit.states.entry(handle, in: snapshot).flags
         guard !flags.contains(.pendingRemoval) || flags.contains(.blocked) else { return [] }
         if readsHeadersOnly {
             return (try? snapshot.children(commit.keyspaces, of: handle)) ?? []
@@ -322,7 +322,7 @@ extension CommitTransaction {
         {
             return
         }
-        counts.stampUnreferenced()
+        states.stampUnreferenced()
         let graph = CommitGraph(commit: self, snapshot: transaction.snapshot)
         guard
             case .evict(let handles, _) = try EvictionRule.step(
@@ -330,7 +330,7 @@ extension CommitTransaction {
         else { throw CacheError.referenced }
         var evicted = EvictionCounts()
         try evict(
-            handles, accessedAt: counts.stamp, isByCaller: true, reason: .explicit,
+            handles, accessedAt: states.stamp, isByCaller: true, reason: .explicit,
             countingIn: &evicted,
             in: &transaction)
         evicted.addTree()
@@ -359,13 +359,13 @@ extension CommitTransaction {
             }
             for child in record.children where !members.contains(child) {
                 if isByCaller {
-                    try counts.release(child, in: transaction)
+                    try states.release(child, in: transaction)
                 } else {
-                    try counts.release(child, evictedAt: stamp, in: transaction)
+                    try states.release(child, evictedAt: stamp, in: transaction)
                 }
             }
             try erase(record, in: &transaction)
-            try counts.forget(handle, in: transaction)
+            try states.forget(handle, in: transaction)
         }
         guard !victim.entries.isEmpty else { return }
         changes.add(victim)
@@ -380,7 +380,7 @@ extension CommitTransaction {
         try discardUnreadable(handle, in: &transaction)
         let keys = try index.keys(leadingTo: [handle], in: transaction)
         try index.removeDamagedEntries(keys[handle] ?? [], in: &transaction)
-        try counts.forget(handle, in: transaction)
+        try states.forget(handle, in: transaction)
     }
 
     /// Adds the evicted records to the lifetime counters of the cache.

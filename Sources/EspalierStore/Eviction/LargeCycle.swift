@@ -26,7 +26,7 @@ extension CommitTransaction {
     ) throws {
         var cycle = LargeCycle(stamp: stamp, reason: reason, named: [])
         for handle in handles {
-            let entry = try counts.entry(handle, in: transaction)
+            let entry = try states.entry(handle, in: transaction)
             guard !entry.flags.contains(.pendingRemoval) else { continue }
             cycle.named.append((handle, entry.referenceCount))
         }
@@ -43,7 +43,7 @@ extension CommitTransaction {
         cycle.named = cycle.named.dropFirst(batch.count)
         var records: [Record] = []
         for (handle, referenceCount) in batch {
-            let entry = try counts.entry(handle, in: transaction)
+            let entry = try states.entry(handle, in: transaction)
             guard entry.flags.isSubset(of: [.onCycle, .blocked]), entry.stamp <= cycle.stamp,
                 entry.referenceCount <= referenceCount,
                 let record = try readableRecord(handle, in: transaction)
@@ -56,10 +56,10 @@ extension CommitTransaction {
             victim.add(record)
             try index.removeEntry(of: record, in: &transaction)
             if isLast, position == records.count - 1 {
-                try counts.scheduleRemoval(
+                try states.scheduleRemoval(
                     record.handle, accessedAt: cycle.stamp, in: transaction)
             } else {
-                try counts.scheduleRemovalWhenReleased(
+                try states.scheduleRemovalWhenReleased(
                     record.handle, accessedAt: cycle.stamp, in: transaction)
             }
         }

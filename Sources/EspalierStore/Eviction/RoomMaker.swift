@@ -87,7 +87,7 @@ final class RoomMaker: Sendable {
                     let used = try environment.read { try $0.pages().used }
                     let request = CommitTransaction.Request(
                         operations: [], goal: .pages(max(0, used - missing), .budget),
-                        evictionSteps: evictionSteps, takesLogs: false)
+                        evictionSteps: evictionSteps, appliesLogs: false)
                     if try evict(request, in: generation, committer).steps > 0 { continue }
                     guard free.recent > 8 else { throw failure(generation, free, committer) }
                     try committer.commitEmptyTransaction(in: generation)

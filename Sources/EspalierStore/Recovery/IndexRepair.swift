@@ -96,7 +96,7 @@ extension CommitTransaction {
         let stale = try repair.staleKeys.filter { key in
             guard let value = try snapshot.value(keyspaces.index, key) else { return false }
             guard let handle = try? Handle(stored: value) else { return true }
-            let flags = try counts.entry(handle, in: snapshot).flags
+            let flags = try states.entry(handle, in: snapshot).flags
             let record = try readableRecord(handle, in: snapshot)
             return try !IndexRepair.leads(
                 key, to: handle, record, flags: flags, snapshot, keyspaces)
@@ -128,8 +128,8 @@ extension CommitTransaction {
         _ = try lose(unreadable.sorted(), in: &transaction)
         let named = try index.removeDoubtfulEntries(leadingTo: unreadable, in: &transaction)
         for handle in unreadable.subtracting(named)
-        where try counts.entry(handle, in: transaction).flags.contains(.lost) {
-            try counts.lose(handle, isNamed: false, in: transaction)
+        where try states.entry(handle, in: transaction).flags.contains(.lost) {
+            try states.lose(handle, isNamed: false, in: transaction)
         }
     }
 }

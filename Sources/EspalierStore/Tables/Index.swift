@@ -73,7 +73,7 @@ package enum IndexKey {
 final class IndexTable {
     // immutable
     private let keyspace: Keyspace
-    private let counts: ReferenceCounts
+    private let states: StateTable
     private let counters: CounterTable
     /// The index entries that this process has seen to be right.
     let verified: VerifiedIndexEntries
@@ -90,11 +90,11 @@ final class IndexTable {
     private let state = Confined(State())
 
     init(
-        _ keyspaces: Keyspaces, _ counts: ReferenceCounts, _ counters: CounterTable,
+        _ keyspaces: Keyspaces, _ states: StateTable, _ counters: CounterTable,
         _ verified: VerifiedIndexEntries
     ) {
         keyspace = keyspaces.index
-        self.counts = counts
+        self.states = states
         self.counters = counters
         self.verified = verified
     }
@@ -221,7 +221,7 @@ final class IndexTable {
     private func bindNewHandle(to key: [UInt8]) -> Handle {
         state.value.newPages.add(key.count + 8)
         state.value.edited.append(key)
-        let handle = counts.makeHandle()
+        let handle = states.makeHandle()
         verified.insert(handle)
         return handle
     }

@@ -24,7 +24,7 @@ final class Committer: Sendable {
         /// The generation and the transaction after which `tables` were saved.
         var asOf: (generation: String, transaction: UInt64)?
         /// Whether the last commit has left records to evict or to remove.
-        var isBehind = false
+        var hasMoreToEvict = false
         /// Whether the last commit found nothing that it could evict.
         var isExhausted = false
         /// The generation whose file a read found damaged.
@@ -220,7 +220,7 @@ final class Committer: Sendable {
                 pinned: commit.pins.known, verified: commit.index.verified,
                 largeCycle: commit.largeCycle)
             state.asOf = (generation.name, outcome.number)
-            state.isBehind = outcome.evictor.isBehind
+            state.hasMoreToEvict = outcome.evictor.hasMoreToEvict
             state.isExhausted = outcome.evictor.isExhausted
             state.groupBytes =
                 PagePlan(capacity: environment.mapSize / environment.pageSize).groupBytes
@@ -321,20 +321,20 @@ final class Committer: Sendable {
         installTrainedDictionaries()
         let isSampling = training.takeSamples()
         let isDue = deadline.map { $0 <= .now } ?? false
-        let isBehind = state.withLock { $0.isBehind }
-        guard isIdle, isDue || isBehind else { return isBehind || isSampling }
+        let hasMoreToEvict = state.withLock { $0.hasMoreToEvict }
+        guard isIdle, isDue || hasMoreToEvict else { return hasMoreToEvict || isSampling }
         do {
             _ = try generations.withCurrent { try commitOnce(.init(operations: []), in: $0) }
         } catch {
             // Nothing is lost: the logs keep their entries, and the next write makes room.
-            state.withLock { $0.isBehind = false }
+            state.withLock { $0.hasMoreToEvict = false }
             logs.postpone()
         }
-        return state.withLock { $0.isBehind } || isSampling
+        return state.withLock { $0.hasMoreToEvict } || isSampling
     }
 
     /// Whether `maintain` has work left.
-    var hasWork: Bool { state.withLock { $0.isBehind } || training.isSampling }
+    var hasWork: Bool { state.withLock { $0.hasMoreToEvict } || training.isSampling }
 
     /// When a commit is due even without a write; nil if the logs need none.
     var deadline: ContinuousClock.Instant? { logs.deadline }
