@@ -207,8 +207,8 @@ extension Evictor {
     /// nil if none was accessed before `limit`.
     ///
     /// `EvictionRule` finds all of them in their turn but those from which more records can be
-    /// reached than it searches. This function has no limit and visits each cycle once. It is called
-    /// when as many bytes as the budget were written, and when nothing else is left to evict.
+    /// reached than it searches. This function has no limit and visits each cycle once. It is
+    /// called when as many bytes as the budget were written, and when nothing else is left.
     ///
     /// - Complexity: Reads the keyspace `state`, and the records that can be reached from blocked
     ///   ones: first their headers alone, and again in full if a cycle can be evicted.

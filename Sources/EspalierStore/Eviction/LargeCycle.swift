@@ -3,9 +3,9 @@ import EspalierRecords
 
 /// A cycle of more records than one step removes, while it is evicted over several commits.
 ///
-/// Its records lose their names first, a few at a time. Until the last one does, every tree that can
-/// be reached by a name is whole. Then the last one is scheduled for removal, and each of the others
-/// follows when a first reference to it goes.
+/// Its records lose their names first, a few at a time. Until the last one does, every tree that
+/// can be reached by a name is whole. Then the last one is scheduled for removal, and each of the
+/// others follows when a first reference to it goes.
 ///
 /// Nothing on disk lists the records of the cycle. If the cache is closed or another process writes
 /// before all names are gone, the cycle is judged anew, and its eviction goes on.
@@ -18,8 +18,8 @@ struct LargeCycle {
 }
 
 extension CommitTransaction {
-    /// Begins to evict a cycle to which nothing outside refers. The last of `handles` keeps its name
-    /// until the end.
+    /// Begins to evict a cycle to which nothing outside refers. The last of `handles` keeps its
+    /// name until the end.
     func beginLargeCycle(
         _ handles: [Handle], accessedAt stamp: Stamp, reason: Eviction.Reason,
         in transaction: borrowing WriteTransaction
@@ -33,8 +33,8 @@ extension CommitTransaction {
         largeCycle = cycle
     }
 
-    /// Removes some more names. Gives up if a record was accessed, replaced or referred to since the
-    /// cycle was judged.
+    /// Removes some more names. Gives up if a record was accessed, replaced or referred to since
+    /// the cycle was judged.
     func continueLargeCycle(
         countingIn evicted: inout EvictionCounts, in transaction: inout WriteTransaction
     ) throws {

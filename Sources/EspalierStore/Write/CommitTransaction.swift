@@ -592,13 +592,3 @@ final class CommitTransaction {
         if counters[count: record.nameSpace] > 0 { counters[count: record.nameSpace] -= 1 }
     }
 }
-
-/// The tables as of the last commit of this process. The next transaction continues with them if no
-/// other process has written since.
-struct CommittedTables {
-    var shapes: ShapeTable
-    var dictionaries: DictionaryTable
-    let pinned: PinnedRecords
-    let verified: VerifiedIndexEntries
-    var largeCycle: LargeCycle?
-}

@@ -362,3 +362,13 @@ final class Committer: Sendable {
         }
     }
 }
+
+/// The tables as of the last commit of this process. The next transaction continues with them if no
+/// other process has written since.
+struct CommittedTables {
+    var shapes: ShapeTable
+    var dictionaries: DictionaryTable
+    let pinned: PinnedRecords
+    let verified: VerifiedIndexEntries
+    var largeCycle: LargeCycle?
+}
