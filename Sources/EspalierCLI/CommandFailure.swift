@@ -18,7 +18,7 @@ struct CommandFailure: Error, Equatable {
 }
 
 /// An argument of the command line that cannot be parsed.
-struct ArgumentProblem: Error, CustomStringConvertible {
+struct ArgumentProblem: Error, Equatable, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }

@@ -15,7 +15,7 @@ struct SuiteReport: Printable {
         ("max", "max", 100),
     ]
 
-    static let columns: [Report.Column] =
+    static let columns: [TableColumn] =
         [.left("name"), .left("unit"), .right("count")]
         + percentiles.map { .right($0.name, $0.title) } + [.right("ratio")]
 
@@ -129,7 +129,7 @@ struct BenchEnvironment: Sendable {
         ]
         return .object(
             texts.map { JSONMember(name: $0.0, value: .string($0.1)) }
-                + [JSONMember(name: "processors", value: .number(JSONNumber(processors)))])
+                + [JSONMember(name: "processors", value: .number(processors))])
     }
 
     /// The same as one line, for a person.

@@ -105,7 +105,7 @@ extension Demonstration {
                 data.modelCount.grouped, statistics.nodes.grouped, records.grouped,
                 "\(statistics.recordBytes.bytes / max(records, 1)) bytes",
                 SizeArgument.formatted(statistics.recordBytes.bytes), time.milliseconds,
-            ].map { Table.Cell($0) })
+            ].map { StyledLine($0) })
         try narration.show(table)
         try narration.blank()
         try narration.claim(
@@ -185,9 +185,9 @@ extension Demonstration {
         ])
         for (old, new) in Self.samples(of: showing, of: person.id) {
             table.append([
-                Table.Cell(old.modelIdentifier ?? "", .name),
-                Table.Cell(old.sender.id == person.id ? "as sender" : "among likes"),
-                Table.Cell(old.name(of: person.id)), Table.Cell(new.name(of: person.id), .good),
+                StyledLine(old.modelIdentifier ?? "", .name),
+                StyledLine(old.sender.id == person.id ? "as sender" : "among likes"),
+                StyledLine(old.name(of: person.id)), StyledLine(new.name(of: person.id), .good),
             ])
         }
         try narration.show(table)
@@ -350,7 +350,7 @@ extension Demonstration {
         for (column, cell) in zip(report.columns, report.rows.first ?? [])
         where figures.contains(column.name) {
             let shown = if case .count(let count) = cell { count.grouped } else { cell.shown }
-            table.append([Table.Cell(column.title), Table.Cell(shown)])
+            table.append([StyledLine(column.title), StyledLine(shown)])
         }
         return table
     }
@@ -451,7 +451,7 @@ extension Demonstration {
             ("records there are", statistics.records.grouped),
             ("fill", Cell.share(statistics.fill).shown),
             ("reads that were hits", Cell.share(statistics.hitRate ?? 0).shown),
-        ] { table.append([Table.Cell(what), Table.Cell(value)]) }
+        ] { table.append([StyledLine(what), StyledLine(value)]) }
         return table
     }
 }
@@ -462,8 +462,8 @@ struct Comparison: Sendable {
 
     mutating func add(_ what: String, _ before: String, _ after: String) {
         table.append([
-            Table.Cell(what), Table.Cell(before),
-            Table.Cell(after, before == after ? .plain : .good),
+            StyledLine(what), StyledLine(before),
+            StyledLine(after, before == after ? .plain : .good),
         ])
     }
 

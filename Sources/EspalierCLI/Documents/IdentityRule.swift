@@ -1,4 +1,6 @@
 #if CommandLine
+import EspalierRecords
+
 /// Turns a JSON document into model trees: says which objects are nodes, and what their identifiers
 /// are.
 ///

@@ -122,8 +122,8 @@ extension RecordReference {
     var json: JSONValue {
         switch self {
         case .node(let identifier): ValueNotation.Mark.reference.json(.string(identifier))
-        case .deleted(let number): ValueNotation.Mark.deleted.json(.number(JSONNumber(number)))
-        case .lost(let number): ValueNotation.Mark.lost.json(.number(JSONNumber(number)))
+        case .deleted(let number): ValueNotation.Mark.deleted.json(.number(number))
+        case .lost(let number): ValueNotation.Mark.lost.json(.number(number))
         }
     }
 }

@@ -1,4 +1,6 @@
 #if CommandLine
+import EspalierRecords
+
 /// An array or an object that the parser has not read to its end.
 struct JSONContainer {
     let kind: Kind
@@ -43,20 +45,10 @@ extension JSONContainer.Kind {
         }
     }
 
-    var closing: UInt8 {
-        switch self {
-        case .array: UInt8(ascii: "]")
-        case .object: UInt8(ascii: "}")
-        }
-    }
+    var closing: UInt8 { self == .array ? UInt8(ascii: "]") : UInt8(ascii: "}") }
 
     /// The tokens that may follow a value, for an error message.
-    var continuation: String {
-        switch self {
-        case .array: "',' or ']'"
-        case .object: "',' or '}'"
-        }
-    }
+    var continuation: String { self == .array ? "',' or ']'" : "',' or '}'" }
 }
 
 /// The members of an object during parsing. A repeated name replaces the value of the first member
@@ -66,7 +58,7 @@ struct JSONMemberList {
     private static let linearSearchLimit = 12
 
     private(set) var members: [JSONMember] = []
-    private var positions: [ByteName: Int] = [:]
+    private var positions: [Identifier: Int] = [:]
 
     mutating func insert(_ member: JSONMember) {
         if let position = position(of: member.name) {
@@ -74,33 +66,17 @@ struct JSONMemberList {
             return
         }
         members.append(member)
-        if members.count == Self.linearSearchLimit + 1 {
-            for (position, member) in members.enumerated() {
-                positions[ByteName(name: member.name)] = position
-            }
-        } else if members.count > Self.linearSearchLimit {
-            positions[ByteName(name: member.name)] = members.count - 1
+        guard members.count > Self.linearSearchLimit else { return }
+        for position in positions.count..<members.count {
+            positions[Identifier(members[position].name)] = position
         }
     }
 
     func contains(_ name: String) -> Bool { position(of: name) != nil }
 
     private func position(of name: String) -> Int? {
-        if members.count <= Self.linearSearchLimit {
-            return members.firstIndex { $0.name.hasSameBytes(as: name) }
-        }
-        return positions[ByteName(name: name)]
-    }
-
-    private struct ByteName: Hashable {
-        var name: String
-
-        static func == (left: ByteName, right: ByteName) -> Bool {
-            left.name.hasSameBytes(as: right.name)
-        }
-
-        // Equivalent strings have the same hash, and so have strings with equal bytes.
-        func hash(into hasher: inout Hasher) { hasher.combine(name) }
+        members.count <= Self.linearSearchLimit
+            ? members.firstIndex { $0.name.hasSameBytes(as: name) } : positions[Identifier(name)]
     }
 }
 #endif

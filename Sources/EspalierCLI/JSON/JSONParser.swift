@@ -156,8 +156,7 @@ extension UInt8 {
 extension JSONParser {
     private mutating func parseNumber() throws(JSONParseError) -> JSONNumber {
         let first = index
-        let isNegative = skip(UInt8(ascii: "-"))
-        let whole = index
+        _ = skip(UInt8(ascii: "-"))
         if !skip(UInt8(ascii: "0")) { try skipDigits() }
         let wholeEnd = index
         if skip(UInt8(ascii: ".")) { try skipDigits() }
@@ -166,9 +165,7 @@ extension JSONParser {
             try skipDigits()
         }
         let text = bytes[first..<index]
-        return index == wholeEnd
-            ? wholeNumber(text, digits: bytes[whole..<wholeEnd], isNegative: isNegative)
-            : fractionalNumber(text)
+        return index == wholeEnd ? wholeNumber(text) : fractionalNumber(text)
     }
 
     private mutating func skipDigits() throws(JSONParseError) {
@@ -177,25 +174,12 @@ extension JSONParser {
         if index == first { throw missing("a digit") }
     }
 
-    private func wholeNumber(
-        _ text: ArraySlice<UInt8>, digits: ArraySlice<UInt8>, isNegative: Bool
-    ) -> JSONNumber {
-        var magnitude: UInt64 = 0
-        for byte in digits {
-            let (product, overflows) = magnitude.multipliedReportingOverflow(by: 10)
-            let (sum, carries) = product.addingReportingOverflow(UInt64(byte - UInt8(ascii: "0")))
-            if overflows || carries { return .literal(String(decoding: text, as: UTF8.self)) }
-            magnitude = sum
-        }
-        if !isNegative {
-            return Int64(exactly: magnitude).map(JSONNumber.int) ?? .uint(magnitude)
-        }
+    private func wholeNumber(_ text: ArraySlice<UInt8>) -> JSONNumber {
+        let literal = String(decoding: text, as: UTF8.self)
         // Integers have no negative zero.
-        if magnitude == 0 { return .double(-0.0) }
-        if magnitude <= Int64.min.magnitude {
-            return .int(Int64(truncatingIfNeeded: 0 &- magnitude))
-        }
-        return .literal(String(decoding: text, as: UTF8.self))
+        if literal == "-0" { return .double(-0.0) }
+        if let value = Int64(literal) { return .int(value) }
+        return UInt64(literal).map(JSONNumber.uint) ?? .literal(literal)
     }
 
     private func fractionalNumber(_ text: ArraySlice<UInt8>) -> JSONNumber {
@@ -266,9 +250,7 @@ extension JSONParser {
         let character = peek()
         index += 1
         switch character {
-        case UInt8(ascii: "\""): unescaped.append(UInt8(ascii: "\""))
-        case UInt8(ascii: "\\"): unescaped.append(UInt8(ascii: "\\"))
-        case UInt8(ascii: "/"): unescaped.append(UInt8(ascii: "/"))
+        case let byte? where #""\/"#.utf8.contains(byte): unescaped.append(byte)
         case UInt8(ascii: "b"): unescaped.append(0x08)
         case UInt8(ascii: "f"): unescaped.append(0x0C)
         case UInt8(ascii: "n"): unescaped.append(UInt8(ascii: "\n"))
@@ -302,13 +284,8 @@ extension JSONParser {
     private mutating func parseHexDigits() throws(JSONParseError) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {
-            let digit: UInt8
-            switch peek() {
-            case let byte? where byte.isASCIIDigit:
-                digit = byte - UInt8(ascii: "0")
-            case let byte? where (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20):
-                digit = (byte | 0x20) - UInt8(ascii: "a") + 10
-            default:
+            guard let byte = peek(), let digit = Character(Unicode.Scalar(byte)).hexDigitValue
+            else {
                 throw missing("four hexadecimal digits after \\u")
             }
             unit = unit << 4 | UInt16(digit)
