@@ -131,11 +131,11 @@ struct LeafReport: Printable {
     let tree: JSONValue
 
     var report: Report {
-        var report = Report(.list, columns: [.left("path"), .left("value")])
+        var rows: [[Cell]] = []
         tree.forEachLeaf { path, value in
-            report.append([.text(path.description, .name), Self.cell(value)])
+            rows.append([.text(path.description, .name), Self.cell(value)])
         }
-        return report
+        return Report(.list, columns: [.left("path"), .left("value")], rows: rows)
     }
 
     var json: JSONValue { tree }

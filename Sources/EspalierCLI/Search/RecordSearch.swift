@@ -88,38 +88,32 @@ struct RecordSearch {
     }
 
     private mutating func search(_ placed: PlacedValue, of name: RecordName) throws {
-        guard let field else { return try search(placed, at: [], of: name) }
-        // The first step selects the value in the record. A path that begins with a name also leads
-        // into the elements of a collection.
-        if let own = placed.path.steps.first {
-            let isAskedFor = own == field.steps.first
-            if case .name = own, !isAskedFor { return }
-            if case .index? = field.steps.first, !isAskedFor { return }
-            return try search(
-                placed, at: isAskedFor ? field.steps.dropFirst() : field.steps[...], of: name)
-        }
-        try search(placed, at: field.steps[...], of: name)
-    }
-
-    private mutating func search(
-        _ placed: PlacedValue, at steps: ArraySlice<FieldPath.Step>, of name: RecordName
-    )
-        throws
-    {
+        guard let steps = steps(from: placed) else { return }
         var path = placed.path
         _ = try placed.value.forEach(at: steps, path: &path) { path, value in
-            try search(value, at: &path, in: placed, of: name)
+            if query == nil {
+                try add(value, at: path, in: placed, of: name)
+            } else {
+                _ = try value.forEachLeaf(at: &path) { path, leaf in
+                    if isMatch(leaf, in: placed) { try add(leaf, at: path, in: placed, of: name) }
+                    return matches.count < limit
+                }
+            }
             return matches.count < limit
         }
     }
 
-    private mutating func search(
-        _ value: RecordValue, at path: inout FieldPath, in placed: PlacedValue, of name: RecordName
-    ) throws {
-        guard query != nil else { return try add(value, at: path, in: placed, of: name) }
-        _ = try value.forEachLeaf(at: &path) { path, leaf in
-            if isMatch(leaf, in: placed) { try add(leaf, at: path, in: placed, of: name) }
-            return matches.count < limit
+    /// Returns the steps from a value of the record to the field, or nil if the field is not in it.
+    ///
+    /// The first step selects the value in the record. A path that begins with a name also leads
+    /// into the elements of a collection.
+    private func steps(from placed: PlacedValue) -> ArraySlice<FieldPath.Step>? {
+        guard let field else { return [] }
+        guard let own = placed.path.steps.first else { return field.steps[...] }
+        switch (own, field.steps.first) {
+        case (_, own): return field.steps.dropFirst()
+        case (.name, _), (_, .index): return nil
+        default: return field.steps[...]
         }
     }
 

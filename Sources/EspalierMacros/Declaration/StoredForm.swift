@@ -94,17 +94,18 @@ indirect enum StoredForm {
     func decoding(_ decode: String, key: String, default value: String?, of type: TypeSyntax)
         -> String
     {
-        let isTry = decode.hasPrefix("try ")
         guard isErased else {
             return "\(decode)(forKey: \(key)\(value.map { ", default: \($0)" } ?? ""))"
         }
-        let call =
+        let arguments =
             if let value {
-                "\(decode)(forKey: \(key), default: \(wrapping("(\(value) as \(type.unforced.trimmedDescription))")))"
+                "forKey: \(key), default: "
+                    + wrapping("(\(value) as \(type.unforced.trimmedDescription))")
             } else {
-                "\(decode)(\(self.type).self, forKey: \(key))"
+                "\(self.type).self, forKey: \(key)"
             }
-        return unwrapping(isTry ? "(\(call))" : call)
+        let call = "\(decode)(\(arguments))"
+        return unwrapping(decode.hasPrefix("try ") ? "(\(call))" : call)
     }
 }
 
