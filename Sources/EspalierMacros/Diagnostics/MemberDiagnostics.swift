@@ -208,8 +208,8 @@ extension ModelDeclaration {
                 "unconstrained", at: type,
                 """
                 '\($0.name)' in the type of \(subject) has no constraint, so a model in it would \
-                be stored inside its parent: constrain '\($0.name)' to NormalizedModel & Model, or to \
-                FieldValue or Codable if it is never a model
+                be stored inside its parent: constrain '\($0.name)' to NormalizedModel & Model, or \
+                to FieldValue or Codable if it is never a model
                 """, fixIt: $0.node.map(Self.constraining))
         }
     }
