@@ -39,7 +39,7 @@ struct IdentifierUpdate {
         case .unchanged(isWhole: false):
             return mapChildren(of: model, above: above, isRoot: isRoot, &result)
         case .replaced(let merged, let isWhole):
-            result.replacements.append((model, merged))
+            result.replacements.append(.init(old: model, new: merged))
             var part =
                 isWhole
                 ? TreeChange.Part(model: merged)
@@ -55,8 +55,7 @@ struct IdentifierUpdate {
         _ result: inout TreeChange
     ) -> TreeChange.Part {
         var above = above
-        let text = model.modelIdentifier
-        if let text { above.insert(NodeIdentifier(text).bytesHash) }
+        if let text = model.modelIdentifier { above.insert(NodeIdentifier(text).bytesHash) }
         guard isChanged(below: model, above: above) else { return TreeChange.Part(model: model) }
         var updates = ModelUpdates()
         var ordinal = -1
@@ -70,21 +69,7 @@ struct IdentifierUpdate {
             }
             return part.model
         }
-        if let mapped, type(of: mapped) != type(of: model) {
-            result.hasWrongMapClass = true
-            return TreeChange.Part(model: model)
-        }
-        guard mapped == nil || !updates.isEmpty else { return TreeChange.Part(model: model) }
-        var part = TreeChange.Part(model: mapped, updates: updates)
-        if let text {
-            if mapped == nil {
-                part.updates.deletedModelIds.insert(text)
-                result.cascaded.append(model)
-            } else {
-                part.updates.changedModelIds.insert(text)
-            }
-        }
-        return part
+        return result.rebuilt(model, as: mapped, updates)
     }
 
     /// Returns whether a node below `model` changes: otherwise `map` need not be called.

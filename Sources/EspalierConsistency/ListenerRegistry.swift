@@ -13,40 +13,15 @@ final class ListenerRegistry {
     /// The entries of deallocated listeners whose address a new listener has got. The index still
     /// contains their trees.
     private var displaced: [ObjectIdentifier: [ListenerEntry]] = [:]
-    private var updatesListeners: [WeakUpdatesListener] = []
+    private var updatesListeners: [WeakUpdatesListener] = [] {
+        didSet { updatesListenerCount.store(updatesListeners.count, ordering: .relaxed) }
+    }
 
     // Read on any thread.
     private nonisolated let updatesListenerCount = Atomic<Int>(0)
     private nonisolated let currentEpoch = Atomic<Int>(0)
 
     nonisolated init() {}
-
-    /// A report for the updates listeners.
-    struct Announcement: Sendable {
-        let model: any ConsistencyManagerModel
-        let changes: [String: ModelChange]
-        let context: (any Sendable)?
-        let time: ChangeTime
-    }
-
-    /// A report for the delegate.
-    struct Replacement: Sendable {
-        let old: any ConsistencyManagerModel
-        let new: any ConsistencyManagerModel
-    }
-
-    /// A listener that waited for a model and now shows it.
-    struct NewListener: Sendable {
-        let listener: ListenerEntry
-        let base: ListenerBase
-    }
-
-    /// What a listener shows.
-    enum ListenerState: Sendable {
-        case isDeallocated
-        case nothing
-        case shows(ListenerBase)
-    }
 
     private struct WeakUpdatesListener {
         weak var listener: (any ConsistencyManagerUpdatesListener)?
@@ -95,7 +70,6 @@ final class ListenerRegistry {
     /// Removes the deallocated listeners, and returns their entries.
     func removeDeallocated() -> [ListenerEntry] {
         updatesListeners.removeAll { $0.listener == nil }
-        updatesListenerCount.store(updatesListeners.count, ordering: .relaxed)
         let gone = listeners.values.filter { $0.listener == nil } + displaced.values.joined()
         for entry in gone {
             entry.markDeallocated()
@@ -127,16 +101,16 @@ final class ListenerRegistry {
 
     // MARK: Trees
 
-    /// Returns what each listener shows, all at the same moment. For a paused listener, this is the
-    /// tree that it would show.
-    func states(of entries: [ListenerEntry]) -> [ListenerState] {
+    /// Returns what each listener shows, all at the same moment; `nil` for a listener that shows
+    /// nothing, or is deallocated. For a paused listener, this is the tree that it would show.
+    func bases(of entries: [ListenerEntry]) -> [ListenerBase?] {
         entries.map { entry in
             guard entry.listener != nil else {
                 entry.paused = nil
-                return .isDeallocated
+                entry.markDeallocated()
+                return nil
             }
-            guard !entry.isRemoved, entry.pendingCatchUps == 0 else { return .nothing }
-            return base(of: entry).map(ListenerState.shows) ?? .nothing
+            return entry.isRemoved || entry.pendingCatchUps > 0 ? nil : base(of: entry)
         }
     }
 
@@ -175,13 +149,15 @@ final class ListenerRegistry {
 
     /// Delivers an update to the delegate, the listeners and the updates listeners.
     ///
+    /// - Parameter announced: The update and its changes, for the updates listeners.
     /// - Returns: The listeners that waited for a model and now show it.
     func deliver(
-        _ deliveries: [Delivery], replacements: [Replacement], _ announcement: Announcement?,
+        _ deliveries: [Delivery], replacements: [TreeChange.Replacement],
+        announced: (update: PostedUpdate, changes: [String: ModelChange])?,
         context: (any Sendable)?, epoch: Int
-    ) -> [NewListener] {
+    ) -> [(listener: ListenerEntry, base: ListenerBase)] {
         guard epoch == self.epoch, let manager else { return [] }
-        var newListeners: [NewListener] = []
+        var newListeners: [(listener: ListenerEntry, base: ListenerBase)] = []
         if let delegate {
             for replacement in replacements {
                 delegate.consistencyManager(
@@ -191,37 +167,29 @@ final class ListenerRegistry {
         }
         DeliveryRound.run {
             for delivery in deliveries where epoch == self.epoch { deliver(delivery) }
-            guard let announcement else { return }
+            guard let (update, changes) = announced else { return }
             for listener in updatesListeners.compactMap(\.listener) {
                 // A listener before this one may have removed it, or all listeners.
                 guard epoch == self.epoch,
                     updatesListeners.contains(where: { $0.listener === listener })
                 else { continue }
-                if let waiting = listener as? any WaitingListener {
-                    if let new = announce(announcement, to: waiting) { newListeners.append(new) }
-                } else {
+                guard let waiting = listener as? any WaitingListener else {
                     listener.consistencyManager(
-                        manager, updatedModel: announcement.model, changes: announcement.changes,
-                        context: context)
+                        manager, updatedModel: update.model, changes: changes, context: context)
+                    continue
                 }
+                guard waiting.adoptModel(from: changes, context: context, time: update.time) else {
+                    continue
+                }
+                let entry = entry(of: waiting)
+                // A model that arrived and was deleted again during the pause was another tree.
+                refreshPaused(entry, isFetched: true)
+                guard let base = base(of: entry) else { continue }
+                entry.isRemoved = false
+                newListeners.append((entry, base))
             }
         }
         return newListeners
-    }
-
-    private func announce(_ announcement: Announcement, to waiting: any WaitingListener)
-        -> NewListener?
-    {
-        guard
-            waiting.adoptModel(
-                from: announcement.changes, context: announcement.context, time: announcement.time)
-        else { return nil }
-        let entry = entry(of: waiting)
-        // A model that arrived and was deleted again during the pause was another tree.
-        refreshPaused(entry, isFetched: true)
-        guard let base = base(of: entry) else { return nil }
-        entry.isRemoved = false
-        return NewListener(listener: entry, base: base)
     }
 
     /// Delivers what resumed listeners have missed.
@@ -267,12 +235,10 @@ final class ListenerRegistry {
         if !updatesListeners.contains(where: { $0.listener === listener }) {
             updatesListeners.append(WeakUpdatesListener(listener: listener))
         }
-        updatesListenerCount.store(updatesListeners.count, ordering: .relaxed)
     }
 
     func remove(_ listener: any ConsistencyManagerUpdatesListener) {
         updatesListeners.removeAll { $0.listener == nil || $0.listener === listener }
-        updatesListenerCount.store(updatesListeners.count, ordering: .relaxed)
     }
 
     // MARK: Pausing

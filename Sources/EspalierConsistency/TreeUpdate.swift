@@ -8,7 +8,7 @@ struct TreeChange {
     /// The changes of the root's children, by their place in `forEach` before the update.
     var childUpdates: [Int: Delivery.ChildUpdate] = [:]
     /// The replaced nodes, for the delegate.
-    var replacements: [(old: any ConsistencyManagerModel, new: any ConsistencyManagerModel)] = []
+    var replacements: [Replacement] = []
     /// The models that required a deleted child.
     var cascaded: [any ConsistencyManagerModel] = []
     var hasWrongMapClass = false
@@ -16,10 +16,39 @@ struct TreeChange {
     /// Whether the listener has to be notified.
     var isChange: Bool { model == nil || !updates.isEmpty }
 
+    struct Replacement: Sendable {
+        let old: any ConsistencyManagerModel
+        let new: any ConsistencyManagerModel
+    }
+
     /// A rebuilt node, with the changes in it and below.
     struct Part {
         var model: (any ConsistencyManagerModel)?
         var updates = ModelUpdates()
+    }
+
+    /// Returns the outcome for a node that `map` has rebuilt from its changed children, and records
+    /// its mistakes.
+    ///
+    /// - Parameter updates: The changes below the node.
+    mutating func rebuilt(
+        _ model: any ConsistencyManagerModel, as mapped: (any ConsistencyManagerModel)?,
+        _ updates: ModelUpdates
+    ) -> Part {
+        if let mapped, type(of: mapped) != type(of: model) {
+            hasWrongMapClass = true
+            return Part(model: model)
+        }
+        guard mapped == nil || !updates.isEmpty else { return Part(model: model) }
+        var part = Part(model: mapped, updates: updates)
+        guard let text = model.modelIdentifier else { return part }
+        if mapped == nil {
+            part.updates.deletedModelIds.insert(text)
+            cascaded.append(model)
+        } else {
+            part.updates.changedModelIds.insert(text)
+        }
+        return part
     }
 }
 
@@ -117,14 +146,6 @@ struct TreeUpdate {
             throws(IndexMismatch)
             -> Void
     ) throws(IndexMismatch) {
-        if index[slot].parent == ModelIndex.none, let list = model as? any ListModel {
-            return try forEachPlace(of: list, at: slot) {
-                (update, place, childSlot) throws(IndexMismatch) in
-                if update.index.isOnPath(childSlot) {
-                    try body(&update, list.child(at: place), childSlot)
-                }
-            }
-        }
         var childSlot = index[slot].firstChild
         var failure: IndexMismatch?
         model.forEachChild { child in
@@ -137,23 +158,6 @@ struct TreeUpdate {
         }
         if let failure { throw failure }
         if childSlot != ModelIndex.none { throw IndexMismatch() }
-    }
-
-    private mutating func forEachPlace(
-        of list: any ListModel, at slot: ModelIndex.Slot,
-        _ body: (inout TreeUpdate, Int, ModelIndex.Slot) throws(IndexMismatch) -> Void
-    ) throws(IndexMismatch) {
-        let count = list.childCount
-        var place = 0
-        var childSlot = index[slot].firstChild
-        while childSlot != ModelIndex.none {
-            guard place < count else { throw IndexMismatch() }
-            let current = childSlot
-            childSlot = index[current].nextSibling
-            try body(&self, place, current)
-            place += 1
-        }
-        if place != count { throw IndexMismatch() }
     }
 
     // MARK: Rebuilding
@@ -184,7 +188,7 @@ struct TreeUpdate {
         _ model: any ConsistencyManagerModel, by merged: any ConsistencyManagerModel, isWhole: Bool,
         at slot: ModelIndex.Slot
     ) throws(IndexMismatch) -> TreeChange.Part {
-        result.replacements.append((model, merged))
+        result.replacements.append(.init(old: model, new: merged))
         var part = TreeChange.Part(model: merged)
         if let text = model.modelIdentifier { part.updates.changedModelIds.insert(text) }
         try collectChanged(below: model, at: slot, into: &part.updates)
@@ -205,26 +209,19 @@ struct TreeUpdate {
         below model: any ConsistencyManagerModel, at slot: ModelIndex.Slot,
         into updates: inout ModelUpdates
     ) throws(IndexMismatch) {
-        var changed: Set<String> = []
         try forEachChild(of: model, at: slot) { (update, child, childSlot) throws(IndexMismatch) in
             if update.index.isTarget(childSlot), let text = child.modelIdentifier,
                 case .replaced? = update.changes.outcome(for: child)
             {
-                changed.insert(text)
+                updates.changedModelIds.insert(text)
             }
-            var below = ModelUpdates()
-            try update.collectChanged(below: child, at: childSlot, into: &below)
-            changed.formUnion(below.changedModelIds)
+            try update.collectChanged(below: child, at: childSlot, into: &updates)
         }
-        updates.changedModelIds.formUnion(changed)
     }
 
     private mutating func mapChildren(
         of model: any ConsistencyManagerModel, at slot: ModelIndex.Slot
     ) throws(IndexMismatch) -> TreeChange.Part {
-        if index[slot].parent == ModelIndex.none, let list = model as? any ListModel {
-            return try mapPlaces(of: list, at: slot)
-        }
         var childSlot = index[slot].firstChild
         var ordinal = -1
         var updates = ModelUpdates()
@@ -262,49 +259,12 @@ struct TreeUpdate {
                 rest = index[rest].nextSibling
             }
         }
-        return finish(model, mapped, updates, childUpdates, gone, at: slot)
-    }
-
-    private mutating func mapPlaces(
-        of list: any ListModel, at slot: ModelIndex.Slot
-    ) throws(IndexMismatch) -> TreeChange.Part {
-        var updates = ModelUpdates()
-        var childUpdates: [Int: Delivery.ChildUpdate] = [:]
-        var gone: Set<ModelIndex.Slot> = []
-        var children: [Int: (any ConsistencyManagerModel)?] = [:]
-        try forEachPlace(of: list, at: slot) { (update, place, childSlot) throws(IndexMismatch) in
-            guard update.index.isChanged(childSlot) else { return }
-            let part = try update.rebuild(list.child(at: place), at: childSlot)
-            updates.formUnion(part.updates)
-            childUpdates[place] = .init(updates: part.updates, isDeleted: part.model == nil)
-            if part.model == nil { gone.insert(childSlot) }
-            children.updateValue(part.model, forKey: place)
+        let part = result.rebuilt(model, as: mapped, updates)
+        // Otherwise `map` has returned a model of another type, and the listener keeps its tree.
+        if part.model == nil || !part.updates.isEmpty {
+            if !gone.isEmpty { index.removeChildren(of: slot, where: gone.contains) }
+            if index[slot].parent == ModelIndex.none { result.childUpdates = childUpdates }
         }
-        return finish(list, list.replacing(children), updates, childUpdates, gone, at: slot)
-    }
-
-    private mutating func finish(
-        _ model: any ConsistencyManagerModel, _ mapped: (any ConsistencyManagerModel)?,
-        _ updates: ModelUpdates, _ childUpdates: [Int: Delivery.ChildUpdate],
-        _ gone: Set<ModelIndex.Slot>,
-        at slot: ModelIndex.Slot
-    ) -> TreeChange.Part {
-        if let mapped, type(of: mapped) != type(of: model) {
-            result.hasWrongMapClass = true
-            return TreeChange.Part(model: model)
-        }
-        var part = TreeChange.Part(model: mapped, updates: updates)
-        guard mapped == nil || !updates.isEmpty else { return part }
-        if let text = model.modelIdentifier {
-            if mapped == nil {
-                part.updates.deletedModelIds.insert(text)
-            } else {
-                part.updates.changedModelIds.insert(text)
-            }
-        }
-        if mapped == nil, model.modelIdentifier != nil { result.cascaded.append(model) }
-        if !gone.isEmpty { index.removeChildren(of: slot, where: gone.contains) }
-        if index[slot].parent == ModelIndex.none { result.childUpdates = childUpdates }
         return part
     }
 
