@@ -212,7 +212,9 @@ open class ConsistencyManager: @unchecked Sendable {
         submit { manager in
             let registry = manager.registry
             let missed = await MainActor.run { resuming.compactMap { registry.endPause(of: $0) } }
-            let deliveries = missed.compactMap { $0.delivery }
+            let deliveries = missed.compactMap {
+                $0.paused.missed(by: $0.listener, showing: $0.shown)
+            }
             guard !deliveries.isEmpty || alongside != nil else { return }
             await registry.deliverMissed(deliveries, epoch: epoch, alongside)
         }

@@ -67,8 +67,8 @@ actor ConsistencyWorker {
     ///
     /// - Returns: Whether the index contains the tree before the edit.
     private func apply(_ edit: TreeEdit, to registration: Registration) -> Bool {
-        guard registration.root != ModelIndex.none,
-            case .revision(edit.old)? = registration.snapshot
+        guard registration.root != ModelIndex.none, let old = edit.old,
+            case .revision(old)? = registration.snapshot
         else { return false }
         index.apply(edit.childEdit, toChildrenOf: registration.root)
         registration.snapshot = .revision(edit.new)

@@ -67,13 +67,13 @@ package struct ListenerBase: Sendable {
 /// An edit of the children of a listener's root, between two revisions of the listener's tree.
 package struct TreeEdit: Sendable {
     package let childEdit: CollectionEdit<any ConsistencyManagerModel>
-    /// The revision before the edit.
-    package let old: ChangeTime
+    /// The revision before the edit; `nil` for a removal by an update, which the index contains.
+    package let old: ChangeTime?
     /// The revision after the edit.
     package let new: ChangeTime
 
     package init(
-        _ childEdit: CollectionEdit<any ConsistencyManagerModel>, from old: ChangeTime,
+        _ childEdit: CollectionEdit<any ConsistencyManagerModel>, from old: ChangeTime?,
         to new: ChangeTime
     ) {
         self.childEdit = childEdit

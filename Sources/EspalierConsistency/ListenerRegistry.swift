@@ -67,25 +67,17 @@ final class ListenerRegistry {
         displaced[entry.identity]?.removeAll { $0 === entry }
     }
 
-    /// Removes the deallocated listeners, and returns their entries.
-    func removeDeallocated() -> [ListenerEntry] {
-        updatesListeners.removeAll { $0.listener == nil }
-        let gone = listeners.values.filter { $0.listener == nil } + displaced.values.joined()
-        for entry in gone {
-            entry.markDeallocated()
-            if listeners[entry.identity] === entry { listeners[entry.identity] = nil }
-        }
-        displaced = [:]
-        return gone
-    }
-
-    /// Removes the deallocated listeners at an address, and returns their entries. A new listener
-    /// at the same address stays.
-    func removeDeallocated(at identity: ObjectIdentifier) -> [ListenerEntry] {
-        var gone = displaced.removeValue(forKey: identity) ?? []
-        if let entry = listeners[identity], entry.listener == nil {
-            listeners[identity] = nil
-            gone.append(entry)
+    /// Removes the deallocated listeners, at one address or all, and returns their entries. A new
+    /// listener at the same address stays.
+    func removeDeallocated(at identity: ObjectIdentifier? = nil) -> [ListenerEntry] {
+        if identity == nil { updatesListeners.removeAll { $0.listener == nil } }
+        var gone: [ListenerEntry] = []
+        for identity in identity.map({ [$0] }) ?? Set(listeners.keys).union(displaced.keys) {
+            gone += displaced.removeValue(forKey: identity) ?? []
+            if let entry = listeners[identity], entry.listener == nil {
+                listeners[identity] = nil
+                gone.append(entry)
+            }
         }
         for entry in gone { entry.markDeallocated() }
         return gone
@@ -269,17 +261,17 @@ final class ListenerRegistry {
 
     /// Ends the pause of a listener.
     ///
-    /// - Returns: The changes that it missed; `nil` if there are none, or if the listener was
-    ///   paused again.
-    func endPause(of entry: ListenerEntry) -> MissedChange? {
+    /// - Returns: What it shows and what it missed; `nil` if it missed nothing, or was paused
+    ///   again.
+    func endPause(
+        of entry: ListenerEntry
+    ) -> (listener: ListenerEntry, shown: any ConsistencyManagerModel, paused: PausedListener)? {
         guard entry.paused?.isResuming == true, entry.listener != nil else { return nil }
         let shown = entry.base
         entry.paused?.refresh(showing: shown)
         defer { entry.paused = nil }
         guard let shown, let paused = entry.paused, paused.isChanged else { return nil }
-        return MissedChange(
-            listener: entry, shown: shown.model, model: paused.updatedModel,
-            updates: paused.updates, context: paused.context, time: paused.time)
+        return (entry, shown.model, paused)
     }
 
     var pausedCount: Int { listeners.values.count { $0.paused != nil && $0.listener != nil } }

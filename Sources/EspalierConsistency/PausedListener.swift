@@ -166,26 +166,23 @@ enum ShownIdentity: Equatable {
 
 // MARK: - Resuming
 
-/// The changes that a paused listener has missed, including those that cancel each other out.
-struct MissedChange: Sendable {
-    let listener: ListenerEntry
-    let shown: any ConsistencyManagerModel
-    let model: (any ConsistencyManagerModel)?
-    let updates: ModelUpdates
-    let context: (any Sendable)?
-    let time: ChangeTime
-
-    /// The delivery of the net change; `nil` if there is none.
-    var delivery: Delivery? {
-        if let model, model.isEqualToModel(shown) { return nil }
+extension PausedListener {
+    /// Returns the delivery of the net change for a listener that shows `shown`; `nil` if the
+    /// changes cancel each other out.
+    func missed(by listener: ListenerEntry, showing shown: any ConsistencyManagerModel) -> Delivery?
+    {
+        if let updatedModel, updatedModel.isEqualToModel(shown) { return nil }
         return Delivery(
-            listener: listener, base: ListenerBase(model: shown, revision: nil), model: model,
-            updates: NetChange.updates(from: shown, to: model, updates), childUpdates: childUpdates,
-            context: context, time: time, revision: ChangeTime())
+            listener: listener, base: ListenerBase(model: shown, revision: nil),
+            model: updatedModel, updates: NetChange.updates(from: shown, to: updatedModel, updates),
+            childUpdates: childUpdates(since: shown), context: context, time: time,
+            revision: ChangeTime())
     }
 
-    private var childUpdates: [Int: Delivery.ChildUpdate] {
-        guard let old = shown as? BatchUpdateModel, let new = model as? BatchUpdateModel,
+    private func childUpdates(
+        since shown: any ConsistencyManagerModel
+    ) -> [Int: Delivery.ChildUpdate] {
+        guard let old = shown as? BatchUpdateModel, let new = updatedModel as? BatchUpdateModel,
             old.models.count == new.models.count
         else { return [:] }
         var result: [Int: Delivery.ChildUpdate] = [:]

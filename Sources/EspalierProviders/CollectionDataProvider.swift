@@ -34,25 +34,10 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     /// The time at which this provider last set, edited or requested what it shows. Replies to
     /// earlier fetches are out of date.
     private var lastRequested = ChangeTime.zero
-    /// The changes that the delegate has not been notified of.
-    private var pendingNotifications: [Notification] = []
+    /// The changes that the delegate has not been notified of, combined.
+    private var pending: (change: CollectionChange, context: (any Sendable)?)?
     private let registrar = ObservationRegistrar()
     private let subscribers = Subscribers<CollectionDataChange<T>>()
-
-    private struct Notification {
-        let change: CollectionChange
-        let context: (any Sendable)?
-
-        /// Combines two notifications, because the shown elements are those after both.
-        static func merged(_ earlier: Notification?, _ later: Notification) -> Notification? {
-            guard let earlier else { return later }
-            guard case .changes(let steps) = earlier.change, case .changes(let more) = later.change
-            else {
-                return Notification(change: .reset, context: later.context)
-            }
-            return Notification(change: .changes(steps + more), context: later.context)
-        }
-    }
 
     /// Creates a provider with an empty collection that has no key.
     public init(dataModelManager: DataModelManager) {
@@ -324,7 +309,12 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         _ change: CollectionChange, _ origin: ChangeOrigin, _ context: (any Sendable)?,
         _ previous: [T]?
     ) {
-        pendingNotifications.append(Notification(change: change, context: context))
+        // The shown elements are those after all pending changes.
+        switch (pending?.change, change) {
+        case (nil, _): pending = (change, context)
+        case (.changes(let steps), .changes(let more)): pending = (.changes(steps + more), context)
+        default: pending = (.reset, context)
+        }
         publish(change, origin, context, previous)
     }
 
@@ -334,10 +324,10 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     /// delegate is notified of the changes in their order, and of all changes by others before an
     /// edit of its own provider.
     func notifyDelegate() {
-        guard !pendingNotifications.isEmpty else { return }
+        guard pending != nil else { return }
         DeliveryRound.run {
-            while let next = pendingNotifications.reduce(nil, Notification.merged) {
-                pendingNotifications = []
+            while let next = pending {
+                pending = nil
                 mutate {}
                 delegate?.collectionDataProviderHasUpdatedData(
                     self, collectionChanges: next.change, context: next.context)

@@ -236,17 +236,9 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let changes = changes(delivery.childUpdates, new.elements, base)
         guard !changes.isEmpty else { return }
         let previous = elementsForSubscribers
-        var removed: Set<Int> = []
-        for change in changes {
-            if let element = change.element {
-                elements[change.place] = element
-            } else {
-                removed.insert(change.place)
-            }
-        }
-        if !removed.isEmpty {
-            elements = elements.indices.filter { !removed.contains($0) }.map { elements[$0] }
-        }
+        for case (let place, let element?) in changes { elements[place] = element }
+        let removed = changes.reversed().filter { $0.element == nil }.map(\.place)
+        elements.removeSubranges(RangeSet(removed, within: elements))
         let isAsDelivered = base == revision && log.isEmpty
         revision = isAsDelivered ? delivery.revision : ChangeTime()
         for change in changes where change.element == nil {
@@ -304,13 +296,12 @@ struct CollectionModel<T: SimpleModel>: ListModel {
     func replacing(_ children: [Int: (any ConsistencyManagerModel)?]) -> any ConsistencyManagerModel
     {
         var new = elements
-        var isShorter = false
         for (place, child) in children {
-            if let child = child as? T { new[place] = child } else { isShorter = true }
+            if let child = child as? T { new[place] = child }
         }
-        guard isShorter else { return CollectionModel(elements: new) }
-        return CollectionModel(
-            elements: new.indices.filter { children[$0].map { $0 is T } ?? true }.map { new[$0] })
+        let removed = children.filter { !($0.value is T) }.keys.sorted()
+        new.removeSubranges(RangeSet(removed, within: new))
+        return CollectionModel(elements: new)
     }
 
     func isEqualToModel(_ other: any ConsistencyManagerModel) -> Bool {
