@@ -28,24 +28,16 @@ package struct ListenerBase: Sendable {
     package let model: any ConsistencyManagerModel
     /// The revision of the tree, if the listener numbers its trees: equal revisions, equal trees.
     package let revision: ChangeTime?
-    /// The start of the recording that the tree belongs to, if the listener is paused.
-    let recording: ChangeTime?
     /// The latest edits that led to the tree, which the index may not contain yet.
     let edits: [TreeEdit]
+    /// The start of the recording that the tree belongs to, if the listener is paused.
+    var recording: ChangeTime?
 
     package init(
         model: any ConsistencyManagerModel, revision: ChangeTime?, edits: [TreeEdit] = []
     ) {
-        self.init(model: model, revision: revision, recording: nil, edits: edits)
-    }
-
-    init(
-        model: any ConsistencyManagerModel, revision: ChangeTime?, recording: ChangeTime?,
-        edits: [TreeEdit] = []
-    ) {
         self.model = model
         self.revision = revision
-        self.recording = recording
         self.edits = edits
     }
 

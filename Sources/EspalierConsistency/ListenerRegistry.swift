@@ -203,14 +203,9 @@ final class ListenerRegistry {
             return
         }
         // A listener that shows another model by now is not overwritten.
-        guard let shown, hasSameIdentifier(shown.model, delivery.base.model) else { return }
+        guard let shown, NodeIdentifier(of: shown.model) == NodeIdentifier(of: delivery.base.model)
+        else { return }
         entry.notify(delivery)
-    }
-
-    private func hasSameIdentifier(
-        _ a: any ConsistencyManagerModel, _ b: any ConsistencyManagerModel
-    ) -> Bool {
-        a.modelIdentifier.map { NodeIdentifier($0) } == b.modelIdentifier.map { NodeIdentifier($0) }
     }
 
     func report(_ error: CriticalError) {

@@ -161,6 +161,12 @@ struct NodeIdentifier: Hashable, Sendable {
         bytesHash = Swift.max(text.bytesHash, 1)
     }
 
+    /// Returns `nil` for a model without identifier.
+    init?(of model: any ConsistencyManagerModel) {
+        guard let text = model.modelIdentifier else { return nil }
+        self.init(text)
+    }
+
     static func == (a: NodeIdentifier, b: NodeIdentifier) -> Bool {
         a.bytesHash == b.bytesHash && a.text.hasSameBytes(as: b.text)
     }

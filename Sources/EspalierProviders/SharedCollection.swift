@@ -52,19 +52,15 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         members.removeAll { $0.provider == nil || $0.provider === provider }
     }
 
-    /// The elements, if a subscriber needs them as those before a change. Otherwise `nil`, which
-    /// saves a copy of the array.
-    private var elementsForSubscribers: [T]? {
-        members.contains { $0.provider?.hasSubscribers == true } ? elements : nil
-    }
-
-    /// Calls `body` with all providers except the author of a change, to record it. Delegates are
-    /// called later, by `notifyMembers`, when all providers have recorded the change.
-    private func forEachMember(
-        except author: CollectionDataProvider<T>? = nil, _ body: (CollectionDataProvider<T>) -> Void
+    /// Records a change with all providers except its author. Delegates are called later, by
+    /// `notifyMembers`, when all providers have recorded the change.
+    private func record(
+        _ change: MemberChange<T>, _ origin: ChangeOrigin, context: (any Sendable)?,
+        except author: CollectionDataProvider<T>? = nil
     ) {
         for member in members {
-            if let provider = member.provider, provider !== author { body(provider) }
+            guard let provider = member.provider, provider !== author else { continue }
+            provider.collectionChanged(change, origin, context: context)
         }
     }
 
@@ -74,7 +70,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     /// Notifies the delegates of the recorded changes.
     func notifyMembers() {
-        DeliveryRound.run { forEachMember { $0.notifyDelegate() } }
+        DeliveryRound.run { for member in members { member.provider?.notifyDelegate() } }
     }
 
     // MARK: Setting
@@ -85,26 +81,20 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     {
         // The comparison serves the others only.
         let isSame = !hasMembers(except: author) || isKnown && areEqual(elements, new)
-        let previous = elementsForSubscribers
         replaceAll(with: new, time: ChangeTime())
         consistencyManager.register(self, since: nil)
         post(new, context: context) {
             if save { saveAll(context) } else { isCacheBehind = true }
         }
-        guard !isSame else { return }
-        forEachMember(except: author) {
-            $0.collectionWasReset(.sibling, context: context, previous)
-        }
+        if !isSame { record(.reset, .sibling, context: context, except: author) }
     }
 
     /// Replaces all elements with those that the cache had at `fetch`.
     func set(fetched new: [T], at fetch: ChangeTime, by author: CollectionDataProvider<T>) {
-        let previous = elementsForSubscribers
         replaceAll(with: new, time: fetch)
         lastFetched = fetch
         consistencyManager.register(self, since: fetch)
-        guard !new.isEmpty else { return }
-        forEachMember(except: author) { $0.collectionWasReset(.cache, context: nil, previous) }
+        if !new.isEmpty { record(.reset, .cache, context: nil, except: author) }
     }
 
     private func replaceAll(with new: [T], time: ChangeTime) {
@@ -125,7 +115,6 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let resolved = edit.resolved(count: elements.count)
         guard let range = resolved.range else { return }
         let neighbours = neighbours(of: range.lowerBound)
-        let previous = elementsForSubscribers
         elements.replaceSubrange(range, with: edit.elements)
         isKnown = true
         lastUpdated = ChangeTime()
@@ -141,9 +130,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         post(edit.elements, context: context) {
             if save { self.save(edit, neighbours, context) } else { isCacheBehind = true }
         }
-        forEachMember(except: author) {
-            $0.collectionWasEdited(resolved, context: context, previous)
-        }
+        record(.edit(resolved), .sibling, context: context, except: author)
     }
 
     /// Updates all providers that show one of the models, and saves in the same step.
@@ -235,7 +222,6 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         else { return }
         let changes = changes(delivery.childUpdates, new.elements, base)
         guard !changes.isEmpty else { return }
-        let previous = elementsForSubscribers
         for case (let place, let element?) in changes { elements[place] = element }
         let removed = changes.reversed().filter { $0.element == nil }.map(\.place)
         elements.removeSubranges(RangeSet(removed, within: elements))
@@ -250,7 +236,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
                 : .update(index: change.place)
         }
         save(after: delivery, isRemoval: !removed.isEmpty)
-        forEachMember { $0.elementsWereUpdated(steps, context: delivery.context, previous) }
+        record(.updates(steps), .update, context: delivery.context)
         lastUpdated = max(lastUpdated, delivery.time)
         notifyMembers()
     }
