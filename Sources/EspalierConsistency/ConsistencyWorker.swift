@@ -255,7 +255,7 @@ actor ConsistencyWorker {
         }
         return Delivery(
             listener: registration.listener, base: base, model: change.model,
-            updates: change.updates, childUpdates: change.childUpdates, context: update.context,
+            updates: change.updates, childChanges: change.childChanges, context: update.context,
             time: update.time, revision: revision)
     }
 

@@ -10,17 +10,19 @@ package struct Delivery: Sendable {
     package let updates: ModelUpdates
     /// The changes of the children of the base's root, by place; empty if the root was replaced as
     /// a whole.
-    package let childUpdates: [Int: ChildUpdate]
+    package let childChanges: [Int: NodeChange]
     package let context: (any Sendable)?
     /// The time at which the update was submitted.
     package let time: ChangeTime
     /// The revision that a listener with revisions assigns to the new tree.
     package let revision: ChangeTime
+}
 
-    package struct ChildUpdate: Sendable {
-        package var updates: ModelUpdates
-        package var isDeleted: Bool
-    }
+/// The change of a node, with the changes below it.
+package struct NodeChange: Sendable {
+    /// The new node; `nil` if it was deleted.
+    package var model: (any ConsistencyManagerModel)?
+    package var updates = ModelUpdates()
 }
 
 /// The tree that a listener shows, on which an update is based.

@@ -21,28 +21,28 @@ struct IdentifierUpdate {
     /// the identifiers on the path to the model.
     func applyBelow(
         _ model: any ConsistencyManagerModel, above: Set<UInt64>, _ result: inout TreeChange
-    ) -> TreeChange.Part {
+    ) -> NodeChange {
         mapChildren(of: model, above: above, isRoot: false, &result)
     }
 
     private func update(
         _ model: any ConsistencyManagerModel, above: Set<UInt64>, isRoot: Bool,
         _ result: inout TreeChange
-    ) -> TreeChange.Part {
+    ) -> NodeChange {
         guard let text = model.modelIdentifier, !above.contains(NodeIdentifier(text).bytesHash),
             let outcome = changes.outcome(for: model)
         else { return mapChildren(of: model, above: above, isRoot: isRoot, &result) }
         switch outcome {
         case .deleted:
-            return TreeChange.Part(model: nil, updates: ModelUpdates(deletedModelIds: [text]))
-        case .unchanged(isWhole: true): return TreeChange.Part(model: model)
+            return NodeChange(model: nil, updates: ModelUpdates(deletedModelIds: [text]))
+        case .unchanged(isWhole: true): return NodeChange(model: model)
         case .unchanged(isWhole: false):
             return mapChildren(of: model, above: above, isRoot: isRoot, &result)
         case .replaced(let merged, let isWhole):
             result.replacements.append(.init(old: model, new: merged))
             var part =
                 isWhole
-                ? TreeChange.Part(model: merged)
+                ? NodeChange(model: merged)
                 : mapChildren(of: merged, above: above, isRoot: false, &result)
             part.updates.changedModelIds.insert(text)
             part.updates.changedModelIds.formUnion(changed(below: model))
@@ -53,10 +53,10 @@ struct IdentifierUpdate {
     private func mapChildren(
         of model: any ConsistencyManagerModel, above: Set<UInt64>, isRoot: Bool,
         _ result: inout TreeChange
-    ) -> TreeChange.Part {
+    ) -> NodeChange {
         var above = above
         if let text = model.modelIdentifier { above.insert(NodeIdentifier(text).bytesHash) }
-        guard isChanged(below: model, above: above) else { return TreeChange.Part(model: model) }
+        guard isChanged(below: model, above: above) else { return NodeChange(model: model) }
         var updates = ModelUpdates()
         var ordinal = -1
         let mapped = model.map { child in
@@ -64,8 +64,7 @@ struct IdentifierUpdate {
             let part = update(child, above: above, isRoot: false, &result)
             updates.formUnion(part.updates)
             if isRoot, part.model == nil || !part.updates.isEmpty {
-                result.childUpdates[ordinal] = .init(
-                    updates: part.updates, isDeleted: part.model == nil)
+                result.childChanges[ordinal] = part
             }
             return part.model
         }

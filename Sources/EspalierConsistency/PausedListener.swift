@@ -174,22 +174,22 @@ extension PausedListener {
         return Delivery(
             listener: listener, base: ListenerBase(model: shown, revision: nil),
             model: updatedModel, updates: NetChange.updates(from: shown, to: updatedModel, updates),
-            childUpdates: childUpdates(since: shown), context: context, time: time,
+            childChanges: childChanges(since: shown), context: context, time: time,
             revision: ChangeTime())
     }
 
-    private func childUpdates(
+    private func childChanges(
         since shown: any ConsistencyManagerModel
-    ) -> [Int: Delivery.ChildUpdate] {
+    ) -> [Int: NodeChange] {
         guard let old = shown as? BatchUpdateModel, let new = updatedModel as? BatchUpdateModel,
             old.models.count == new.models.count
         else { return [:] }
-        var result: [Int: Delivery.ChildUpdate] = [:]
+        var result: [Int: NodeChange] = [:]
         for (ordinal, (place, old)) in old.children.enumerated() {
             let new = new.models[place]
             if let new, new.isEqualToModel(old) { continue }
-            result[ordinal] = Delivery.ChildUpdate(
-                updates: NetChange.updates(from: old, to: new, updates), isDeleted: new == nil)
+            result[ordinal] = NodeChange(
+                model: new, updates: NetChange.updates(from: old, to: new, updates))
         }
         return result
     }

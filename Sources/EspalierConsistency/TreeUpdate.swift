@@ -6,7 +6,7 @@ struct TreeChange {
     var model: (any ConsistencyManagerModel)?
     var updates = ModelUpdates()
     /// The changes of the root's children, by their place in `forEach` before the update.
-    var childUpdates: [Int: Delivery.ChildUpdate] = [:]
+    var childChanges: [Int: NodeChange] = [:]
     /// The replaced nodes, for the delegate.
     var replacements: [Replacement] = []
     /// The models that required a deleted child.
@@ -21,12 +21,6 @@ struct TreeChange {
         let new: any ConsistencyManagerModel
     }
 
-    /// A rebuilt node, with the changes in it and below.
-    struct Part {
-        var model: (any ConsistencyManagerModel)?
-        var updates = ModelUpdates()
-    }
-
     /// Returns the outcome for a node that `map` has rebuilt from its changed children, and records
     /// its mistakes.
     ///
@@ -34,13 +28,13 @@ struct TreeChange {
     mutating func rebuilt(
         _ model: any ConsistencyManagerModel, as mapped: (any ConsistencyManagerModel)?,
         _ updates: ModelUpdates
-    ) -> Part {
+    ) -> NodeChange {
         if let mapped, type(of: mapped) != type(of: model) {
             hasWrongMapClass = true
-            return Part(model: model)
+            return NodeChange(model: model)
         }
-        guard mapped == nil || !updates.isEmpty else { return Part(model: model) }
-        var part = Part(model: mapped, updates: updates)
+        guard mapped == nil || !updates.isEmpty else { return NodeChange(model: model) }
+        var part = NodeChange(model: mapped, updates: updates)
         guard let text = model.modelIdentifier else { return part }
         if mapped == nil {
             part.updates.deletedModelIds.insert(text)
@@ -164,7 +158,7 @@ struct TreeUpdate {
 
     private mutating func rebuild(
         _ model: any ConsistencyManagerModel, at slot: ModelIndex.Slot
-    ) throws(IndexMismatch) -> TreeChange.Part {
+    ) throws(IndexMismatch) -> NodeChange {
         let found = outcomes[slot]
         if let found, repeated.contains(index[slot].identifierHash) {
             // `map` may pass another one of several nodes with the same identifier here.
@@ -174,7 +168,7 @@ struct TreeUpdate {
         }
         switch found?.outcome {
         case .deleted:
-            var part = TreeChange.Part(model: nil)
+            var part = NodeChange(model: nil)
             if let text = model.modelIdentifier { part.updates.deletedModelIds.insert(text) }
             return part
         case .replaced(let merged, let isWhole):
@@ -187,9 +181,9 @@ struct TreeUpdate {
     private mutating func replace(
         _ model: any ConsistencyManagerModel, by merged: any ConsistencyManagerModel, isWhole: Bool,
         at slot: ModelIndex.Slot
-    ) throws(IndexMismatch) -> TreeChange.Part {
+    ) throws(IndexMismatch) -> NodeChange {
         result.replacements.append(.init(old: model, new: merged))
-        var part = TreeChange.Part(model: merged)
+        var part = NodeChange(model: merged)
         if let text = model.modelIdentifier { part.updates.changedModelIds.insert(text) }
         try collectChanged(below: model, at: slot, into: &part.updates)
         if !isWhole {
@@ -221,11 +215,11 @@ struct TreeUpdate {
 
     private mutating func mapChildren(
         of model: any ConsistencyManagerModel, at slot: ModelIndex.Slot
-    ) throws(IndexMismatch) -> TreeChange.Part {
+    ) throws(IndexMismatch) -> NodeChange {
         var childSlot = index[slot].firstChild
         var ordinal = -1
         var updates = ModelUpdates()
-        var childUpdates: [Int: Delivery.ChildUpdate] = [:]
+        var childChanges: [Int: NodeChange] = [:]
         var gone: Set<ModelIndex.Slot> = []
         var failure: IndexMismatch?
         let mapped = model.mapChildren { child in
@@ -242,7 +236,7 @@ struct TreeUpdate {
                 guard matches(child, current) else { throw IndexMismatch() }
                 let part = try rebuild(child, at: current)
                 updates.formUnion(part.updates)
-                childUpdates[ordinal] = .init(updates: part.updates, isDeleted: part.model == nil)
+                childChanges[ordinal] = part
                 if part.model == nil { gone.insert(current) }
                 return .replaced(part.model)
             } catch {
@@ -263,7 +257,7 @@ struct TreeUpdate {
         // Otherwise `map` has returned a model of another type, and the listener keeps its tree.
         if part.model == nil || !part.updates.isEmpty {
             if !gone.isEmpty { index.removeChildren(of: slot, where: gone.contains) }
-            if index[slot].parent == ModelIndex.none { result.childUpdates = childUpdates }
+            if index[slot].parent == ModelIndex.none { result.childChanges = childChanges }
         }
         return part
     }

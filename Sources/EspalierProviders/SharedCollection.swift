@@ -217,10 +217,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     {}
 
     func apply(_ delivery: Delivery) {
-        guard delivery.time.after(lastSet), let new = delivery.model as? CollectionModel<T>,
-            let base = delivery.base.revision
-        else { return }
-        let changes = changes(delivery.childUpdates, new.elements, base)
+        guard delivery.time.after(lastSet), let base = delivery.base.revision else { return }
+        let changes = changes(delivery.childChanges, base)
         guard !changes.isEmpty else { return }
         for case (let place, let element?) in changes { elements[place] = element }
         let removed = changes.reversed().filter { $0.element == nil }.map(\.place)
@@ -244,17 +242,12 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     /// Returns the changes of an update, at the places where the elements are now, last place
     /// first.
     private func changes(
-        _ updates: [Int: Delivery.ChildUpdate], _ new: [T], _ base: ChangeTime
+        _ changed: [Int: NodeChange], _ base: ChangeTime
     ) -> [(place: Int, element: T?)] {
-        var deleted = 0
-        var changes: [(place: Int, element: T?)] = []
         let places = log.places(inListOf: base)
-        for (ordinal, update) in updates.sorted(by: { $0.key < $1.key }) {
-            let element = update.isDeleted ? nil : new[ordinal - deleted]
-            if update.isDeleted { deleted += 1 }
-            if let place = places.now(ordinal) { changes.append((place, element)) }
-        }
-        return changes.sorted { $0.place > $1.place }
+        return changed.compactMap { ordinal, change in
+            places.now(ordinal).map { ($0, change.model as? T) }
+        }.sorted { $0.place > $1.place }
     }
 }
 
