@@ -76,16 +76,6 @@ actor ConsistencyWorker {
         return true
     }
 
-    /// Applies the edits between the indexed tree and the one that is shown.
-    ///
-    /// - Returns: Whether there were any.
-    private func applyAll(of edits: [TreeEdit], to registration: Registration) -> Bool {
-        guard registration.parts.isEmpty else { return false }
-        var hasApplied = false
-        for edit in edits where apply(edit, to: registration) { hasApplied = true }
-        return hasApplied
-    }
-
     func unregister(_ listener: ListenerEntry) {
         if let registration = registrations[ObjectIdentifier(listener)] { remove(registration) }
     }
@@ -212,9 +202,11 @@ actor ConsistencyWorker {
         _ targets: [ModelIndex.Slot]
     ) -> TreeChange? {
         var targets = targets
-        if applyAll(of: base.edits, to: registration) {
-            targets = self.targets(of: changes)[registration.owner] ?? []
+        var hasCaughtUp = false
+        for edit in base.edits where registration.parts.isEmpty && apply(edit, to: registration) {
+            hasCaughtUp = true
         }
+        if hasCaughtUp { targets = self.targets(of: changes)[registration.owner] ?? [] }
         // If the index contains another tree than the one that is shown, the slots found are of no
         // use.
         if !registration.parts.isEmpty || registration.snapshot?.isTree(of: base) != true {

@@ -17,14 +17,6 @@ struct IdentifierUpdate {
         return result
     }
 
-    /// Updates the nodes below `model`, but not the model itself. `above` contains the hashes of
-    /// the identifiers on the path to the model.
-    func applyBelow(
-        _ model: any ConsistencyManagerModel, above: Set<UInt64>, _ result: inout TreeChange
-    ) -> NodeChange {
-        mapChildren(of: model, above: above, isRoot: false, &result)
-    }
-
     private func update(
         _ model: any ConsistencyManagerModel, above: Set<UInt64>, isRoot: Bool,
         _ result: inout TreeChange
@@ -43,15 +35,17 @@ struct IdentifierUpdate {
             var part =
                 isWhole
                 ? NodeChange(model: merged)
-                : mapChildren(of: merged, above: above, isRoot: false, &result)
+                : mapChildren(of: merged, above: above, &result)
             part.updates.changedModelIds.insert(text)
             part.updates.changedModelIds.formUnion(changed(below: model))
             return part
         }
     }
 
-    private func mapChildren(
-        of model: any ConsistencyManagerModel, above: Set<UInt64>, isRoot: Bool,
+    /// Updates the nodes below `model`, but not the model itself. `above` contains the hashes of
+    /// the identifiers on the path to the model.
+    func mapChildren(
+        of model: any ConsistencyManagerModel, above: Set<UInt64>, isRoot: Bool = false,
         _ result: inout TreeChange
     ) -> NodeChange {
         var above = above

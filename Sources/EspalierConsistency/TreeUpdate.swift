@@ -188,8 +188,8 @@ struct TreeUpdate {
         try collectChanged(below: model, at: slot, into: &part.updates)
         if !isWhole {
             // The parts of the old node that the merge has kept may contain changed nodes.
-            let below = IdentifierUpdate(changes).applyBelow(
-                merged, above: index.hashes(above: slot), &result)
+            let below = IdentifierUpdate(changes).mapChildren(
+                of: merged, above: index.hashes(above: slot), &result)
             part.model = below.model
             part.updates.formUnion(below.updates)
         }

@@ -118,7 +118,15 @@ extension ConsistencyManagerModel {
     package func mapChildren(
         _ transform: (_ child: () -> any ConsistencyManagerModel) -> ChildOutcome
     ) -> (any ConsistencyManagerModel)? {
-        if let model = self as? any Model { return Self.mapped(model, transform) }
+        if let model = self as? any Model {
+            let mapped: (any Model)? = model.map { (child: any Model) -> (any Model)? in
+                switch transform({ child }) {
+                case .kept: child
+                case .replaced(let new): new as? any Model
+                }
+            }
+            return mapped
+        }
         if let list = self as? any ListModel {
             var children: [Int: (any ConsistencyManagerModel)?] = [:]
             for place in 0..<list.childCount {
@@ -134,17 +142,5 @@ extension ConsistencyManagerModel {
             case .replaced(let new): new
             }
         }
-    }
-
-    private static func mapped<M: Model>(
-        _ model: M, _ transform: (_ child: () -> any ConsistencyManagerModel) -> ChildOutcome
-    ) -> (any ConsistencyManagerModel)? {
-        let mapped: M? = model.map { (child: any Model) -> (any Model)? in
-            switch transform({ child }) {
-            case .kept: child
-            case .replaced(let new): new as? any Model
-            }
-        }
-        return mapped
     }
 }

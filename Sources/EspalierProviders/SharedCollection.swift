@@ -64,10 +64,6 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         }
     }
 
-    private func hasMembers(except author: CollectionDataProvider<T>) -> Bool {
-        members.contains { $0.provider != nil && $0.provider !== author }
-    }
-
     /// Notifies the delegates of the recorded changes.
     func notifyMembers() {
         DeliveryRound.run { for member in members { member.provider?.notifyDelegate() } }
@@ -80,7 +76,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     func set(_ new: [T], by author: CollectionDataProvider<T>, save: Bool, context: (any Sendable)?)
     {
         // The comparison serves the others only.
-        let isSame = !hasMembers(except: author) || isKnown && areEqual(elements, new)
+        let hasOthers = members.contains { $0.provider != nil && $0.provider !== author }
+        let isSame = !hasOthers || isKnown && areEqual(elements, new)
         replaceAll(with: new, time: ChangeTime())
         consistencyManager.register(self, since: nil)
         post(new, context: context) {
@@ -173,16 +170,12 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             switch outcome {
             case .applied: break
             case .failed: self.isCacheBehind = true
-            case .outOfDate: self.sendAll(since: time, context)
+            case .outOfDate:
+                // Deletions that the cache has already applied remove their elements here first.
+                self.consistencyManager.afterDelivery {
+                    if time.after(self.lastSent) { self.saveAll(context) }
+                }
             }
-        }
-    }
-
-    /// Sends all elements, after the deletions that the cache has already applied have also removed
-    /// their elements here.
-    private func sendAll(since time: ChangeTime, _ context: (any Sendable)?) {
-        consistencyManager.afterDelivery {
-            if time.after(self.lastSent) { self.saveAll(context) }
         }
     }
 
