@@ -172,7 +172,7 @@ actor ConsistencyWorker {
         if !affected.isEmpty {
             let bases = await registry.bases(of: affected.map(\.listener))
             for (registration, base) in zip(affected, bases) {
-                if registration.listener.isDeallocated { remove(registration) }
+                if base == nil, registration.listener.isDeallocated { remove(registration) }
                 guard let base,
                     let change = apply(
                         update.changes, to: registration, base, targets[registration.owner] ?? [])

@@ -35,12 +35,6 @@ struct DeepVerifier {
         return verifier.report
     }
 
-    private init(inspection: Inspection, maximumDepth: Int, report: VerifyReport) {
-        self.inspection = inspection
-        self.maximumDepth = maximumDepth
-        self.report = report
-    }
-
     // MARK: - Records
 
     /// Finds the collection of each segment, because segments do not name it, and the state of each

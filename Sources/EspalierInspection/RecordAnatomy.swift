@@ -50,8 +50,6 @@ package struct RecordAnatomy: Sendable {
     /// A description of the first damage; nil for an intact record.
     package fileprivate(set) var problem: String?
 
-    package init(handle: Handle) { self.handle = handle }
-
     package var isChunked: Bool { namedChunks != nil }
 
     /// The stored bytes, all chunks together.
@@ -99,7 +97,7 @@ extension RecordAnatomy {
     fileprivate init(
         of handle: Handle, values: [(number: UInt32, bytes: [UInt8])], in inspection: Inspection
     ) {
-        self.init(handle: handle)
+        self.handle = handle
         join(values)
         readHeader()
         // Decodes the whole record as a read does, which finds damage that the division does not.

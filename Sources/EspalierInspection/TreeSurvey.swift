@@ -46,15 +46,10 @@ private struct TreeWalk {
     let limit: Int
     var survey = TreeSurvey()
     /// The records from the entry to the current place.
-    private var path: Set<Handle> = []
+    var path: Set<Handle> = []
     /// The records that were or are being walked.
-    private var seen: Set<Handle> = []
+    var seen: Set<Handle> = []
     private static let usualLimit = TreeLimits().maximumDepth
-
-    init(inspection: Inspection, limit: Int) {
-        self.inspection = inspection
-        self.limit = limit
-    }
 
     mutating func visit(_ handle: Handle, at place: PlaceName, level: Int) throws {
         func found(_ kind: TreePlace.Kind, _ detail: String? = nil) -> TreePlace {
