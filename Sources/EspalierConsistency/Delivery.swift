@@ -76,6 +76,15 @@ package struct TreeEdit: Sendable {
     }
 }
 
+/// A root that gives access to its children by place, so that an update skips thousands of children
+/// at no cost: visiting them like other children takes 14 ns for each.
+package protocol ListModel: ConsistencyManagerModel {
+    var childCount: Int { get }
+    func child(at place: Int) -> any ConsistencyManagerModel
+    /// Returns a copy with other children in some places; `nil` removes a child.
+    func replacing(_ children: [Int: (any ConsistencyManagerModel)?]) -> any ConsistencyManagerModel
+}
+
 /// A listener that receives whole deliveries, with times and places.
 @MainActor
 package protocol TreeListener: ConsistencyManagerListener {

@@ -140,6 +140,14 @@ struct TreeUpdate {
             throws(IndexMismatch)
             -> Void
     ) throws(IndexMismatch) {
+        if index[slot].parent == ModelIndex.none, let list = model as? any ListModel {
+            return try forEachPlace(of: list, at: slot) {
+                (update, place, childSlot) throws(IndexMismatch) in
+                if update.index.isOnPath(childSlot) {
+                    try body(&update, list.child(at: place), childSlot)
+                }
+            }
+        }
         var childSlot = index[slot].firstChild
         var failure: IndexMismatch?
         model.forEachChild { child in
@@ -152,6 +160,23 @@ struct TreeUpdate {
         }
         if let failure { throw failure }
         if childSlot != ModelIndex.none { throw IndexMismatch() }
+    }
+
+    private mutating func forEachPlace(
+        of list: any ListModel, at slot: ModelIndex.Slot,
+        _ body: (inout TreeUpdate, Int, ModelIndex.Slot) throws(IndexMismatch) -> Void
+    ) throws(IndexMismatch) {
+        let count = list.childCount
+        var place = 0
+        var childSlot = index[slot].firstChild
+        while childSlot != ModelIndex.none {
+            guard place < count else { throw IndexMismatch() }
+            let current = childSlot
+            childSlot = index[current].nextSibling
+            try body(&self, place, current)
+            place += 1
+        }
+        if place != count { throw IndexMismatch() }
     }
 
     // MARK: Rebuilding
@@ -216,6 +241,9 @@ struct TreeUpdate {
     private mutating func mapChildren(
         of model: any ConsistencyManagerModel, at slot: ModelIndex.Slot
     ) throws(IndexMismatch) -> NodeChange {
+        if index[slot].parent == ModelIndex.none, let list = model as? any ListModel {
+            return try mapPlaces(of: list, at: slot)
+        }
         var childSlot = index[slot].firstChild
         var ordinal = -1
         var updates = ModelUpdates()
@@ -253,6 +281,31 @@ struct TreeUpdate {
                 rest = index[rest].nextSibling
             }
         }
+        return finish(model, mapped, updates, childChanges, gone, at: slot)
+    }
+
+    private mutating func mapPlaces(
+        of list: any ListModel, at slot: ModelIndex.Slot
+    ) throws(IndexMismatch) -> NodeChange {
+        var updates = ModelUpdates()
+        var childChanges: [Int: NodeChange] = [:]
+        var gone: Set<ModelIndex.Slot> = []
+        try forEachPlace(of: list, at: slot) { (update, place, childSlot) throws(IndexMismatch) in
+            guard update.index.isChanged(childSlot) else { return }
+            let part = try update.rebuild(list.child(at: place), at: childSlot)
+            updates.formUnion(part.updates)
+            childChanges[place] = part
+            if part.model == nil { gone.insert(childSlot) }
+        }
+        let mapped = list.replacing(childChanges.mapValues(\.model))
+        return finish(list, mapped, updates, childChanges, gone, at: slot)
+    }
+
+    private mutating func finish(
+        _ model: any ConsistencyManagerModel, _ mapped: (any ConsistencyManagerModel)?,
+        _ updates: ModelUpdates, _ childChanges: [Int: NodeChange],
+        _ gone: Set<ModelIndex.Slot>, at slot: ModelIndex.Slot
+    ) -> NodeChange {
         let part = result.rebuilt(model, as: mapped, updates)
         // Otherwise `map` has returned a model of another type, and the listener keeps its tree.
         if part.model == nil || !part.updates.isEmpty {

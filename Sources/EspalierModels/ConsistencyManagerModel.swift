@@ -89,15 +89,6 @@ package enum ChildOutcome {
     case replaced((any ConsistencyManagerModel)?)
 }
 
-/// A model that gives access to its children by place, so that an update skips thousands of children
-/// at no cost.
-package protocol ListModel: ConsistencyManagerModel {
-    var childCount: Int { get }
-    func child(at place: Int) -> any ConsistencyManagerModel
-    /// Returns a copy with other children in some places; `nil` removes a child.
-    func replacing(_ children: [Int: (any ConsistencyManagerModel)?]) -> any ConsistencyManagerModel
-}
-
 // `Model` passes its children as `any Model`. Converting one to `any ConsistencyManagerModel`
 // copies it into a new box, and converting it back is a dynamic cast. These conversions took half
 // the time of an update that skips hundreds of children. The child is therefore passed as a
@@ -107,8 +98,6 @@ extension ConsistencyManagerModel {
     package func forEachChild(_ visit: (_ child: () -> any ConsistencyManagerModel) -> Void) {
         if let model = self as? any Model {
             model.forEach { (child: any Model) -> Void in visit { child } }
-        } else if let list = self as? any ListModel {
-            for place in 0..<list.childCount { visit { list.child(at: place) } }
         } else {
             forEach { child in visit { child } }
         }
@@ -126,15 +115,6 @@ extension ConsistencyManagerModel {
                 }
             }
             return mapped
-        }
-        if let list = self as? any ListModel {
-            var children: [Int: (any ConsistencyManagerModel)?] = [:]
-            for place in 0..<list.childCount {
-                if case .replaced(let new) = transform({ list.child(at: place) }) {
-                    children.updateValue(new, forKey: place)
-                }
-            }
-            return list.replacing(children)
         }
         return map { child in
             switch transform({ child }) {
