@@ -37,18 +37,7 @@ public struct LineChart: Sendable, Hashable {
     }
 
     /// A line and its name, which stands at the line's end.
-    public struct Series: Sendable, Hashable {
-        public var name: String
-        public var points: [Point]
-        /// Whether the line is wider than others.
-        public var isEmphasised: Bool
-
-        public init(_ name: String, points: [Point], isEmphasised: Bool = false) {
-            self.name = name
-            self.points = points
-            self.isEmphasised = isEmphasised
-        }
-    }
+    public typealias Series = ChartSeries<Point>
 
     public var title: String
     public var subtitle: String?
@@ -75,7 +64,7 @@ public struct LineChart: Sendable, Hashable {
         let frame = ChartFrame(title: title, subtitle: subtitle, note: note)
         let points = series.flatMap(\.points)
         let placed = points.filter {
-            x.unit.isPlaced($0.x, on: x.scale) && y.unit.isPlaced($0.y, on: y.scale)
+            x.scale.hasPlace(for: $0.x) && y.scale.hasPlace(for: $0.y)
         }
         guard !placed.isEmpty else { return frame.empty("Line chart") }
         let plot = LinePlot(frame: frame, names: series.map(\.name), y: y, values: placed.map(\.y))
@@ -85,12 +74,9 @@ public struct LineChart: Sendable, Hashable {
         return plot.svg(
             xTitle: x.title + (x.scale == .logarithmic ? ", logarithmic" : ""), xTicks: axis.labels,
             curves: series.map { series in
-                LinePlot.Curve(
-                    name: series.name,
-                    points: series.points.map { point in
-                        axis.scale?.position(of: point.x).map { (x: $0, y: point.y) }
-                    },
-                    isEmphasised: series.isEmphasised)
+                series.map { point in
+                    axis.scale?.position(of: point.x).map { (x: $0, y: point.y) }
+                }
             },
             description: description)
     }
@@ -108,20 +94,33 @@ public struct LineChart: Sendable, Hashable {
     }
 }
 
-extension ChartUnit {
-    func isPlaced(_ value: Double, on scale: ChartScale) -> Bool {
-        value.isFinite && (scale == .linear || value > 0)
+/// The points of one line, and its name.
+public struct ChartSeries<Point> {
+    public var name: String
+    public var points: [Point]
+    /// Whether the line is wider than others.
+    public var isEmphasised: Bool
+
+    public init(_ name: String, points: [Point], isEmphasised: Bool = false) {
+        self.name = name
+        self.points = points
+        self.isEmphasised = isEmphasised
+    }
+
+    /// Returns the series with other points.
+    func map<Other>(_ transform: (Point) -> Other) -> ChartSeries<Other> {
+        ChartSeries<Other>(name, points: points.map(transform), isEmphasised: isEmphasised)
     }
 }
 
+extension ChartSeries: Sendable where Point: Sendable {}
+extension ChartSeries: Equatable where Point: Equatable {}
+extension ChartSeries: Hashable where Point: Hashable {}
+
 /// Draws curves between two axes, each with its name at its end.
 struct LinePlot {
-    struct Curve {
-        let name: String
-        /// The places along the axis, from 0 to 1, and the values; nil for a gap.
-        let points: [(x: Double, y: Double)?]
-        let isEmphasised: Bool
-    }
+    /// The places along the axis, from 0 to 1, and the values; nil for a gap.
+    typealias Curve = ChartSeries<(x: Double, y: Double)?>
 
     let frame: ChartFrame
     let width: Double

@@ -26,18 +26,7 @@ public struct PercentileChart: Sendable, Hashable {
     }
 
     /// A curve and its name.
-    public struct Series: Sendable, Hashable {
-        public var name: String
-        public var points: [Point]
-        /// Whether the line is wider than others.
-        public var isEmphasised: Bool
-
-        public init(_ name: String, points: [Point], isEmphasised: Bool = false) {
-            self.name = name
-            self.points = points
-            self.isEmphasised = isEmphasised
-        }
-    }
+    public typealias Series = ChartSeries<Point>
 
     public var title: String
     public var subtitle: String?
@@ -61,7 +50,7 @@ public struct PercentileChart: Sendable, Hashable {
     public var svg: String {
         let frame = ChartFrame(title: title, subtitle: subtitle, note: note)
         let placed = series.flatMap(\.points).filter {
-            unit.isPlaced($0.value, on: .logarithmic) && (0...100).contains($0.percentile)
+            ChartScale.logarithmic.hasPlace(for: $0.value) && (0...100).contains($0.percentile)
         }
         guard !placed.isEmpty else { return frame.empty("Percentile chart") }
         let scale = PercentileScale(placed.map(\.percentile))
@@ -71,16 +60,13 @@ public struct PercentileChart: Sendable, Hashable {
             values: placed.map(\.value))
         return plot.svg(
             xTitle: "percentile",
-            xTicks: AxisTicks.apart(scale.ticks, length: plot.width).map {
-                (position: $0.0, label: $0.1)
-            },
+            xTicks: AxisTicks.apart(scale.ticks, length: plot.width),
             curves: series.map { series in
-                LinePlot.Curve(
-                    name: series.name,
-                    points: series.points.sorted { $0.percentile < $1.percentile }.map { point in
-                        scale.position(of: point.percentile).map { (x: $0, y: point.value) }
-                    },
-                    isEmphasised: series.isEmphasised)
+                var series = series
+                series.points.sort { $0.percentile < $1.percentile }
+                return series.map { point in
+                    scale.position(of: point.percentile).map { (x: $0, y: point.value) }
+                }
             },
             description: description)
     }
@@ -99,7 +85,7 @@ public struct PercentileChart: Sendable, Hashable {
     }
 }
 
-extension PercentileChart.Series {
+extension ChartSeries<PercentileChart.Point> {
     fileprivate func last(to percentile: Double) -> PercentileChart.Point? {
         points.filter { $0.percentile <= percentile }.max { $0.percentile < $1.percentile }
     }

@@ -13,7 +13,7 @@ struct Scale: Equatable {
     /// Returns a position from 0 at the lower end to 1 at the upper, or nil if the value has no
     /// place.
     func position(of value: Double) -> Double? {
-        guard Self.isPlaced(value, on: kind) else { return nil }
+        guard kind.hasPlace(for: value) else { return nil }
         let share =
             switch kind {
             case .linear: (Self.limited(value, kind) - lower) / (upper - lower)
@@ -93,13 +93,9 @@ struct Scale: Equatable {
     }
 
     private static func range(of values: [Double], on kind: ChartScale) -> (Double, Double)? {
-        let placed = values.filter { isPlaced($0, on: kind) }.map { limited($0, kind) }
+        let placed = values.filter(kind.hasPlace).map { limited($0, kind) }
         guard let smallest = placed.min(), let largest = placed.max() else { return nil }
         return (smallest, largest)
-    }
-
-    private static func isPlaced(_ value: Double, on kind: ChartScale) -> Bool {
-        value.isFinite && (kind == .linear || value > 0)
     }
 
     private static func limited(_ value: Double, _ kind: ChartScale) -> Double {
@@ -131,19 +127,23 @@ public enum ChartScale: Sendable, Hashable {
     case linear
     /// By their ratio. Values of zero or less have no place.
     case logarithmic
+
+    func hasPlace(for value: Double) -> Bool { value.isFinite && (self == .linear || value > 0) }
 }
 
 /// The ticks along a horizontal axis: as many as have room for their labels.
 struct AxisTicks {
     let scale: Scale?
-    let labels: [(position: Double, label: String)]
+    let labels: [Label]
+
+    typealias Label = (position: Double, label: String)
 
     private static let size = 11.5
     private static let gap = 14.0
 
     /// - Parameter make: Returns a scale of at most so many ticks.
     init(length: Double, unit: ChartUnit, scale make: (Int) -> Scale?) {
-        var best: (Scale?, [(Double, String)]) = (make(2), [])
+        var best: (scale: Scale?, labels: [Label]) = (make(2), [])
         for count in stride(from: 8, through: 2, by: -1) {
             guard let scale = make(count) else { break }
             let texts = unit.labels(of: scale.ticks, on: scale.kind)
@@ -151,16 +151,13 @@ struct AxisTicks {
                 scale.position(of: tick).map { (position: $0, label: text) }
             }
             best = (scale, Self.apart(labels, length: length))
-            if best.1.count == labels.count { break }
+            if best.labels.count == labels.count { break }
         }
-        scale = best.0
-        labels = best.1.map { (position: $0.0, label: $0.1) }
+        (scale, labels) = best
     }
 
     /// Returns the labels without those that would overlap the one before.
-    static func apart(_ labels: [(position: Double, label: String)], length: Double) -> [(
-        Double, String
-    )] {
+    static func apart(_ labels: [Label], length: Double) -> [Label] {
         var end = -Double.infinity
         return labels.compactMap { position, label in
             let half = label.width(at: size) / 2

@@ -1,7 +1,7 @@
 public import EspalierModels
 
 // The same feed as types that are stored through their `Codable` conformances, the Codable bridge.
-// `JSONDecoder` reads them too.
+// `JSONDecoder` reads them too, and is the only one that makes feeds, posts and comments of them.
 
 /// A feed as the benchmarks store it: 601 nodes if it has 100 posts.
 public struct CodableFeed: Codable, NormalizedModel, Sendable {
@@ -9,12 +9,6 @@ public struct CodableFeed: Codable, NormalizedModel, Sendable {
     public let posts: [CodablePost]
     public var modelIdentifier: String? { "Feed:\(id)" }
     public var projectionIdentifier: String { "Feed" }
-
-    public init(id: String, title: String, posts: [CodablePost]) {
-        self.id = id
-        self.title = title
-        self.posts = posts
-    }
 }
 
 /// A post with its author and its comments.
@@ -27,20 +21,6 @@ public struct CodablePost: Codable, NormalizedModel, Sendable {
     public let comments: [CodableComment]
     public var modelIdentifier: String? { "Post:\(id)" }
     public var projectionIdentifier: String { "Post" }
-
-    public init(
-        id: String, text: String, createdAt: Double, likesCount: Int, repliesCount: Int,
-        isPinned: Bool, author: CodablePerson, comments: [CodableComment]
-    ) {
-        self.id = id
-        self.text = text
-        self.createdAt = createdAt
-        self.likesCount = likesCount
-        self.repliesCount = repliesCount
-        self.isPinned = isPinned
-        self.author = author
-        self.comments = comments
-    }
 }
 
 /// A comment with its author.
@@ -52,18 +32,6 @@ public struct CodableComment: Codable, NormalizedModel, Sendable {
     public let author: CodablePerson
     public var modelIdentifier: String? { "Comment:\(id)" }
     public var projectionIdentifier: String { "Comment" }
-
-    public init(
-        id: String, text: String, createdAt: Double, likesCount: Int, isEdited: Bool,
-        author: CodablePerson
-    ) {
-        self.id = id
-        self.text = text
-        self.createdAt = createdAt
-        self.likesCount = likesCount
-        self.isEdited = isEdited
-        self.author = author
-    }
 }
 
 /// An author of posts and comments.

@@ -2,10 +2,10 @@ public import EspalierModels
 public import EspalierRecords
 
 // The feed as models whose conformance to `NormalizedModel` is written by hand, as `@Normalized`
-// would write it: the tool must not depend on the macro.
+// would write it: the tool must not depend on the macro. Only conversions use that they are `Codable`.
 
 /// A feed as the benchmarks store it: 601 nodes if it has 100 posts.
-public struct HandWrittenFeed: NormalizedModel, Sendable {
+public struct HandWrittenFeed: NormalizedModel, Codable, Sendable {
     public let id, title: String
     public let posts: [HandWrittenPost]
     public var modelIdentifier: String? { "Feed:\(id)" }
@@ -35,7 +35,7 @@ extension HandWrittenFeed {
 }
 
 /// A post with its author and its comments.
-public struct HandWrittenPost: NormalizedModel, Sendable {
+public struct HandWrittenPost: NormalizedModel, Codable, Sendable {
     public let id, text: String
     public let createdAt: Double
     public let likesCount, repliesCount: Int
@@ -97,7 +97,7 @@ extension HandWrittenPost {
 }
 
 /// A comment with its author.
-public struct HandWrittenComment: NormalizedModel, Sendable {
+public struct HandWrittenComment: NormalizedModel, Codable, Sendable {
     public let id, text: String
     public let createdAt: Double
     public let likesCount: Int
@@ -144,7 +144,7 @@ extension HandWrittenComment {
 }
 
 /// An author of posts and comments.
-public struct HandWrittenPerson: NormalizedModel, Sendable {
+public struct HandWrittenPerson: NormalizedModel, Codable, Sendable {
     public let id, name, handle, headline, avatar: String
     public let followersCount, followingCount: Int
     public let isVerified: Bool

@@ -17,8 +17,21 @@ struct CommandFailure: Error, Equatable {
     }
 }
 
+extension CommandFailure {
+    /// Calls `body`. Throws a failure that names `file` if the system reports an error.
+    static func naming<R>(_ file: String, _ body: () throws -> R) throws(CommandFailure) -> R {
+        do {
+            return try body()
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw CommandFailure("\(file): \(InputFile.reason(error))")
+        }
+    }
+}
+
 /// An argument of the command line that cannot be parsed.
-struct ArgumentProblem: Error, CustomStringConvertible {
+struct ArgumentProblem: Error, Equatable, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }

@@ -79,33 +79,26 @@ public final class BatchListener: ConsistencyManagerListener {
         _ model: BatchUpdateModel, updates: ModelUpdates, context: Any?, time: ChangeTime?
     ) {
         guard model.models.count == listeners.count else { return }
-        var changed: [Change] = []
+        var changed: [(place: Int, change: NodeChange)] = []
         for (place, new) in model.models.enumerated() {
             guard let old = listeners[place].currentModel(), new?.isEqualToModel(old) != true else {
                 continue
             }
-            changed.append(
-                Change(
-                    place: place, model: new,
-                    updates: NetChange.updates(from: old, to: new, updates)))
+            let net = NetChange.updates(from: old, to: new, updates)
+            changed.append((place, NodeChange(model: new, updates: net)))
         }
         notify(changed, updates: updates, context: context, time: time)
-    }
-
-    private struct Change {
-        let place: Int
-        let model: (any ConsistencyManagerModel)?
-        let updates: ModelUpdates
     }
 
     /// Notifies the listeners that changed, and then the delegate. A nested batch also listens on
     /// its own, but is notified of each update only once.
     private func notify(
-        _ changed: [Change], updates: ModelUpdates, context: Any?, time: ChangeTime?
+        _ changed: [(place: Int, change: NodeChange)], updates: ModelUpdates, context: Any?,
+        time: ChangeTime?
     ) {
         guard !changed.isEmpty else { return }
-        for change in changed {
-            if let batch = listeners[change.place] as? BatchListener,
+        for (place, change) in changed {
+            if let batch = listeners[place] as? BatchListener,
                 let model = change.model as? BatchUpdateModel
             {
                 if time == nil || batch.latestTime != time {
@@ -113,7 +106,7 @@ public final class BatchListener: ConsistencyManagerListener {
                     batch.show(model, updates: change.updates, context: context, time: time)
                 }
             } else {
-                listeners[change.place].modelUpdated(
+                listeners[place].modelUpdated(
                     change.model, updates: change.updates, context: context)
             }
         }
@@ -131,13 +124,13 @@ extension BatchListener: TreeListener {
             latestTime != delivery.time
         else { return }
         latestTime = delivery.time
-        var changed: [Change] = []
+        var changed: [(place: Int, change: NodeChange)] = []
         for (ordinal, (place, model)) in old.children.enumerated() {
             // A listener that shows another model by now is not overwritten.
-            guard let change = delivery.childUpdates[ordinal],
+            guard let change = delivery.childChanges[ordinal],
                 ShownIdentity(listeners[place].currentModel()) == ShownIdentity(model)
             else { continue }
-            changed.append(Change(place: place, model: new.models[place], updates: change.updates))
+            changed.append((place, change))
         }
         notify(changed, updates: delivery.updates, context: delivery.context, time: delivery.time)
     }

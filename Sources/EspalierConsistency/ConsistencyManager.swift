@@ -212,7 +212,9 @@ open class ConsistencyManager: @unchecked Sendable {
         submit { manager in
             let registry = manager.registry
             let missed = await MainActor.run { resuming.compactMap { registry.endPause(of: $0) } }
-            let deliveries = missed.compactMap { $0.delivery }
+            let deliveries = missed.compactMap {
+                $0.paused.missed(by: $0.listener, showing: $0.shown)
+            }
             guard !deliveries.isEmpty || alongside != nil else { return }
             await registry.deliverMissed(deliveries, epoch: epoch, alongside)
         }
@@ -305,36 +307,28 @@ open class ConsistencyManager: @unchecked Sendable {
     ///   - context: A value that is passed to the listeners.
     @preconcurrency
     open func deleteModel(_ model: any ConsistencyManagerModel, context: (any Sendable)? = nil) {
-        delete(model, context: context, time: ChangeTime(), onCascade: nil)
+        post(model, isDeletion: true, context: context, time: ChangeTime())
     }
 
+    /// Posts or deletes a model.
+    ///
+    /// - Parameter onCascade: Called on the main actor, for a deletion, with the models that
+    ///   required the model.
     package func post(
-        _ model: any ConsistencyManagerModel, context: (any Sendable)?, time: ChangeTime
+        _ model: any ConsistencyManagerModel, isDeletion: Bool = false, context: (any Sendable)?,
+        time: ChangeTime,
+        onCascade: (@MainActor @Sendable ([any ConsistencyManagerModel]) -> Void)? = nil
     ) {
-        submit(
-            PostedUpdate(
-                model: model, isDeletion: false, context: context, time: time,
-                epoch: registry.epoch, onCascade: nil))
-    }
-
-    /// Deletes a model, and calls `onCascade` on the main actor with the models that required it.
-    package func delete(
-        _ model: any ConsistencyManagerModel, context: (any Sendable)?, time: ChangeTime,
-        onCascade: (@MainActor @Sendable ([any ConsistencyManagerModel]) -> Void)?
-    ) {
-        submit(
-            PostedUpdate(
-                model: model, isDeletion: true, context: context, time: time,
-                epoch: registry.epoch, onCascade: onCascade))
-    }
-
-    private func submit(_ update: PostedUpdate) {
+        let epoch = registry.epoch
         submit { manager in
-            guard update.epoch == manager.registry.epoch else {
-                await update.onCascade?([])
+            guard epoch == manager.registry.epoch else {
+                await onCascade?([])
                 return
             }
-            await manager.worker.post(update)
+            await manager.worker.post(
+                PostedUpdate(
+                    model: model, isDeletion: isDeletion, context: context, time: time,
+                    epoch: epoch, onCascade: onCascade))
         }
     }
 

@@ -36,15 +36,10 @@ actor ConsistencyWorker {
     ) async {
         register(listener, base)
         guard await registry.beginCatchUp(of: listener) else { return }
-        for missed in recent.changes(since: fetch) {
+        for missed in recent.updates(since: fetch) {
             guard let registration = registrations[ObjectIdentifier(listener)] else { return }
             let targets = targets(of: missed.changes).filter { $0.key == registration.owner }
-            guard !targets.isEmpty else { continue }
-            await deliver(
-                targets,
-                UpdateInProgress(
-                    changes: missed.changes, context: missed.context, time: missed.time,
-                    epoch: epoch, posted: nil))
+            if !targets.isEmpty { await deliver(targets, missed, epoch: epoch) }
         }
     }
 
@@ -54,9 +49,7 @@ actor ConsistencyWorker {
         registration.parts.append(index.insert(part, owner: registration.owner))
         // Subtrees that have left the tree are still registered: indexing the tree drops them.
         guard registration.parts.count > Self.partsLimit else { return }
-        if case .shows(let base)? = await registry.states(of: [listener]).first {
-            reindex(registration, base)
-        }
+        if let base = await registry.bases(of: [listener])[0] { reindex(registration, base) }
     }
 
     /// Applies an edit of a listener's tree to the index. Called for each edit in queue order; an
@@ -74,23 +67,13 @@ actor ConsistencyWorker {
     ///
     /// - Returns: Whether the index contains the tree before the edit.
     private func apply(_ edit: TreeEdit, to registration: Registration) -> Bool {
-        guard registration.root != ModelIndex.none,
-            case .revision(edit.old)? = registration.snapshot
+        guard registration.root != ModelIndex.none, let old = edit.old,
+            case .revision(old)? = registration.snapshot
         else { return false }
         index.apply(edit.childEdit, toChildrenOf: registration.root)
         registration.snapshot = .revision(edit.new)
         registration.latestRevision = edit.new
         return true
-    }
-
-    /// Applies the edits between the indexed tree and the one that is shown.
-    ///
-    /// - Returns: Whether there were any.
-    private func applyAll(of edits: [TreeEdit], to registration: Registration) -> Bool {
-        guard registration.parts.isEmpty else { return false }
-        var hasApplied = false
-        for edit in edits where apply(edit, to: registration) { hasApplied = true }
-        return hasApplied
     }
 
     func unregister(_ listener: ListenerEntry) {
@@ -153,31 +136,12 @@ actor ConsistencyWorker {
 
     // MARK: Updating
 
-    /// An update on its way to listeners.
-    private struct UpdateInProgress {
-        let changes: PostedChanges
-        let context: (any Sendable)?
-        let time: ChangeTime
-        let epoch: Int
-        /// `nil` for an update that one listener catches up with, and that all others have got.
-        let posted: PostedUpdate?
-    }
-
-    func post(_ update: PostedUpdate) async {
-        guard let changes = changes(of: update) else {
+    func post(_ posted: PostedUpdate) async {
+        guard let update = SubmittedChanges(posted) else {
             return await registry.report(.DeleteIDFailure)
         }
-        recent.append(changes, of: update)
-        await deliver(
-            targets(of: changes),
-            UpdateInProgress(
-                changes: changes, context: update.context, time: update.time,
-                epoch: update.epoch, posted: update))
-    }
-
-    private func changes(of update: PostedUpdate) -> PostedChanges? {
-        guard update.isDeletion else { return PostedChanges(posting: update.model) }
-        return update.model.modelIdentifier.map { PostedChanges(deleting: NodeIdentifier($0)) }
+        recent.append(update)
+        await deliver(targets(of: update.changes), update, epoch: posted.epoch, posted: posted)
     }
 
     /// Returns the slots of the nodes that the changes name, by owner.
@@ -195,17 +159,21 @@ actor ConsistencyWorker {
     ///
     /// The main actor is called twice: to get the trees of all listeners, and to deliver all new
     /// trees. Within one call the listeners see the same state.
+    ///
+    /// - Parameter posted: The posted update; `nil` for one that a listener catches up with, and
+    ///   that all others have got.
     private func deliver(
-        _ targets: [ModelIndex.Owner: [ModelIndex.Slot]], _ update: UpdateInProgress
+        _ targets: [ModelIndex.Owner: [ModelIndex.Slot]], _ update: SubmittedChanges, epoch: Int,
+        posted: PostedUpdate? = nil
     ) async {
         let affected = targets.keys.sorted().compactMap { owners[$0] }
         var deliveries: [Delivery] = []
         var outcome = TreeChange()
         if !affected.isEmpty {
-            let states = await registry.states(of: affected.map(\.listener))
-            for (registration, state) in zip(affected, states) {
-                if case .isDeallocated = state { remove(registration) }
-                guard case .shows(let base) = state,
+            let bases = await registry.bases(of: affected.map(\.listener))
+            for (registration, base) in zip(affected, bases) {
+                if base == nil, registration.listener.isDeallocated { remove(registration) }
+                guard let base,
                     let change = apply(
                         update.changes, to: registration, base, targets[registration.owner] ?? [])
                 else { continue }
@@ -218,18 +186,14 @@ actor ConsistencyWorker {
             }
         }
         if outcome.hasWrongMapClass { await registry.report(.WrongMapClass) }
-        if let onCascade = update.posted?.onCascade { await onCascade(outcome.cascaded) }
-        let announcement = update.posted.flatMap { posted in
-            registry.hasUpdatesListeners
-                ? ListenerRegistry.Announcement(
-                    model: posted.model, changes: update.changes.changes, context: posted.context,
-                    time: posted.time) : nil
-        }
-        guard !deliveries.isEmpty || announcement != nil else { return }
+        if let onCascade = posted?.onCascade { await onCascade(outcome.cascaded) }
+        let announced =
+            registry.hasUpdatesListeners ? posted.map { ($0, update.changes.changes) } : nil
+        guard !deliveries.isEmpty || announced != nil else { return }
         let newListeners = await registry.deliver(
-            deliveries, replacements: outcome.replacements.map { .init(old: $0.old, new: $0.new) },
-            announcement, context: update.context, epoch: update.epoch)
-        for new in newListeners { register(new.listener, new.base) }
+            deliveries, replacements: outcome.replacements, announced: announced,
+            context: update.context, epoch: epoch)
+        for (listener, base) in newListeners { register(listener, base) }
     }
 
     /// Applies changes to one listener's tree and to its part of the index.
@@ -238,9 +202,11 @@ actor ConsistencyWorker {
         _ targets: [ModelIndex.Slot]
     ) -> TreeChange? {
         var targets = targets
-        if applyAll(of: base.edits, to: registration) {
-            targets = self.targets(of: changes)[registration.owner] ?? []
+        var hasCaughtUp = false
+        for edit in base.edits where registration.parts.isEmpty && apply(edit, to: registration) {
+            hasCaughtUp = true
         }
+        if hasCaughtUp { targets = self.targets(of: changes)[registration.owner] ?? [] }
         // If the index contains another tree than the one that is shown, the slots found are of no
         // use.
         if !registration.parts.isEmpty || registration.snapshot?.isTree(of: base) != true {
@@ -265,7 +231,7 @@ actor ConsistencyWorker {
 
     private func delivery(
         to registration: Registration, _ base: ListenerBase, _ change: TreeChange,
-        _ update: UpdateInProgress
+        _ update: SubmittedChanges
     ) -> Delivery {
         let revision = ChangeTime()
         if let model = change.model {
@@ -281,7 +247,7 @@ actor ConsistencyWorker {
         }
         return Delivery(
             listener: registration.listener, base: base, model: change.model,
-            updates: change.updates, childUpdates: change.childUpdates, context: update.context,
+            updates: change.updates, childChanges: change.childChanges, context: update.context,
             time: update.time, revision: revision)
     }
 
@@ -295,10 +261,9 @@ actor ConsistencyWorker {
                 (registration.parts + [registration.root]).filter { $0 != ModelIndex.none }
                     .map { (root: $0, owner: registration.owner) }
             })
-        let states = await registry.states(of: registrations.map(\.listener))
-        for (registration, state) in zip(registrations, states) {
-            guard case .shows(let base) = state, registration.snapshot?.isTree(of: base) == true
-            else { continue }
+        let bases = await registry.bases(of: registrations.map(\.listener))
+        for (registration, base) in zip(registrations, bases) {
+            guard let base, registration.snapshot?.isTree(of: base) == true else { continue }
             let fresh = ModelIndex()
             let root = fresh.insert(base.model, owner: registration.owner)
             if fresh.places(below: root) != index.places(below: registration.root) {

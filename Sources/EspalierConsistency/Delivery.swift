@@ -10,17 +10,19 @@ package struct Delivery: Sendable {
     package let updates: ModelUpdates
     /// The changes of the children of the base's root, by place; empty if the root was replaced as
     /// a whole.
-    package let childUpdates: [Int: ChildUpdate]
+    package let childChanges: [Int: NodeChange]
     package let context: (any Sendable)?
     /// The time at which the update was submitted.
     package let time: ChangeTime
     /// The revision that a listener with revisions assigns to the new tree.
     package let revision: ChangeTime
+}
 
-    package struct ChildUpdate: Sendable {
-        package var updates: ModelUpdates
-        package var isDeleted: Bool
-    }
+/// The change of a node, with the changes below it.
+package struct NodeChange: Sendable {
+    /// The new node; `nil` if it was deleted.
+    package var model: (any ConsistencyManagerModel)?
+    package var updates = ModelUpdates()
 }
 
 /// The tree that a listener shows, on which an update is based.
@@ -28,24 +30,16 @@ package struct ListenerBase: Sendable {
     package let model: any ConsistencyManagerModel
     /// The revision of the tree, if the listener numbers its trees: equal revisions, equal trees.
     package let revision: ChangeTime?
-    /// The start of the recording that the tree belongs to, if the listener is paused.
-    let recording: ChangeTime?
     /// The latest edits that led to the tree, which the index may not contain yet.
     let edits: [TreeEdit]
+    /// The start of the recording that the tree belongs to, if the listener is paused.
+    var recording: ChangeTime?
 
     package init(
         model: any ConsistencyManagerModel, revision: ChangeTime?, edits: [TreeEdit] = []
     ) {
-        self.init(model: model, revision: revision, recording: nil, edits: edits)
-    }
-
-    init(
-        model: any ConsistencyManagerModel, revision: ChangeTime?, recording: ChangeTime?,
-        edits: [TreeEdit] = []
-    ) {
         self.model = model
         self.revision = revision
-        self.recording = recording
         self.edits = edits
     }
 
@@ -67,13 +61,13 @@ package struct ListenerBase: Sendable {
 /// An edit of the children of a listener's root, between two revisions of the listener's tree.
 package struct TreeEdit: Sendable {
     package let childEdit: CollectionEdit<any ConsistencyManagerModel>
-    /// The revision before the edit.
-    package let old: ChangeTime
+    /// The revision before the edit; `nil` for a removal by an update, which the index contains.
+    package let old: ChangeTime?
     /// The revision after the edit.
     package let new: ChangeTime
 
     package init(
-        _ childEdit: CollectionEdit<any ConsistencyManagerModel>, from old: ChangeTime,
+        _ childEdit: CollectionEdit<any ConsistencyManagerModel>, from old: ChangeTime?,
         to new: ChangeTime
     ) {
         self.childEdit = childEdit
@@ -83,7 +77,7 @@ package struct TreeEdit: Sendable {
 }
 
 /// A root that gives access to its children by place, so that an update skips thousands of children
-/// at no cost.
+/// at no cost: visiting them like other children takes 14 ns for each.
 package protocol ListModel: ConsistencyManagerModel {
     var childCount: Int { get }
     func child(at place: Int) -> any ConsistencyManagerModel

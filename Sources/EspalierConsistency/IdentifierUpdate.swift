@@ -17,47 +17,40 @@ struct IdentifierUpdate {
         return result
     }
 
-    /// Updates the nodes below `model`, but not the model itself. `above` contains the hashes of
-    /// the identifiers on the path to the model.
-    func applyBelow(
-        _ model: any ConsistencyManagerModel, above: Set<UInt64>, _ result: inout TreeChange
-    ) -> TreeChange.Part {
-        mapChildren(of: model, above: above, isRoot: false, &result)
-    }
-
     private func update(
         _ model: any ConsistencyManagerModel, above: Set<UInt64>, isRoot: Bool,
         _ result: inout TreeChange
-    ) -> TreeChange.Part {
+    ) -> NodeChange {
         guard let text = model.modelIdentifier, !above.contains(NodeIdentifier(text).bytesHash),
             let outcome = changes.outcome(for: model)
         else { return mapChildren(of: model, above: above, isRoot: isRoot, &result) }
         switch outcome {
         case .deleted:
-            return TreeChange.Part(model: nil, updates: ModelUpdates(deletedModelIds: [text]))
-        case .unchanged(isWhole: true): return TreeChange.Part(model: model)
+            return NodeChange(model: nil, updates: ModelUpdates(deletedModelIds: [text]))
+        case .unchanged(isWhole: true): return NodeChange(model: model)
         case .unchanged(isWhole: false):
             return mapChildren(of: model, above: above, isRoot: isRoot, &result)
         case .replaced(let merged, let isWhole):
-            result.replacements.append((model, merged))
+            result.replacements.append(.init(old: model, new: merged))
             var part =
                 isWhole
-                ? TreeChange.Part(model: merged)
-                : mapChildren(of: merged, above: above, isRoot: false, &result)
+                ? NodeChange(model: merged)
+                : mapChildren(of: merged, above: above, &result)
             part.updates.changedModelIds.insert(text)
             part.updates.changedModelIds.formUnion(changed(below: model))
             return part
         }
     }
 
-    private func mapChildren(
-        of model: any ConsistencyManagerModel, above: Set<UInt64>, isRoot: Bool,
+    /// Updates the nodes below `model`, but not the model itself. `above` contains the hashes of
+    /// the identifiers on the path to the model.
+    func mapChildren(
+        of model: any ConsistencyManagerModel, above: Set<UInt64>, isRoot: Bool = false,
         _ result: inout TreeChange
-    ) -> TreeChange.Part {
+    ) -> NodeChange {
         var above = above
-        let text = model.modelIdentifier
-        if let text { above.insert(NodeIdentifier(text).bytesHash) }
-        guard isChanged(below: model, above: above) else { return TreeChange.Part(model: model) }
+        if let text = model.modelIdentifier { above.insert(NodeIdentifier(text).bytesHash) }
+        guard isChanged(below: model, above: above) else { return NodeChange(model: model) }
         var updates = ModelUpdates()
         var ordinal = -1
         let mapped = model.map { child in
@@ -65,26 +58,11 @@ struct IdentifierUpdate {
             let part = update(child, above: above, isRoot: false, &result)
             updates.formUnion(part.updates)
             if isRoot, part.model == nil || !part.updates.isEmpty {
-                result.childUpdates[ordinal] = .init(
-                    updates: part.updates, isDeleted: part.model == nil)
+                result.childChanges[ordinal] = part
             }
             return part.model
         }
-        if let mapped, type(of: mapped) != type(of: model) {
-            result.hasWrongMapClass = true
-            return TreeChange.Part(model: model)
-        }
-        guard mapped == nil || !updates.isEmpty else { return TreeChange.Part(model: model) }
-        var part = TreeChange.Part(model: mapped, updates: updates)
-        if let text {
-            if mapped == nil {
-                part.updates.deletedModelIds.insert(text)
-                result.cascaded.append(model)
-            } else {
-                part.updates.changedModelIds.insert(text)
-            }
-        }
-        return part
+        return result.rebuilt(model, as: mapped, updates)
     }
 
     /// Returns whether a node below `model` changes: otherwise `map` need not be called.

@@ -13,40 +13,15 @@ final class ListenerRegistry {
     /// The entries of deallocated listeners whose address a new listener has got. The index still
     /// contains their trees.
     private var displaced: [ObjectIdentifier: [ListenerEntry]] = [:]
-    private var updatesListeners: [WeakUpdatesListener] = []
+    private var updatesListeners: [WeakUpdatesListener] = [] {
+        didSet { updatesListenerCount.store(updatesListeners.count, ordering: .relaxed) }
+    }
 
     // Read on any thread.
     private nonisolated let updatesListenerCount = Atomic<Int>(0)
     private nonisolated let currentEpoch = Atomic<Int>(0)
 
     nonisolated init() {}
-
-    /// A report for the updates listeners.
-    struct Announcement: Sendable {
-        let model: any ConsistencyManagerModel
-        let changes: [String: ModelChange]
-        let context: (any Sendable)?
-        let time: ChangeTime
-    }
-
-    /// A report for the delegate.
-    struct Replacement: Sendable {
-        let old: any ConsistencyManagerModel
-        let new: any ConsistencyManagerModel
-    }
-
-    /// A listener that waited for a model and now shows it.
-    struct NewListener: Sendable {
-        let listener: ListenerEntry
-        let base: ListenerBase
-    }
-
-    /// What a listener shows.
-    enum ListenerState: Sendable {
-        case isDeallocated
-        case nothing
-        case shows(ListenerBase)
-    }
 
     private struct WeakUpdatesListener {
         weak var listener: (any ConsistencyManagerUpdatesListener)?
@@ -92,26 +67,17 @@ final class ListenerRegistry {
         displaced[entry.identity]?.removeAll { $0 === entry }
     }
 
-    /// Removes the deallocated listeners, and returns their entries.
-    func removeDeallocated() -> [ListenerEntry] {
-        updatesListeners.removeAll { $0.listener == nil }
-        updatesListenerCount.store(updatesListeners.count, ordering: .relaxed)
-        let gone = listeners.values.filter { $0.listener == nil } + displaced.values.joined()
-        for entry in gone {
-            entry.markDeallocated()
-            if listeners[entry.identity] === entry { listeners[entry.identity] = nil }
-        }
-        displaced = [:]
-        return gone
-    }
-
-    /// Removes the deallocated listeners at an address, and returns their entries. A new listener
-    /// at the same address stays.
-    func removeDeallocated(at identity: ObjectIdentifier) -> [ListenerEntry] {
-        var gone = displaced.removeValue(forKey: identity) ?? []
-        if let entry = listeners[identity], entry.listener == nil {
-            listeners[identity] = nil
-            gone.append(entry)
+    /// Removes the deallocated listeners, at one address or all, and returns their entries. A new
+    /// listener at the same address stays.
+    func removeDeallocated(at identity: ObjectIdentifier? = nil) -> [ListenerEntry] {
+        if identity == nil { updatesListeners.removeAll { $0.listener == nil } }
+        var gone: [ListenerEntry] = []
+        for identity in identity.map({ [$0] }) ?? Set(listeners.keys).union(displaced.keys) {
+            gone += displaced.removeValue(forKey: identity) ?? []
+            if let entry = listeners[identity], entry.listener == nil {
+                listeners[identity] = nil
+                gone.append(entry)
+            }
         }
         for entry in gone { entry.markDeallocated() }
         return gone
@@ -127,16 +93,16 @@ final class ListenerRegistry {
 
     // MARK: Trees
 
-    /// Returns what each listener shows, all at the same moment. For a paused listener, this is the
-    /// tree that it would show.
-    func states(of entries: [ListenerEntry]) -> [ListenerState] {
+    /// Returns what each listener shows, all at the same moment; `nil` for a listener that shows
+    /// nothing, or is deallocated. For a paused listener, this is the tree that it would show.
+    func bases(of entries: [ListenerEntry]) -> [ListenerBase?] {
         entries.map { entry in
             guard entry.listener != nil else {
                 entry.paused = nil
-                return .isDeallocated
+                entry.markDeallocated()
+                return nil
             }
-            guard !entry.isRemoved, entry.pendingCatchUps == 0 else { return .nothing }
-            return base(of: entry).map(ListenerState.shows) ?? .nothing
+            return entry.isRemoved || entry.pendingCatchUps > 0 ? nil : base(of: entry)
         }
     }
 
@@ -175,13 +141,15 @@ final class ListenerRegistry {
 
     /// Delivers an update to the delegate, the listeners and the updates listeners.
     ///
+    /// - Parameter announced: The update and its changes, for the updates listeners.
     /// - Returns: The listeners that waited for a model and now show it.
     func deliver(
-        _ deliveries: [Delivery], replacements: [Replacement], _ announcement: Announcement?,
+        _ deliveries: [Delivery], replacements: [TreeChange.Replacement],
+        announced: (update: PostedUpdate, changes: [String: ModelChange])?,
         context: (any Sendable)?, epoch: Int
-    ) -> [NewListener] {
+    ) -> [(listener: ListenerEntry, base: ListenerBase)] {
         guard epoch == self.epoch, let manager else { return [] }
-        var newListeners: [NewListener] = []
+        var newListeners: [(listener: ListenerEntry, base: ListenerBase)] = []
         if let delegate {
             for replacement in replacements {
                 delegate.consistencyManager(
@@ -191,37 +159,29 @@ final class ListenerRegistry {
         }
         DeliveryRound.run {
             for delivery in deliveries where epoch == self.epoch { deliver(delivery) }
-            guard let announcement else { return }
+            guard let (update, changes) = announced else { return }
             for listener in updatesListeners.compactMap(\.listener) {
                 // A listener before this one may have removed it, or all listeners.
                 guard epoch == self.epoch,
                     updatesListeners.contains(where: { $0.listener === listener })
                 else { continue }
-                if let waiting = listener as? any WaitingListener {
-                    if let new = announce(announcement, to: waiting) { newListeners.append(new) }
-                } else {
+                guard let waiting = listener as? any WaitingListener else {
                     listener.consistencyManager(
-                        manager, updatedModel: announcement.model, changes: announcement.changes,
-                        context: context)
+                        manager, updatedModel: update.model, changes: changes, context: context)
+                    continue
                 }
+                guard waiting.adoptModel(from: changes, context: context, time: update.time) else {
+                    continue
+                }
+                let entry = entry(of: waiting)
+                // A model that arrived and was deleted again during the pause was another tree.
+                refreshPaused(entry, isFetched: true)
+                guard let base = base(of: entry) else { continue }
+                entry.isRemoved = false
+                newListeners.append((entry, base))
             }
         }
         return newListeners
-    }
-
-    private func announce(_ announcement: Announcement, to waiting: any WaitingListener)
-        -> NewListener?
-    {
-        guard
-            waiting.adoptModel(
-                from: announcement.changes, context: announcement.context, time: announcement.time)
-        else { return nil }
-        let entry = entry(of: waiting)
-        // A model that arrived and was deleted again during the pause was another tree.
-        refreshPaused(entry, isFetched: true)
-        guard let base = base(of: entry) else { return nil }
-        entry.isRemoved = false
-        return NewListener(listener: entry, base: base)
     }
 
     /// Delivers what resumed listeners have missed.
@@ -243,14 +203,9 @@ final class ListenerRegistry {
             return
         }
         // A listener that shows another model by now is not overwritten.
-        guard let shown, hasSameIdentifier(shown.model, delivery.base.model) else { return }
+        guard let shown, NodeIdentifier(of: shown.model) == NodeIdentifier(of: delivery.base.model)
+        else { return }
         entry.notify(delivery)
-    }
-
-    private func hasSameIdentifier(
-        _ a: any ConsistencyManagerModel, _ b: any ConsistencyManagerModel
-    ) -> Bool {
-        a.modelIdentifier.map { NodeIdentifier($0) } == b.modelIdentifier.map { NodeIdentifier($0) }
     }
 
     func report(_ error: CriticalError) {
@@ -267,12 +222,10 @@ final class ListenerRegistry {
         if !updatesListeners.contains(where: { $0.listener === listener }) {
             updatesListeners.append(WeakUpdatesListener(listener: listener))
         }
-        updatesListenerCount.store(updatesListeners.count, ordering: .relaxed)
     }
 
     func remove(_ listener: any ConsistencyManagerUpdatesListener) {
         updatesListeners.removeAll { $0.listener == nil || $0.listener === listener }
-        updatesListenerCount.store(updatesListeners.count, ordering: .relaxed)
     }
 
     // MARK: Pausing
@@ -303,17 +256,17 @@ final class ListenerRegistry {
 
     /// Ends the pause of a listener.
     ///
-    /// - Returns: The changes that it missed; `nil` if there are none, or if the listener was
-    ///   paused again.
-    func endPause(of entry: ListenerEntry) -> MissedChange? {
+    /// - Returns: What it shows and what it missed; `nil` if it missed nothing, or was paused
+    ///   again.
+    func endPause(
+        of entry: ListenerEntry
+    ) -> (listener: ListenerEntry, shown: any ConsistencyManagerModel, paused: PausedListener)? {
         guard entry.paused?.isResuming == true, entry.listener != nil else { return nil }
         let shown = entry.base
         entry.paused?.refresh(showing: shown)
         defer { entry.paused = nil }
         guard let shown, let paused = entry.paused, paused.isChanged else { return nil }
-        return MissedChange(
-            listener: entry, shown: shown.model, model: paused.updatedModel,
-            updates: paused.updates, context: paused.context, time: paused.time)
+        return (entry, shown.model, paused)
     }
 
     var pausedCount: Int { listeners.values.count { $0.paused != nil && $0.listener != nil } }

@@ -29,7 +29,10 @@ struct PausedListener {
 
     /// The tree on which updates of the listener are based.
     var base: ListenerBase? {
-        updatedModel.map { ListenerBase(model: $0, revision: nil, recording: recording) }
+        guard let updatedModel else { return nil }
+        var base = ListenerBase(model: updatedModel, revision: nil)
+        base.recording = recording
+        return base
     }
 
     /// Compares the recording with what the listener shows now, and restarts it if the listener has
@@ -65,7 +68,7 @@ struct PausedListener {
     mutating func record(_ delivery: Delivery, shown base: ListenerBase?) {
         refresh(showing: base)
         guard let model = model(after: delivery) else { return }
-        updatedModel = model.value
+        updatedModel = model
         updates.formUnion(delivery.updates)
         context = delivery.context
         time = delivery.time
@@ -108,27 +111,23 @@ struct PausedListener {
         updatedModel = BatchUpdateModel(models: models)
     }
 
-    private struct Model {
-        let value: (any ConsistencyManagerModel)?
-    }
-
-    /// Returns the tree after `delivery`; `nil` if the delivery belongs to another tree.
-    private func model(after delivery: Delivery) -> Model? {
-        if delivery.base.recording == recording { return Model(value: delivery.model) }
+    /// Returns the tree after `delivery`, which is `.some(nil)` if it was deleted; `nil` if the
+    /// delivery belongs to another tree.
+    private func model(after delivery: Delivery) -> (any ConsistencyManagerModel)?? {
+        if delivery.base.recording == recording { return .some(delivery.model) }
         guard case .batch(let origins) = origin, let updated = updatedModel as? BatchUpdateModel,
             let base = delivery.base.model as? BatchUpdateModel,
             let new = delivery.model as? BatchUpdateModel,
             base.models.count == origins.count, new.models.count == origins.count
         else {
             return isVersion(delivery.base.model, of: updatedModel, origin)
-                ? Model(value: delivery.model) : nil
+                ? .some(delivery.model) : nil
         }
-        return Model(
-            value: BatchUpdateModel(
-                models: origins.indices.map { place in
-                    isVersion(base.models[place], of: updated.models[place], origins[place])
-                        ? new.models[place] : updated.models[place]
-                }))
+        return BatchUpdateModel(
+            models: origins.indices.map { place in
+                isVersion(base.models[place], of: updated.models[place], origins[place])
+                    ? new.models[place] : updated.models[place]
+            })
     }
 
     /// Returns whether the tree that an update was based on is the recorded tree.
@@ -159,41 +158,38 @@ enum ShownIdentity: Equatable {
         if let batch = model as? BatchUpdateModel, batch.modelIdentifier == nil {
             self = .batch(batch.models.map { ShownIdentity($0) })
         } else {
-            self = .model(model.modelIdentifier.map { NodeIdentifier($0) })
+            self = .model(NodeIdentifier(of: model))
         }
     }
 }
 
 // MARK: - Resuming
 
-/// The changes that a paused listener has missed, including those that cancel each other out.
-struct MissedChange: Sendable {
-    let listener: ListenerEntry
-    let shown: any ConsistencyManagerModel
-    let model: (any ConsistencyManagerModel)?
-    let updates: ModelUpdates
-    let context: (any Sendable)?
-    let time: ChangeTime
-
-    /// The delivery of the net change; `nil` if there is none.
-    var delivery: Delivery? {
-        if let model, model.isEqualToModel(shown) { return nil }
+extension PausedListener {
+    /// Returns the delivery of the net change for a listener that shows `shown`; `nil` if the
+    /// changes cancel each other out.
+    func missed(by listener: ListenerEntry, showing shown: any ConsistencyManagerModel) -> Delivery?
+    {
+        if let updatedModel, updatedModel.isEqualToModel(shown) { return nil }
         return Delivery(
-            listener: listener, base: ListenerBase(model: shown, revision: nil), model: model,
-            updates: NetChange.updates(from: shown, to: model, updates), childUpdates: childUpdates,
-            context: context, time: time, revision: ChangeTime())
+            listener: listener, base: ListenerBase(model: shown, revision: nil),
+            model: updatedModel, updates: NetChange.updates(from: shown, to: updatedModel, updates),
+            childChanges: childChanges(since: shown), context: context, time: time,
+            revision: ChangeTime())
     }
 
-    private var childUpdates: [Int: Delivery.ChildUpdate] {
-        guard let old = shown as? BatchUpdateModel, let new = model as? BatchUpdateModel,
+    private func childChanges(
+        since shown: any ConsistencyManagerModel
+    ) -> [Int: NodeChange] {
+        guard let old = shown as? BatchUpdateModel, let new = updatedModel as? BatchUpdateModel,
             old.models.count == new.models.count
         else { return [:] }
-        var result: [Int: Delivery.ChildUpdate] = [:]
+        var result: [Int: NodeChange] = [:]
         for (ordinal, (place, old)) in old.children.enumerated() {
             let new = new.models[place]
             if let new, new.isEqualToModel(old) { continue }
-            result[ordinal] = Delivery.ChildUpdate(
-                updates: NetChange.updates(from: old, to: new, updates), isDeleted: new == nil)
+            result[ordinal] = NodeChange(
+                model: new, updates: NetChange.updates(from: old, to: new, updates))
         }
         return result
     }

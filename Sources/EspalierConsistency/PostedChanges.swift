@@ -161,6 +161,12 @@ struct NodeIdentifier: Hashable, Sendable {
         bytesHash = Swift.max(text.bytesHash, 1)
     }
 
+    /// Returns `nil` for a model without identifier.
+    init?(of model: any ConsistencyManagerModel) {
+        guard let text = model.modelIdentifier else { return nil }
+        self.init(text)
+    }
+
     static func == (a: NodeIdentifier, b: NodeIdentifier) -> Bool {
         a.bytesHash == b.bytesHash && a.text.hasSameBytes(as: b.text)
     }
@@ -182,6 +188,29 @@ struct PostedUpdate: Sendable {
     let onCascade: (@MainActor @Sendable ([any ConsistencyManagerModel]) -> Void)?
 }
 
+/// The changes of a posted update, with what its listeners are told about them.
+struct SubmittedChanges: Sendable {
+    let changes: PostedChanges
+    let context: (any Sendable)?
+    let time: ChangeTime
+
+    /// Returns `nil` for the deletion of a model without identifier.
+    init?(_ update: PostedUpdate) {
+        if !update.isDeletion {
+            changes = PostedChanges(posting: update.model)
+        } else if let text = update.model.modelIdentifier {
+            changes = PostedChanges(deleting: NodeIdentifier(text))
+        } else {
+            return nil
+        }
+        context = update.context
+        time = update.time
+    }
+
+    /// An update without identifiers takes memory too.
+    fileprivate var nodeCount: Int { max(changes.byIdentifier.count, 1) }
+}
+
 /// The changes that were posted since the start of the oldest fetch that is in progress.
 ///
 /// A tree from a cache is as old as the moment at which it was requested. When the tree gets a
@@ -193,21 +222,12 @@ struct PostedUpdate: Sendable {
 /// nodes are posted again. At least the latest three quarters of the limit are kept, and the latest
 /// update whatever its size; never more than the limit and one update.
 struct RecentChanges {
-    struct MissedUpdate {
-        let changes: PostedChanges
-        let context: (any Sendable)?
-        let time: ChangeTime
-
-        /// An update without identifiers takes memory too.
-        fileprivate var nodeCount: Int { max(changes.byIdentifier.count, 1) }
-    }
-
     /// Ten megabytes, without the models.
     static let defaultNodeLimit = 65_536
 
     private let nodeLimit: Int
     private var fetches: [ChangeTime] = []
-    private var updates: [MissedUpdate] = []
+    private var updates: [SubmittedChanges] = []
     private var nodeCount = 0
 
     init(nodeLimit: Int = Self.defaultNodeLimit) { self.nodeLimit = nodeLimit }
@@ -225,11 +245,10 @@ struct RecentChanges {
         nodeCount = updates.reduce(0) { $0 + $1.nodeCount }
     }
 
-    mutating func append(_ changes: PostedChanges, of update: PostedUpdate) {
+    mutating func append(_ update: SubmittedChanges) {
         guard !fetches.isEmpty else { return }
-        let missed = MissedUpdate(changes: changes, context: update.context, time: update.time)
-        updates.append(missed)
-        nodeCount += missed.nodeCount
+        updates.append(update)
+        nodeCount += update.nodeCount
         if nodeCount > nodeLimit { dropOldest() }
     }
 
@@ -246,7 +265,7 @@ struct RecentChanges {
     }
 
     /// Returns the updates after `fetch`, in the order in which all listeners received them.
-    func changes(since fetch: ChangeTime) -> [MissedUpdate] {
+    func updates(since fetch: ChangeTime) -> [SubmittedChanges] {
         updates.filter { $0.time.after(fetch) }
     }
 }

@@ -6,9 +6,9 @@ struct TreeChange {
     var model: (any ConsistencyManagerModel)?
     var updates = ModelUpdates()
     /// The changes of the root's children, by their place in `forEach` before the update.
-    var childUpdates: [Int: Delivery.ChildUpdate] = [:]
+    var childChanges: [Int: NodeChange] = [:]
     /// The replaced nodes, for the delegate.
-    var replacements: [(old: any ConsistencyManagerModel, new: any ConsistencyManagerModel)] = []
+    var replacements: [Replacement] = []
     /// The models that required a deleted child.
     var cascaded: [any ConsistencyManagerModel] = []
     var hasWrongMapClass = false
@@ -16,10 +16,33 @@ struct TreeChange {
     /// Whether the listener has to be notified.
     var isChange: Bool { model == nil || !updates.isEmpty }
 
-    /// A rebuilt node, with the changes in it and below.
-    struct Part {
-        var model: (any ConsistencyManagerModel)?
-        var updates = ModelUpdates()
+    struct Replacement: Sendable {
+        let old: any ConsistencyManagerModel
+        let new: any ConsistencyManagerModel
+    }
+
+    /// Returns the outcome for a node that `map` has rebuilt from its changed children, and records
+    /// its mistakes.
+    ///
+    /// - Parameter updates: The changes below the node.
+    mutating func rebuilt(
+        _ model: any ConsistencyManagerModel, as mapped: (any ConsistencyManagerModel)?,
+        _ updates: ModelUpdates
+    ) -> NodeChange {
+        if let mapped, type(of: mapped) != type(of: model) {
+            hasWrongMapClass = true
+            return NodeChange(model: model)
+        }
+        guard mapped == nil || !updates.isEmpty else { return NodeChange(model: model) }
+        var part = NodeChange(model: mapped, updates: updates)
+        guard let text = model.modelIdentifier else { return part }
+        if mapped == nil {
+            part.updates.deletedModelIds.insert(text)
+            cascaded.append(model)
+        } else {
+            part.updates.changedModelIds.insert(text)
+        }
+        return part
     }
 }
 
@@ -160,7 +183,7 @@ struct TreeUpdate {
 
     private mutating func rebuild(
         _ model: any ConsistencyManagerModel, at slot: ModelIndex.Slot
-    ) throws(IndexMismatch) -> TreeChange.Part {
+    ) throws(IndexMismatch) -> NodeChange {
         let found = outcomes[slot]
         if let found, repeated.contains(index[slot].identifierHash) {
             // `map` may pass another one of several nodes with the same identifier here.
@@ -170,7 +193,7 @@ struct TreeUpdate {
         }
         switch found?.outcome {
         case .deleted:
-            var part = TreeChange.Part(model: nil)
+            var part = NodeChange(model: nil)
             if let text = model.modelIdentifier { part.updates.deletedModelIds.insert(text) }
             return part
         case .replaced(let merged, let isWhole):
@@ -183,15 +206,15 @@ struct TreeUpdate {
     private mutating func replace(
         _ model: any ConsistencyManagerModel, by merged: any ConsistencyManagerModel, isWhole: Bool,
         at slot: ModelIndex.Slot
-    ) throws(IndexMismatch) -> TreeChange.Part {
-        result.replacements.append((model, merged))
-        var part = TreeChange.Part(model: merged)
+    ) throws(IndexMismatch) -> NodeChange {
+        result.replacements.append(.init(old: model, new: merged))
+        var part = NodeChange(model: merged)
         if let text = model.modelIdentifier { part.updates.changedModelIds.insert(text) }
         try collectChanged(below: model, at: slot, into: &part.updates)
         if !isWhole {
             // The parts of the old node that the merge has kept may contain changed nodes.
-            let below = IdentifierUpdate(changes).applyBelow(
-                merged, above: index.hashes(above: slot), &result)
+            let below = IdentifierUpdate(changes).mapChildren(
+                of: merged, above: index.hashes(above: slot), &result)
             part.model = below.model
             part.updates.formUnion(below.updates)
         }
@@ -205,30 +228,26 @@ struct TreeUpdate {
         below model: any ConsistencyManagerModel, at slot: ModelIndex.Slot,
         into updates: inout ModelUpdates
     ) throws(IndexMismatch) {
-        var changed: Set<String> = []
         try forEachChild(of: model, at: slot) { (update, child, childSlot) throws(IndexMismatch) in
             if update.index.isTarget(childSlot), let text = child.modelIdentifier,
                 case .replaced? = update.changes.outcome(for: child)
             {
-                changed.insert(text)
+                updates.changedModelIds.insert(text)
             }
-            var below = ModelUpdates()
-            try update.collectChanged(below: child, at: childSlot, into: &below)
-            changed.formUnion(below.changedModelIds)
+            try update.collectChanged(below: child, at: childSlot, into: &updates)
         }
-        updates.changedModelIds.formUnion(changed)
     }
 
     private mutating func mapChildren(
         of model: any ConsistencyManagerModel, at slot: ModelIndex.Slot
-    ) throws(IndexMismatch) -> TreeChange.Part {
+    ) throws(IndexMismatch) -> NodeChange {
         if index[slot].parent == ModelIndex.none, let list = model as? any ListModel {
             return try mapPlaces(of: list, at: slot)
         }
         var childSlot = index[slot].firstChild
         var ordinal = -1
         var updates = ModelUpdates()
-        var childUpdates: [Int: Delivery.ChildUpdate] = [:]
+        var childChanges: [Int: NodeChange] = [:]
         var gone: Set<ModelIndex.Slot> = []
         var failure: IndexMismatch?
         let mapped = model.mapChildren { child in
@@ -245,7 +264,7 @@ struct TreeUpdate {
                 guard matches(child, current) else { throw IndexMismatch() }
                 let part = try rebuild(child, at: current)
                 updates.formUnion(part.updates)
-                childUpdates[ordinal] = .init(updates: part.updates, isDeleted: part.model == nil)
+                childChanges[ordinal] = part
                 if part.model == nil { gone.insert(current) }
                 return .replaced(part.model)
             } catch {
@@ -262,49 +281,37 @@ struct TreeUpdate {
                 rest = index[rest].nextSibling
             }
         }
-        return finish(model, mapped, updates, childUpdates, gone, at: slot)
+        return finish(model, mapped, updates, childChanges, gone, at: slot)
     }
 
     private mutating func mapPlaces(
         of list: any ListModel, at slot: ModelIndex.Slot
-    ) throws(IndexMismatch) -> TreeChange.Part {
+    ) throws(IndexMismatch) -> NodeChange {
         var updates = ModelUpdates()
-        var childUpdates: [Int: Delivery.ChildUpdate] = [:]
+        var childChanges: [Int: NodeChange] = [:]
         var gone: Set<ModelIndex.Slot> = []
-        var children: [Int: (any ConsistencyManagerModel)?] = [:]
         try forEachPlace(of: list, at: slot) { (update, place, childSlot) throws(IndexMismatch) in
             guard update.index.isChanged(childSlot) else { return }
             let part = try update.rebuild(list.child(at: place), at: childSlot)
             updates.formUnion(part.updates)
-            childUpdates[place] = .init(updates: part.updates, isDeleted: part.model == nil)
+            childChanges[place] = part
             if part.model == nil { gone.insert(childSlot) }
-            children.updateValue(part.model, forKey: place)
         }
-        return finish(list, list.replacing(children), updates, childUpdates, gone, at: slot)
+        let mapped = list.replacing(childChanges.mapValues(\.model))
+        return finish(list, mapped, updates, childChanges, gone, at: slot)
     }
 
     private mutating func finish(
         _ model: any ConsistencyManagerModel, _ mapped: (any ConsistencyManagerModel)?,
-        _ updates: ModelUpdates, _ childUpdates: [Int: Delivery.ChildUpdate],
-        _ gone: Set<ModelIndex.Slot>,
-        at slot: ModelIndex.Slot
-    ) -> TreeChange.Part {
-        if let mapped, type(of: mapped) != type(of: model) {
-            result.hasWrongMapClass = true
-            return TreeChange.Part(model: model)
+        _ updates: ModelUpdates, _ childChanges: [Int: NodeChange],
+        _ gone: Set<ModelIndex.Slot>, at slot: ModelIndex.Slot
+    ) -> NodeChange {
+        let part = result.rebuilt(model, as: mapped, updates)
+        // Otherwise `map` has returned a model of another type, and the listener keeps its tree.
+        if part.model == nil || !part.updates.isEmpty {
+            if !gone.isEmpty { index.removeChildren(of: slot, where: gone.contains) }
+            if index[slot].parent == ModelIndex.none { result.childChanges = childChanges }
         }
-        var part = TreeChange.Part(model: mapped, updates: updates)
-        guard mapped == nil || !updates.isEmpty else { return part }
-        if let text = model.modelIdentifier {
-            if mapped == nil {
-                part.updates.deletedModelIds.insert(text)
-            } else {
-                part.updates.changedModelIds.insert(text)
-            }
-        }
-        if mapped == nil, model.modelIdentifier != nil { result.cascaded.append(model) }
-        if !gone.isEmpty { index.removeChildren(of: slot, where: gone.contains) }
-        if index[slot].parent == ModelIndex.none { result.childUpdates = childUpdates }
         return part
     }
 

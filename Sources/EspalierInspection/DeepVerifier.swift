@@ -17,16 +17,11 @@ struct DeepVerifier {
     /// Records that can't be read, and records at which reads miss.
     private var broken: Set<Handle> = []
     private var referrers: [Handle: [Handle]] = [:]
-    /// The records to which references lead, each looked up once.
-    private var targets: [Handle: Target] = [:]
+    /// The detail of the miss for each record to which references lead; nil for a record that can
+    /// be read, or that was deleted. Each is looked up once.
+    private var targets: [Handle: String?] = [:]
     /// The collection of each segment, and the indexes of the segment's elements in it.
     private var owners: [Handle: (collection: Record, elements: Range<Int>)] = [:]
-
-    private enum Target {
-        case readable, deleted
-        /// The value is the detail of the miss.
-        case unreadable(String)
-    }
 
     /// Returns `report` with the problems that this check finds.
     static func verify(
@@ -40,12 +35,6 @@ struct DeepVerifier {
         return verifier.report
     }
 
-    private init(inspection: Inspection, maximumDepth: Int, report: VerifyReport) {
-        self.inspection = inspection
-        self.maximumDepth = maximumDepth
-        self.report = report
-    }
-
     // MARK: - Records
 
     /// Finds the collection of each segment, because segments do not name it, and the state of each
@@ -54,16 +43,16 @@ struct DeepVerifier {
         try inspection.forEachRecord { handle, stored in
             switch stored {
             case .record(let record):
-                targets[handle] = .readable
+                targets[handle] = .some(nil)
                 guard record.nameSpace == .collection, let segments = try? record.segments() else {
                     return true
                 }
                 for (segment, elements) in segments { owners[segment] = (record, elements) }
-            case .damaged(let detail):
-                targets[handle] = .unreadable("damaged: \(detail)")
+            case .deleted: targets[handle] = .some(nil)
+            case .lost: targets[handle] = stored.problem
+            case .damaged:
+                targets[handle] = stored.problem
                 broken.insert(handle)
-            case .deleted: targets[handle] = .deleted
-            case .lost: targets[handle] = .unreadable("lost")
             case .nothing: break
             }
             return true
@@ -149,20 +138,11 @@ struct DeepVerifier {
                 return report(7, record, place, "a child that is not in the record")
             }
             follow(record.children[ordinal], from: record, at: place)
-        case .array(let elements):
-            for (index, element) in elements.enumerated() {
-                walk(element, record, at: place.element(index))
-            }
-        case .map(let entries):
-            for entry in entries {
-                walk(entry.key, record, at: place)
-                walk(entry.value, record, at: entry.key.name.map(place.field) ?? place)
-            }
         case .decimal(let digits):
             if !Self.isNumber(digits) {
                 report(7, record, place, "digits that are not a number")
             }
-        default: break
+        default: value.forEachInside(at: place) { walk($0, record, at: $1) }
         }
     }
 
@@ -177,21 +157,18 @@ struct DeepVerifier {
 
     private mutating func follow(_ handle: Handle, from record: Record, at place: PlaceName) {
         referrers[handle, default: []].append(record.handle)
-        guard case .unreadable(let detail) = target(handle) else { return }
+        guard let detail = problem(of: handle) else { return }
         report(8, record, place, "refers to a record that can't be read: \(detail)")
     }
 
-    private mutating func target(_ handle: Handle) -> Target {
+    private mutating func problem(of handle: Handle) -> String? {
         if let known = targets[handle] { return known }
         let flags = (try? inspection.state(of: handle))??.flags ?? []
-        let target: Target =
-            if flags.contains(.tombstone) || flags.contains(.pendingRemoval) {
-                .deleted
-            } else {
-                .unreadable(flags.contains(.lost) ? "lost" : "it is not there")
-            }
-        targets[handle] = target
-        return target
+        let stored: StoredRecord = flags.contains(.lost) ? .lost : .nothing
+        let isDeleted = !flags.isDisjoint(with: [.tombstone, .pendingRemoval])
+        let problem = isDeleted ? nil : stored.problem
+        targets[handle] = .some(problem)
+        return problem
     }
 
     private mutating func report(
@@ -223,13 +200,8 @@ struct DeepVerifier {
     }
 
     private mutating func isUnreadable(_ entry: IndexEntry) throws -> Bool {
-        let detail: String
-        switch try inspection.record(of: entry) {
-        case .record: return broken.contains(entry.handle)
-        case .damaged(let damage): detail = "damaged: \(damage)"
-        case .lost: detail = "lost"
-        case .deleted: detail = "deleted"
-        case .nothing: detail = "it is not there"
+        guard let detail = try inspection.record(of: entry).problem else {
+            return broken.contains(entry.handle)
         }
         report.add(
             8, "its record can't be read: \(detail)", identifier: entry.identifier,

@@ -157,27 +157,21 @@ extension Inspection {
         dictionary.byteCount = entry?.byteCount ?? 0
         dictionary.isCurrent = entry?.isCurrent ?? false
         dictionary.countedRecords = isListed ? entry?.recordCount : nil
-        do {
-            if let stored = try snapshot.storedDictionary(keyspaces, dictionary.number) {
-                shape = stored.shape
-                dictionary.byteCount = stored.bytes.count
-                dictionary.problem = Self.problem(of: stored, entry)
-            } else {
-                dictionary.problem = "it is not there"
+        let (stored, usable, problem) = try self.dictionary(dictionary.number)
+        dictionary.problem = problem
+        if let stored {
+            shape = stored.shape
+            dictionary.byteCount = stored.bytes.count
+        }
+        if let usable {
+            if entry == nil {
+                dictionary.problem = "it is not listed"
+            } else if entry?.fingerprint != usable.fingerprint {
+                dictionary.problem = "it is not the one listed"
             }
-        } catch let error as FormatError {
-            dictionary.problem = ReadFailure.detail(of: error)
         }
         dictionary.isForOneShape = shape != 0
         dictionary.types = types[shape] ?? []
-    }
-
-    private static func problem(of stored: StoredDictionary, _ entry: DictionaryTable.Entry?)
-        -> String?
-    {
-        guard let dictionary = RecordDictionary(stored.bytes) else { return "zstd refuses it" }
-        guard let entry else { return "it is not listed" }
-        return dictionary.fingerprint == entry.fingerprint ? nil : "it is not the one listed"
     }
 
     private func typesOfShapes() throws -> [UInt64: [String]] {

@@ -174,15 +174,18 @@ package final class Inspection {
 
     // MARK: - Shapes and dictionaries
 
-    /// Returns what is wrong with a dictionary; nil for an intact one.
-    package func problem(ofDictionary number: UInt64) throws -> String? {
+    /// Returns a dictionary, and what is wrong with it; nil for an intact one.
+    func dictionary(_ number: UInt64) throws -> (
+        stored: StoredDictionary?, usable: RecordDictionary?, problem: String?
+    ) {
         do {
             guard let stored = try snapshot.storedDictionary(keyspaces, number) else {
-                return "it is not there"
+                return (nil, nil, "it is not there")
             }
-            return RecordDictionary(stored.bytes) == nil ? "zstd refuses it" : nil
+            let usable = RecordDictionary(stored.bytes)
+            return (stored, usable, usable == nil ? "zstd refuses it" : nil)
         } catch let error as FormatError {
-            return ReadFailure.detail(of: error)
+            return (nil, nil, ReadFailure.detail(of: error))
         }
     }
 
@@ -221,10 +224,9 @@ package final class Inspection {
         }
     }
 
-    private func entry(key: [UInt8], _ nameSpace: NameSpace, _ value: RawSpan) throws -> IndexEntry
-    {
-        let handle =
-            value.byteCount == 8 ? try Handle(stored: value) : Handle(0)
+    /// Returns the entry under a key of the index or of the pins.
+    func entry(key: [UInt8], _ nameSpace: NameSpace, _ value: RawSpan) throws -> IndexEntry {
+        let handle = value.byteCount == 8 ? try Handle(stored: value) : Handle(0)
         if key[0] != IndexKey.longMark {
             let identifier = String(decoding: key.dropFirst(), as: UTF8.self)
             return IndexEntry(

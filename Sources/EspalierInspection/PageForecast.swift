@@ -163,14 +163,14 @@ struct LeafForecast {
 
     private mutating func rebalance(_ leaf: Int) {
         guard isLow(leaf) else { return }
-        if let left = leaves[leaf].left {
-            let isFew = isLow(left) || leaves[left].count < 2
-            if isFew { merge(leaf, into: left) } else { moveLast(of: left, to: leaf) }
-        } else if let right = leaves[leaf].right {
-            let isFew = isLow(right) || leaves[right].count < 2
-            if isFew { merge(right, into: leaf) } else { moveFirst(of: right, to: leaf) }
-        } else if leaves[leaf].count == 0, freedLeaves < leaves.count {
-            freedLeaves += 1
+        guard let neighbour = leaves[leaf].left ?? leaves[leaf].right else {
+            if leaves[leaf].count == 0, freedLeaves < leaves.count { freedLeaves += 1 }
+            return
+        }
+        if isLow(neighbour) || leaves[neighbour].count < 2 {
+            merge(max(leaf, neighbour), into: min(leaf, neighbour))
+        } else {
+            moveNearest(of: neighbour, to: leaf)
         }
     }
 
@@ -184,21 +184,20 @@ struct LeafForecast {
         freedLeaves += 1
     }
 
-    private mutating func moveLast(of left: Int, to leaf: Int) {
-        guard let entry = leaves[left].entries.last(where: { sizes[$0] > 0 }) else { return }
-        leaves[left].entries = leaves[left].entries.lowerBound..<entry
-        leaves[leaf].entries = entry..<leaves[leaf].entries.upperBound
-        move(entry, from: left, to: leaf)
-    }
-
-    private mutating func moveFirst(of right: Int, to leaf: Int) {
-        guard let entry = leaves[right].entries.first(where: { sizes[$0] > 0 }) else { return }
-        leaves[right].entries = entry + 1..<leaves[right].entries.upperBound
-        leaves[leaf].entries = leaves[leaf].entries.lowerBound..<entry + 1
-        move(entry, from: right, to: leaf)
-    }
-
-    private mutating func move(_ entry: Int, from source: Int, to target: Int) {
+    /// Moves the entry of a neighbour that is nearest in the order of keys.
+    private mutating func moveNearest(of source: Int, to target: Int) {
+        let entries = leaves[source].entries
+        let isLeft = source < target
+        guard
+            let entry =
+                isLeft
+                ? entries.last(where: { sizes[$0] > 0 }) : entries.first(where: { sizes[$0] > 0 })
+        else { return }
+        leaves[source].entries =
+            isLeft ? entries.lowerBound..<entry : entry + 1..<entries.upperBound
+        let moved = leaves[target].entries
+        leaves[target].entries =
+            isLeft ? entry..<moved.upperBound : moved.lowerBound..<entry + 1
         leaves[source].bytes -= sizes[entry]
         leaves[source].count -= 1
         leaves[target].bytes += sizes[entry]

@@ -48,9 +48,7 @@ package struct RecordAnatomy: Sendable {
     /// The payload before compression; nil if it is stored uncompressed or can't be decompressed.
     package private(set) var decompressed: [UInt8]?
     /// A description of the first damage; nil for an intact record.
-    package private(set) var problem: String?
-
-    package init(handle: Handle) { self.handle = handle }
+    package fileprivate(set) var problem: String?
 
     package var isChunked: Bool { namedChunks != nil }
 
@@ -85,11 +83,6 @@ package struct RecordAnatomy: Sendable {
         if isChunked || flags & RecordLayout.Flag.chunked != 0 { names.append("chunked") }
         return names
     }
-
-    /// Replaces the problem by that of the record's dictionary, which caused it.
-    fileprivate mutating func report(_ problem: String, ofDictionary number: UInt64) {
-        self.problem = "dictionary \(number): \(problem)"
-    }
 }
 
 // MARK: - Dividing the bytes
@@ -104,7 +97,7 @@ extension RecordAnatomy {
     fileprivate init(
         of handle: Handle, values: [(number: UInt32, bytes: [UInt8])], in inspection: Inspection
     ) {
-        self.init(handle: handle)
+        self.handle = handle
         join(values)
         readHeader()
         // Decodes the whole record as a read does, which finds damage that the division does not.
@@ -144,15 +137,10 @@ extension RecordAnatomy {
                 Chunk(number: number, bytes: bytes, slice: start..<end, isIntact: isIntact))
             joined += bytes[start..<end]
         }
-        reportMissingChunks()
-    }
-
-    private mutating func reportMissingChunks() {
         guard let namedChunks else { return }
-        let missing = Set((0..<namedChunks).prefix(1 << 16)).subtracting(
-            chunks.map { Int($0.number) })
-        if let first = missing.min() {
-            problem = problem ?? "chunk \(first) of \(namedChunks) is missing"
+        let found = Set(chunks.map { Int($0.number) })
+        if let missing = (0..<namedChunks).prefix(1 << 16).first(where: { !found.contains($0) }) {
+            problem = problem ?? "chunk \(missing) of \(namedChunks) is missing"
         }
     }
 
@@ -186,44 +174,37 @@ extension RecordAnatomy {
         }
     }
 
-    private mutating func readHeader(_ reader: inout ByteReader) throws(FormatError) {
-        version = try part(.version, &reader) { reader throws(FormatError) in try reader.byte() }
-        guard version == RecordLayout.version else { throw .unknownVersion(version ?? 0) }
-        let flags = try part(.flags, &reader) { reader throws(FormatError) in try reader.byte() }
+    private mutating func readHeader(_ reader: inout ByteReader) throws {
+        version = try part(.version, &reader) { try $0.byte() }
+        guard version == RecordLayout.version else {
+            throw FormatError.unknownVersion(version ?? 0)
+        }
+        let flags = try part(.flags, &reader) { try $0.byte() }
         self.flags = flags
         guard flags & RecordLayout.Flag.chunked == 0 else {
-            throw .malformed("a chunk in place of a record")
+            throw FormatError.malformed("a chunk in place of a record")
         }
         if flags & RecordLayout.Flag.extensions != 0 {
-            try part(.extensions, &reader) { reader throws(FormatError) in
-                try reader.skip(try reader.count())
-            }
+            try part(.extensions, &reader) { try $0.skip(try $0.count()) }
         }
-        shapeNumber = try part(.shape, &reader) { reader throws(FormatError) in try reader.varint()
-        }
-        dictionaryNumber = try part(.dictionary, &reader) { reader throws(FormatError) in
-            try reader.varint()
-        }
+        shapeNumber = try part(.shape, &reader) { try $0.varint() }
+        dictionaryNumber = try part(.dictionary, &reader) { try $0.varint() }
         let handle = handle
-        children = try part(.children, &reader) { reader throws(FormatError) in
-            var children: [Handle] = []
-            for _ in 0..<(try reader.count()) {
-                children.append(
-                    Handle(handle.rawValue &+ UInt64(bitPattern: try reader.signedVarint())))
+        children = try part(.children, &reader) { reader in
+            try (0..<reader.count()).map { _ in
+                Handle(handle.rawValue &+ UInt64(bitPattern: try reader.signedVarint()))
             }
-            return children
         }
         let end = reader.end - RecordLayout.checkSize
-        guard reader.position <= end else { throw .truncated }
+        guard reader.position <= end else { throw FormatError.truncated }
         parts.append(Part(name: .payload, range: reader.position..<end))
         parts.append(Part(name: .check, range: end..<reader.end))
-        guard nameSpace != nil else { throw .malformed("an unknown name space") }
+        guard nameSpace != nil else { throw FormatError.malformed("an unknown name space") }
     }
 
     private mutating func part<R>(
-        _ name: PartName, _ reader: inout ByteReader,
-        _ read: (inout ByteReader) throws(FormatError) -> R
-    ) throws(FormatError) -> R {
+        _ name: PartName, _ reader: inout ByteReader, _ read: (inout ByteReader) throws -> R
+    ) throws -> R {
         let start = reader.position
         let result = try read(&reader)
         parts.append(Part(name: name, range: start..<reader.position))
@@ -261,9 +242,9 @@ extension Inspection {
         // A damaged dictionary makes the checks of all its records fail.
         if anatomy.problem != nil, let number = anatomy.dictionaryNumber,
             number > RecordLayout.noDictionary,
-            let problem = try problem(ofDictionary: number)
+            let problem = try dictionary(number).problem
         {
-            anatomy.report(problem, ofDictionary: number)
+            anatomy.problem = "dictionary \(number): \(problem)"
         }
         return anatomy
     }

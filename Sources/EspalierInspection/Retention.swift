@@ -29,23 +29,9 @@ extension Inspection {
             var pins: [IndexEntry] = []
             try snapshot.forEach(in: keyspaces.pins) { key, value in
                 let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
-                let handle = try? Handle(stored: value)
-                let isLong = key.first == IndexKey.longMark
-                let byte = key.dropFirst(isLong ? 1 : 0).first
+                let byte = key.dropFirst(key.first == IndexKey.longMark ? 1 : 0).first
                 guard let nameSpace = byte.flatMap(NameSpace.init(rawValue:)) else { return true }
-                var name =
-                    isLong
-                    ? IndexKey.beginning(ofLong: key)
-                    : String(decoding: key.dropFirst(), as: UTF8.self)
-                var isWhole = !isLong
-                if isLong, let handle, case .record(let record) = try record(handle) {
-                    name = record.identifier
-                    isWhole = true
-                }
-                pins.append(
-                    IndexEntry(
-                        nameSpace: nameSpace, identifier: name, handle: handle ?? Handle(0),
-                        isWhole: isWhole))
+                pins.append(try entry(key: key, nameSpace, value))
                 return true
             }
             return pins

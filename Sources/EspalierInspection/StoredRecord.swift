@@ -12,6 +12,17 @@ package enum StoredRecord {
     case damaged(_ detail: String)
     /// There is no record: a reference to the handle dangles.
     case nothing
+
+    /// The reason why there is no record, as reports of checks name it; nil for a record.
+    var problem: String? {
+        switch self {
+        case .record: nil
+        case .deleted: "deleted"
+        case .lost: "lost"
+        case .damaged(let detail): "damaged: \(detail)"
+        case .nothing: "it is not there"
+        }
+    }
 }
 
 /// An entry of the index: an identifier or key, and the handle to which it leads.

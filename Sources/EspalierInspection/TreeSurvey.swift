@@ -15,9 +15,9 @@ package struct TreeSurvey: Sendable {
     package private(set) var places: [TreePlace] = []
     package private(set) var placeCount = 0
     /// The number of records that could be read.
-    package private(set) var recordCount = 0
+    package fileprivate(set) var recordCount = 0
     /// The levels of records and containers, as limits count them.
-    package private(set) var depth = 0
+    package fileprivate(set) var depth = 0
     private static let mostPlaces = 1_000
 
     /// The place at which every read of the tree misses; nil if there is none.
@@ -27,10 +27,6 @@ package struct TreeSurvey: Sendable {
         placeCount += 1
         if places.count < Self.mostPlaces { places.append(place) }
     }
-
-    fileprivate mutating func addRecord() { recordCount += 1 }
-
-    fileprivate mutating func addDepth(_ level: Int) { depth = max(depth, level) }
 }
 
 extension Inspection {
@@ -50,15 +46,10 @@ private struct TreeWalk {
     let limit: Int
     var survey = TreeSurvey()
     /// The records from the entry to the current place.
-    private var path: Set<Handle> = []
+    var path: Set<Handle> = []
     /// The records that were or are being walked.
-    private var seen: Set<Handle> = []
+    var seen: Set<Handle> = []
     private static let usualLimit = TreeLimits().maximumDepth
-
-    init(inspection: Inspection, limit: Int) {
-        self.inspection = inspection
-        self.limit = limit
-    }
 
     mutating func visit(_ handle: Handle, at place: PlaceName, level: Int) throws {
         func found(_ kind: TreePlace.Kind, _ detail: String? = nil) -> TreePlace {
@@ -73,7 +64,7 @@ private struct TreeWalk {
         case .damaged(let detail): survey.add(found(.damaged, detail))
         case .record(let record):
             guard seen.insert(handle).inserted else { return }
-            survey.addRecord()
+            survey.recordCount += 1
             path.insert(handle)
             defer { path.remove(handle) }
             do {
@@ -86,7 +77,7 @@ private struct TreeWalk {
 
     /// Returns whether the walk continues one level deeper; reports `place` if it is too deep.
     private mutating func descend(_ level: Int, _ place: TreePlace) -> Bool {
-        survey.addDepth(level + 1)
+        survey.depth = max(survey.depth, level + 1)
         // Deeper places on the same path are not reported.
         if level == Self.usualLimit || level == limit { survey.add(place) }
         return level < limit
@@ -111,7 +102,7 @@ private struct TreeWalk {
                     try visit(segment, at: place, level: level)
                     continue
                 }
-                survey.addRecord()
+                survey.recordCount += 1
                 do {
                     // Segments are on their collection's level: a read leaves the collection's
                     // record before it opens a segment.
@@ -146,23 +137,12 @@ private struct TreeWalk {
                 throw FormatError.malformed("a child that is not in the record")
             }
             try visit(children[ordinal], at: place, level: level)
-        case .array(let elements):
+        case .array, .map:
             guard descend(level, TreePlace(kind: .tooDeep, path: place.text, handle: handle)) else {
                 return
             }
-            for (index, element) in elements.enumerated() {
-                try walk(element, of: children, at: place.element(index), level + 1, handle)
-            }
-        case .map(let entries):
-            guard descend(level, TreePlace(kind: .tooDeep, path: place.text, handle: handle)) else {
-                return
-            }
-            for entry in entries {
-                let inside = entry.key.name.map(place.field) ?? place
-                if entry.key.name == nil {
-                    try walk(entry.key, of: children, at: place, level + 1, handle)
-                }
-                try walk(entry.value, of: children, at: inside, level + 1, handle)
+            try value.forEachInside(at: place) {
+                try walk($0, of: children, at: $1, level + 1, handle)
             }
         default: break
         }
@@ -194,30 +174,44 @@ package struct TreePlace: Sendable, Hashable {
 
 /// The path of a place in a tree, as misses name it: `Feed:1.messages[3].sender`.
 struct PlaceName {
-    private(set) var text: String
+    let text: String
 
     init(record identifier: String) { text = identifier }
 
-    func field(_ name: String) -> PlaceName { appending("." + name) }
+    func field(_ name: String) -> PlaceName { PlaceName(record: "\(text).\(name)") }
 
-    func element(_ index: Int) -> PlaceName { appending("[\(index)]") }
-
-    private func appending(_ component: String) -> PlaceName {
-        var name = self
-        name.text += component
-        return name
-    }
+    func element(_ index: Int) -> PlaceName { PlaceName(record: "\(text)[\(index)]") }
 }
 
 extension RecordValue {
     /// The name of the entry of which this is the key, in a map that is a model or a dictionary of
     /// strings or numbers; nil for other keys.
-    var name: String? {
+    private var name: String? {
         switch self {
         case .string(let name): name
         case .integer(let number): "\(number)"
         case .unsigned(let number): "\(number)"
         default: nil
+        }
+    }
+
+    /// Calls `body` with the elements of an array, or the values of a map, and their places. A key
+    /// that names no place counts as a value.
+    func forEachInside(
+        at place: PlaceName, _ body: (RecordValue, PlaceName) throws -> Void
+    ) rethrows {
+        switch self {
+        case .array(let elements):
+            for (index, element) in elements.enumerated() {
+                try body(element, place.element(index))
+            }
+        case .map(let entries):
+            for entry in entries {
+                let name = entry.key.name
+                if name == nil { try body(entry.key, place) }
+                try body(entry.value, name.map(place.field) ?? place)
+            }
+        default: break
         }
     }
 }

@@ -14,8 +14,8 @@ struct Plugin: CompilerPlugin {
 
 /// Implements `@Normalized`.
 ///
-/// The macro reads the declaration into a ``ModelDeclaration``. ``ModelDiagnostics`` finds what is
-/// wrong with it, and ``ModelExpansion`` generates the code for a declaration without problems.
+/// The macro reads the declaration into a ``ModelDeclaration``. Its ``ModelDeclaration/problems``
+/// say what is wrong with it, and ``ModelExpansion`` generates the code for one without problems.
 ///
 /// Nearly all generated members stand in the type itself, because a name means there what it means
 /// in the declarations of the user's properties; an extension of a nested type does not see the
@@ -36,7 +36,7 @@ extension NormalizedMacro: MemberMacro {
         conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
         let model = model(node, declaration, context)
-        let problems = ModelDiagnostics(model).all
+        let problems = model.problems
         // Reported here only: the expansion of the extension would report them a second time.
         for problem in problems { context.diagnose(problem) }
         return problems.isEmpty ? ModelExpansion(model).members : []
@@ -50,7 +50,7 @@ extension NormalizedMacro: ExtensionMacro {
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
         let model = model(node, declaration, context)
-        guard ModelDiagnostics(model).all.isEmpty else { return [] }
+        guard model.problems.isEmpty else { return [] }
         return try ModelExpansion(model).extensions(
             of: type.trimmedDescription, conformingTo: protocols)
     }

@@ -107,26 +107,20 @@ extension ConsistencyManagerModel {
     package func mapChildren(
         _ transform: (_ child: () -> any ConsistencyManagerModel) -> ChildOutcome
     ) -> (any ConsistencyManagerModel)? {
-        guard let model = self as? any Model else {
-            return map { child in
+        if let model = self as? any Model {
+            let mapped: (any Model)? = model.map { (child: any Model) -> (any Model)? in
                 switch transform({ child }) {
                 case .kept: child
-                case .replaced(let new): new
+                case .replaced(let new): new as? any Model
                 }
             }
+            return mapped
         }
-        return Self.mapped(model, transform)
-    }
-
-    private static func mapped<M: Model>(
-        _ model: M, _ transform: (_ child: () -> any ConsistencyManagerModel) -> ChildOutcome
-    ) -> (any ConsistencyManagerModel)? {
-        let mapped: M? = model.map { (child: any Model) -> (any Model)? in
+        return map { child in
             switch transform({ child }) {
             case .kept: child
-            case .replaced(let new): new as? any Model
+            case .replaced(let new): new
             }
         }
-        return mapped
     }
 }

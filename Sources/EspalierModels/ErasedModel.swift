@@ -63,17 +63,11 @@ extension ErasedModel: FieldValue {
             guard let type = ModelTypeNames.ofProcess.type(named: name) else {
                 throw ReadFailure(.undecodable("no model has the type name \(name)"))
             }
-            guard let model = try decodeOpened(type, from: &decoder) as? Existential else {
+            guard let model = try ModelStorage.decode(type, from: &decoder) as? Existential else {
                 throw ReadFailure(.undecodable("\(TypeName.of(type)) is not \(Existential.self)"))
             }
             return ErasedModel(model)
         }
-    }
-
-    private static func decodeOpened<Model: IdentifiedModel>(
-        _ type: Model.Type, from decoder: inout ValueDecoder
-    ) throws -> any IdentifiedModel {
-        try ModelStorage.decode(type, from: &decoder)
     }
 }
 

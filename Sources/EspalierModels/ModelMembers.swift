@@ -89,12 +89,6 @@ public enum ModelMembers {
         _ value: Value, _ transform: (any Model) -> (any Model)?
     ) -> Value? {
         guard let field = value as? any ModelField else { return value }
-        return mapOpened(field, transform)
-    }
-
-    private static func mapOpened<Field: ModelField, Value>(
-        _ field: Field, _ transform: (any Model) -> (any Model)?
-    ) -> Value? {
         guard let mapped = field.mapModels(transform) else { return nil }
         return mapped as? Value
     }

@@ -40,11 +40,8 @@ extension CollectionDataProvider {
         dataModelManager: DataModelManager, context: (any Sendable)? = nil,
         completion: (@MainActor ((any Error)?) -> Void)? = nil
     ) {
-        edit(cacheKey, dataModelManager, context, completion) { provider in
-            let index = index(provider.data)
-            guard index >= 0, index <= provider.count else { return .outOfRange }
-            provider.insert(newData, at: index, context: context)
-            return nil
+        edit(cacheKey, at: index, mayBeCount: true, dataModelManager, context, completion) {
+            $0.insert(newData, at: $1, context: context)
         }
     }
 
@@ -83,11 +80,8 @@ extension CollectionDataProvider {
         dataModelManager: DataModelManager, context: (any Sendable)? = nil,
         completion: (@MainActor ((any Error)?) -> Void)? = nil
     ) {
-        edit(cacheKey, dataModelManager, context, completion) { provider in
-            let index = index(provider.data)
-            guard provider.data.indices.contains(index) else { return .outOfRange }
-            provider.update(element, at: index, context: context)
-            return nil
+        edit(cacheKey, at: index, dataModelManager, context, completion) {
+            $0.update(element, at: $1, context: context)
         }
     }
 
@@ -104,26 +98,26 @@ extension CollectionDataProvider {
         dataModelManager: DataModelManager,
         context: (any Sendable)? = nil, completion: (@MainActor ((any Error)?) -> Void)? = nil
     ) {
-        edit(cacheKey, dataModelManager, context, completion) { provider in
-            let index = index(provider.data)
-            guard provider.data.indices.contains(index) else { return .outOfRange }
-            provider.remove(at: index, context: context)
-            return nil
+        edit(cacheKey, at: index, dataModelManager, context, completion) {
+            $0.remove(at: $1, context: context)
         }
     }
 
     private static func edit(
-        _ cacheKey: String, _ manager: DataModelManager, _ context: (any Sendable)?,
+        _ cacheKey: String, at index: @escaping @MainActor ([T]) -> Int, mayBeCount: Bool = false,
+        _ manager: DataModelManager, _ context: (any Sendable)?,
         _ completion: (@MainActor ((any Error)?) -> Void)?,
-        _ edit: @escaping @MainActor (CollectionDataProvider) -> DataProviderError?
+        _ edit: @escaping @MainActor (CollectionDataProvider, Int) -> Void
     ) {
         load(cacheKey, manager, context) { provider, elements, error in
             guard elements != nil else {
                 completion?(error ?? DataProviderError.notFound)
                 return
             }
-            let failure = edit(provider)
-            completion?(failure)
+            let index = index(provider.data)
+            let isInside = index >= 0 && index < provider.count + (mayBeCount ? 1 : 0)
+            if isInside { edit(provider, index) }
+            completion?(isInside ? nil : DataProviderError.outOfRange)
         }
     }
 

@@ -34,25 +34,12 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     /// The time at which this provider last set, edited or requested what it shows. Replies to
     /// earlier fetches are out of date.
     private var lastRequested = ChangeTime.zero
-    /// The changes that the delegate has not been notified of.
-    private var pendingNotifications: [Notification] = []
+    /// The changes that the delegate has not been notified of, combined.
+    private var pending: (change: CollectionChange, context: (any Sendable)?)?
     private let registrar = ObservationRegistrar()
     private let subscribers = Subscribers<CollectionDataChange<T>>()
-
-    private struct Notification {
-        let change: CollectionChange
-        let context: (any Sendable)?
-
-        /// Combines two notifications, because the shown elements are those after both.
-        static func merged(_ earlier: Notification?, _ later: Notification) -> Notification? {
-            guard let earlier else { return later }
-            guard case .changes(let steps) = earlier.change, case .changes(let more) = later.change
-            else {
-                return Notification(change: .reset, context: later.context)
-            }
-            return Notification(change: .changes(steps + more), context: later.context)
-        }
-    }
+    /// The elements after the last change that was published; empty without subscribers.
+    private var published: [T] = []
 
     /// Creates a provider with an empty collection that has no key.
     public init(dataModelManager: DataModelManager) {
@@ -102,14 +89,13 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         _ data: [T], cacheKey: String?, shouldCache: Bool = true, context: (any Sendable)? = nil
     ) {
         notifyDelegate()
-        let previous = elementsForSubscribers
         if cacheKey != self.cacheKey { join(collection(for: cacheKey)) }
         lastRequested = ChangeTime()
         mutate {
             collection.set(data, by: self, save: shouldCache, context: context)
             if paused != nil { paused = PausedCollection(data) }
         }
-        publish(.reset, .own, context, previous)
+        publish(.reset, .own, context)
         collection.notifyMembers()
     }
 
@@ -195,7 +181,6 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
             "Index out of range: insert at 0 ... count; update or remove an element that is there.")
         guard !(range.isEmpty && edit.elements.isEmpty) else { return }
         lastRequested = ChangeTime()
-        let previous = elementsForSubscribers
         mutate {
             if let paused {
                 let place = paused.range(for: range, count: collection.elements.count)
@@ -205,7 +190,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
                 collection.edit(edit, by: self, save: save, context: context)
             }
         }
-        publish(.changes(shownEdit.steps), .own, context, previous)
+        publish(.changes(shownEdit.steps), .own, context)
         collection.notifyMembers()
     }
 
@@ -288,44 +273,33 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         _ target: SharedCollection<T>, _ fetch: ChangeTime,
         _ completion: @MainActor ([T]?, (any Error)?) -> Void
     ) {
-        let previous = shown
         join(target)
         lastRequested = fetch
-        publish(.reset, .cache, nil, previous)
+        publish(.reset, .cache, nil)
         completion(shown, nil)
     }
 
     // MARK: Changes by others
 
-    func collectionWasReset(
-        _ origin: ChangeOrigin, context: (any Sendable)?, _ previous: [T]?
+    func collectionChanged(
+        _ change: MemberChange<T>, _ origin: ChangeOrigin, context: (any Sendable)?
     ) {
         // `!` in place: the condition has tested it.
-        if paused != nil { return paused!.reset(context: context) }
-        enqueue(.reset, origin, context, previous)
-    }
-
-    func collectionWasEdited(
-        _ edit: CollectionEdit<T>, context: (any Sendable)?, _ previous: [T]?
-    ) {
-        if paused != nil { return paused!.edited(edit, context: context) }  // As above.
-        enqueue(.changes(edit.steps), .sibling, context, previous)
-    }
-
-    func elementsWereUpdated(
-        _ steps: [CollectionChangeInformation], context: (any Sendable)?, _ previous: [T]?
-    ) {
-        if paused != nil { return paused!.changed(steps, context: context) }  // As above.
-        enqueue(.changes(steps), .update, context, previous)
+        if paused != nil { return paused!.record(change, context: context) }
+        enqueue(change.steps, origin, context)
     }
 
     /// Publishes a change to the sequences, and stores it for `notifyDelegate`.
     private func enqueue(
-        _ change: CollectionChange, _ origin: ChangeOrigin, _ context: (any Sendable)?,
-        _ previous: [T]?
+        _ change: CollectionChange, _ origin: ChangeOrigin, _ context: (any Sendable)?
     ) {
-        pendingNotifications.append(Notification(change: change, context: context))
-        publish(change, origin, context, previous)
+        // The shown elements are those after all pending changes.
+        switch (pending?.change, change) {
+        case (nil, _): pending = (change, context)
+        case (.changes(let steps), .changes(let more)): pending = (.changes(steps + more), context)
+        default: pending = (.reset, context)
+        }
+        publish(change, origin, context)
     }
 
     /// Notifies observers and the delegate of the pending changes.
@@ -334,10 +308,10 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     /// delegate is notified of the changes in their order, and of all changes by others before an
     /// edit of its own provider.
     func notifyDelegate() {
-        guard !pendingNotifications.isEmpty else { return }
+        guard pending != nil else { return }
         DeliveryRound.run {
-            while let next = pendingNotifications.reduce(nil, Notification.merged) {
-                pendingNotifications = []
+            while let next = pending {
+                pending = nil
                 mutate {}
                 delegate?.collectionDataProviderHasUpdatedData(
                     self, collectionChanges: next.change, context: next.context)
@@ -353,7 +327,7 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     /// A slow reader gets the latest elements and misses those before. Each call begins a sequence
     /// of its own, which ends with the provider.
     public var values: AsyncStream<[T]> {
-        subscribers.subscribe(first: shown, buffering: .bufferingNewest(1)) { $0.data }
+        subscribe(first: shown, buffering: .bufferingNewest(1)) { $0.data }
     }
 
     /// All changes from now on, including the provider's own. A slow reader misses none: they are
@@ -364,24 +338,26 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     /// for await change in messages.changes where change.origin != .own { animate(change.change) }
     /// ```
     public var changes: AsyncStream<CollectionDataChange<T>> {
-        subscribers.subscribe(buffering: .unbounded) { $0 }
+        subscribe(first: nil, buffering: .unbounded) { $0 }
     }
 
-    var hasSubscribers: Bool { !subscribers.isEmpty }
-
-    /// The elements, if a subscriber needs them as those before a change. Otherwise `nil`, which
-    /// saves a copy of the array.
-    private var elementsForSubscribers: [T]? { hasSubscribers ? shown : nil }
+    private func subscribe<Output: Sendable>(
+        first: Output?, buffering: AsyncStream<Output>.Continuation.BufferingPolicy,
+        _ transform: @escaping @Sendable (CollectionDataChange<T>) -> Output
+    ) -> AsyncStream<Output> {
+        if subscribers.isEmpty { published = shown }
+        return subscribers.subscribe(first: first, buffering: buffering, transform)
+    }
 
     private func publish(
-        _ change: CollectionChange, _ origin: ChangeOrigin, _ context: (any Sendable)?,
-        _ previous: [T]?
+        _ change: CollectionChange, _ origin: ChangeOrigin, _ context: (any Sendable)?
     ) {
-        guard hasSubscribers else { return }
+        let previous = published
+        published = subscribers.isEmpty ? [] : shown
+        guard !subscribers.isEmpty else { return }
         subscribers.send(
             CollectionDataChange(
-                previous: previous ?? [], data: shown, change: change, origin: origin,
-                context: context))
+                previous: previous, data: shown, change: change, origin: origin, context: context))
     }
 
     // MARK: Pausing
@@ -456,7 +432,7 @@ extension CollectionDataProvider: PausableProvider {
         guard let paused else { return }
         self.paused = nil
         guard paused.isTouched, let change = paused.change(to: collection.elements) else { return }
-        enqueue(change, .sibling, paused.context, paused.elements)
+        enqueue(change, .sibling, paused.context)
         notifyDelegate()
     }
 }

@@ -92,7 +92,8 @@ open class DataModelManager: @unchecked Sendable {
             let deletesCascade = updateCache && !queue.acceptsEdits
             if updateCache { queue.delete(model, forKey: identifier, context: context, time: time) }
             guard identifier != nil else { return }
-            consistencyManager.delete(model, context: context, time: time) { cascaded in
+            consistencyManager.post(model, isDeletion: true, context: context, time: time) {
+                cascaded in
                 if deletesCascade { queue.deleteCascaded(cascaded, context: context, time: time) }
             }
         }

@@ -8,49 +8,32 @@ import EspalierModels
 /// that was submitted before it, even if the update was computed for a list that contains them. An
 /// edit is kept until all updates before it have been delivered.
 struct EditLog {
-    private struct Entry {
-        /// An edit with a range.
-        let edit: CollectionEdit<any ConsistencyManagerModel>
-        /// The revision before the edit; `nil` for a removal by an update. Such a removal is in the
-        /// index already, and is kept only because it moves places.
-        let old: ChangeTime?
-        let new: ChangeTime
-    }
-    private var entries: [Entry] = []
+    /// Removals by updates are among them only because they move places.
+    private(set) var edits: [TreeEdit] = []
 
-    var isEmpty: Bool { entries.isEmpty }
+    var isEmpty: Bool { edits.isEmpty }
 
-    /// The edits that the index may not contain yet.
-    var edits: [TreeEdit] {
-        entries.compactMap { entry in
-            entry.old.map { TreeEdit(entry.edit, from: $0, to: entry.new) }
-        }
-    }
-
-    mutating func append(_ edit: TreeEdit) {
-        entries.append(Entry(edit: edit.childEdit, old: edit.old, new: edit.new))
-    }
+    mutating func append(_ edit: TreeEdit) { edits.append(edit) }
 
     /// Records that an update has removed an element, which moves the places of earlier edits.
     mutating func recordRemoval(at index: Int, _ revision: ChangeTime) {
-        guard !entries.isEmpty else { return }
-        entries.append(Entry(edit: .remove(at: index), old: nil, new: revision))
+        if !edits.isEmpty { edits.append(TreeEdit(.remove(at: index), from: nil, to: revision)) }
     }
 
     mutating func removeThrough(_ revision: ChangeTime) {
-        entries.removeAll { $0.new <= revision }
-        entries.removeFirst(entries.prefix { $0.old == nil }.count)
+        edits.removeAll { $0.new <= revision }
+        edits.removeFirst(edits.prefix { $0.old == nil }.count)
     }
 
-    mutating func removeAll() { entries = [] }
+    mutating func removeAll() { edits = [] }
 
     /// Returns a map from the places in the list with the revision `base` to the places now.
     func places(inListOf base: ChangeTime) -> Places {
         var exempt: Set<Int> = []
-        for entry in entries where entry.new <= base {
-            exempt = Set(exempt.compactMap(entry.edit.moved)).union(entry.edit.insertedIndices)
+        for edit in edits.lazy.filter({ $0.new <= base }).map(\.childEdit) {
+            exempt = Set(exempt.compactMap(edit.moved)).union(edit.insertedIndices)
         }
-        return Places(exempt: exempt, moves: entries.filter { $0.new > base }.map(\.edit))
+        return Places(exempt: exempt, moves: edits.filter { $0.new > base }.map(\.childEdit))
     }
 
     struct Places {

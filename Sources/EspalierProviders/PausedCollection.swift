@@ -1,5 +1,22 @@
 import EspalierModels
 
+/// A change of a collection, as the providers that show it record it.
+enum MemberChange<T> {
+    case reset
+    /// An edit with a range.
+    case edit(CollectionEdit<T>)
+    /// Updates and deletions of elements, last place first.
+    case updates([CollectionChangeInformation])
+
+    var steps: CollectionChange {
+        switch self {
+        case .reset: .reset
+        case .edit(let edit): .changes(edit.steps)
+        case .updates(let steps): .changes(steps)
+        }
+    }
+}
+
 /// The elements that a paused provider continues to show, with their places in the collection.
 struct PausedCollection<T: SimpleModel> {
     private(set) var elements: [T]
@@ -19,39 +36,32 @@ struct PausedCollection<T: SimpleModel> {
 
     // MARK: Changes of the collection
 
-    mutating func edited(_ edit: CollectionEdit<T>, context: (any Sendable)?) {
-        move(edit)
-        isEdited = true
-        touch(context)
-    }
-
-    mutating func reset(context: (any Sendable)?) {
-        places = elements.map { _ in nil }
-        isEdited = true
-        touch(context)
-    }
-
-    mutating func changed(_ changes: [CollectionChangeInformation], context: (any Sendable)?) {
-        touch(context)
-        // The places before the first deletion. The steps go from the last place to the first, so
-        // they refer to these.
-        var positions: [Int: Int] = [:]
-        for (position, place) in places.enumerated() {
-            if let place { positions[place] = position }
-        }
-        for change in changes {
-            switch change {
-            case .update(let index):
-                if let position = positions[index] { updated.insert(position) }
-            case .delete(let index): move(.remove(at: index))
-            case .insert: break
-            }
-        }
-    }
-
-    private mutating func touch(_ context: (any Sendable)?) {
+    mutating func record(_ change: MemberChange<T>, context: (any Sendable)?) {
         self.context = context
         isTouched = true
+        switch change {
+        case .reset:
+            places = elements.map { _ in nil }
+            isEdited = true
+        case .edit(let edit):
+            move(edit)
+            isEdited = true
+        case .updates(let steps):
+            // The places before the first deletion. The steps go from the last place to the first,
+            // so they refer to these.
+            var positions: [Int: Int] = [:]
+            for (position, place) in places.enumerated() {
+                if let place { positions[place] = position }
+            }
+            for step in steps {
+                switch step {
+                case .update(let index):
+                    if let position = positions[index] { updated.insert(position) }
+                case .delete(let index): move(.remove(at: index))
+                case .insert: break
+                }
+            }
+        }
     }
 
     private mutating func move(_ edit: CollectionEdit<T>) {

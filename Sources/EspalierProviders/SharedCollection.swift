@@ -52,29 +52,21 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         members.removeAll { $0.provider == nil || $0.provider === provider }
     }
 
-    /// The elements, if a subscriber needs them as those before a change. Otherwise `nil`, which
-    /// saves a copy of the array.
-    private var elementsForSubscribers: [T]? {
-        members.contains { $0.provider?.hasSubscribers == true } ? elements : nil
-    }
-
-    /// Calls `body` with all providers except the author of a change, to record it. Delegates are
-    /// called later, by `notifyMembers`, when all providers have recorded the change.
-    private func forEachMember(
-        except author: CollectionDataProvider<T>? = nil, _ body: (CollectionDataProvider<T>) -> Void
+    /// Records a change with all providers except its author. Delegates are called later, by
+    /// `notifyMembers`, when all providers have recorded the change.
+    private func record(
+        _ change: MemberChange<T>, _ origin: ChangeOrigin, context: (any Sendable)?,
+        except author: CollectionDataProvider<T>? = nil
     ) {
         for member in members {
-            if let provider = member.provider, provider !== author { body(provider) }
+            guard let provider = member.provider, provider !== author else { continue }
+            provider.collectionChanged(change, origin, context: context)
         }
-    }
-
-    private func hasMembers(except author: CollectionDataProvider<T>) -> Bool {
-        members.contains { $0.provider != nil && $0.provider !== author }
     }
 
     /// Notifies the delegates of the recorded changes.
     func notifyMembers() {
-        DeliveryRound.run { forEachMember { $0.notifyDelegate() } }
+        DeliveryRound.run { for member in members { member.provider?.notifyDelegate() } }
     }
 
     // MARK: Setting
@@ -84,27 +76,22 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     func set(_ new: [T], by author: CollectionDataProvider<T>, save: Bool, context: (any Sendable)?)
     {
         // The comparison serves the others only.
-        let isSame = !hasMembers(except: author) || isKnown && areEqual(elements, new)
-        let previous = elementsForSubscribers
+        let hasOthers = members.contains { $0.provider != nil && $0.provider !== author }
+        let isSame = !hasOthers || isKnown && areEqual(elements, new)
         replaceAll(with: new, time: ChangeTime())
         consistencyManager.register(self, since: nil)
         post(new, context: context) {
             if save { saveAll(context) } else { isCacheBehind = true }
         }
-        guard !isSame else { return }
-        forEachMember(except: author) {
-            $0.collectionWasReset(.sibling, context: context, previous)
-        }
+        if !isSame { record(.reset, .sibling, context: context, except: author) }
     }
 
     /// Replaces all elements with those that the cache had at `fetch`.
     func set(fetched new: [T], at fetch: ChangeTime, by author: CollectionDataProvider<T>) {
-        let previous = elementsForSubscribers
         replaceAll(with: new, time: fetch)
         lastFetched = fetch
         consistencyManager.register(self, since: fetch)
-        guard !new.isEmpty else { return }
-        forEachMember(except: author) { $0.collectionWasReset(.cache, context: nil, previous) }
+        if !new.isEmpty { record(.reset, .cache, context: nil, except: author) }
     }
 
     private func replaceAll(with new: [T], time: ChangeTime) {
@@ -125,7 +112,6 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let resolved = edit.resolved(count: elements.count)
         guard let range = resolved.range else { return }
         let neighbours = neighbours(of: range.lowerBound)
-        let previous = elementsForSubscribers
         elements.replaceSubrange(range, with: edit.elements)
         isKnown = true
         lastUpdated = ChangeTime()
@@ -141,9 +127,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         post(edit.elements, context: context) {
             if save { self.save(edit, neighbours, context) } else { isCacheBehind = true }
         }
-        forEachMember(except: author) {
-            $0.collectionWasEdited(resolved, context: context, previous)
-        }
+        record(.edit(resolved), .sibling, context: context, except: author)
     }
 
     /// Updates all providers that show one of the models, and saves in the same step.
@@ -186,16 +170,12 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             switch outcome {
             case .applied: break
             case .failed: self.isCacheBehind = true
-            case .outOfDate: self.sendAll(since: time, context)
+            case .outOfDate:
+                // Deletions that the cache has already applied remove their elements here first.
+                self.consistencyManager.afterDelivery {
+                    if time.after(self.lastSent) { self.saveAll(context) }
+                }
             }
-        }
-    }
-
-    /// Sends all elements, after the deletions that the cache has already applied have also removed
-    /// their elements here.
-    private func sendAll(since time: ChangeTime, _ context: (any Sendable)?) {
-        consistencyManager.afterDelivery {
-            if time.after(self.lastSent) { self.saveAll(context) }
         }
     }
 
@@ -230,23 +210,12 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     {}
 
     func apply(_ delivery: Delivery) {
-        guard delivery.time.after(lastSet), let new = delivery.model as? CollectionModel<T>,
-            let base = delivery.base.revision
-        else { return }
-        let changes = changes(delivery.childUpdates, new.elements, base)
+        guard delivery.time.after(lastSet), let base = delivery.base.revision else { return }
+        let changes = changes(delivery.childChanges, base)
         guard !changes.isEmpty else { return }
-        let previous = elementsForSubscribers
-        var removed: Set<Int> = []
-        for change in changes {
-            if let element = change.element {
-                elements[change.place] = element
-            } else {
-                removed.insert(change.place)
-            }
-        }
-        if !removed.isEmpty {
-            elements = elements.indices.filter { !removed.contains($0) }.map { elements[$0] }
-        }
+        for case (let place, let element?) in changes { elements[place] = element }
+        let removed = changes.reversed().filter { $0.element == nil }.map(\.place)
+        elements.removeSubranges(RangeSet(removed, within: elements))
         let isAsDelivered = base == revision && log.isEmpty
         revision = isAsDelivered ? delivery.revision : ChangeTime()
         for change in changes where change.element == nil {
@@ -258,7 +227,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
                 : .update(index: change.place)
         }
         save(after: delivery, isRemoval: !removed.isEmpty)
-        forEachMember { $0.elementsWereUpdated(steps, context: delivery.context, previous) }
+        record(.updates(steps), .update, context: delivery.context)
         lastUpdated = max(lastUpdated, delivery.time)
         notifyMembers()
     }
@@ -266,17 +235,12 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     /// Returns the changes of an update, at the places where the elements are now, last place
     /// first.
     private func changes(
-        _ updates: [Int: Delivery.ChildUpdate], _ new: [T], _ base: ChangeTime
+        _ changed: [Int: NodeChange], _ base: ChangeTime
     ) -> [(place: Int, element: T?)] {
-        var deleted = 0
-        var changes: [(place: Int, element: T?)] = []
         let places = log.places(inListOf: base)
-        for (ordinal, update) in updates.sorted(by: { $0.key < $1.key }) {
-            let element = update.isDeleted ? nil : new[ordinal - deleted]
-            if update.isDeleted { deleted += 1 }
-            if let place = places.now(ordinal) { changes.append((place, element)) }
-        }
-        return changes.sorted { $0.place > $1.place }
+        return changed.compactMap { ordinal, change in
+            places.now(ordinal).map { ($0, change.model as? T) }
+        }.sorted { $0.place > $1.place }
     }
 }
 
@@ -304,13 +268,12 @@ struct CollectionModel<T: SimpleModel>: ListModel {
     func replacing(_ children: [Int: (any ConsistencyManagerModel)?]) -> any ConsistencyManagerModel
     {
         var new = elements
-        var isShorter = false
         for (place, child) in children {
-            if let child = child as? T { new[place] = child } else { isShorter = true }
+            if let child = child as? T { new[place] = child }
         }
-        guard isShorter else { return CollectionModel(elements: new) }
-        return CollectionModel(
-            elements: new.indices.filter { children[$0].map { $0 is T } ?? true }.map { new[$0] })
+        let removed = children.filter { !($0.value is T) }.keys.sorted()
+        new.removeSubranges(RangeSet(removed, within: new))
+        return CollectionModel(elements: new)
     }
 
     func isEqualToModel(_ other: any ConsistencyManagerModel) -> Bool {

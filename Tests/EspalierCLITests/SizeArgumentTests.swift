@@ -24,16 +24,16 @@ struct SizeArgumentTests {
     @Test(
         "A malformed size is refused",
         arguments: [
-            ("", .notANumber), ("-1", .notANumber), ("+1", .notANumber), ("MiB", .notANumber),
-            (" 1", .notANumber),
-            ("٣", .notANumber), ("0", .zero), ("0MiB", .zero), ("1.5MiB", .unknownUnit),
+            ("", .notASize), ("-1", .notASize), ("+1", .notASize), ("MiB", .notASize),
+            (" 1", .notASize),
+            ("٣", .notASize), ("0", .noSize), ("0MiB", .noSize), ("1.5MiB", .unknownUnit),
             ("50M", .unknownUnit),
             ("50  MB", .unknownUnit), ("50 ", .unknownUnit), ("50MB ", .unknownUnit),
             ("5 0", .unknownUnit),
-            ("0x10", .unknownUnit), ("1e6", .unknownUnit), ("9223372036854775808", .tooLarge),
-            ("8388608TiB", .tooLarge), ("99999999999999999999MiB", .tooLarge),
-        ] as [(String, SizeArgumentError)])
-    func rejects(text: String, error: SizeArgumentError) {
+            ("0x10", .unknownUnit), ("1e6", .unknownUnit), ("9223372036854775808", .sizeTooLarge),
+            ("8388608TiB", .sizeTooLarge), ("99999999999999999999MiB", .sizeTooLarge),
+        ] as [(String, ArgumentProblem)])
+    func rejects(text: String, error: ArgumentProblem) {
         #expect(throws: error) { try SizeArgument(parsing: text) }
         #expect(SizeArgument(argument: text) == nil)
     }

@@ -21,7 +21,7 @@ struct TableTests {
     func width() {
         var table = Table(columns: [.left("name"), .right("n")])
         for name in ["日本", "e\u{301}te\u{301}", "😀", "👩‍👩‍👧‍👦", "🇩🇪", "abcd"] {
-            table.append([Table.Cell(name), "1"])
+            table.append([StyledLine(name), "1"])
         }
         let lines = table.text().split(separator: "\n").map(String.init)
         #expect(lines.map(\.terminalColumns) == Array(repeating: 7, count: 7))
@@ -64,7 +64,7 @@ struct TableTests {
             "مستخدم:١٢٣٤٥٦٧٨٩٠١٢٣٤٥٦٧٨٩٠",
             "👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦",
         ] {
-            table.append([Table.Cell(text), "131", Table.Cell(text)])
+            table.append([StyledLine(text), "131", StyledLine(text)])
         }
         let lines = table.text(width: width).split(separator: "\n").map(String.init)
         // Numbers are never cut, and text not below eight columns: 8 + 2 + 5 + 2 + 8.
@@ -87,7 +87,7 @@ struct TableTests {
     @Test("Colors surround the text without its padding, and only when asked for")
     func colors() {
         var table = Table(columns: [.left("name"), .right("n")])
-        table.append([Table.Cell("a", .name), "1"])
+        table.append([StyledLine("a", .name), "1"])
         #expect(
             table.text(palette: Palette(isColored: true))
                 == "\u{1B}[1mname\u{1B}[0m  \u{1B}[1mn\u{1B}[0m\n\u{1B}[36ma\u{1B}[0m     1")
@@ -98,7 +98,7 @@ struct TableTests {
     func namesLast() {
         var table = Table(columns: [.left("identifier"), .left("value")])
         table.append([
-            Table.Cell("Status:505874888817532928", .name), "some text that is rather long",
+            StyledLine("Status:505874888817532928", .name), "some text that is rather long",
         ])
         #expect(table.text(width: 40).contains("Status:505874888817532928  some text th…"))
         #expect(table.text(width: 30).contains("Status:505874888817…  some te…"))

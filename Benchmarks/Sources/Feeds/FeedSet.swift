@@ -11,10 +11,12 @@ package struct FeedSet: Sendable {
         let people = (0..<peopleCount).map { _ in generator.person() }
         let table = ZipfTable(count: peopleCount)
         var random = SplitMix64(state: seed ^ 0x5EED)
-        self.people = people.map(Person.init)
+        self.people = people.map { Person(converting: $0) }
         feeds = (0..<count).map { number in
             Feed(
-                generator.feed(number: number, posts: posts) { _ in people[table.draw(&random)] })
+                converting: generator.feed(number: number, posts: posts) { _ in
+                    people[table.draw(&random)]
+                })
         }
     }
 

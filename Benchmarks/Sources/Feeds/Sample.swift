@@ -23,9 +23,9 @@ package struct Sample {
 
     /// Returns a feed whose authors are in no other.
     package mutating func feed(number: Int = 0, posts: Int) -> Feed {
-        Feed(generator.feed(number: number, posts: posts))
+        Feed(converting: generator.feed(number: number, posts: posts))
     }
 
     /// Returns a person who was not returned before.
-    package mutating func person() -> Person { Person(generator.person()) }
+    package mutating func person() -> Person { Person(converting: generator.person()) }
 }

@@ -38,7 +38,7 @@ struct Reading: ParsableCommand {
         let cache = try scratch.cache("cache")
         defer { cache.close() }
         let blob = try JSONEncoder().encode(timeline)
-        guard try baseline.timeline(root).map(Feed.init) == timeline.feeds,
+        guard try baseline.timeline(root).map(Feed.init(converting:)) == timeline.feeds,
             try cache.hit(Timeline.self, identifier) == timeline,
             try JSONDecoder().decode(Timeline.self, from: blob) == timeline
         else { throw BenchmarkError.differs("what was read") }

@@ -15,14 +15,12 @@ struct SuiteReport: Printable {
         ("max", "max", 100),
     ]
 
-    static let columns: [Report.Column] =
+    static let columns: [TableColumn] =
         [.left("name"), .left("unit"), .right("count")]
         + percentiles.map { .right($0.name, $0.title) } + [.right("ratio")]
 
     var report: Report {
-        var report = Report(.list, columns: Self.columns)
-        for timing in result.timings { report.append(cells(of: timing)) }
-        return report
+        Report(.list, columns: Self.columns, rows: result.timings.map(cells))
     }
 
     func cells(of timing: Timing) -> [Cell] {
@@ -61,44 +59,35 @@ struct BenchDocument {
     let results: [(result: SuiteResult, chart: String?)]
 
     var json: JSONValue {
-        .object([
-            JSONMember(name: "environment", value: environment.json),
-            JSONMember(name: "secondsPerSuite", value: .number(.double(seconds))),
-            JSONMember(
-                name: "suites", value: .array(results.map { json(of: $0.result, $0.chart) })),
-        ])
+        [
+            "environment": environment.json, "secondsPerSuite": .number(.double(seconds)),
+            "suites": .array(results.map { json(of: $0.result, $0.chart) }),
+        ]
     }
 
     private func json(of result: SuiteResult, _ chart: String?) -> JSONValue {
-        var members = [
-            JSONMember(name: "suite", value: .string(result.suite.rawValue)),
-            JSONMember(name: "about", value: .string(result.suite.about)),
-            JSONMember(name: "baseline", value: .string(result.baseline)),
-            JSONMember(name: "timings", value: SuiteReport(result: result).json),
+        var json: JSONValue = [
+            "suite": .string(result.suite.rawValue), "about": .string(result.suite.about),
+            "baseline": .string(result.baseline), "timings": SuiteReport(result: result).json,
         ]
         if !result.figures.isEmpty {
-            members.append(
-                JSONMember(name: "figures", value: Report(facts: result.figures.map(\.fact)).json))
+            json = json + ["figures": Report(facts: result.figures.map(\.fact)).json]
         }
-        if let chart { members.append(JSONMember(name: "chart", value: .string(chart))) }
-        return .object(members)
+        return chart.map { json + ["chart": .string($0)] } ?? json
     }
 
     /// Times and figures as rows of one table. Figures have a value only.
     var csv: String {
         let columns = ["suite"] + SuiteReport.columns.map(\.name) + ["value"]
-        var report = Report(.list, columns: columns.map { .left($0) })
-        for (result, _) in results {
-            let suite = Cell.text(result.suite.rawValue)
-            for timing in result.timings {
-                report.append([suite] + SuiteReport(result: result).cells(of: timing) + [.nothing])
-            }
-            for figure in result.figures {
-                let empty = Array(repeating: Cell.nothing, count: SuiteReport.columns.count - 1)
-                report.append([suite, .text(figure.name)] + empty + [figure.fact.cell])
-            }
+        let empty = Array(repeating: Cell.nothing, count: SuiteReport.columns.count - 1)
+        let rows = results.flatMap { result, _ in
+            let times = SuiteReport(result: result)
+            return
+                (result.timings.map { times.cells(of: $0) + [.nothing] }
+                + result.figures.map { [.text($0.name)] + empty + [$0.fact.cell] })
+                .map { [.text(result.suite.rawValue)] + $0 }
         }
-        return report.csv
+        return Report(.list, columns: columns.map { .left($0) }, rows: rows).csv
     }
 }
 
@@ -120,16 +109,14 @@ struct BenchEnvironment: Sendable {
     init(of path: String) { surroundings = Surroundings(of: path) }
 
     var json: JSONValue {
-        let texts = [
-            ("espalier", surroundings.tool), ("build", Self.build), ("system", surroundings.system),
-            ("lmdb", surroundings.lmdb), ("zstd", surroundings.zstd),
-            ("fileSystem", surroundings.disk?.mount?.type ?? "unknown"),
-            ("durability", durability.rawValue),
-            ("date", date.formatted(.iso8601)),
+        [
+            "espalier": .string(surroundings.tool), "build": .string(Self.build),
+            "system": .string(surroundings.system), "lmdb": .string(surroundings.lmdb),
+            "zstd": .string(surroundings.zstd),
+            "fileSystem": .string(surroundings.disk?.mount?.type ?? "unknown"),
+            "durability": .string(durability.rawValue),
+            "date": .string(date.formatted(.iso8601)), "processors": .number(processors),
         ]
-        return .object(
-            texts.map { JSONMember(name: $0.0, value: .string($0.1)) }
-                + [JSONMember(name: "processors", value: .number(JSONNumber(processors)))])
     }
 
     /// The same as one line, for a person.

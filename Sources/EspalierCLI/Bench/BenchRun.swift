@@ -152,11 +152,9 @@ struct ChartFolder {
     func write(_ result: SuiteResult, note: String) throws(CommandFailure) -> String {
         let file = URL(fileURLWithPath: path).appendingPathComponent("\(result.suite.rawValue).svg")
             .relativePath
-        do {
+        try CommandFailure.naming(file) {
             try Data(result.chart.svg(note: note).utf8).write(
                 to: URL(fileURLWithPath: file), options: .atomic)
-        } catch {
-            throw CommandFailure("\(file): \(InputFile.reason(error))")
         }
         return file
     }

@@ -4,7 +4,7 @@ import EspalierInspection
 import EspalierStore
 
 /// `espalier verify`: checks every record and every invariant of a cache.
-struct VerifyCommand: ParsableCommand {
+struct VerifyCommand: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Checks every record and every invariant of a cache.",
         discussion: """
@@ -21,15 +21,9 @@ struct VerifyCommand: ParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
-    func run() throws {
-        let cache = try cache.openExisting()
-        defer { cache.close() }
-        let report: VerifyReport
-        do {
-            report = try cache.verify(deep: deep)
-        } catch {
-            throw self.cache.failure(error)
-        }
+    @MainActor
+    func run(on cache: NormalizedCache) throws {
+        let report = try cache.verify(deep: deep)
         try output.print(report)
         guard report.isClean else {
             throw CommandFailure(
@@ -55,7 +49,10 @@ struct DoctorCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let report = try cache.map(examine) ?? DoctorReport(of: Surroundings())
+        let report =
+            try cache.map(examine)
+            ?? DoctorReport(
+                of: Surroundings(), findings: Diagnosis(of: Surroundings(), nil).findings)
         try output.print(report)
         if output.format == .table {
             try Console.print("")
@@ -65,10 +62,7 @@ struct DoctorCommand: ParsableCommand {
         let problems = report.findings.count { $0.severity == .problem }
         guard problems == 0 else {
             throw CommandFailure(
-                """
-                \(cache ?? "this system"): \(problems == 1 ? "1 problem" : "\(problems) problems")
-                """,
-                kind: .miss)
+                "\(cache ?? "this system"): \(counted(problems, "problem"))", kind: .miss)
         }
     }
 
@@ -78,28 +72,17 @@ struct DoctorCommand: ParsableCommand {
             let cache = try NormalizedCache.existing(directory: path, configuration: .commandLine())
             defer { cache.close() }
             let condition = try cache.condition()
-            let history = try CacheHistory(of: cache)
+            let diagnosis = Diagnosis(
+                of: surroundings, condition, history: try CacheHistory(of: cache))
             return DoctorReport(
-                surroundings: surroundings, directory: path, condition: condition,
-                findings: Diagnosis(of: surroundings, condition, history: history).findings)
+                of: surroundings, path, condition, findings: diagnosis.findings)
         } catch let error as CacheError where [.noCache, .badDirectory].contains(error.code) {
             throw CacheArgument.failure(error, at: path)
         } catch {
             var diagnosis = Diagnosis(of: surroundings, nil)
             diagnosis.add(unopenable: "\(error)")
-            return DoctorReport(
-                surroundings: surroundings, directory: path, condition: nil,
-                findings: diagnosis.findings)
+            return DoctorReport(of: surroundings, path, findings: diagnosis.findings)
         }
-    }
-}
-
-extension DoctorReport {
-    /// Describes the system alone, without a cache.
-    fileprivate init(of surroundings: Surroundings) {
-        self.init(
-            surroundings: surroundings, directory: nil, condition: nil,
-            findings: Diagnosis(of: surroundings, nil).findings)
     }
 }
 #endif

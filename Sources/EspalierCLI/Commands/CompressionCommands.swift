@@ -5,7 +5,7 @@ import EspalierRecords
 import EspalierStore
 
 /// `espalier compact`: compresses all stored records as new ones are compressed.
-struct CompactCommand: AsyncParsableCommand {
+struct CompactCommand: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact",
         abstract: "Compresses all records again, with dictionaries trained on the cache.",
@@ -23,29 +23,24 @@ struct CompactCommand: AsyncParsableCommand {
     @OptionGroup var compression: CompressionOption
     @OptionGroup var output: OutputOptions
 
-    func run() async throws {
-        let cache = try cache.openExisting(compression: compression.compression)
-        defer { cache.close() }
-        do {
-            let (before, numbers) = (
-                try side(of: cache), try cache.inspect { try $0.dictionaryNumbers() }
-            )
-            let start = ContinuousClock.now
-            try await cache.compact().committed
-            let time = ContinuousClock.now - start
-            let after = try cache.inspect { try $0.dictionaryNumbers() }
-            let changed = numbers.count { handle, number in
-                after[handle].map { $0 != number } ?? false
-            }
-            let summary = CompactSummary(
-                before: before, after: try side(of: cache), changed: changed, time: time)
-            try output.print(summary)
-            if summary.evicted > 0 {
-                Console.noteEvictions(summary.evicted)
-            }
-        } catch let error as CacheError {
-            throw self.cache.failure(error)
+    func open() throws(CommandFailure) -> NormalizedCache {
+        try cache.openExisting(compression: compression.compression)
+    }
+
+    @MainActor
+    func run(on cache: NormalizedCache) async throws {
+        let before = try side(of: cache)
+        let numbers = try cache.inspect { try $0.dictionaryNumbers() }
+        let start = ContinuousClock.now
+        try await cache.compact().committed
+        let time = ContinuousClock.now - start
+        let after = try cache.inspect { try $0.dictionaryNumbers() }
+        let changed = numbers.count { handle, number in after[handle].map { $0 != number } ?? false
         }
+        let summary = CompactSummary(
+            before: before, after: try side(of: cache), changed: changed, time: time)
+        try output.print(summary)
+        Console.noteEvictions(summary.evicted)
     }
 
     private func side(of cache: NormalizedCache) throws -> CompactSummary.Side {
@@ -75,19 +70,11 @@ struct DictionariesCommand: ParsableCommand {
 
     func run() throws {
         let report = DictionaryReport(census: try cache.inspect { try $0.dictionaryCensus() })
-        if output.format == .table {
-            try output.print(report.table)
-        } else {
-            try output.print(report)
-        }
+        try output.print(report)
         let damaged = report.census.dictionaries.count { $0.problem != nil }
         guard damaged == 0 else {
-            throw CommandFailure(
-                """
-                \(cache.cache): \
-                \(damaged == 1 ? "1 dictionary is" : "\(damaged) dictionaries are") damaged
-                """,
-                kind: .miss)
+            let dictionaries = counted(damaged, "dictionary is", "dictionaries are")
+            throw CommandFailure("\(cache.cache): \(dictionaries) damaged", kind: .miss)
         }
         if report.census.isListDamaged {
             throw CommandFailure("\(cache.cache): the list of dictionaries is damaged", kind: .miss)

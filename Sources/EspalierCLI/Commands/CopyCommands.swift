@@ -42,11 +42,11 @@ struct ExportCommand: ParsableCommand {
             try spool.forEachChunk(Console.write)
         }
         guard leftOut == 0 else {
-            let records =
-                leftOut == 1
-                ? "1 record is damaged and left out" : "\(leftOut) records are damaged and left out"
             throw CommandFailure(
-                "\(cache.cache): \(records); espalier verify describes the damage", kind: .miss)
+                """
+                \(cache.cache): \(counted(leftOut, "record is", "records are")) damaged and left \
+                out; espalier verify describes the damage
+                """, kind: .miss)
         }
     }
 }
@@ -84,8 +84,7 @@ struct DiffCommand: ParsableCommand {
         let comparison = try compare()
         try output.print(DifferenceReport(differences: comparison.differences))
         guard comparison.count == 0 else {
-            let records =
-                comparison.count == 1 ? "1 record differs" : "\(comparison.count) records differ"
+            let records = counted(comparison.count, "record differs", "records differ")
             throw CommandFailure("\(first), \(second): \(records)", kind: .miss)
         }
     }

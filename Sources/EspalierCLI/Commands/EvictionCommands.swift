@@ -5,7 +5,7 @@ import EspalierRecords
 import EspalierStore
 
 /// `espalier evict`: evicts the least recently used trees, or named records.
-struct EvictCommand: AsyncParsableCommand {
+struct EvictCommand: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "evict",
         abstract: "Evicts the least recently used trees, or named records.",
@@ -56,8 +56,9 @@ struct EvictCommand: AsyncParsableCommand {
         }
     }
 
+    @MainActor
     func run() async throws {
-        guard let to, !yes else { return try await evict() }
+        guard let to, !yes else { return try await runOnCache() }
         let forecast = try cache.inspect { inspection in
             let kept = try inspection.pinnedRecords()
             return EvictionForecast(
@@ -69,34 +70,29 @@ struct EvictCommand: AsyncParsableCommand {
         if output.format == .table { try Console.print("\nnothing was evicted; --yes evicts") }
     }
 
-    private func evict() async throws {
-        let cache = try cache.openExisting()
-        defer { cache.close() }
-        do {
-            let before = try cache.statistics()
-            if let to {
-                try await cache.evict(to: ByteCount(to.bytes)).committed
-            } else {
-                try await evictNamed(in: cache)
-            }
-            let after = try cache.statistics()
-            try output.print(EvictionSummary(before: before, after: after))
-            if let to, after.bytesInUse.bytes > to.bytes {
-                throw CommandFailure(
-                    """
-                    \(self.cache.cache): \(SizeArgument.formatted(after.bytesInUse.bytes)) are \
-                    still in use, and nothing more can be evicted. espalier pin lists the pinned \
-                    records.
-                    """)
-            }
-        } catch let error as CacheError {
-            throw self.cache.failure(error)
+    @MainActor
+    func run(on cache: NormalizedCache) async throws {
+        let before = try cache.statistics()
+        if let to {
+            try await cache.evict(to: ByteCount(to.bytes)).committed
+        } else {
+            try await evictNamed(in: cache)
+        }
+        let after = try cache.statistics()
+        try output.print(EvictionSummary(before: before, after: after))
+        if let to, after.bytesInUse.bytes > to.bytes {
+            throw CommandFailure(
+                """
+                \(self.cache.cache): \(SizeArgument.formatted(after.bytesInUse.bytes)) are \
+                still in use, and nothing more can be evicted. espalier pin lists the pinned \
+                records.
+                """)
         }
     }
 
+    @MainActor
     private func evictNamed(in cache: NormalizedCache) async throws {
-        let entries =
-            identifiers.map { EntryName.node($0) } + collection.map { .collection($0) }
+        let entries = identifiers.map(EntryName.node) + collection.map(EntryName.collection)
         for entry in entries {
             try cache.inspect { inspection in
                 guard try inspection.handle(of: entry.text, in: entry.nameSpace) != nil else {
@@ -105,20 +101,17 @@ struct EvictCommand: AsyncParsableCommand {
             }
         }
         for entry in entries {
-            do {
-                switch entry {
-                case .collection(let key): try await cache.evictCollection(forKey: key).committed
-                case .node(let name), .key(let name): try await cache.evict(name).committed
-                }
-            } catch {
-                throw CommandFailure("\(entry): \(error)")
-            }
+            let isCollection = entry.nameSpace == .collection
+            try await
+                (isCollection
+                ? cache.evictCollection(forKey: entry.text) : cache.evict(entry.text))
+                .committed(for: entry)
         }
     }
 }
 
 /// `espalier budget`: prints the budget of a cache, or changes it.
-struct BudgetCommand: AsyncParsableCommand {
+struct BudgetCommand: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "budget", abstract: "Prints or sets the budget of a cache.",
         discussion: """
@@ -146,26 +139,20 @@ struct BudgetCommand: AsyncParsableCommand {
         try BudgetOption.validate(size)
     }
 
-    func run() async throws {
-        let cache = try cache.openExisting()
-        defer { cache.close() }
-        do {
-            if let size {
-                try await cache.setBudget(ByteCount(size.bytes), mayExceed: exceed).committed
-            }
-            let pinned = try cache.inspect { try $0.pinnedBytes }
-            try output.print(
-                BudgetReport(
-                    statistics: cache.statistics(), condition: cache.condition(),
-                    pinnedBytes: pinned))
-        } catch let error as CacheError {
-            throw self.cache.failure(error)
+    @MainActor
+    func run(on cache: NormalizedCache) async throws {
+        if let size {
+            try await cache.setBudget(ByteCount(size.bytes), mayExceed: exceed).committed
         }
+        let pinned = try cache.inspect { try $0.pinnedBytes }
+        try output.print(
+            BudgetReport(
+                statistics: cache.statistics(), condition: cache.condition(), pinnedBytes: pinned))
     }
 }
 
 /// `espalier pin`: keeps a node or a collection from being evicted, or lists the pins.
-struct PinCommand: AsyncParsableCommand {
+struct PinCommand: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "pin",
         abstract: "Keeps a node or a collection, and all records below it, from being evicted.",
@@ -180,18 +167,25 @@ struct PinCommand: AsyncParsableCommand {
     @OptionGroup var pin: PinOptions
     @OptionGroup var output: OutputOptions
 
+    @MainActor
     func run() async throws {
-        guard let entry = pin.entry else {
-            return try output.print(
-                RecordSummary.report(of: cache.inspect { try PinList($0).summaries(in: $0) }))
-        }
-        let cache = try cache.openExisting()
-        defer { cache.close() }
-        let ticket =
-            switch entry {
-            case .collection(let key): cache.pinCollection(forKey: key)
-            case .node(let name), .key(let name): cache.pin(name)
+        guard pin.entry == nil else { return try await runOnCache() }
+        // The pinned nodes, then the pinned collections, each by identifier.
+        let pinned = try cache.inspect { inspection in
+            let reader = try RecordSummaries(inspection)
+            return try inspection.pins.map {
+                try reader.summary(of: $0, try inspection.record(of: $0))
             }
+        }
+        try output.print(RecordSummary.report(of: pinned))
+    }
+
+    @MainActor
+    func run(on cache: NormalizedCache) async throws {
+        guard let entry = pin.entry else { return }
+        let isCollection = entry.nameSpace == .collection
+        let ticket =
+            isCollection ? cache.pinCollection(forKey: entry.text) : cache.pin(entry.text)
         do {
             try await ticket.committed
         } catch let error as CacheError where error.code == .notFound {
@@ -203,7 +197,7 @@ struct PinCommand: AsyncParsableCommand {
 }
 
 /// `espalier unpin`: allows a node or a collection to be evicted again.
-struct UnpinCommand: AsyncParsableCommand {
+struct UnpinCommand: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "unpin",
         abstract: "Allows a node or a collection to be evicted again.",
@@ -216,23 +210,19 @@ struct UnpinCommand: AsyncParsableCommand {
         guard pin.entry != nil else { throw ValidationError("Give an identifier or --collection.") }
     }
 
-    func run() async throws {
+    @MainActor
+    func run(on cache: NormalizedCache) async throws {
         guard let entry = pin.entry else { return }
-        let cache = try cache.openExisting()
-        defer { cache.close() }
-        guard try cache.inspect({ try PinList($0).contains(entry) }) else {
-            throw CommandFailure("\(entry): not pinned", kind: .miss)
+        let pins = try cache.inspect { try $0.pins }
+        let isPinned = pins.contains {
+            $0.nameSpace == entry.nameSpace && $0.identifier.hasSameBytes(as: entry.text)
         }
-        let ticket =
-            switch entry {
-            case .collection(let key): cache.unpinCollection(forKey: key)
-            case .node(let name), .key(let name): cache.unpin(name)
-            }
-        do {
-            try await ticket.committed
-        } catch {
-            throw CommandFailure("\(entry): \(error)")
-        }
+        guard isPinned else { throw CommandFailure("\(entry): not pinned", kind: .miss) }
+        let isCollection = entry.nameSpace == .collection
+        try await
+            (isCollection
+            ? cache.unpinCollection(forKey: entry.text) : cache.unpin(entry.text))
+            .committed(for: entry)
     }
 }
 
@@ -260,7 +250,7 @@ struct PinOptions: ParsableArguments {
 }
 
 /// `espalier collect-cycles`: finds cycles of records that only refer to one another.
-struct CollectCyclesCommand: AsyncParsableCommand {
+struct CollectCyclesCommand: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "collect-cycles",
         abstract: "Finds unreachable cycles of records, and index entries without a record.",
@@ -275,16 +265,11 @@ struct CollectCyclesCommand: AsyncParsableCommand {
     @OptionGroup var cache: CacheArgument
     @OptionGroup var output: OutputOptions
 
-    func run() async throws {
-        let cache = try cache.openExisting()
-        defer { cache.close() }
-        do {
-            let before = try cache.statistics()
-            try await cache.collectCycles().committed
-            try output.print(CycleCollectionSummary(before: before, after: cache.statistics()))
-        } catch let error as CacheError {
-            throw self.cache.failure(error)
-        }
+    @MainActor
+    func run(on cache: NormalizedCache) async throws {
+        let before = try cache.statistics()
+        try await cache.collectCycles().committed
+        try output.print(CycleCollectionSummary(before: before, after: cache.statistics()))
     }
 }
 #endif

@@ -53,22 +53,16 @@ struct GetCommand: ParsableCommand {
         if raw { return try printBytes() }
         let cache = try cache.openExisting()
         defer { cache.close() }
-        let value: JSONValue
-        switch entry.entry {
-        case .node(let identifier):
-            value = try hit(cache.readOutcome(JSONTree.self, identifier), in: cache).value
-        case .key(let key):
-            value = try hit(cache.modelOutcome(JSONTree.self, forKey: key), in: cache).value
-        case .collection(let key):
-            value = .array(
-                try hit(cache.collectionOutcome(of: JSONTree.self, forKey: key), in: cache).map(
-                    \.value))
-        }
-        if compact {
-            try Console.print(value, style: .compact)
-        } else {
-            try output.print(LeafReport(tree: value))
-        }
+        let name = entry.entry.text
+        let tree: JSONTree =
+            switch entry.entry.nameSpace {
+            case .collection:
+                .array(
+                    try hit(cache.collectionOutcome(of: JSONTree.self, forKey: name), in: cache))
+            case .key: try hit(cache.modelOutcome(JSONTree.self, forKey: name), in: cache)
+            case .node, .segment: try hit(cache.readOutcome(JSONTree.self, name), in: cache)
+            }
+        try print(LeafReport(tree: tree.value), as: output.format)
     }
 
     private func printExplanation() throws {
@@ -78,7 +72,7 @@ struct GetCommand: ParsableCommand {
             }
             return explanation
         }
-        try print(explanation)
+        try print(explanation, as: output.givenFormat ?? .table)
         if let reason = explanation.reason { throw cache.failure("\(entry.entry)", reason) }
     }
 
@@ -94,19 +88,15 @@ struct GetCommand: ParsableCommand {
             }
             return RecordDump(identifier: found.identifier, anatomy: anatomy)
         }
-        if output.givenFormat ?? .table == .table {
-            try output.print(dump.table, as: .table)
-        } else {
-            try print(dump)
-        }
+        try print(dump, as: output.givenFormat ?? .table)
         if let problem = dump.anatomy.problem {
             throw CommandFailure("\(entry.entry): \(problem)", kind: .miss)
         }
     }
 
-    private func print(_ result: some Printable) throws {
+    private func print(_ result: some Printable, as format: Format) throws {
         if compact { return try Console.print(result.json, style: .compact) }
-        try output.print(result, as: output.givenFormat ?? .table)
+        try output.print(result, as: format)
     }
 
     private func hit<Value>(_ outcome: ReadOutcome<Value>, in cache: NormalizedCache) throws

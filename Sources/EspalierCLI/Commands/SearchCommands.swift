@@ -154,17 +154,12 @@ struct GrepCommand: ParsableCommand {
             try search.run()
             return (search.matches, search.unreadable)
         }
-        let left = unreadable == 1 ? "1 damaged record was" : "\(unreadable) damaged records were"
+        let left = counted(unreadable, "damaged record was", "damaged records were")
         guard !matches.isEmpty else {
             let rest = unreadable > 0 ? "; \(left) not searched" : ""
             throw CommandFailure("\(cache.cache): nothing found\(rest)", kind: .miss)
         }
-        let report = MatchReport(matches: matches, search: text)
-        if output.format == .table {
-            try output.print(report.table)
-        } else {
-            try output.print(report)
-        }
+        try output.print(MatchReport(matches: matches, search: text))
         if unreadable > 0 {
             Console.note("\(left) not searched; espalier verify describes the damage.")
         }
@@ -211,15 +206,13 @@ struct RefsCommand: ParsableCommand {
 
     func run() throws {
         let (graph, names, unreadable) = try cache.inspect(explore)
-        let report = ReferenceReport(graph: graph, names: names)
         if dot {
             try Console.print(DotGraph(graph: graph, names: names).text)
         } else {
-            try output.print(output.format == .table ? report.table : report.list)
+            try output.print(ReferenceReport(graph: graph, names: names))
         }
         if unreadable > 0 {
-            let records =
-                unreadable == 1 ? "1 damaged record" : "\(unreadable) damaged records"
+            let records = counted(unreadable, "damaged record")
             Console.note(
                 "the references of \(records) are unknown; espalier verify describes the damage.")
         }

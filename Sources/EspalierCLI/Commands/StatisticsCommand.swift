@@ -4,7 +4,7 @@ import EspalierInspection
 import EspalierStore
 
 /// `espalier stats`: prints the statistics of a cache, once or periodically.
-struct StatsCommand: AsyncParsableCommand {
+struct StatsCommand: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats", abstract: "Prints the contents and the activity of a cache.",
         discussion: """
@@ -57,23 +57,17 @@ struct StatsCommand: AsyncParsableCommand {
     }
 
     @MainActor
-    func run() async throws {
-        let cache = try cache.openExisting()
-        defer { cache.close() }
-        do {
-            guard !watch else {
-                return try await StatisticsWatch(cache: cache, output: output, count: count)
-                    .run(Ticks(every: interval ?? 1))
-            }
-            let statistics = try cache.statistics()
-            if byType {
-                let bytes = try cache.inspect { try $0.bytesByType() }
-                try output.print(TypeReport(statistics: statistics, bytes: bytes))
-            } else {
-                try output.print(StatisticsReport(statistics: statistics))
-            }
-        } catch let error as CacheError {
-            throw self.cache.failure(error)
+    func run(on cache: NormalizedCache) async throws {
+        guard !watch else {
+            return try await StatisticsWatch(cache: cache, output: output, count: count)
+                .run(Ticks(every: interval ?? 1))
+        }
+        let statistics = try cache.statistics()
+        if byType {
+            let bytes = try cache.inspect { try $0.bytesByType() }
+            try output.print(TypeReport(statistics: statistics, bytes: bytes))
+        } else {
+            try output.print(StatisticsReport(statistics: statistics))
         }
     }
 }

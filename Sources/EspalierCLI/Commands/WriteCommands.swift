@@ -1,5 +1,6 @@
 #if CommandLine
 import ArgumentParser
+import EspalierRecords
 import EspalierStore
 
 /// `espalier import`: stores the models of JSON documents, or the records of an export.
@@ -94,9 +95,7 @@ struct ImportCommand: AsyncParsableCommand {
             }
             let summary = try await recording.finish()
             try output.print(summary)
-            if summary.evicted > 0 {
-                Console.noteEvictions(summary.evicted)
-            }
+            Console.noteEvictions(summary.evicted)
         } catch let error as CacheError {
             throw self.cache.failure(error)
         }
@@ -197,7 +196,7 @@ struct SetCommand: AsyncParsableCommand {
 }
 
 /// `espalier delete`: deletes a node, a collection or a key.
-struct DeleteCommand: AsyncParsableCommand {
+struct DeleteCommand: CacheCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Deletes a node, a collection or a key.",
         discussion: """
@@ -209,26 +208,20 @@ struct DeleteCommand: AsyncParsableCommand {
     @OptionGroup var cache: CacheArgument
     @OptionGroup var entry: EntryOptions
 
-    func run() async throws {
-        let cache = try cache.openExisting()
-        defer { cache.close() }
-        let changes = cache.changeSets()
+    @MainActor
+    func run(on cache: NormalizedCache) async throws {
+        let (entry, changes) = (entry.entry, cache.changeSets())
         let ticket =
-            switch entry.entry {
-            case .node(let identifier): cache.delete(identifier)
-            case .collection(let key): cache.deleteCollection(forKey: key)
-            case .key(let key): cache.deleteModel(forKey: key)
+            switch entry.nameSpace {
+            case .collection: cache.deleteCollection(forKey: entry.text)
+            case .key: cache.deleteModel(forKey: entry.text)
+            case .node, .segment: cache.delete(entry.text)
             }
-        do {
-            try await ticket.committed
-        } catch {
-            throw CommandFailure("\(entry.entry): \(error)")
-        }
+        try await ticket.committed(for: entry)
         // Closing ends the sequence of changes.
         cache.close()
-        guard await changes.contains(where: { !$0.isEmpty }) else {
-            throw CommandFailure("\(entry.entry): not found, nothing was deleted", kind: .miss)
-        }
+        for await change in changes where !change.isEmpty { return }
+        throw CommandFailure("\(entry): not found, nothing was deleted", kind: .miss)
     }
 }
 #endif

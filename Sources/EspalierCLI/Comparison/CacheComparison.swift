@@ -21,27 +21,24 @@ struct CacheComparison {
         var left = Side(a)
         var right = Side(b)
         for nameSpace in [NameSpace.node, .key, .collection] {
-            let (entries, others) = (
-                try left.entries(of: nameSpace), try right.entries(of: nameSpace)
-            )
+            let entries = try left.entries(of: nameSpace)
+            let others = try right.entries(of: nameSpace)
+            func difference(_ change: RecordDifference.Change, _ entry: IndexEntry)
+                -> RecordDifference
+            {
+                RecordDifference(
+                    change: change, kind: .init(nameSpace), identifier: entry.identifier)
+            }
             var (i, j) = (0, 0)
             while i < entries.count || j < others.count {
                 if j == others.count || i < entries.count && entries[i].precedes(others[j]) {
-                    add(
-                        RecordDifference(
-                            change: .removed, kind: .init(nameSpace),
-                            identifier: entries[i].identifier))
+                    add(difference(.removed, entries[i]))
                     i += 1
                 } else if i == entries.count || others[j].precedes(entries[i]) {
-                    add(
-                        RecordDifference(
-                            change: .added, kind: .init(nameSpace), identifier: others[j].identifier
-                        ))
+                    add(difference(.added, others[j]))
                     j += 1
                 } else {
-                    if let difference = try Self.compare(entries[i], &left, others[j], &right) {
-                        add(difference)
-                    }
+                    add(try Self.compare(entries[i], &left, others[j], &right))
                     i += 1
                     j += 1
                 }
@@ -49,7 +46,8 @@ struct CacheComparison {
         }
     }
 
-    private mutating func add(_ difference: RecordDifference) {
+    private mutating func add(_ difference: RecordDifference?) {
+        guard let difference else { return }
         count += 1
         if differences.count < limit ?? .max { differences.append(difference) }
     }
@@ -59,10 +57,9 @@ struct CacheComparison {
     ) throws -> RecordDifference? {
         let (mine, other) = (try left.record(a), try right.record(b))
         if let mine, let other, try isSame(mine, &left, other, &right) { return nil }
-        let (line, otherLine) = (
-            try mine.flatMap { try left.line($0) }, try other.flatMap { try right.line($0) }
-        )
-        guard let line, let otherLine else {
+        guard let line = try mine.flatMap({ try left.line($0) }),
+            let otherLine = try other.flatMap({ try right.line($0) })
+        else {
             return RecordDifference(
                 change: .damaged, kind: .init(a.nameSpace),
                 identifier: a.isWhole ? a.identifier : b.identifier)

@@ -33,47 +33,21 @@ struct DifferenceReport: Printable {
     let differences: [RecordDifference]
 
     var report: Report {
-        var report = Report(
+        Report(
             .list,
             columns: [
                 .left("change"), .left("kind"), .left("identifier"), .left("path"), .left("a"),
                 .left("b"),
-            ])
-        for difference in differences {
-            let name: [Cell] = [
-                .text(difference.change.rawValue, difference.change.style),
-                .text(difference.kind.rawValue),
-                .text(difference.identifier, .name),
-            ]
-            guard !difference.fields.isEmpty else {
-                report.append(name + [.nothing, .nothing, .nothing])
-                continue
-            }
-            for field in difference.fields {
-                report.append(name + [.text(field.path), field.a.cell, field.b.cell])
-            }
-        }
-        return report
-    }
-
-    /// The rows with values as JSON instead of their text. A missing value has no member.
-    var json: JSONValue {
-        .array(
-            differences.flatMap { difference -> [JSONValue] in
-                let name = [
-                    JSONMember(name: "change", value: .string(difference.change.rawValue)),
-                    JSONMember(name: "kind", value: .string(difference.kind.rawValue)),
-                    JSONMember(name: "identifier", value: .string(difference.identifier)),
+            ],
+            rows: differences.flatMap { difference -> [[Cell]] in
+                let name: [Cell] = [
+                    .text(difference.change.rawValue, difference.change.style),
+                    .text(difference.kind.rawValue), .text(difference.identifier, .name),
                 ]
-                guard !difference.fields.isEmpty else { return [.object(name)] }
-                return difference.fields.map { field in
-                    let sides = [("a", field.a.json), ("b", field.b.json)].compactMap {
-                        name, value in
-                        value.map { JSONMember(name: name, value: $0) }
-                    }
-                    return .object(
-                        name + [JSONMember(name: "path", value: .string(field.path))] + sides)
-                }
+                let nothing = Array(repeating: Cell.value(nil, shown: .nothing), count: 3)
+                return difference.fields.isEmpty
+                    ? [name + nothing]
+                    : difference.fields.map { name + [.text($0.path), $0.a.cell, $0.b.cell] }
             })
     }
 }
@@ -99,24 +73,16 @@ extension FieldDifference.Side {
     /// The number of elements that a table shows; it counts the others.
     private static let shownElements = 3
 
+    /// In JSON, nothing is no member, because it differs from null.
     var cell: Cell {
         switch self {
-        case .nothing: return .nothing
-        case .value(let value): return .text(JSONWriter().string(from: value))
+        case .nothing: return .value(nil, shown: .nothing)
+        case .value(let value): return .value(value, shown: .text(value.text))
         case .elements(let elements):
-            let shown = elements.prefix(Self.shownElements).map(JSONWriter().string(from:)).joined(
-                separator: ", ")
+            let shown = elements.prefix(Self.shownElements).map(\.text).joined(separator: ", ")
             let rest = elements.count - Self.shownElements
-            return .text(rest > 0 ? "\(shown) and \(rest) more" : shown)
-        }
-    }
-
-    /// The value as JSON, or nil for nothing, which differs from null.
-    var json: JSONValue? {
-        switch self {
-        case .nothing: nil
-        case .value(let value): value
-        case .elements(let elements): .array(elements)
+            return .value(
+                .array(elements), shown: .text(rest > 0 ? "\(shown) and \(rest) more" : shown))
         }
     }
 }

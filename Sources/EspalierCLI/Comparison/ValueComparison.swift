@@ -112,7 +112,7 @@ private struct Entries {
         switch key {
         case .number(.int(let number)): .index(Int(number))
         case .string(let name): .name(name)
-        default: .name(JSONWriter().string(from: key))
+        default: .name(key.text)
         }
     }
 }
@@ -150,7 +150,7 @@ extension RecordLine {
             }
         case (.collection(let elements), .collection(let others)):
             if elements.count != others.count {
-                let counts = [elements, others].map { JSONValue.number(JSONNumber($0.count)) }
+                let counts = [elements, others].map { JSONValue.number($0.count) }
                 comparison.add("$count", .value(counts[0]), .value(counts[1]))
             }
             comparison.compare(contentJSON, other.contentJSON)

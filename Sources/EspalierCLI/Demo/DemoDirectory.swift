@@ -29,15 +29,11 @@ final class DemoDirectory {
             throw CommandFailure(
                 "\(path) is there and no directory. Give one that does not exist or is empty.")
         }
-        do {
+        try CommandFailure.naming(path) {
             guard try files.contentsOfDirectory(atPath: path).isEmpty else {
                 throw CommandFailure(
                     "\(path) is not empty. Give a directory that does not exist or is empty.")
             }
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch {
-            throw CommandFailure("\(path): \(InputFile.reason(error))")
         }
     }
 

@@ -97,17 +97,15 @@ extension Demonstration {
         let statistics = try cache.statistics()
         let records = statistics.nodes + statistics.collections + statistics.segments
         try narration.blank()
-        var table = Table(
-            columns: ["models in the trees", "nodes", "records", "on average", "in all", "time"].map
-            { .right($0) })
-        table.append(
-            [
-                data.modelCount.grouped, statistics.nodes.grouped, records.grouped,
-                "\(statistics.recordBytes.bytes / max(records, 1)) bytes",
-                SizeArgument.formatted(statistics.recordBytes.bytes), time.milliseconds,
-            ].map { Table.Cell($0) })
+        let titles = ["models in the trees", "nodes", "records", "on average", "in all", "time"]
+        let figures = [
+            data.modelCount.grouped, statistics.nodes.grouped, records.grouped,
+            "\(statistics.recordBytes.bytes / max(records, 1)) bytes",
+            SizeArgument.formatted(statistics.recordBytes.bytes), time.milliseconds,
+        ]
+        let table = Table(
+            columns: titles.map { .right($0) }, rows: [figures.map { StyledLine($0) }])
         try narration.show(table)
-        try narration.blank()
         try narration.claim(
             """
             \(statistics.nodes.grouped) different models are a record each; the list of messages \
@@ -152,7 +150,6 @@ extension Demonstration {
         let message = try await message("Message:1")
         let shown = try TreeAndRecords(message, in: cache)
         try narration.show(shown.sideBySide)
-        try narration.blank()
         try narration.claim(
             """
             the tree is the one that was stored; its \(message.nodeCount) models are \
@@ -180,18 +177,16 @@ extension Demonstration {
         let after = try await read().messages
         let showing = zip(before, after).filter { $0.0.shows(person.id) }
 
-        var table = Table(columns: [
-            .left("message"), .left("shows"), .left("before"), .left("after"),
-        ])
-        for (old, new) in Self.samples(of: showing, of: person.id) {
-            table.append([
-                Table.Cell(old.modelIdentifier ?? "", .name),
-                Table.Cell(old.sender.id == person.id ? "as sender" : "among likes"),
-                Table.Cell(old.name(of: person.id)), Table.Cell(new.name(of: person.id), .good),
-            ])
-        }
+        let table = Table(
+            columns: [.left("message"), .left("shows"), .left("before"), .left("after")],
+            rows: Self.samples(of: showing, of: person.id).map { old, new in
+                [
+                    StyledLine(old.modelIdentifier ?? "", .name),
+                    StyledLine(old.sender.id == person.id ? "as sender" : "among likes"),
+                    StyledLine(old.name(of: person.id)), StyledLine(new.name(of: person.id), .good),
+                ]
+            })
         try narration.show(table)
-        try narration.blank()
         feed = feed.map { $0.updating(person) }
         try narration.claim("\(recordsWritten) record was written", recordsWritten == 1)
         try narration.claim(
@@ -238,13 +233,12 @@ extension Demonstration {
         let after = try await read().messages
         let changed = try await message("Message:1")
 
-        var comparison = Comparison()
-        comparison.count("messages in the feed", before, after)
-        comparison.count("with \(identifier)", before, after) { $0.attachment?.id == attachment.id }
-        comparison.add(
+        var table = Table.comparison
+        table.count("messages in the feed", before, after)
+        table.count("with \(identifier)", before, after) { $0.attachment?.id == attachment.id }
+        table.compare(
             "Message:1, its attachment", attachment.title, changed.attachment?.title ?? "nil")
-        try narration.show(comparison.table)
-        try narration.blank()
+        try narration.show(table)
         feed = feed.map { $0.removing(attachment: attachment.id) }
         try narration.claim(
             "every message is still there, those with the attachment without it",
@@ -261,12 +255,11 @@ extension Demonstration {
         try await cache.delete(identifier).committed
         let after = try await read().messages
 
-        var comparison = Comparison()
-        comparison.count("messages in the feed", before, after)
-        comparison.count("sent by \(identifier)", before, after) { $0.sender.id == person.id }
-        comparison.count("liked by \(identifier)", before, after) { $0.isLiked(by: person.id) }
-        try narration.show(comparison.table)
-        try narration.blank()
+        var table = Table.comparison
+        table.count("messages in the feed", before, after)
+        table.count("sent by \(identifier)", before, after) { $0.sender.id == person.id }
+        table.count("liked by \(identifier)", before, after) { $0.isLiked(by: person.id) }
+        try narration.show(table)
         let expected = feed.compactMap { $0.removing(person: person.id) }
         let sent = feed.count - expected.count
         feed = expected
@@ -328,7 +321,6 @@ extension Demonstration {
             """)
         let statistics = try cache.statistics()
         try narration.show(Self.table(of: statistics))
-        try narration.blank()
         let report = try cache.verify()
         try narration.claim(
             """
@@ -346,13 +338,20 @@ extension Demonstration {
 
     private static func table(of statistics: CacheStatistics) -> Table {
         let report = StatisticsReport(statistics: statistics).report
-        var table = Table(columns: [.left("what"), .right("value")])
-        for (column, cell) in zip(report.columns, report.rows.first ?? [])
-        where figures.contains(column.name) {
-            let shown = if case .count(let count) = cell { count.grouped } else { cell.shown }
-            table.append([Table.Cell(column.title), Table.Cell(shown)])
+        let rows = zip(report.columns, report.rows.first ?? []).filter { column, _ in
+            figures.contains(column.name)
         }
-        return table
+        return valueTable(
+            rows.map { column, cell in
+                guard case .count(let count) = cell else { return (column.title, cell.shown) }
+                return (column.title, count.grouped)
+            })
+    }
+
+    private static func valueTable(_ rows: [(what: String, value: String)]) -> Table {
+        Table(
+            columns: [.left("what"), .right("value")],
+            rows: rows.map { [StyledLine($0.what), StyledLine($0.value)] })
     }
 }
 
@@ -395,7 +394,6 @@ extension Demonstration {
         let written = try small.statistics()
         let found = await find(feeds, in: small)
         try narration.show(Self.table(of: try small.statistics(), written.recordsWritten))
-        try narration.blank()
         try narration.claim(
             "Feed:1 is read whole, after \(written.recordsWritten.grouped) records were written",
             found.first?.value == feeds[0])
@@ -443,36 +441,36 @@ extension Demonstration {
     private static func table(of statistics: CacheStatistics, _ written: Int) -> Table {
         let evictions = statistics.evictions
         let ages = [evictions.youngestAge, evictions.oldestAge].map { Cell.seconds($0).shown }
-        var table = Table(columns: [.left("what"), .right("value")])
-        for (what, value) in [
+        return valueTable([
             ("records written", written.grouped), ("records evicted", evictions.records.grouped),
             ("not accessed for", "\(ages[0]) to \(ages[1])"),
             ("the longest that a commit spent on it", evictions.longestPause.milliseconds),
             ("records there are", statistics.records.grouped),
             ("fill", Cell.share(statistics.fill).shown),
             ("reads that were hits", Cell.share(statistics.hitRate ?? 0).shown),
-        ] { table.append([Table.Cell(what), Table.Cell(value)]) }
-        return table
+        ])
     }
 }
 
-/// Readings before and after a change. Those that differ stand out.
-struct Comparison: Sendable {
-    private(set) var table = Table(columns: [.left("reading"), .right("before"), .right("after")])
+extension Table {
+    /// Readings before and after a change. Those that differ stand out.
+    fileprivate static let comparison = Table(
+        columns: [.left("reading"), .right("before"), .right("after")])
 
-    mutating func add(_ what: String, _ before: String, _ after: String) {
-        table.append([
-            Table.Cell(what), Table.Cell(before),
-            Table.Cell(after, before == after ? .plain : .good),
+    fileprivate mutating func compare(_ what: String, _ before: String, _ after: String) {
+        append([
+            StyledLine(what), StyledLine(before),
+            StyledLine(after, before == after ? .plain : .good),
         ])
     }
 
     /// Adds the number of messages for which `condition` holds.
-    mutating func count(
+    fileprivate mutating func count(
         _ what: String, _ before: [Message], _ after: [Message],
         where condition: (Message) -> Bool = { _ in true }
     ) {
-        add(what, before.count(where: condition).grouped, after.count(where: condition).grouped)
+        compare(
+            what, before.count(where: condition).grouped, after.count(where: condition).grouped)
     }
 }
 #endif

@@ -38,14 +38,18 @@ struct Narration: Sendable {
         try put(String(repeating: " ", count: Self.indent) + line.painted(palette))
     }
 
+    /// Prints a table and a blank line.
     func show(_ table: Table) throws {
         let lines = table.text(width: textWidth, palette: palette)
             .split(separator: "\n", omittingEmptySubsequences: false)
         for line in lines { try put(String(repeating: " ", count: Self.indent) + line) }
+        try blank()
     }
 
+    /// Prints two texts side by side and a blank line.
     func show(_ columns: SideBySide) throws {
         for line in columns.lines(width: textWidth) { try show(line) }
+        try blank()
     }
 
     func show(_ steps: NextSteps) throws {

@@ -11,11 +11,19 @@ struct DoctorReport: Printable {
     let condition: CacheCondition?
     let findings: [Finding]
 
+    init(
+        of surroundings: Surroundings, _ directory: String? = nil,
+        _ condition: CacheCondition? = nil, findings: [Finding]
+    ) {
+        self.surroundings = surroundings
+        self.directory = directory
+        self.condition = condition
+        self.findings = findings
+    }
+
     var report: Report { Report(facts: systemFacts + diskFacts + cacheFacts) }
 
-    private typealias Fact = (name: String, title: String, cell: Cell)
-
-    private var systemFacts: [Fact] {
+    private var systemFacts: [Report.Fact] {
         [
             ("espalier", "espalier", .text(surroundings.tool)),
             ("lmdb", "LMDB", .text(surroundings.lmdb)),
@@ -25,9 +33,9 @@ struct DoctorReport: Printable {
         ]
     }
 
-    private var diskFacts: [Fact] {
+    private var diskFacts: [Report.Fact] {
         guard let disk = surroundings.disk else { return [] }
-        var facts: [Fact] = []
+        var facts: [Report.Fact] = []
         if let mount = disk.mount {
             facts.append(("fileSystem", "file system", .text(mount.type)))
             facts.append(("mountPoint", "mounted at", .text(mount.path)))
@@ -39,8 +47,8 @@ struct DoctorReport: Printable {
         return facts
     }
 
-    private var cacheFacts: [Fact] {
-        var facts: [Fact] = []
+    private var cacheFacts: [Report.Fact] {
+        var facts: [Report.Fact] = []
         if let directory { facts.append(("directory", "directory", .text(directory))) }
         guard let condition else { return facts }
         let pages = condition.pages
@@ -48,14 +56,11 @@ struct DoctorReport: Printable {
         return facts + [
             ("format", "format", .count(Int(condition.formatVersion))),
             ("generation", "generation", .text(condition.generation)),
-            ("generationNumber", "switches", .count(Int(clamping: condition.generationNumber))),
-            (
-                "lastTransaction", "last transaction",
-                .count(Int(clamping: condition.lastTransaction))
-            ),
-            ("budget", "budget", .size(condition.budget.bytes)),
-            ("directoryBytes", "directory's files", .size(condition.directoryBytes.bytes)),
-            ("mapBytes", "map", .size(condition.mapSize.bytes)),
+            ("generationNumber", "switches", .count(condition.generationNumber)),
+            ("lastTransaction", "last transaction", .count(condition.lastTransaction)),
+            ("budget", "budget", .size(condition.budget)),
+            ("directoryBytes", "directory's files", .size(condition.directoryBytes)),
+            ("mapBytes", "map", .size(condition.mapSize)),
             ("pageSize", "page", .size(pages.pageSize)),
             ("pagesUsed", "pages used", .count(pages.used)),
             ("pagesFree", "pages free inside the file", .count(pages.free)),
@@ -69,14 +74,13 @@ struct DoctorReport: Printable {
 
     /// The facts and the list of findings.
     var json: JSONValue {
-        guard case .object(let members) = report.json else { return report.json }
         let findings = findings.map { finding -> JSONValue in
             [
                 "severity": .string(finding.severity.rawValue), "about": .string(finding.about),
                 "detail": .string(finding.detail), "advice": .string(finding.advice),
             ]
         }
-        return .object(members + [JSONMember(name: "findings", value: .array(findings))])
+        return report.json + ["findings": .array(findings)]
     }
 
     /// The findings for a person, in lines of at most `width` columns.
@@ -113,55 +117,51 @@ extension String {
 }
 
 extension VerifyReport: Printable {
-    private var counts: [(name: String, count: Int)] {
-        [
-            ("nodes", nodes), ("keys", keys), ("collections", collections), ("segments", segments),
-            ("tombstones", tombstones), ("references", references),
-        ]
-            + (trees > 0
-                ? [("values", values), ("trees", trees), ("unreadableTrees", unreadableTrees)] : [])
-            + [
-                ("problems", problemCount)
+    private var counts: KeyValuePairs<String, Int> {
+        guard trees > 0 else {
+            return [
+                "nodes": nodes, "keys": keys, "collections": collections, "segments": segments,
+                "tombstones": tombstones, "references": references,
             ]
+        }
+        return [
+            "nodes": nodes, "keys": keys, "collections": collections, "segments": segments,
+            "tombstones": tombstones, "references": references, "values": values, "trees": trees,
+            "unreadableTrees": unreadableTrees,
+        ]
     }
 
     /// The counts, then a row per problem.
     var report: Report {
-        var report = Report(.list, columns: [.left("checked"), .left("found")])
-        for (name, count) in counts {
-            report.append([
-                .text(name),
-                name == "problems" && count > 0 ? .text(String(count), .bad) : .count(count),
-            ])
-        }
-        for problem in problems {
-            let name = problem.invariant == 0 ? "damage" : "invariant \(problem.invariant)"
-            let detail = [problem.path, problem.detail].compactMap { $0 }.joined(separator: ": ")
-            report.append([.text(name, .bad), .text(detail)])
-        }
-        return report
+        let count: Cell =
+            problemCount > 0 ? .text(String(problemCount), .bad) : .count(problemCount)
+        return Report(
+            .list, columns: [.left("checked"), .left("found")],
+            rows: counts.map { [.text($0), .count($1)] } + [[.text("problems"), count]]
+                + problems.map { problem in
+                    let isDamage = problem.invariant == 0
+                    let detail = [problem.path, problem.detail].compactMap(\.self)
+                    return [
+                        .text(isDamage ? "damage" : "invariant \(problem.invariant)", .bad),
+                        .text(detail.joined(separator: ": ")),
+                    ]
+                })
     }
 
     var json: JSONValue {
         let problems = problems.map { problem -> JSONValue in
-            let place = [("identifier", problem.identifier), ("path", problem.path)].compactMap {
-                name, text in
-                text.map { JSONMember(name: name, value: .string($0)) }
+            var json: JSONValue = [
+                "invariant": .number(problem.invariant), "detail": .string(problem.detail),
+            ]
+            if let identifier = problem.identifier {
+                json = json + ["identifier": .string(identifier)]
             }
-            return .object(
-                [
-                    JSONMember(name: "invariant", value: .number(JSONNumber(problem.invariant))),
-                    JSONMember(name: "detail", value: .string(problem.detail)),
-                ] + place)
+            if let path = problem.path { json = json + ["path": .string(path)] }
+            return json
         }
-        let counts = counts.dropLast().map {
-            JSONMember(name: $0.name, value: .number(JSONNumber($0.count)))
-        }
-        return .object(
-            [JSONMember(name: "isClean", value: .bool(isClean))] + counts + [
-                JSONMember(name: "problemCount", value: .number(JSONNumber(problemCount))),
-                JSONMember(name: "problems", value: .array(problems)),
-            ])
+        return ["isClean": .bool(isClean)]
+            + .object(counts.map { JSONMember(name: $0, value: .number($1)) })
+            + ["problemCount": .number(problemCount), "problems": .array(problems)]
     }
 }
 #endif

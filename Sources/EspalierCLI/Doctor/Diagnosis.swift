@@ -27,133 +27,118 @@ struct Diagnosis {
     /// - Parameter history: The activity of the cache over its life.
     init(of surroundings: Surroundings, _ condition: CacheCondition?, history: CacheHistory? = nil)
     {
-        if surroundings.machinePage != 4_096 { add(machinePage: surroundings.machinePage) }
+        if surroundings.machinePage != 4_096 {
+            add(
+                .problem, "page", "This system has pages of \(surroundings.machinePage) bytes.",
+                "LMDB 0.9 is known to fail on pages larger than 4 KiB: test before relying on it.")
+        }
         if let disk = surroundings.disk { add(disk) }
         if let history { add(history) }
         guard let condition else { return }
         if let free = surroundings.disk?.freeBytes { add(free: free, condition) }
-        add(condition.pages, usable: condition.usablePages)
+        // Eviction did not bring the cache below its watermark.
+        if condition.pages.used > condition.usablePages + Self.slack {
+            add(
+                .warning, "budget",
+                """
+                \(condition.pages.used) pages are used, and the cache evicts above \
+                \(condition.usablePages).
+                """,
+                """
+                Pins or a reader keep it from evicting. Unpin records, or raise the budget with \
+                espalier budget.
+                """)
+        }
         add(readers: condition.readers, slots: condition.readerSlots)
         if !condition.leftGenerations.isEmpty {
-            findings.append(
-                .warning(
-                    "generations",
-                    "\(condition.leftGenerations.count) left behind by an interrupted switch.",
-                    "The next switch removes them; until then they take space beyond the budget."))
+            add(
+                .warning, "generations",
+                "\(condition.leftGenerations.count) left behind by an interrupted switch.",
+                "The next switch removes them; until then they take space beyond the budget.")
         }
     }
 
-    mutating func add(unopenable message: String) {
-        findings.append(.problem("cache", message, "Reads miss until it can be opened."))
+    private mutating func add(
+        _ severity: Finding.Severity, _ about: String, _ detail: String, _ advice: String
+    ) {
+        findings.append(
+            Finding(severity: severity, about: about, detail: detail, advice: advice))
     }
 
-    private mutating func add(machinePage: Int) {
-        findings.append(
-            .problem(
-                "page", "This system has pages of \(machinePage) bytes.",
-                "LMDB 0.9 is known to fail on pages larger than 4 KiB: test before relying on it."
-            ))
+    mutating func add(unopenable message: String) {
+        add(.problem, "cache", message, "Reads miss until it can be opened.")
     }
 
     private mutating func add(_ disk: Surroundings.Disk) {
         if let mount = disk.mount {
             if Self.remoteTypes.contains(mount.type) {
-                findings.append(
-                    .problem(
-                        "file system", "\(mount.type) is a network file system.",
-                        """
-                        It does not share locks and memory maps, which can damage the cache. Use a \
-                        local disk.
-                        """
-                    )
-                )
+                add(
+                    .problem, "file system", "\(mount.type) is a network file system.",
+                    """
+                    It does not share locks and memory maps, which can damage the cache. Use a \
+                    local disk.
+                    """)
             }
             if Self.memoryTypes.contains(mount.type) {
-                findings.append(
-                    .warning(
-                        "file system", "\(mount.type) is in memory.",
-                        "The cache is lost after a restart."))
+                add(
+                    .warning, "file system", "\(mount.type) is in memory.",
+                    "The cache is lost after a restart.")
             }
             if mount.isReadOnly {
-                findings.append(
-                    .problem(
-                        "file system", "It is mounted read-only.",
-                        "Nothing can be stored until it is writable."))
+                add(
+                    .problem, "file system", "It is mounted read-only.",
+                    "Nothing can be stored until it is writable.")
             }
         }
         if let mode = disk.mode, mode & 0o077 != 0 {
-            findings.append(
-                .warning(
-                    "permissions",
-                    """
-                    Other users may open the directory: its mode is \
-                    \(String(mode & 0o7777, radix: 8)).
-                    """,
-                    "chmod 700 keeps the cache private."))
+            let digits = String(mode & 0o7777, radix: 8)
+            add(
+                .warning, "permissions",
+                "Other users may open the directory: its mode is \(digits).",
+                "chmod 700 keeps the cache private.")
         }
     }
 
     private mutating func add(free: Int, _ condition: CacheCondition) {
         let growth = condition.budget.bytes - condition.directoryBytes.bytes
         guard growth > free else { return }
-        findings.append(
-            .warning(
-                "disk",
-                """
-                \(SizeArgument.formatted(free)) are free, and the cache may grow by \
-                \(SizeArgument.formatted(growth)).
-                """,
-                "Free some space, or writes will fail before the budget is used up."))
-    }
-
-    /// Adds a finding if eviction does not bring the cache below its watermark.
-    private mutating func add(_ pages: PageUsage, usable: Int) {
-        guard pages.used > usable + Self.slack else { return }
-        findings.append(
-            .warning(
-                "budget", "\(pages.used) pages are used, and the cache evicts above \(usable).",
-                """
-                Pins or a reader keep it from evicting. Unpin records, or raise the budget with \
-                espalier budget.
-                """
-            ))
+        add(
+            .warning, "disk",
+            """
+            \(SizeArgument.formatted(free)) are free, and the cache may grow by \
+            \(SizeArgument.formatted(growth)).
+            """,
+            "Free some space, or writes will fail before the budget is used up.")
     }
 
     private mutating func add(_ history: CacheHistory) {
         let limit = history.budget.bytes / 2
         if Double(history.pinnedBytes.bytes) > Self.nearlyPinned * Double(limit) {
-            findings.append(
-                .warning(
-                    "pins",
-                    """
-                    Pinned records take up to \(SizeArgument.formatted(history.pinnedBytes.bytes)) \
-                    of the \(SizeArgument.formatted(limit)) allowed.
-                    """,
-                    """
-                    Writes to them fail beyond that. Unpin records, or raise the budget with \
-                    espalier budget.
-                    """
-                ))
+            add(
+                .warning, "pins",
+                """
+                Pinned records take up to \(SizeArgument.formatted(history.pinnedBytes.bytes)) \
+                of the \(SizeArgument.formatted(limit)) allowed.
+                """,
+                """
+                Writes to them fail beyond that. Unpin records, or raise the budget with \
+                espalier budget.
+                """)
         }
         for (reason, count) in history.droppedWrites.sorted(by: { $0.key < $1.key }) {
-            findings.append(
-                .warning(
-                    "writes",
-                    "\(count) \(count == 1 ? "write was" : "writes were") dropped: \(reason).",
-                    Self.advice(onDropped: reason)))
+            add(
+                .warning, "writes",
+                "\(counted(count, "write was", "writes were")) dropped: \(reason).",
+                Self.advice(onDropped: reason))
         }
         for (reason, count) in history.generationsReplaced.sorted(by: { $0.key < $1.key }) {
-            findings.append(
-                .warning(
-                    "generations",
-                    """
-                    Replaced by an empty one \(count == 1 ? "once" : "\(count) times"): \(reason).
-                    """,
-                    """
-                    Its records were lost and must be fetched again. If it happens again, check \
-                    the disk.
-                    """
-                ))
+            add(
+                .warning, "generations",
+                "Replaced by an empty one \(count == 1 ? "once" : "\(count) times"): \(reason).",
+                """
+                Its records were lost and must be fetched again. If it happens again, check \
+                the disk.
+                """)
         }
     }
 
@@ -188,22 +173,19 @@ struct Diagnosis {
     private mutating func add(readers: [Reader], slots: Int) {
         for reader in readers {
             guard let lag = reader.lag, lag > Self.longLag else { continue }
-            findings.append(
-                .warning(
-                    "readers",
-                    "Process \(reader.processIdentifier) reads a snapshot \(lag) commits old.",
-                    """
-                    It keeps the pages that eviction frees from being reused. Let it finish, or \
-                    end it.
-                    """
-                ))
+            add(
+                .warning, "readers",
+                "Process \(reader.processIdentifier) reads a snapshot \(lag) commits old.",
+                """
+                It keeps the pages that eviction frees from being reused. Let it finish, or \
+                end it.
+                """)
         }
         guard Double(readers.count) > Self.nearlyFull * Double(slots) else { return }
-        findings.append(
-            .warning(
-                "readers", "\(readers.count) of \(slots) slots of the reader table are in use.",
-                "When all are in use, further reads miss. Close caches that processes do not need."
-            ))
+        add(
+            .warning, "readers",
+            "\(readers.count) of \(slots) slots of the reader table are in use.",
+            "When all are in use, further reads miss. Close caches that processes do not need.")
     }
 }
 
@@ -221,14 +203,6 @@ struct Finding: Sendable, Equatable {
     let about: String
     let detail: String
     let advice: String
-
-    static func warning(_ about: String, _ detail: String, _ advice: String) -> Finding {
-        Finding(severity: .warning, about: about, detail: detail, advice: advice)
-    }
-
-    static func problem(_ about: String, _ detail: String, _ advice: String) -> Finding {
-        Finding(severity: .problem, about: about, detail: detail, advice: advice)
-    }
 }
 
 /// The facts about the past and the pins of a cache that a diagnosis needs.

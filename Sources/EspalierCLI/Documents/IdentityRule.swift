@@ -1,4 +1,6 @@
 #if CommandLine
+import EspalierRecords
+
 /// Turns a JSON document into model trees: says which objects are nodes, and what their identifiers
 /// are.
 ///
@@ -39,10 +41,8 @@ struct IdentityRule: Sendable {
         let id = members.first { $0.name.hasSameBytes(as: idKey) }.flatMap {
             identity(in: $0.value)
         }
-        let members = members.map { member in
-            JSONNode.Member(
-                name: member.name,
-                value: tree(from: member.value, type: self.type(under: member.name)))
+        let members: [JSONNode.Member] = members.map {
+            ($0.name, tree(from: $0.value, type: self.type(under: $0.name)))
         }
         return JSONNode(
             identifier: id.map { Self.identifier(type: type, id: $0) }, type: type, members: members

@@ -65,11 +65,7 @@ extension JSONTree {
 
 /// A JSON object as a model: a node if it has an identifier, otherwise inline.
 struct JSONNode: Sendable {
-    /// One member of the object.
-    struct Member: Sendable {
-        let name: String
-        let value: JSONTree
-    }
+    typealias Member = (name: String, value: JSONTree)
 
     let modelIdentifier: String?
     /// The type; empty for an object read from a cache, which does not need it.
@@ -100,7 +96,7 @@ extension JSONNode: NormalizedModel {
             // An absent field was never a member.
             guard try decoder.contains(name) else { continue }
             let value = try decoder.decode(JSONTree?.self, forKey: name)
-            members.append(Member(name: name, value: value ?? .null))
+            members.append((name, value ?? .null))
         }
         modelIdentifier = nil
         type = ""
@@ -159,7 +155,7 @@ extension JSONTree: FieldValue {
                 if try decoder.kind() == .absent { return try decoder.skipValue() }
                 // Optional, because a reference to a deleted record must become a null member.
                 let value = try JSONTree?.decodeValue(from: &decoder)
-                members.append(JSONNode.Member(name: name, value: value ?? .null))
+                members.append((name, value ?? .null))
             })
         return JSONNode(identifier: nil, type: "", members: members)
     }

@@ -62,14 +62,20 @@ struct InputFile: Sendable {
     }
 
     private func bytes() throws(CommandFailure) -> [UInt8] {
-        do {
-            if isStandardInput { return Array(try FileHandle.standardInput.readToEnd() ?? Data()) }
-            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-            defer { try? file.close() }
+        try CommandFailure.naming(name) {
+            let file = try open()
+            defer { close(file) }
             return Array(try file.readToEnd() ?? Data())
-        } catch {
-            throw CommandFailure("\(name): \(Self.reason(error))")
         }
+    }
+
+    func open() throws -> FileHandle {
+        isStandardInput
+            ? .standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+    }
+
+    func close(_ file: FileHandle) {
+        if !isStandardInput { try? file.close() }
     }
 
     /// Returns the reason of a system error in few words.

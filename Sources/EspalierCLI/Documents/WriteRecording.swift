@@ -159,14 +159,13 @@ struct WriteSummary: Sendable, Equatable {
 
 extension WriteSummary: Printable {
     var report: Report {
-        var report = Report(
+        Report(
             .single,
             columns: [
                 .right("models"), .right("nodes"), .right("nodesWritten", "written"),
                 .right("nodesUnchanged", "unchanged"), .right("contradictions"),
-            ])
-        report.append([models, nodes, written, unchanged, contradictions].map { .count($0) })
-        return report
+            ],
+            rows: [[models, nodes, written, unchanged, contradictions].map { .count($0) }])
     }
 }
 

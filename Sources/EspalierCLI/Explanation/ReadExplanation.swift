@@ -54,9 +54,8 @@ struct ReadExplanation {
     private var read: [Report.Fact] {
         [
             ("outcome", "outcome", reason == nil ? .text("hit", .good) : .text("miss", .bad)),
-            ("reason", "reason", reason.map { .text($0.name) } ?? .nothing),
-            ("path", "path", path.map { .text($0, .name) } ?? .nothing),
-            ("detail", "detail", reason.map { .text($0.description) } ?? .nothing),
+            ("reason", "reason", .text(reason?.name)), ("path", "path", .text(path, .name)),
+            ("detail", "detail", .text(reason?.description)),
             ("records", "records of the tree", .count(survey.recordCount)),
             ("levels", "levels", .count(survey.depth)),
             ("isCut", "cut at a reference back", .flag(isCut)),
@@ -70,9 +69,9 @@ extension ReadExplanation: Printable {
         if let stop { groups.append(("the record at which it stopped", stop.facts("stop"))) }
         let final = survey.places.filter(\.kind.isFinal)
         let typed = survey.places.filter { !$0.kind.isFinal }
-        groups.append(("every read stops at", facts(of: final, from: 0)))
+        groups.append(("every read stops at", Self.facts(of: final, from: 0, .bad)))
         groups.append(
-            ("types that need them stop at", facts(of: typed, from: final.count)))
+            ("types that need them stop at", Self.facts(of: typed, from: final.count, .warning)))
         if survey.placeCount > survey.places.count {
             let more = survey.placeCount - survey.places.count
             groups.append(("and more", [("placesMore", "places", .count(more))]))
@@ -80,13 +79,13 @@ extension ReadExplanation: Printable {
         return Report(groups: groups.map { (title: $0.0, facts: $0.1) })
     }
 
-    private func facts(of places: [TreePlace], from start: Int) -> [Report.Fact] {
+    private static func facts(
+        of places: [TreePlace], from start: Int, _ style: TextStyle
+    ) -> [Report.Fact] {
         places.enumerated().map { index, place in
-            (
-                "places.\(start + index)", place.path,
-                .text(
-                    [place.kind.rawValue, place.detail].compactMap { $0 }.joined(separator: ": "),
-                    place.kind.style)
+            let text = [place.kind.rawValue, place.detail].compactMap(\.self)
+            return (
+                "places.\(start + index)", place.path, .text(text.joined(separator: ": "), style)
             )
         }
     }
@@ -94,33 +93,20 @@ extension ReadExplanation: Printable {
     /// The places are an array of objects, in the order of the walk. `stop` is null if the read
     /// stopped at the record of the entry or was a hit.
     var json: JSONValue {
-        var members = [JSONMember(name: "identifier", value: .string(entry.identifier))]
-        if case .object(let read) = Report(facts: read).json { members += read }
-        members.append(JSONMember(name: "record", value: Self.object(record)))
-        members.append(JSONMember(name: "stop", value: stop.map(Self.object) ?? .null))
-        members.append(
-            JSONMember(name: "placeCount", value: .number(JSONNumber(survey.placeCount))))
-        members.append(JSONMember(name: "places", value: .array(survey.places.map(\.json))))
-        return .object(members)
-    }
-
-    private static func object(_ profile: RecordProfile) -> JSONValue {
-        Report(facts: profile.facts("of")).json["of"] ?? .null
-    }
-}
-
-extension TreePlace {
-    fileprivate var json: JSONValue {
-        [
-            "path": .string(path), "kind": .string(kind.rawValue), "isFinal": .bool(kind.isFinal),
-            "handle": .number(JSONNumber(Int(clamping: handle.rawValue))),
-            "detail": detail.map { .string($0) } ?? .null,
+        ["identifier": .string(entry.identifier)] + Report(facts: read).json + [
+            "record": record.json, "stop": stop?.json ?? .null,
+            "placeCount": .number(survey.placeCount),
+            "places": .array(
+                survey.places.map { place in
+                    [
+                        "path": .string(place.path), "kind": .string(place.kind.rawValue),
+                        "isFinal": .bool(place.kind.isFinal),
+                        "handle": .number(Int(clamping: place.handle.rawValue)),
+                        "detail": .string(place.detail),
+                    ]
+                }),
         ]
     }
-}
-
-extension TreePlace.Kind {
-    fileprivate var style: TextStyle { isFinal ? .bad : .warning }
 }
 
 /// How a record is stored, and what the cache knows about it besides its content.
@@ -144,35 +130,32 @@ struct RecordProfile {
         (what + stored + used).map { ("\(name).\($0.name)", $0.title, $0.cell) }
     }
 
+    fileprivate var json: JSONValue { Report(facts: what + stored + used).json }
+
     private var what: [Report.Fact] {
         [
-            ("identifier", "identifier", summary.identifier.map { .text($0, .name) } ?? .nothing),
-            ("handle", "handle", .count(Int(clamping: handle.rawValue))),
+            ("identifier", "identifier", .text(summary.identifier, .name)),
+            ("handle", "handle", .count(handle.rawValue)),
             ("kind", "kind", .text(summary.kind.rawValue, summary.kind.isRecord ? .plain : .bad)),
-            ("problem", "problem", anatomy?.problem.map { .text($0, .bad) } ?? .nothing),
+            ("problem", "problem", .text(anatomy?.problem, .bad)),
         ]
     }
 
     private var stored: [Report.Fact] {
-        let chunks = anatomy.map { Cell.text(Self.chunks(of: $0)) } ?? .nothing
+        let ratio = Cell.ratio(raw: anatomy?.rawByteCount, stored: anatomy?.storedByteCount)
         return [
-            ("nameSpace", "name space", anatomy?.nameSpace.map { .text("\($0)") } ?? .nothing),
-            ("version", "format version", anatomy?.version.map { .count(Int($0)) } ?? .nothing),
+            ("nameSpace", "name space", .text(anatomy?.nameSpace.map { "\($0)" })),
+            ("version", "format version", .count(anatomy?.version)),
             ("flags", "flags", anatomy.map { .texts($0.flagNames) } ?? .nothing),
-            ("shape", "shape", shape), ("types", "types", .texts(anatomy?.shape?.types ?? [])),
+            ("shape", "shape", .text(anatomy?.shapeName)),
+            ("types", "types", .texts(anatomy?.shape?.types ?? [])),
             ("fields", "fields", .texts(anatomy?.shape?.fields.map(\.name) ?? [])),
-            (
-                "dictionary", "dictionary",
-                anatomy?.dictionaryNumber.map(DictionaryName.cell) ?? .nothing
-            ),
-            ("rawBytes", "not compressed", anatomy?.rawByteCount.map(Cell.size) ?? .nothing),
-            ("storedBytes", "as stored", anatomy.map { .size($0.storedByteCount) } ?? .nothing),
-            (
-                "ratio", "ratio",
-                Cell.ratio(raw: anatomy?.rawByteCount, stored: anatomy?.storedByteCount)
-            ),
-            ("chunks", "chunks", chunks),
-            ("children", "children", anatomy?.children.map { .count($0.count) } ?? .nothing),
+            ("dictionary", "dictionary", .text(anatomy?.dictionaryNumber.map(dictionaryName))),
+            ("rawBytes", "not compressed", .size(anatomy?.rawByteCount)),
+            ("storedBytes", "as stored", .size(anatomy?.storedByteCount)),
+            ("ratio", "ratio", ratio),
+            ("chunks", "chunks", .text(anatomy.map(Self.chunks))),
+            ("children", "children", .count(anatomy?.children?.count)),
         ]
     }
 
@@ -181,29 +164,20 @@ struct RecordProfile {
         return named == anatomy.chunks.count ? "\(named)" : "\(anatomy.chunks.count) of \(named)"
     }
 
-    private var shape: Cell {
-        guard let anatomy else { return .nothing }
-        if anatomy.hasOwnShape { return .text("its own") }
-        guard let number = anatomy.shapeNumber else { return .nothing }
-        return .text(number == 0 ? "none" : "\(number)")
-    }
-
     private var used: [Report.Fact] {
         let isThere = summary.kind != .nothing
         return [
-            ("references", "references to it", summary.references.map(Cell.count) ?? .nothing),
+            ("references", "references to it", .count(summary.references)),
             ("stamp", "last use, stamp", stamp),
-            ("age", "last use, accesses ago", Self.count(summary.age)),
+            ("age", "last use, accesses ago", .count(summary.age)),
             ("ageSeconds", "last use, time ago", .seconds(summary.time)),
             ("state", "state", isThere ? .texts(stateNames) : .nothing),
         ]
     }
 
-    private static func count(_ count: Int?) -> Cell { count.map(Cell.count) ?? .nothing }
-
     private var stamp: Cell {
         guard summary.kind != .nothing, let state, state.stamp > .never else { return .nothing }
-        return .count(Int(clamping: state.stamp.rawValue))
+        return .count(state.stamp.rawValue)
     }
 
     private var stateNames: [String] {

@@ -19,7 +19,6 @@ struct RecordDump {
         let bytes: ArraySlice<UInt8>
     }
 
-    private static let lineLength = 16
     private static let shownChildren = 8
 
     private var sections: [Section] {
@@ -59,10 +58,8 @@ struct RecordDump {
         switch name {
         case .version: return anatomy.version.map { "\($0)" } ?? ""
         case .flags: return anatomy.flagNames.joined(separator: ", ")
-        case .shape:
-            if anatomy.hasOwnShape { return "its own" }
-            return anatomy.shapeNumber.map { $0 == 0 ? "none" : "\($0)" } ?? ""
-        case .dictionary: return anatomy.dictionaryNumber.map(DictionaryName.text) ?? ""
+        case .shape: return anatomy.shapeName ?? ""
+        case .dictionary: return anatomy.dictionaryNumber.map(dictionaryName) ?? ""
         case .children: return children
         case .payload: return payloadMeaning
         case .check: return anatomy.problem == nil ? "matches" : ""
@@ -89,29 +86,25 @@ struct RecordDump {
 
 extension RecordDump: Printable {
     /// The dump for a person, with a heading per part, so that lines fit into 80 columns.
-    var table: Report {
-        var report = Report(.list, columns: [.right("offset"), .left("bytes"), .left("text")])
-        for section in sections {
-            let heading =
-                section.meaning.isEmpty ? section.name : "\(section.name): \(section.meaning)"
-            report.append([.nothing, .text(heading, .name), .nothing])
-            for line in section.lines(of: Self.lineLength) { report.append(line) }
-        }
-        return report
+    var shown: Report {
+        Report(
+            .list, columns: [.right("offset"), .left("bytes"), .left("text")],
+            rows: sections.flatMap { section in
+                let heading =
+                    section.meaning.isEmpty ? section.name : "\(section.name): \(section.meaning)"
+                return [[.nothing, .text(heading, .name), .nothing]] + section.lines
+            })
     }
 
     var report: Report {
-        var report = Report(
+        Report(
             .list,
             columns: [
                 .left("part"), .left("meaning"), .right("offset"), .left("bytes"), .left("text"),
-            ])
-        for section in sections {
-            for line in section.lines(of: Self.lineLength) {
-                report.append([.text(section.name), .text(section.meaning)] + line)
-            }
-        }
-        return report
+            ],
+            rows: sections.flatMap { section in
+                section.lines.map { [.text(section.name), .text(section.meaning)] + $0 }
+            })
     }
 
     /// The dump with one string of hex digits per part. `jq -r '.parts[].bytes' | xxd -r -p` is the
@@ -119,36 +112,37 @@ extension RecordDump: Printable {
     var json: JSONValue {
         [
             "identifier": .string(identifier),
-            "handle": .number(JSONNumber(Int(clamping: anatomy.handle.rawValue))),
-            "problem": anatomy.problem.map { .string($0) } ?? .null,
-            "storedBytes": .number(JSONNumber(anatomy.storedByteCount)),
+            "handle": .number(Int(clamping: anatomy.handle.rawValue)),
+            "problem": .string(anatomy.problem),
+            "storedBytes": .number(anatomy.storedByteCount),
             "chunks": .array(
                 anatomy.isChunked
                     ? anatomy.chunks.map { chunk in
                         [
-                            "number": .number(JSONNumber(Int(chunk.number))),
+                            "number": .number(Int(chunk.number)),
                             "isIntact": .bool(chunk.isIntact ?? true),
-                            "bytes": .string(Hexadecimal.digits(chunk.bytes[...])),
+                            "bytes": .string(Hexadecimal.digits(chunk.bytes)),
                         ]
                     } : []),
             "parts": .array(
                 anatomy.parts.map(section).map { section in
                     [
                         "name": .string(section.name), "meaning": .string(section.meaning),
-                        "offset": .number(JSONNumber(section.offset)),
+                        "offset": .number(section.offset),
                         "bytes": .string(Hexadecimal.digits(section.bytes)),
                     ]
                 }),
-            "decompressed": anatomy.decompressed.map { .string(Hexadecimal.digits($0[...])) }
-                ?? .null,
+            "decompressed": .string(anatomy.decompressed.map { Hexadecimal.digits($0) }),
         ]
     }
 }
 
 extension RecordDump.Section {
-    fileprivate func lines(of length: Int) -> [[Cell]] {
-        stride(from: 0, to: bytes.count, by: length).map { start in
-            let line = bytes.dropFirst(start).prefix(length)
+    private static let lineLength = 16
+
+    fileprivate var lines: [[Cell]] {
+        stride(from: 0, to: bytes.count, by: Self.lineLength).map { start in
+            let line = bytes.dropFirst(start).prefix(Self.lineLength)
             return [
                 .text(Hexadecimal.offset(offset + start)), .text(Hexadecimal.spaced(line)),
                 .text(Hexadecimal.printable(line), .faint),
@@ -157,25 +151,23 @@ extension RecordDump.Section {
     }
 }
 
+extension RecordAnatomy {
+    /// The number of the shape, or `its own`. Nil if it is unknown.
+    var shapeName: String? {
+        hasOwnShape ? "its own" : shapeNumber.map { $0 == 0 ? "none" : "\($0)" }
+    }
+}
+
 /// Bytes as hex digits.
 enum Hexadecimal {
-    private static let digits = Array("0123456789abcdef".utf8)
-
-    static func digits(_ bytes: ArraySlice<UInt8>) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity(bytes.count * 2)
-        for byte in bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
+    static func digits(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { padded(String($0, radix: 16), to: 2) }.joined()
     }
 
     /// Returns pairs of digits separated by spaces, with two spaces after eight pairs.
     static func spaced(_ bytes: ArraySlice<UInt8>) -> String {
-        bytes.enumerated().map { (index, byte) in
-            (index == 0 ? "" : index == 8 ? "  " : " ") + digits([byte])
-        }.joined()
+        [bytes.prefix(8), bytes.dropFirst(8)].filter { !$0.isEmpty }
+            .map { $0.map { digits([$0]) }.joined(separator: " ") }.joined(separator: "  ")
     }
 
     /// Returns the printable ASCII characters, with a point for every other byte.
@@ -186,9 +178,10 @@ enum Hexadecimal {
     }
 
     /// Returns an offset of at least four digits.
-    static func offset(_ offset: Int) -> String {
-        let text = String(offset, radix: 16)
-        return String(repeating: "0", count: max(0, 4 - text.count)) + text
+    static func offset(_ offset: Int) -> String { padded(String(offset, radix: 16), to: 4) }
+
+    private static func padded(_ digits: String, to count: Int) -> String {
+        String(repeating: "0", count: max(0, count - digits.count)) + digits
     }
 }
 #endif

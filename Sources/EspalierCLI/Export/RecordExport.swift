@@ -100,7 +100,7 @@ extension Inspection {
 
 /// The lines of an export as rows of a table.
 enum ExportTable {
-    static let columns: [Report.Column] = [
+    static let columns: [TableColumn] = [
         .left("kind"), .left("identifier"), .left("types"), .right("references"), .left("fields"),
     ]
 
@@ -110,7 +110,7 @@ enum ExportTable {
         return [
             .text(line.kind.rawValue), .text(line.identifier, .name), .texts(types),
             .count(references),
-            .text(JSONWriter().string(from: line.contentJSON)),
+            .text(line.contentJSON.text),
         ]
     }
 }

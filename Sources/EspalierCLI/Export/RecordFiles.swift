@@ -16,24 +16,14 @@ final class RecordFiles {
     func add(
         _ input: InputFile, _ body: (RestoredRecord, LinePlace) throws(CommandFailure) -> Void
     ) throws(CommandFailure) {
-        let file: FileHandle
-        do {
-            file =
-                input.isStandardInput
-                ? .standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: input.path))
-        } catch {
-            throw CommandFailure("\(input.name): \(InputFile.reason(error))")
-        }
-        defer { if !input.isStandardInput { try? file.close() } }
+        let file = try CommandFailure.naming(input.name, input.open)
+        defer { input.close(file) }
         var size = 0
         var lines = RecordLines(
             file: input.name,
             LineReader { [spool] () throws(CommandFailure) in
-                let part: [UInt8]
-                do {
-                    part = [UInt8](try file.read(upToCount: Self.chunkSize) ?? Data())
-                } catch {
-                    throw CommandFailure("\(input.name): \(InputFile.reason(error))")
+                let part = try CommandFailure.naming(input.name) {
+                    [UInt8](try file.read(upToCount: Self.chunkSize) ?? Data())
                 }
                 try spool.append(part)
                 size += part.count

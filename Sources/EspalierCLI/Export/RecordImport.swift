@@ -186,14 +186,13 @@ struct RestoreSummary: Sendable, Equatable {
 
 extension RestoreSummary: Printable {
     var report: Report {
-        var report = Report(
+        Report(
             .single,
             columns: [
                 .right("records"), .right("recordsWritten", "written"),
                 .right("recordsUnchanged", "unchanged"),
-            ])
-        report.append([records, written, unchanged].map { .count($0) })
-        return report
+            ],
+            rows: [[.count(records), .count(written), .count(unchanged)]])
     }
 }
 

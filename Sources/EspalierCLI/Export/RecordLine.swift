@@ -35,22 +35,14 @@ struct RecordLine: Sendable, Equatable {
 
     /// The line as JSON, with the content last.
     var json: JSONValue {
-        var members = [
-            JSONMember(name: "kind", value: .string(kind.rawValue)),
-            JSONMember(name: "identifier", value: .string(identifier)),
-        ]
-        switch content {
-        case .node(let types, let fields, let isOnCycle):
-            members.append(JSONMember(name: "types", value: .array(types.map { .string($0) })))
+        var json: JSONValue = ["kind": .string(kind.rawValue), "identifier": .string(identifier)]
+        if case .node(let types, let fields, let isOnCycle) = content {
+            json = json + ["types": .strings(types)]
             let declarers = Self.declarers(of: fields, types)
-            if !declarers.isEmpty {
-                members.append(JSONMember(name: "declarers", value: .object(declarers)))
-            }
-            if isOnCycle { members.append(JSONMember(name: "onCycle", value: true)) }
-        case .key, .collection: break
+            if !declarers.isEmpty { json = json + ["declarers": .object(declarers)] }
+            if isOnCycle { json = json + ["onCycle": true] }
         }
-        members.append(JSONMember(name: contentName, value: contentJSON))
-        return .object(members)
+        return json + .object([JSONMember(name: contentName, value: contentJSON)])
     }
 
     private var contentName: String {
@@ -77,7 +69,7 @@ struct RecordLine: Sendable, Equatable {
         return fields.compactMap { field in
             let names = field.declaringTypes(of: types)
             guard names.count < types.count else { return nil }
-            return JSONMember(name: field.name, value: .array(names.map { .string($0) }))
+            return JSONMember(name: field.name, value: .strings(names))
         }
     }
 }
@@ -97,8 +89,8 @@ extension RecordLine {
     /// - Throws: `LineProblem` if the line is not a record.
     init(_ json: JSONValue) throws(LineProblem) {
         guard case .object(var members) = json else { throw LineProblem("a record is an object") }
-        let kind = try Self.text("kind", try Self.remove("kind", from: &members))
-        identifier = try Self.text("identifier", try Self.remove("identifier", from: &members))
+        let kind = try Self.text("kind", from: &members)
+        identifier = try Self.text("identifier", from: &members)
         guard !identifier.isEmpty else { throw LineProblem("an identifier is not empty") }
         switch kind {
         case RecordName.Kind.node.rawValue: content = try Self.node(&members)
@@ -133,14 +125,12 @@ extension RecordLine {
         guard case .bool(let isOnCycle) = removeIfPresent("onCycle", from: &members) ?? false else {
             throw LineProblem("onCycle is true or false")
         }
-        var parsed: [Field] = []
-        parsed.reserveCapacity(fields.count)
-        for field in fields {
+        let parsed = try fields.map { (field: JSONMember) throws(LineProblem) -> Field in
             var bits = Field.allTypes(types.count)
             if let names = removeIfPresent(field.name, from: &declarers) {
                 bits = try self.bits(of: names, types)
             }
-            parsed.append(Field(name: field.name, value: field.value, declarers: bits))
+            return Field(name: field.name, value: field.value, declarers: bits)
         }
         if let rest = declarers.first {
             throw LineProblem("declarers names \(rest.name), which is no field")
@@ -160,21 +150,19 @@ extension RecordLine {
     }
 
     private static func names(_ what: String, _ json: JSONValue) throws(LineProblem) -> [String] {
-        guard case .array(let elements) = json else {
-            throw LineProblem("\(what) is an array of names")
+        if case .array(let elements) = json {
+            let names = elements.compactMap { if case .string(let name) = $0 { name } else { nil } }
+            if names.count == elements.count { return names }
         }
-        var names: [String] = []
-        for element in elements {
-            guard case .string(let name) = element else {
-                throw LineProblem("\(what) is an array of names")
-            }
-            names.append(name)
-        }
-        return names
+        throw LineProblem("\(what) is an array of names")
     }
 
-    private static func text(_ what: String, _ json: JSONValue) throws(LineProblem) -> String {
-        guard case .string(let text) = json else { throw LineProblem("\(what) is a string") }
+    private static func text(_ name: String, from members: inout [JSONMember]) throws(LineProblem)
+        -> String
+    {
+        guard case .string(let text) = try remove(name, from: &members) else {
+            throw LineProblem("\(name) is a string")
+        }
         return text
     }
 
@@ -190,12 +178,7 @@ extension RecordLine {
     private static func removeIfPresent(_ name: String, from members: inout [JSONMember])
         -> JSONValue?
     {
-        guard !members.isEmpty,
-            let index = members.firstIndex(where: { $0.name.hasSameBytes(as: name) })
-        else {
-            return nil
-        }
-        return members.remove(at: index).value
+        members.firstIndex { $0.name.hasSameBytes(as: name) }.map { members.remove(at: $0).value }
     }
 }
 

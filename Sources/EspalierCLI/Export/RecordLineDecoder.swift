@@ -33,16 +33,14 @@ struct RecordLineDecoder {
             try encoder.append(value)
             return RestoredRecord(line.identifier, .key(encoder.value))
         case .collection(let elements):
-            var values: [RestoredValue] = []
-            values.reserveCapacity(elements.count)
-            for (index, element) in elements.enumerated() {
+            let values = try elements.enumerated().map { index, element throws(LineProblem) in
                 var encoder = ReferringValues()
-                do {
+                do throws(LineProblem) {
                     try encoder.append(element)
                 } catch {
                     throw error.at("element \(index)")
                 }
-                values.append(encoder.value)
+                return encoder.value
             }
             return RestoredRecord(line.identifier, .collection(values))
         }

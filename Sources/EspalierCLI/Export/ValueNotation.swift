@@ -95,16 +95,13 @@ enum ValueNotation {
 
     /// Returns the keys, or nil if they cannot be the names of the members of one object.
     private static func names(of entries: [RecordValue.Entry]) -> [String]? {
-        var names: [String] = []
-        names.reserveCapacity(entries.count)
-        for entry in entries {
-            guard case .string(let name) = entry.key, name.utf8.first != UInt8(ascii: "$") else {
-                return nil
-            }
-            names.append(name)
+        let names = entries.compactMap { entry -> String? in
+            guard case .string(let name) = entry.key else { return nil }
+            return name.utf8.first == UInt8(ascii: "$") ? nil : name
         }
-        guard names.count > 1 else { return names }
-        return Set(names.map(Identifier.init)).count == names.count ? names : nil
+        guard names.count == entries.count else { return nil }
+        return names.count <= 1 || Set(names.map(Identifier.init)).count == names.count
+            ? names : nil
     }
 
     /// Returns text from which the same bits can be read. The text of a NaN holds its bits, unless
@@ -122,8 +119,8 @@ extension RecordReference {
     var json: JSONValue {
         switch self {
         case .node(let identifier): ValueNotation.Mark.reference.json(.string(identifier))
-        case .deleted(let number): ValueNotation.Mark.deleted.json(.number(JSONNumber(number)))
-        case .lost(let number): ValueNotation.Mark.lost.json(.number(JSONNumber(number)))
+        case .deleted(let number): ValueNotation.Mark.deleted.json(.number(number))
+        case .lost(let number): ValueNotation.Mark.lost.json(.number(number))
         }
     }
 }
@@ -147,22 +144,18 @@ extension ValueNotation {
         case .number(.double(let number)): return .double(number)
         case .number(.literal(let digits)): return .decimal(digits)
         case .array(let elements):
-            var values: [RecordValue] = []
-            values.reserveCapacity(elements.count)
-            for element in elements {
-                values.append(try value(element, depth: depth - 1, reference: reference))
-            }
-            return .array(values)
+            return .array(
+                try elements.map { element throws(LineProblem) in
+                    try value(element, depth: depth - 1, reference: reference)
+                })
         case .object(let members):
             guard let marked = members.first(where: { $0.name.utf8.first == UInt8(ascii: "$") })
             else {
-                var entries: [RecordValue.Entry] = []
-                entries.reserveCapacity(members.count)
-                for member in members {
-                    let value = try value(member.value, depth: depth - 1, reference: reference)
-                    entries.append(.init(key: .string(member.name), value: value))
-                }
-                return .map(entries)
+                return .map(
+                    try members.map { member throws(LineProblem) in
+                        let value = try value(member.value, depth: depth - 1, reference: reference)
+                        return .init(key: .string(member.name), value: value)
+                    })
             }
             guard members.count == 1, let mark = Mark(rawValue: marked.name) else {
                 throw LineProblem(

@@ -1,4 +1,6 @@
 #if CommandLine
+import EspalierRecords
+
 /// A strict parser for RFC 8259.
 ///
 /// The tool does not use Foundation's `JSONSerialization`, which loses what a round trip must keep:
@@ -7,8 +9,8 @@
 ///
 ///     let value = try JSONParser.parse(Array(#"{"id": 7}"#.utf8))
 ///
-/// The cost is linear in the input. The parser does not recurse, but bounds the depth of nesting,
-/// because writing, comparing and freeing a value recurse.
+/// The cost is linear in the input. The parser bounds the depth of nesting, because parsing,
+/// writing, comparing and freeing a value recurse.
 struct JSONParser {
     static let defaultMaximumDepth = 512
 
@@ -27,7 +29,7 @@ struct JSONParser {
     ) throws(JSONParseError) -> JSONValue {
         var parser = JSONParser(
             bytes: bytes, maximumDepth: maximumDepth, allowsDuplicateNames: allowsDuplicateNames)
-        let value = try parser.parseValue()
+        let value = try parser.parseValue(depth: 0)
         parser.skipWhitespace()
         guard parser.index == bytes.count else {
             throw parser.error(.expected("the end of the input"))
@@ -43,54 +45,53 @@ struct JSONParser {
         index = start
     }
 
-    private mutating func parseValue() throws(JSONParseError) -> JSONValue {
-        var open: [JSONContainer] = []
-        while true {
-            skipWhitespace()
-            var value: JSONValue
-            if let kind = JSONContainer.Kind(opening: peek()) {
-                guard open.count < maximumDepth else { throw error(.tooDeep(limit: maximumDepth)) }
-                index += 1
-                skipWhitespace()
-                guard skip(kind.closing) else {
-                    open.append(JSONContainer(kind: kind))
-                    try parseName(into: &open[open.count - 1])
-                    continue
-                }
-                value = JSONContainer(kind: kind).value
-            } else {
-                value = try parseScalar()
-            }
-
-            // The value may end its container, which may end the one around it, and so on.
-            while let last = open.indices.last {
-                open[last].append(value)
-                skipWhitespace()
-                if skip(UInt8(ascii: ",")) {
-                    try parseName(into: &open[last])
-                    break
-                }
-                guard skip(open[last].kind.closing) else {
-                    throw missing(open[last].kind.continuation)
-                }
-                value = open.removeLast().value
-            }
-            if open.isEmpty { return value }
+    /// - Parameter depth: The number of arrays and objects around the value.
+    private mutating func parseValue(depth: Int) throws(JSONParseError) -> JSONValue {
+        skipWhitespace()
+        guard let byte = peek(), byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") else {
+            return try parseScalar()
         }
+        guard depth < maximumDepth else { throw error(.tooDeep(limit: maximumDepth)) }
+        index += 1
+        guard byte == UInt8(ascii: "{") else {
+            var elements: [JSONValue] = []
+            while try skipToItem(isFirst: elements.isEmpty, before: "]") {
+                elements.append(try parseValue(depth: depth + 1))
+            }
+            return .array(elements)
+        }
+        var list = JSONMemberList()
+        while try skipToItem(isFirst: list.members.isEmpty, before: "}") {
+            let name = try parseName(of: list)
+            list.insert(JSONMember(name: name, value: try parseValue(depth: depth + 1)))
+        }
+        return .object(list.members)
     }
 
-    /// Reads the name of a member. Does nothing in an array.
-    private mutating func parseName(into container: inout JSONContainer) throws(JSONParseError) {
-        guard container.kind == .object else { return }
+    /// Skips to the next item of an array or object, over the comma before it. Returns false after
+    /// skipping `closing` instead.
+    private mutating func skipToItem(isFirst: Bool, before closing: Unicode.Scalar)
+        throws(JSONParseError) -> Bool
+    {
+        skipWhitespace()
+        if !isFirst, skip(UInt8(ascii: ",")) { return true }
+        if skip(UInt8(ascii: closing)) { return false }
+        guard isFirst else { throw missing("',' or '\(closing)'") }
+        return true
+    }
+
+    /// Reads the name of a member and the colon after it.
+    private mutating func parseName(of list: JSONMemberList) throws(JSONParseError) -> String {
         skipWhitespace()
         guard peek() == UInt8(ascii: "\"") else { throw missing("a member name in quotes") }
         let start = index
-        container.name = try parseString()
-        guard allowsDuplicateNames || !container.hasMember(container.name) else {
+        let name = try parseString()
+        guard allowsDuplicateNames || !list.contains(name) else {
             throw error(.duplicateName, at: start)
         }
         skipWhitespace()
         guard skip(UInt8(ascii: ":")) else { throw missing("':'") }
+        return name
     }
 
     private mutating func parseScalar() throws(JSONParseError) -> JSONValue {
@@ -156,8 +157,7 @@ extension UInt8 {
 extension JSONParser {
     private mutating func parseNumber() throws(JSONParseError) -> JSONNumber {
         let first = index
-        let isNegative = skip(UInt8(ascii: "-"))
-        let whole = index
+        _ = skip(UInt8(ascii: "-"))
         if !skip(UInt8(ascii: "0")) { try skipDigits() }
         let wholeEnd = index
         if skip(UInt8(ascii: ".")) { try skipDigits() }
@@ -166,9 +166,7 @@ extension JSONParser {
             try skipDigits()
         }
         let text = bytes[first..<index]
-        return index == wholeEnd
-            ? wholeNumber(text, digits: bytes[whole..<wholeEnd], isNegative: isNegative)
-            : fractionalNumber(text)
+        return index == wholeEnd ? wholeNumber(text) : fractionalNumber(text)
     }
 
     private mutating func skipDigits() throws(JSONParseError) {
@@ -177,25 +175,12 @@ extension JSONParser {
         if index == first { throw missing("a digit") }
     }
 
-    private func wholeNumber(
-        _ text: ArraySlice<UInt8>, digits: ArraySlice<UInt8>, isNegative: Bool
-    ) -> JSONNumber {
-        var magnitude: UInt64 = 0
-        for byte in digits {
-            let (product, overflows) = magnitude.multipliedReportingOverflow(by: 10)
-            let (sum, carries) = product.addingReportingOverflow(UInt64(byte - UInt8(ascii: "0")))
-            if overflows || carries { return .literal(String(decoding: text, as: UTF8.self)) }
-            magnitude = sum
-        }
-        if !isNegative {
-            return Int64(exactly: magnitude).map(JSONNumber.int) ?? .uint(magnitude)
-        }
+    private func wholeNumber(_ text: ArraySlice<UInt8>) -> JSONNumber {
+        let literal = String(decoding: text, as: UTF8.self)
         // Integers have no negative zero.
-        if magnitude == 0 { return .double(-0.0) }
-        if magnitude <= Int64.min.magnitude {
-            return .int(Int64(truncatingIfNeeded: 0 &- magnitude))
-        }
-        return .literal(String(decoding: text, as: UTF8.self))
+        if literal == "-0" { return .double(-0.0) }
+        if let value = Int64(literal) { return .int(value) }
+        return UInt64(literal).map(JSONNumber.uint) ?? .literal(literal)
     }
 
     private func fractionalNumber(_ text: ArraySlice<UInt8>) -> JSONNumber {
@@ -266,9 +251,7 @@ extension JSONParser {
         let character = peek()
         index += 1
         switch character {
-        case UInt8(ascii: "\""): unescaped.append(UInt8(ascii: "\""))
-        case UInt8(ascii: "\\"): unescaped.append(UInt8(ascii: "\\"))
-        case UInt8(ascii: "/"): unescaped.append(UInt8(ascii: "/"))
+        case let byte? where #""\/"#.utf8.contains(byte): unescaped.append(byte)
         case UInt8(ascii: "b"): unescaped.append(0x08)
         case UInt8(ascii: "f"): unescaped.append(0x0C)
         case UInt8(ascii: "n"): unescaped.append(UInt8(ascii: "\n"))
@@ -302,19 +285,43 @@ extension JSONParser {
     private mutating func parseHexDigits() throws(JSONParseError) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {
-            let digit: UInt8
-            switch peek() {
-            case let byte? where byte.isASCIIDigit:
-                digit = byte - UInt8(ascii: "0")
-            case let byte? where (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20):
-                digit = (byte | 0x20) - UInt8(ascii: "a") + 10
-            default:
+            guard let byte = peek(), let digit = Character(Unicode.Scalar(byte)).hexDigitValue
+            else {
                 throw missing("four hexadecimal digits after \\u")
             }
             unit = unit << 4 | UInt16(digit)
             index += 1
         }
         return unit
+    }
+}
+
+/// The members of an object during parsing. A repeated name replaces the value of the first member
+/// with that name.
+struct JSONMemberList {
+    /// Up to this count, a linear search is faster than hashing every name.
+    private static let linearSearchLimit = 12
+
+    private(set) var members: [JSONMember] = []
+    private var positions: [Identifier: Int] = [:]
+
+    mutating func insert(_ member: JSONMember) {
+        if let position = position(of: member.name) {
+            members[position].value = member.value
+            return
+        }
+        members.append(member)
+        guard members.count > Self.linearSearchLimit else { return }
+        for position in positions.count..<members.count {
+            positions[Identifier(members[position].name)] = position
+        }
+    }
+
+    func contains(_ name: String) -> Bool { position(of: name) != nil }
+
+    private func position(of name: String) -> Int? {
+        members.count <= Self.linearSearchLimit
+            ? members.firstIndex { $0.name.hasSameBytes(as: name) } : positions[Identifier(name)]
     }
 }
 

@@ -1,4 +1,6 @@
 #if CommandLine
+import EspalierRecords
+
 /// A JSON value. Members keep their order, and numbers their kind and digits.
 ///
 /// Values compare as their texts: strings by their bytes, not by Unicode equivalence, because names
@@ -13,9 +15,28 @@ enum JSONValue: Sendable {
 
     /// The value of the member `name`, or nil if there is none or the value is not an object.
     subscript(name: String) -> JSONValue? {
-        guard case .object(let members) = self else { return nil }
-        return members.first { $0.name.hasSameBytes(as: name) }?.value
+        members.first { $0.name.hasSameBytes(as: name) }?.value
     }
+
+    static func number(_ number: some BinaryInteger) -> JSONValue { .number(JSONNumber(number)) }
+
+    /// Returns a string, or null without a text.
+    static func string(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+
+    static func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
+
+    /// Returns an object with the members of two objects.
+    static func + (left: JSONValue, right: JSONValue) -> JSONValue {
+        .object(left.members + right.members)
+    }
+
+    /// The members of an object. Any other value has none.
+    var members: [JSONMember] {
+        if case .object(let members) = self { members } else { [] }
+    }
+
+    /// The value on one line.
+    var text: String { JSONWriter().string(from: self) }
 }
 
 extension JSONValue: Equatable {
@@ -44,43 +65,18 @@ extension JSONMember: Equatable {
     }
 }
 
-extension JSONValue: ExpressibleByNilLiteral {
+extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
     init(nilLiteral: ()) { self = .null }
-}
-
-extension JSONValue: ExpressibleByBooleanLiteral {
     init(booleanLiteral value: Bool) { self = .bool(value) }
-}
-
-extension JSONValue: ExpressibleByIntegerLiteral {
     init(integerLiteral value: Int64) { self = .number(.int(value)) }
-}
-
-extension JSONValue: ExpressibleByFloatLiteral {
     init(floatLiteral value: Double) { self = .number(.double(value)) }
-}
-
-extension JSONValue: ExpressibleByStringLiteral {
     init(stringLiteral value: String) { self = .string(value) }
-}
-
-extension JSONValue: ExpressibleByArrayLiteral {
     init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-}
-
-extension JSONValue: ExpressibleByDictionaryLiteral {
     init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(elements.map { JSONMember(name: $0.0, value: $0.1) })
-    }
-}
-
-extension String {
-    /// Returns whether both strings have the same UTF-8 bytes. `==` calls "é" and "e" + U+0301
-    /// equal.
-    func hasSameBytes(as other: String) -> Bool {
-        // Strings that are not equivalent differ in bytes, which `==` usually finds with a single
-        // comparison of memory.
-        self == other && utf8.elementsEqual(other.utf8)
     }
 }
 

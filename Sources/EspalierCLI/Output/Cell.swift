@@ -1,4 +1,6 @@
 #if CommandLine
+import EspalierStore
+
 /// One value of a report, independent of its format.
 enum Cell: Sendable, Equatable {
     case text(String, TextStyle = .plain)
@@ -17,6 +19,8 @@ enum Cell: Sendable, Equatable {
     /// The time since an event.
     case seconds(Int)
     case nothing
+    /// A cell with a JSON value of its own. Without one, the column is no member of the row.
+    indirect case value(JSONValue?, shown: Cell)
 
     /// The text for a person.
     var shown: String {
@@ -32,23 +36,29 @@ enum Cell: Sendable, Equatable {
         case .nanoseconds(let nanoseconds): Self.shown(nanoseconds: nanoseconds)
         case .seconds(let seconds): Self.shown(seconds: seconds)
         case .nothing: ""
+        case .value(_, let cell): cell.shown
         }
     }
 
     var style: TextStyle {
-        if case .text(_, let style) = self { style } else { .plain }
+        switch self {
+        case .text(_, let style): style
+        case .value(_, let cell): cell.style
+        default: .plain
+        }
     }
 
     /// The value for a program: bytes as plain numbers, shares as fractions.
-    var json: JSONValue {
+    var json: JSONValue? {
         switch self {
         case .text(let text, _): .string(text)
-        case .texts(let texts): .array(texts.map { .string($0) })
+        case .texts(let texts): .strings(texts)
         case .count(let count), .size(let count), .nanoseconds(let count), .seconds(let count):
-            .number(JSONNumber(count))
+            .number(count)
         case .share(let value), .real(let value, _): .number(.double(value))
         case .flag(let flag), .mark(let flag): .bool(flag)
         case .nothing: .null
+        case .value(let value, _): value
         }
     }
 
@@ -59,7 +69,8 @@ enum Cell: Sendable, Equatable {
         case .texts(let texts): texts.joined(separator: " ")
         case .flag(let flag), .mark(let flag): flag ? "true" : "false"
         case .nothing: ""
-        case .count, .size, .share, .real, .nanoseconds, .seconds: JSONWriter().string(from: json)
+        case .value(_, let cell): cell.csv
+        case .count, .size, .share, .real, .nanoseconds, .seconds: json?.text ?? ""
         }
     }
 
@@ -116,12 +127,26 @@ extension Cell {
         return .real(Double(raw) / Double(stored), decimals: 2)
     }
 
-    /// Returns the duration, or nothing if it is unknown.
+    // A value that is unknown is nothing.
+
+    static func text(_ text: String?, _ style: TextStyle = .plain) -> Cell {
+        text.map { .text($0, style) } ?? .nothing
+    }
+
+    static func count<Count: BinaryInteger>(_ count: Count?) -> Cell {
+        count.map { .count(Int(clamping: $0)) } ?? .nothing
+    }
+
+    static func size(_ bytes: Int?) -> Cell { bytes.map { .size($0) } ?? .nothing }
+
+    static func size(_ bytes: ByteCount) -> Cell { .size(bytes.bytes) }
+
+    static func share(_ share: Double?) -> Cell { share.map { .share($0) } ?? .nothing }
+
     static func nanoseconds(_ duration: Duration?) -> Cell {
         duration.map { .nanoseconds(Int(clamping: $0.wholeNanoseconds)) } ?? .nothing
     }
 
-    /// Returns the duration, or nothing if it is unknown.
     static func seconds(_ duration: Duration?) -> Cell {
         duration.map { .seconds(Int(clamping: $0.components.seconds)) } ?? .nothing
     }

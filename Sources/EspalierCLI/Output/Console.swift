@@ -31,8 +31,9 @@ enum Console {
     /// Prints a remark that is not an error on standard error.
     static func note(_ text: String) { error("note: \(text)") }
 
-    /// Tells that the cache evicted records to make room for a command.
+    /// Tells whether the cache evicted records to make room for a command.
     static func noteEvictions(_ count: Int) {
+        guard count > 0 else { return }
         note("\(count) records were evicted to make room. espalier budget raises the limit.")
     }
 
@@ -51,6 +52,11 @@ enum Console {
     }
 }
 
+/// Returns a number with what it counts: `1 record`, `2 records`.
+func counted(_ count: Int, _ one: String, _ many: String? = nil) -> String {
+    count == 1 ? "1 \(one)" : "\(count) \(many ?? one + "s")"
+}
+
 /// The options that say how a result is printed. Commands differ in the default format.
 protocol OutputChoice: Sendable {
     var format: Format { get }
@@ -65,7 +71,7 @@ extension OutputChoice {
     func print(_ result: some Printable, as format: Format) throws {
         switch format {
         case .table:
-            try Console.print(result.report.table.text(width: Terminal.width, palette: palette))
+            try Console.print(result.shown.table.text(width: Terminal.width, palette: palette))
         case .json: try Console.print(result.json)
         case .csv: try Console.print(result.report.csv)
         }

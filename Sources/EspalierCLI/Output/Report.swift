@@ -2,8 +2,9 @@
 /// A result as rows of values, from which the table for a person and the JSON and CSV for a program
 /// are made.
 ///
-///     var report = Report(.list, columns: [.left("identifier"), .right("bytes", "size")])
-///     report.append([.text("User:1", .name), .size(131)])
+///     Report(
+///         .list, columns: [.left("identifier"), .right("bytes", "size")],
+///         rows: [[.text("User:1", .name), .size(131)]])
 struct Report: Sendable {
     enum Layout: Sendable {
         /// Any number of rows: an array of objects in JSON.
@@ -15,38 +16,24 @@ struct Report: Sendable {
         case facts
     }
 
-    /// The name of a column for programs, and its title for people.
-    struct Column: Sendable {
-        let name: String
-        let title: String
-        let alignment: TableColumn.Alignment
-
-        static func left(_ name: String, _ title: String? = nil) -> Column {
-            Column(name: name, title: title ?? name, alignment: .left)
-        }
-
-        static func right(_ name: String, _ title: String? = nil) -> Column {
-            Column(name: name, title: title ?? name, alignment: .right)
-        }
-    }
-
     typealias Fact = (name: String, title: String, cell: Cell)
 
     let layout: Layout
-    let columns: [Column]
+    let columns: [TableColumn]
     private(set) var rows: [[Cell]] = []
     /// The headings of groups of facts, by the index of the first fact below.
     private var headings: [Int: String] = [:]
 
-    init(_ layout: Layout, columns: [Column]) {
+    init(_ layout: Layout, columns: [TableColumn], rows: [[Cell]] = []) {
         self.layout = layout
         self.columns = columns
+        for row in rows { append(row) }
     }
 
     /// Creates a report of one row.
     init(facts: [Fact]) {
-        self.init(.facts, columns: facts.map { .right($0.name, $0.title) })
-        append(facts.map(\.cell))
+        self.init(
+            .facts, columns: facts.map { .right($0.name, $0.title) }, rows: [facts.map(\.cell)])
     }
 
     /// Creates a report of one row, in groups with a title each. Titles are for people only.
@@ -68,10 +55,8 @@ struct Report: Sendable {
 
     var table: Table {
         guard layout != .facts else { return factTable }
-        var table = Table(
-            columns: columns.map { TableColumn(title: $0.title, alignment: $0.alignment) })
-        for row in rows { table.append(row.map { Table.Cell($0.shown, $0.style) }) }
-        return table
+        return Table(
+            columns: columns, rows: rows.map { $0.map { StyledLine($0.shown, $0.style) } })
     }
 
     private var factTable: Table {
@@ -83,10 +68,10 @@ struct Report: Sendable {
         for (index, (column, cell)) in zip(columns, cells).enumerated() {
             if index > 0, let heading = headings[index] {
                 table.append(["", ""])
-                table.append([Table.Cell(heading, .title), ""])
+                table.append([StyledLine(heading, .title), ""])
             }
             let value = if case .nothing = cell { "-" } else { cell.shown }
-            table.append([Table.Cell(column.title), Table.Cell(value, cell.style)])
+            table.append([StyledLine(column.title), StyledLine(value, cell.style)])
         }
         return table
     }
@@ -94,7 +79,10 @@ struct Report: Sendable {
     var json: JSONValue {
         let objects = rows.map { row in
             JSONValue.object(
-                Self.nested(zip(columns, row).map { (path: $0.name[...], value: $1.json) }))
+                Self.nested(
+                    zip(columns, row).compactMap { column, cell in
+                        cell.json.map { (path: column.name[...], value: $0) }
+                    }))
         }
         return layout == .list ? .array(objects) : objects.first ?? .object([])
     }
@@ -127,11 +115,14 @@ struct Report: Sendable {
 /// A result that can be printed as a table, JSON and CSV.
 protocol Printable {
     var report: Report { get }
+    /// The report for a person, unless it is the same.
+    var shown: Report { get }
     /// The JSON of the report, unless its rows of cells cannot express the result.
     var json: JSONValue { get }
 }
 
 extension Printable {
+    var shown: Report { report }
     var json: JSONValue { report.json }
 }
 

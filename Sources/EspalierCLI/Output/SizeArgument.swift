@@ -7,36 +7,32 @@ struct SizeArgument: Sendable, Hashable {
     /// Above zero.
     let bytes: Int
 
-    init(parsing text: String) throws(SizeArgumentError) {
+    private static let multipliers = [
+        "": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
+        "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000, "tb": 1_000_000_000_000,
+    ]
+
+    init(parsing text: String) throws(ArgumentProblem) {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
-        guard !digits.isEmpty else { throw .notANumber }
+        guard !digits.isEmpty else { throw .notASize }
         let rest = text[digits.endIndex...]
         // Allows one space, if a unit follows it.
         let unit = rest.first == " " && rest.count > 1 ? rest.dropFirst() : rest
-        guard let multiplier = Self.multiplier(ofUnit: unit.lowercased()) else {
-            throw .unknownUnit
-        }
-        guard let count = Int(digits) else { throw .tooLarge }
-        let (bytes, overflows) = count.multipliedReportingOverflow(by: multiplier)
-        guard !overflows else { throw .tooLarge }
-        guard bytes > 0 else { throw .zero }
-        self.bytes = bytes
+        guard let multiplier = Self.multipliers[unit.lowercased()] else { throw .unknownUnit }
+        let product = Int(digits)?.multipliedReportingOverflow(by: multiplier)
+        guard let product, !product.overflow else { throw .sizeTooLarge }
+        guard product.partialValue > 0 else { throw .noSize }
+        bytes = product.partialValue
     }
+}
 
-    private static func multiplier(ofUnit unit: String) -> Int? {
-        switch unit {
-        case "", "b": 1
-        case "kib": 1 << 10
-        case "mib": 1 << 20
-        case "gib": 1 << 30
-        case "tib": 1 << 40
-        case "kb": 1_000
-        case "mb": 1_000_000
-        case "gb": 1_000_000_000
-        case "tb": 1_000_000_000_000
-        default: nil
-        }
-    }
+extension ArgumentProblem {
+    static let notASize = ArgumentProblem(
+        "a size starts with a whole number of bytes or of a unit, as in 1048576 or 50MiB")
+    static let unknownUnit = ArgumentProblem(
+        "the unit of a size is one of B, KB, MB, GB, TB, KiB, MiB, GiB, TiB, as in 50MiB")
+    static let noSize = ArgumentProblem("a size is above zero, as in 50MiB")
+    static let sizeTooLarge = ArgumentProblem("a size is less than 8 EiB, as in 50MiB")
 }
 
 extension SizeArgument: CustomStringConvertible {
@@ -56,27 +52,6 @@ extension SizeArgument: CustomStringConvertible {
         let (whole, rest) = bytes.quotientAndRemainder(dividingBy: unit)
         let tenths = (rest * 10 + unit / 2) / unit
         return "\(whole + tenths / 10).\(tenths % 10) \(name)"
-    }
-}
-
-/// The reason why a text is not a size.
-enum SizeArgumentError: Error, Equatable {
-    case notANumber
-    case unknownUnit
-    case zero
-    case tooLarge
-}
-
-extension SizeArgumentError: CustomStringConvertible {
-    var description: String {
-        switch self {
-        case .notANumber:
-            "a size starts with a whole number of bytes or of a unit, as in 1048576 or 50MiB"
-        case .unknownUnit:
-            "the unit of a size is one of B, KB, MB, GB, TB, KiB, MiB, GiB, TiB, as in 50MiB"
-        case .zero: "a size is above zero, as in 50MiB"
-        case .tooLarge: "a size is less than 8 EiB, as in 50MiB"
-        }
     }
 }
 #endif

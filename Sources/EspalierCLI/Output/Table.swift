@@ -9,31 +9,20 @@
 /// with an ellipsis, those of names last. Cells may hold text from a cache, so the table makes
 /// control characters visible: a terminal would obey them.
 struct Table: Sendable {
-    struct Cell: Sendable, Equatable, ExpressibleByStringLiteral {
-        let text: String
-        let style: TextStyle
-
-        init(_ text: String, _ style: TextStyle = .plain) {
-            self.text = text.withVisibleControls
-            self.style = style
-        }
-
-        init(stringLiteral text: String) { self.init(text) }
-    }
-
     let columns: [TableColumn]
-    private(set) var rows: [[Cell]] = []
+    private(set) var rows: [[StyledLine]]
 
     private static let gap = 2
     /// The least width to which a text column is cut.
     private static let leastWidth = 8
 
-    init(columns: [TableColumn]) {
+    init(columns: [TableColumn], rows: [[StyledLine]] = []) {
         self.columns = columns
+        self.rows = rows
     }
 
     /// - Precondition: one cell for each column.
-    mutating func append(_ cells: [Cell]) {
+    mutating func append(_ cells: [StyledLine]) {
         precondition(cells.count == columns.count, "a row needs one cell for each column")
         rows.append(cells)
     }
@@ -42,22 +31,22 @@ struct Table: Sendable {
     ///
     /// - Parameter width: The width to which columns are cut; nil for no limit.
     func text(width: Int? = nil, palette: Palette = .plain) -> String {
-        let lines = [columns.map { Cell($0.title, .title) }] + rows
+        let lines = [columns.map { StyledLine($0.title, .title) }] + rows
         let widths = fitted(lines, to: width)
         return lines.map { line($0, widths: widths, palette) }.joined(separator: "\n")
     }
 
-    private func line(_ cells: [Cell], widths: [Int], _ palette: Palette) -> String {
+    private func line(_ cells: [StyledLine], widths: [Int], _ palette: Palette) -> String {
         var line = ""
         // Spaces are written only when text follows them.
         var pending = 0
         for (column, cell) in cells.enumerated() {
-            let text = cell.text.cut(to: widths[column])
-            let spaces = max(0, widths[column] - text.terminalColumns)
+            let text = cell.cut(to: widths[column])
+            let spaces = max(0, widths[column] - text.columns)
             let (before, after) = columns[column].alignment == .left ? (0, spaces) : (spaces, 0)
             pending += before
-            if !text.isEmpty {
-                line += String(repeating: " ", count: pending) + palette.paint(text, cell.style)
+            if !text.pieces.isEmpty {
+                line += String(repeating: " ", count: pending) + text.painted(palette)
                 pending = 0
             }
             pending += after + Self.gap
@@ -66,15 +55,17 @@ struct Table: Sendable {
     }
 
     /// Returns the widths of the columns, cut to fit into `limit`.
-    private func fitted(_ lines: [[Cell]], to limit: Int?) -> [Int] {
+    private func fitted(_ lines: [[StyledLine]], to limit: Int?) -> [Int] {
         var widths = columns.indices.map { column in
-            lines.map { $0[column].text.terminalColumns }.max() ?? 0
+            lines.map { $0[column].columns }.max() ?? 0
         }
         guard let limit else { return widths }
         var excess = widths.reduce(0, +) + Self.gap * max(0, widths.count - 1) - limit
         let flexible = columns.indices.filter { columns[$0].alignment == .left }
         // Names come last, because a cut name cannot be copied.
-        let named = flexible.filter { column in rows.contains { $0[column].style == .name } }
+        let named = flexible.filter { column in
+            rows.contains { $0[column].pieces.first?.style == .name }
+        }
         shrink(flexible.filter { !named.contains($0) }, of: &widths, by: &excess)
         shrink(named, of: &widths, by: &excess)
         return widths
@@ -95,17 +86,6 @@ struct Table: Sendable {
 }
 
 extension String {
-    /// Returns the string, cut to `columns` terminal columns with an ellipsis.
-    fileprivate func cut(to columns: Int) -> String {
-        guard terminalColumns > columns else { return self }
-        var left = columns - 1
-        let kept = prefix { character in
-            left -= character.terminalColumns
-            return left >= 0
-        }
-        return kept + "…"
-    }
-
     /// The string with control characters replaced by the pictures that Unicode has for them, and
     /// without characters that break lines or change the direction of text.
     var withVisibleControls: String {
@@ -132,32 +112,86 @@ extension Unicode.Scalar {
     }
 }
 
-/// The title and the alignment of a column: text left, numbers right.
+/// A line made of pieces that look different on a terminal.
+///
+/// Example: `StyledLine("├ ", .faint) + StyledLine("Person:1", .name)`.
+struct StyledLine: Sendable, Equatable, ExpressibleByStringLiteral {
+    struct Piece: Sendable, Equatable {
+        let text: String
+        let style: TextStyle
+    }
+
+    private(set) var pieces: [Piece]
+
+    /// Makes control characters visible: a terminal would obey them.
+    init(_ text: String = "", _ style: TextStyle = .plain) {
+        pieces = text.isEmpty ? [] : [Piece(text: text.withVisibleControls, style: style)]
+    }
+
+    init(stringLiteral text: String) { self.init(text) }
+
+    static func + (a: StyledLine, b: StyledLine) -> StyledLine {
+        var line = a
+        line.pieces += b.pieces
+        return line
+    }
+
+    var text: String { pieces.map(\.text).joined() }
+
+    var columns: Int { pieces.reduce(0) { $0 + $1.text.terminalColumns } }
+
+    /// Returns the line with spaces behind it up to `width` columns, or its beginning and an
+    /// ellipsis if it is wider.
+    func fitted(to width: Int) -> StyledLine {
+        let line = cut(to: width)
+        // The ellipsis may replace a character of two columns.
+        return line + StyledLine(String(repeating: " ", count: max(0, width - line.columns)))
+    }
+
+    /// Returns the line, or its beginning and an ellipsis if it is wider than `width` columns.
+    func cut(to width: Int) -> StyledLine {
+        guard columns > width else { return self }
+        var left = width - 1
+        var line = StyledLine()
+        for piece in pieces {
+            let kept = piece.text.prefix { character in
+                left -= character.terminalColumns
+                return left >= 0
+            }
+            line.pieces.append(Piece(text: kept + (left < 0 ? "…" : ""), style: piece.style))
+            guard left >= 0 else { break }
+        }
+        return line
+    }
+
+    func painted(_ palette: Palette) -> String {
+        pieces.map { palette.paint($0.text, $0.style) }.joined()
+    }
+}
+
+/// A column: its name for programs, its title for people, and its alignment: text left, numbers
+/// right.
 struct TableColumn: Sendable {
+    let name: String
     let title: String
     let alignment: Alignment
 
     enum Alignment: Sendable {
         case left, right
-    }
 
-    static func left(_ title: String) -> TableColumn {
-        TableColumn(title: title, alignment: .left)
-    }
-
-    static func right(_ title: String) -> TableColumn {
-        TableColumn(title: title, alignment: .right)
-    }
-}
-
-extension TableColumn.Alignment {
-    /// Returns `cell` padded with spaces to `width` terminal columns.
-    func pad(_ cell: String, to width: Int) -> String {
-        let spaces = String(repeating: " ", count: max(0, width - cell.terminalColumns))
-        return switch self {
-        case .left: cell + spaces
-        case .right: spaces + cell
+        /// Returns `cell` padded with spaces to `width` terminal columns.
+        func pad(_ cell: String, to width: Int) -> String {
+            let spaces = String(repeating: " ", count: max(0, width - cell.terminalColumns))
+            return self == .left ? cell + spaces : spaces + cell
         }
+    }
+
+    static func left(_ name: String, _ title: String? = nil) -> TableColumn {
+        TableColumn(name: name, title: title ?? name, alignment: .left)
+    }
+
+    static func right(_ name: String, _ title: String? = nil) -> TableColumn {
+        TableColumn(name: name, title: title ?? name, alignment: .right)
     }
 }
 
@@ -178,7 +212,7 @@ extension Character {
     var terminalColumns: Int {
         // The Unicode properties take a hundred times as long.
         if utf8.count == 1, let byte = utf8.first { return (0x20..<0x7F).contains(byte) ? 1 : 0 }
-        if unicodeScalars.contains(where: \.showsAsEmoji)
+        if unicodeScalars.contains(where: \.properties.isEmojiPresentation)
             || unicodeScalars.dropFirst().contains("\u{FE0F}")
         {
             return 2
@@ -188,8 +222,6 @@ extension Character {
 }
 
 extension Unicode.Scalar {
-    fileprivate var showsAsEmoji: Bool { properties.isEmojiPresentation }
-
     fileprivate var terminalColumns: Int {
         switch properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format, .control: 0

@@ -37,11 +37,9 @@ final class ScratchDirectory {
     /// Creates a new directory inside and returns its path.
     func makeDirectory(_ name: String) throws(CommandFailure) -> String {
         let folder = path + "/" + name
-        do {
+        try CommandFailure.naming(folder) {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: false)
-        } catch {
-            throw CommandFailure("\(folder): \(InputFile.reason(error))")
         }
         return folder
     }

@@ -1,4 +1,6 @@
 #if CommandLine
+import EspalierRecords
+
 /// The place of a value in a record: `entities.media[0].url`.
 ///
 /// A dot precedes a name, and brackets enclose an index. A name that is empty or has a dot or a
@@ -129,11 +131,11 @@ struct LeafReport: Printable {
     let tree: JSONValue
 
     var report: Report {
-        var report = Report(.list, columns: [.left("path"), .left("value")])
+        var rows: [[Cell]] = []
         tree.forEachLeaf { path, value in
-            report.append([.text(path.description, .name), Self.cell(value)])
+            rows.append([.text(path.description, .name), Self.cell(value)])
         }
-        return report
+        return Report(.list, columns: [.left("path"), .left("value")], rows: rows)
     }
 
     var json: JSONValue { tree }
@@ -141,8 +143,8 @@ struct LeafReport: Printable {
     private static func cell(_ value: JSONValue) -> Cell {
         switch value {
         case .string(let text): .text(text)
-        case .null, .array, .object: .text(JSONWriter().string(from: value), .faint)
-        case .bool, .number: .text(JSONWriter().string(from: value))
+        case .null, .array, .object: .text(value.text, .faint)
+        case .bool, .number: .text(value.text)
         }
     }
 }

@@ -16,21 +16,19 @@ struct Glob: Sendable, Equatable {
         case oneOf([ClosedRange<Unicode.Scalar>], isNegated: Bool)
     }
 
-    let pieces: [Piece]
+    private(set) var pieces: [Piece] = []
 
     /// The literal text with which every match begins.
-    let literalPrefix: String
+    var literalPrefix: String {
+        var prefix = ""
+        for case .scalar(let scalar) in pieces.prefix(while: \.isScalar) {
+            prefix.unicodeScalars.append(scalar)
+        }
+        return prefix
+    }
 
     /// Whether the pattern is literal text only.
-    let isLiteral: Bool
-
-    init(pieces: [Piece]) {
-        self.pieces = pieces
-        var prefix = String.UnicodeScalarView()
-        for case .scalar(let scalar) in pieces.prefix(while: \.isScalar) { prefix.append(scalar) }
-        literalPrefix = String(prefix)
-        isLiteral = pieces.allSatisfy(\.isScalar)
-    }
+    var isLiteral: Bool { pieces.allSatisfy(\.isScalar) }
 
     /// Returns whether the whole of `text` matches.
     ///
@@ -82,7 +80,6 @@ extension Glob {
             throw ArgumentProblem("a pattern must not be empty; * matches everything")
         }
         var rest = Substring.UnicodeScalarView(pattern.unicodeScalars)
-        var pieces: [Piece] = []
         while let scalar = rest.popFirst() {
             switch scalar {
             case "*": pieces.append(.many)
@@ -92,7 +89,6 @@ extension Glob {
             default: pieces.append(.scalar(scalar))
             }
         }
-        self.init(pieces: pieces)
     }
 
     private static func escaped(

@@ -163,7 +163,7 @@ extension JSONValue {
         case .absent, .null: self = .null
         case .bool(let flag): self = .bool(flag)
         case .integer, .unsigned, .float, .double, .wide:
-            self = JSONNumber(value).map(JSONValue.number) ?? .null
+            self = JSONNumber(value).map { .number($0) } ?? .null
         case .string(let text): self = .string(text)
         case .bytes(let bytes): self = .string(Data(bytes).base64EncodedString())
         case .decimal(let digits):
@@ -180,7 +180,7 @@ extension JSONValue {
                     let key = try JSONValue(entry.key, reference: reference)
                     let value = try JSONValue(entry.value, reference: reference)
                     if case .string(let name) = key { return JSONMember(name: name, value: value) }
-                    return JSONMember(name: JSONWriter().string(from: key), value: value)
+                    return JSONMember(name: key.text, value: value)
                 })
         case .child(let ordinal): self = try reference(ordinal)
         }

@@ -89,33 +89,32 @@ struct RecordNames {
 /// The name of an entry of the index, as a user gives it on the command line.
 ///
 /// Nodes, keys and collections have a name space each.
-enum EntryName {
-    case node(String)
-    case collection(String)
-    case key(String)
-
-    var nameSpace: NameSpace {
-        switch self {
-        case .node: .node
-        case .collection: .collection
-        case .key: .key
-        }
-    }
-
+struct EntryName: Sendable, CustomStringConvertible {
+    let nameSpace: NameSpace
     /// The identifier or key, without its name space.
-    var text: String {
-        switch self {
-        case .node(let name), .collection(let name), .key(let name): name
-        }
+    let text: String
+
+    static func node(_ identifier: String) -> EntryName {
+        EntryName(nameSpace: .node, text: identifier)
     }
+
+    static func collection(_ key: String) -> EntryName {
+        EntryName(nameSpace: .collection, text: key)
+    }
+
+    static func key(_ key: String) -> EntryName { EntryName(nameSpace: .key, text: key) }
+
+    var description: String { nameSpace == .node ? text : "\(nameSpace) \(text)" }
 }
 
-extension EntryName: CustomStringConvertible {
-    var description: String {
-        switch self {
-        case .node(let identifier): identifier
-        case .collection(let key): "collection \(key)"
-        case .key(let key): "key \(key)"
+extension WriteTicket {
+    /// Waits for the write of `entry`. Throws a failure that names the entry.
+    @MainActor
+    func committed(for entry: EntryName) async throws(CommandFailure) {
+        do {
+            try await committed
+        } catch {
+            throw CommandFailure("\(entry): \(error)")
         }
     }
 }
@@ -127,8 +126,7 @@ extension Inspection {
     /// - Returns: The entry, or nil if the cache has none of that name.
     func entry(named name: EntryName) throws -> IndexEntry? {
         if let entry = try self.entry(of: name.text, in: name.nameSpace) { return entry }
-        guard case .key(let key) = name else { return nil }
-        return try entry(of: key, in: .node)
+        return name.nameSpace == .key ? try self.entry(of: name.text, in: .node) : nil
     }
 
     /// Returns the failure for a name that the cache does not have. The message says in which other

@@ -25,25 +25,21 @@ struct RecordSummary: Sendable, Equatable {
     var time: Duration?
     var isPinned = false
 
-    static let columns: [Report.Column] = [
+    static let columns: [TableColumn] = [
         .left("identifier"), .left("kind"), .left("types", "type"), .right("bytes", "size"),
         .right("rawBytes", "raw"), .right("references", "refs"),
         .right("children"), .right("age"), .right("ageSeconds", "time"), .left("pinned"),
     ]
 
     static func report(of summaries: [RecordSummary]) -> Report {
-        var report = Report(.list, columns: columns)
-        for summary in summaries { report.append(summary.cells) }
-        return report
+        Report(.list, columns: columns, rows: summaries.map(\.cells))
     }
 
     private var cells: [Cell] {
         [
-            identifier.map { .text($0, .name) } ?? .nothing,
-            .text(kindShown, kind.isRecord ? .plain : .bad),
-            .texts(types), .size(bytes), rawBytes.map(Cell.size) ?? .nothing,
-            references.map(Cell.count) ?? .nothing, children.map(Cell.count) ?? .nothing,
-            age.map(Cell.count) ?? .nothing, .seconds(time), .mark(isPinned),
+            .text(identifier, .name), .text(kindShown, kind.isRecord ? .plain : .bad),
+            .texts(types), .size(bytes), .size(rawBytes), .count(references), .count(children),
+            .count(age), .seconds(time), .mark(isPinned),
         ]
     }
 

@@ -2,69 +2,56 @@
 import EspalierRecords
 
 /// The references around a record, one row each.
-struct ReferenceReport: Sendable {
+struct ReferenceReport: Printable {
     let graph: ReferenceGraph
     let names: [Handle: RecordName]
+
+    /// The rows for a person. At depth 1 every reference has the start at one end, which is left
+    /// out.
+    var shown: Report {
+        guard graph.depth > 1 else {
+            return report([.left("direction"), .left("path"), .left("record")]) { step in
+                [.text(step.edge.path.description), name(step.far).cell]
+            }
+        }
+        return report([
+            .left("direction"), .right("depth"), .left("record"), .left("path"),
+            .left("target", "refers to"),
+        ]) { step in
+            [
+                .count(step.depth), name(step.edge.source).cell,
+                .text(step.edge.path.description), name(step.edge.target).cell,
+            ]
+        }
+    }
+
+    /// The rows for a program.
+    var report: Report {
+        report([
+            .left("direction"), .right("depth"), .left("source.kind"), .left("source.identifier"),
+            .left("path"), .left("target.kind"), .left("target.identifier"),
+        ]) { step in
+            [.count(step.depth)] + cells(step.edge.source)
+                + [.text(step.edge.path.description)] + cells(step.edge.target)
+        }
+    }
+
+    /// Returns a row for each step: its direction, then `cells`.
+    private func report(
+        _ columns: [TableColumn], _ cells: (ReferenceGraph.Step) -> [Cell]
+    ) -> Report {
+        Report(
+            .list, columns: columns,
+            rows: graph.steps.map { [.text($0.direction.rawValue)] + cells($0) })
+    }
 
     private func name(_ handle: Handle) -> RecordName {
         names[handle] ?? RecordName(kind: .nothing, identifier: "")
     }
 
-    /// The rows for a person. At depth 1 every reference has the start at one end, which is left
-    /// out.
-    var table: Report {
-        graph.depth == 1 ? near : whole
-    }
-
-    private var near: Report {
-        var report = Report(.list, columns: [.left("direction"), .left("path"), .left("record")])
-        for step in graph.steps {
-            report.append([direction(step), .text(step.edge.path.description), name(step.far).cell])
-        }
-        return report
-    }
-
-    private var whole: Report {
-        var report = Report(
-            .list,
-            columns: [
-                .left("direction"), .right("depth"), .left("record"), .left("path"),
-                .left("target", "refers to"),
-            ])
-        for step in graph.steps {
-            report.append([
-                direction(step), .count(step.depth), name(step.edge.source).cell,
-                .text(step.edge.path.description),
-                name(step.edge.target).cell,
-            ])
-        }
-        return report
-    }
-
-    /// The rows for a program.
-    var list: Report {
-        var report = Report(
-            .list,
-            columns: [
-                .left("direction"), .right("depth"), .left("source.kind"),
-                .left("source.identifier"), .left("path"),
-                .left("target.kind"), .left("target.identifier"),
-            ])
-        for step in graph.steps {
-            let (source, target) = (name(step.edge.source), name(step.edge.target))
-            report.append([
-                direction(step), .count(step.depth), .text(source.kind.rawValue),
-                identifier(source),
-                .text(step.edge.path.description), .text(target.kind.rawValue), identifier(target),
-            ])
-        }
-        return report
-    }
-
-    private func direction(_ step: ReferenceGraph.Step) -> Cell { .text(step.direction.rawValue) }
-
-    private func identifier(_ name: RecordName) -> Cell {
-        name.identifier.isEmpty ? .nothing : .text(name.identifier)
+    private func cells(_ handle: Handle) -> [Cell] {
+        let name = name(handle)
+        return [.text(name.kind.rawValue), .text(name.identifier.isEmpty ? nil : name.identifier)]
     }
 }
 

@@ -88,38 +88,32 @@ struct RecordSearch {
     }
 
     private mutating func search(_ placed: PlacedValue, of name: RecordName) throws {
-        guard let field else { return try search(placed, at: [], of: name) }
-        // The first step selects the value in the record. A path that begins with a name also leads
-        // into the elements of a collection.
-        if let own = placed.path.steps.first {
-            let isAskedFor = own == field.steps.first
-            if case .name = own, !isAskedFor { return }
-            if case .index? = field.steps.first, !isAskedFor { return }
-            return try search(
-                placed, at: isAskedFor ? field.steps.dropFirst() : field.steps[...], of: name)
-        }
-        try search(placed, at: field.steps[...], of: name)
-    }
-
-    private mutating func search(
-        _ placed: PlacedValue, at steps: ArraySlice<FieldPath.Step>, of name: RecordName
-    )
-        throws
-    {
+        guard let steps = steps(from: placed) else { return }
         var path = placed.path
         _ = try placed.value.forEach(at: steps, path: &path) { path, value in
-            try search(value, at: &path, in: placed, of: name)
+            if query == nil {
+                try add(value, at: path, in: placed, of: name)
+            } else {
+                _ = try value.forEachLeaf(at: &path) { path, leaf in
+                    if isMatch(leaf, in: placed) { try add(leaf, at: path, in: placed, of: name) }
+                    return matches.count < limit
+                }
+            }
             return matches.count < limit
         }
     }
 
-    private mutating func search(
-        _ value: RecordValue, at path: inout FieldPath, in placed: PlacedValue, of name: RecordName
-    ) throws {
-        guard query != nil else { return try add(value, at: path, in: placed, of: name) }
-        _ = try value.forEachLeaf(at: &path) { path, leaf in
-            if isMatch(leaf, in: placed) { try add(leaf, at: path, in: placed, of: name) }
-            return matches.count < limit
+    /// Returns the steps from a value of the record to the field, or nil if the field is not in it.
+    ///
+    /// The first step selects the value in the record. A path that begins with a name also leads
+    /// into the elements of a collection.
+    private func steps(from placed: PlacedValue) -> ArraySlice<FieldPath.Step>? {
+        guard let field else { return [] }
+        guard let own = placed.path.steps.first else { return field.steps[...] }
+        switch (own, field.steps.first) {
+        case (_, own): return field.steps.dropFirst()
+        case (.name, _), (_, .index): return nil
+        default: return field.steps[...]
         }
     }
 
@@ -159,18 +153,18 @@ struct ValueMatch: Sendable, Equatable {
 }
 
 /// The matches of a search, one row each.
-struct MatchReport: Sendable {
+struct MatchReport: Printable {
     let matches: [ValueMatch]
     /// The text searched for, which excerpts show in context.
     let search: TextSearch?
 
-    /// The rows for a person, with excerpts of long values.
-    var table: Report {
-        var report = Report(.list, columns: [.left("record"), .left("path"), .left("value")])
-        for match in matches {
-            report.append([match.record.cell, .text(match.path.description), excerpt(of: match)])
-        }
-        return report
+    /// The rows with excerpts of long values.
+    var shown: Report {
+        Report(
+            .list, columns: [.left("record"), .left("path"), .left("value")],
+            rows: matches.map { match in
+                [match.record.cell, .text(match.path.description), excerpt(of: match)]
+            })
     }
 
     private func excerpt(of match: ValueMatch) -> Cell {
@@ -178,41 +172,20 @@ struct MatchReport: Sendable {
         if case .string(let text) = match.value {
             return .text(Excerpt.text(of: text, around: search?.range(in: text)))
         }
-        return .text(Excerpt.text(of: JSONWriter().string(from: match.value), around: nil))
+        return .text(Excerpt.text(of: match.value.text, around: nil))
     }
-}
 
-extension MatchReport: Printable {
-    private static let columns: [Report.Column] = [
-        .left("identifier"), .left("kind"), .left("path"), .left("value"),
-    ]
-
-    /// The rows for a program that reads CSV.
     var report: Report {
-        var report = Report(.list, columns: Self.columns)
-        for match in matches { report.append(Self.cells(match) + [.text(Self.text(match.value))]) }
-        return report
-    }
-
-    /// The rows with values as JSON instead of their text.
-    var json: JSONValue {
-        .array(
-            matches.map { match in
-                let names = Self.columns.map(\.name)
-                let values = Self.cells(match).map(\.json) + [match.value]
-                return .object(zip(names, values).map { JSONMember(name: $0, value: $1) })
+        Report(
+            .list, columns: [.left("identifier"), .left("kind"), .left("path"), .left("value")],
+            rows: matches.map { match in
+                let text =
+                    if case .string(let text) = match.value { text } else { match.value.text }
+                return [
+                    .text(match.record.identifier), .text(match.record.kind.rawValue),
+                    .text(match.path.description), .value(match.value, shown: .text(text)),
+                ]
             })
-    }
-
-    private static func cells(_ match: ValueMatch) -> [Cell] {
-        [
-            .text(match.record.identifier), .text(match.record.kind.rawValue),
-            .text(match.path.description),
-        ]
-    }
-
-    private static func text(_ value: JSONValue) -> String {
-        if case .string(let text) = value { text } else { JSONWriter().string(from: value) }
     }
 }
 

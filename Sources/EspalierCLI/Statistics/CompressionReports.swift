@@ -52,111 +52,89 @@ struct CompactSummary: Printable {
 struct DictionaryReport: Printable {
     let census: DictionaryCensus
 
-    private static let columns: [Report.Column] = [
-        .left("dictionary"), .left("for"), .right("bytes", "size"), .right("records"),
-        .right("rawBytes", "raw"),
-        .right("recordBytes", "stored"), .right("ratio"), .left("current"), .left("problem"),
-    ]
-
-    /// A row of the report. `bytes` is the size of the dictionary, `use` describes its records.
-    private typealias Row = (
-        name: String, purpose: String, bytes: Int?, use: DictionaryCensus.Use, isCurrent: Bool,
-        problem: String?
-    )
-
-    private var rows: [Row] {
-        let listed = census.dictionaries.map { dictionary -> Row in
-            (
-                "\(dictionary.number)", dictionary.purpose, dictionary.byteCount, dictionary.use,
-                dictionary.isCurrent, dictionary.problem
-            )
-        }
-        var rows =
-            listed + [
-                ("none", "compressed without one", nil, census.withoutDictionary, false, nil),
-                ("raw", "not compressed", nil, census.raw, false, nil),
-            ]
-        if census.unidentified.records > 0 {
-            rows.append(("?", "damaged", nil, census.unidentified, false, nil))
-        }
-        return rows
-    }
-
-    private static func problem(_ row: Row) -> String? {
-        let unreadable =
-            row.use.unreadable > 0 ? "\(row.use.unreadable) records cannot be read" : nil
-        let problems = [row.problem, unreadable].compactMap { $0 }
-        return problems.isEmpty ? nil : problems.joined(separator: "; ")
-    }
-
-    private static func cells(_ row: Row) -> [Cell] {
-        [
-            .text(row.name, .name), .text(row.purpose), row.bytes.map(Cell.size) ?? .nothing,
-            .count(row.use.records), .size(row.use.rawBytes),
-            .size(row.use.storedBytes + row.use.unreadableBytes), ratio(row.use),
-            .mark(row.isCurrent),
-            problem(row).map { .text($0, .bad) } ?? .nothing,
-        ]
-    }
-
-    private static func ratio(_ use: DictionaryCensus.Use) -> Cell {
-        use.storedBytes == 0 ? .nothing : .ratio(raw: use.rawBytes, stored: use.storedBytes)
-    }
-
-    private var total: DictionaryCensus.Use {
-        rows.reduce(into: DictionaryCensus.Use()) { $0.add($1.use) }
-    }
-
     var report: Report {
-        var report = Report(.list, columns: Self.columns)
-        for row in rows { report.append(Self.cells(row)) }
+        var report = Report(
+            .list,
+            columns: [
+                .left("dictionary"), .left("for"), .right("bytes", "size"), .right("records"),
+                .right("rawBytes", "raw"), .right("recordBytes", "stored"), .right("ratio"),
+                .left("current"), .left("problem"),
+            ],
+            rows: census.dictionaries.map { dictionary in
+                Self.cells(
+                    "\(dictionary.number)", dictionary.purpose, dictionary.use,
+                    bytes: dictionary.byteCount, isCurrent: dictionary.isCurrent,
+                    problem: dictionary.problem)
+            })
+        report.append(Self.cells("none", "compressed without one", census.withoutDictionary))
+        report.append(Self.cells("raw", "not compressed", census.raw))
+        if census.unidentified.records > 0 {
+            report.append(Self.cells("?", "damaged", census.unidentified))
+        }
         return report
     }
 
-    /// The rows for a person, with the total and the size that dictionaries may have.
-    var table: Report {
+    /// The rows with the total and the size that dictionaries may have.
+    var shown: Report {
+        let uses =
+            census.dictionaries.map(\.use) + [
+                census.withoutDictionary, census.raw, census.unidentified,
+            ]
+        let total = Self.cells(
+            "all", "\(SizeArgument.formatted(census.allowance.bytes)) at most",
+            uses.reduce(into: DictionaryCensus.Use()) { $0.add($1) }, bytes: census.byteCount)
         var report = report
-        let share = "\(SizeArgument.formatted(census.allowance.bytes)) at most"
-        let total = Self.cells(("all", share, census.byteCount, total, false, nil))
         report.append(
-            total.dropLast() + [
-                census.isListDamaged ? .text("the list is damaged", .bad) : .nothing
-            ])
+            total.dropLast() + [.text(census.isListDamaged ? "the list is damaged" : nil, .bad)])
         return report
+    }
+
+    /// - Parameters:
+    ///   - use: The records of the dictionary.
+    ///   - bytes: The size of the dictionary.
+    private static func cells(
+        _ name: String, _ purpose: String, _ use: DictionaryCensus.Use, bytes: Int? = nil,
+        isCurrent: Bool = false, problem: String? = nil
+    ) -> [Cell] {
+        let unreadable = use.unreadable > 0 ? "\(use.unreadable) records cannot be read" : nil
+        let problems = [problem, unreadable].compactMap(\.self)
+        return [
+            .text(name, .name), .text(purpose), .size(bytes), .count(use.records),
+            .size(use.rawBytes), .size(use.storedBytes + use.unreadableBytes),
+            .ratio(raw: use.rawBytes, stored: use.storedBytes), .mark(isCurrent),
+            .text(problems.isEmpty ? nil : problems.joined(separator: "; "), .bad),
+        ]
     }
 
     var json: JSONValue {
         [
-            "dictionaries": .array(census.dictionaries.map(Self.object)),
-            "withoutDictionary": .object(Self.members(census.withoutDictionary)),
-            "raw": .object(Self.members(census.raw)),
-            "damaged": .object(Self.members(census.unidentified)),
-            "bytes": .number(JSONNumber(census.byteCount)),
-            "allowance": .number(JSONNumber(census.allowance.bytes)),
+            "dictionaries": .array(
+                census.dictionaries.map { dictionary in
+                    [
+                        "number": .number(Int(clamping: dictionary.number)),
+                        "isForAllOthers": .bool(!dictionary.isForOneShape),
+                        "types": .strings(dictionary.types),
+                        "bytes": .number(dictionary.byteCount),
+                        "isCurrent": .bool(dictionary.isCurrent),
+                        "problem": .string(dictionary.problem),
+                    ] + Self.json(dictionary.use)
+                }),
+            "withoutDictionary": Self.json(census.withoutDictionary),
+            "raw": Self.json(census.raw),
+            "damaged": Self.json(census.unidentified),
+            "bytes": .number(census.byteCount),
+            "allowance": .number(census.allowance.bytes),
             "isListDamaged": .bool(census.isListDamaged),
         ]
     }
 
-    private static func object(_ dictionary: DictionaryCensus.Dictionary) -> JSONValue {
-        let own: [JSONMember] = [
-            JSONMember(
-                name: "number", value: .number(JSONNumber(Int(clamping: dictionary.number)))),
-            JSONMember(name: "isForAllOthers", value: .bool(!dictionary.isForOneShape)),
-            JSONMember(name: "types", value: .array(dictionary.types.map { .string($0) })),
-            JSONMember(name: "bytes", value: .number(JSONNumber(dictionary.byteCount))),
-            JSONMember(name: "isCurrent", value: .bool(dictionary.isCurrent)),
-            JSONMember(name: "problem", value: dictionary.problem.map { .string($0) } ?? .null),
-        ]
-        return .object(own + members(dictionary.use))
-    }
-
-    private static func members(_ use: DictionaryCensus.Use) -> [JSONMember] {
-        [
-            ("records", use.records), ("unreadable", use.unreadable), ("rawBytes", use.rawBytes),
-            ("recordBytes", use.storedBytes + use.unreadableBytes),
-        ].map { JSONMember(name: $0.0, value: .number(JSONNumber($0.1))) } + [
-            JSONMember(name: "ratio", value: ratio(use).json)
-        ]
+    private static func json(_ use: DictionaryCensus.Use) -> JSONValue {
+        Report(facts: [
+            ("records", "", .count(use.records)), ("unreadable", "", .count(use.unreadable)),
+            ("rawBytes", "", .size(use.rawBytes)),
+            ("recordBytes", "", .size(use.storedBytes + use.unreadableBytes)),
+            ("ratio", "", .ratio(raw: use.rawBytes, stored: use.storedBytes)),
+        ]).json
     }
 }
 
@@ -167,17 +145,13 @@ extension DictionaryCensus.Dictionary {
     }
 }
 
-/// The name of the dictionary of a record: its number, or the way the payload is stored without
-/// one.
-enum DictionaryName {
-    static func text(_ number: UInt64) -> String {
-        switch number {
-        case 0: "raw"
-        case RecordLayout.noDictionary: "none"
-        default: "\(number)"
-        }
+/// Returns the name of the dictionary of a record: its number, or the way the payload is stored
+/// without one.
+func dictionaryName(_ number: UInt64) -> String {
+    switch number {
+    case 0: "raw"
+    case RecordLayout.noDictionary: "none"
+    default: "\(number)"
     }
-
-    static func cell(_ number: UInt64) -> Cell { .text(text(number)) }
 }
 #endif

@@ -15,17 +15,17 @@ struct EvictionForecast: Printable {
         let would: [Report.Fact] = [
             ("trees", "trees", .count(preview.trees)),
             ("records", "records", .count(preview.records)),
-            ("bytes", "their bytes", .size(preview.bytes.bytes)),
+            ("bytes", "their bytes", .size(preview.bytes)),
         ]
         let room: [Report.Fact] = [
-            ("bytesInUse", "in use now", .size(preview.bytesInUse.bytes)),
-            ("bytesLeft", "in use then, about", .size(preview.bytesLeft.bytes)),
+            ("bytesInUse", "in use now", .size(preview.bytesInUse)),
+            ("bytesLeft", "in use then, about", .size(preview.bytesLeft)),
             ("isReached", "size is reached", .flag(preview.isReached)),
         ]
         let stays: [Report.Fact] = [
             ("pins", "pins", .count(pins)),
             ("pinnedRecords", "pinned records", .count(pinnedRecords)),
-            ("pinnedBytes", "their bytes", .size(pinnedBytes.bytes)),
+            ("pinnedBytes", "their bytes", .size(pinnedBytes)),
         ]
         return Report(groups: [
             (
@@ -39,8 +39,8 @@ struct EvictionForecast: Printable {
     private func victim(_ name: String, _ victim: PreviewedEviction?) -> [Report.Fact] {
         let kind = victim.map { RecordName.Kind($0.nameSpace).rawValue }
         return [
-            ("\(name).kind", "\(name), kind", kind.map { .text($0) } ?? .nothing),
-            ("\(name).identifier", name, victim.map { .text($0.identifier, .name) } ?? .nothing),
+            ("\(name).kind", "\(name), kind", .text(kind)),
+            ("\(name).identifier", name, .text(victim?.identifier, .name)),
             ("\(name).ageSeconds", "\(name), not accessed for", .seconds(victim?.age)),
         ]
     }
@@ -51,35 +51,23 @@ struct EvictionSummary: Printable {
     let before: CacheStatistics
     let after: CacheStatistics
 
-    /// The number of evicted records. Records that other processes store meanwhile can hide some,
-    /// so the statistics of evictions are the lower bound.
-    private var records: Int {
-        max(0, before.records - after.records, evicted { $0.explicit.records })
-    }
-
-    private var bytes: Int {
-        max(
-            0, before.recordBytes.bytes - after.recordBytes.bytes,
-            evicted { $0.explicit.bytes.bytes })
-    }
-
-    private func evicted(_ count: (EvictionStatistics) -> Int) -> Int {
-        count(after.evictions) - count(before.evictions)
-    }
-
-    private var timeSpent: Duration { after.evictions.timeSpent - before.evictions.timeSpent }
-
     var report: Report {
-        Report(facts: [
+        // Records that other processes store meanwhile can hide evicted ones, so the statistics of
+        // evictions are the lower bound.
+        let (old, new) = (before.evictions, after.evictions)
+        let records = max(
+            0, before.records - after.records, new.explicit.records - old.explicit.records)
+        let bytes = max(
+            0, before.recordBytes.bytes - after.recordBytes.bytes,
+            new.explicit.bytes.bytes - old.explicit.bytes.bytes)
+        let collections = max(0, before.collections - after.collections)
+        return Report(facts: [
             ("records", "records", .count(records)),
             ("bytes", "their bytes", .size(bytes)),
-            (
-                "collections", "collections among them",
-                .count(max(0, before.collections - after.collections))
-            ),
-            ("bytesInUse", "in use before", .size(before.bytesInUse.bytes)),
-            ("bytesLeft", "in use now", .size(after.bytesInUse.bytes)),
-            ("timeSpentNanoseconds", "time spent", .nanoseconds(timeSpent)),
+            ("collections", "collections among them", .count(collections)),
+            ("bytesInUse", "in use before", .size(before.bytesInUse)),
+            ("bytesLeft", "in use now", .size(after.bytesInUse)),
+            ("timeSpentNanoseconds", "time spent", .nanoseconds(new.timeSpent - old.timeSpent)),
         ])
     }
 }
@@ -95,33 +83,13 @@ struct BudgetReport: Printable {
         let sideFiles = statistics.bytesInUse.bytes - statistics.pageBytes.bytes
         let high = condition.usablePages * statistics.pageSize.bytes + sideFiles
         return Report(facts: [
-            ("budget", "budget", .size(statistics.budget.bytes)),
-            ("directoryBytes", "directory", .size(statistics.directoryBytes.bytes)),
-            ("bytesInUse", "in use", .size(statistics.bytesInUse.bytes)),
+            ("budget", "budget", .size(statistics.budget)),
+            ("directoryBytes", "directory", .size(statistics.directoryBytes)),
+            ("bytesInUse", "in use", .size(statistics.bytesInUse)),
             ("evictsAboveBytes", "evicts above", .size(high)),
-            ("pinnedBytes", "pinned, at most", .size(pinnedBytes.bytes)),
+            ("pinnedBytes", "pinned, at most", .size(pinnedBytes)),
             ("pinLimitBytes", "may be pinned", .size(statistics.budget.bytes / 2)),
         ])
-    }
-}
-
-/// The pins of a snapshot.
-struct PinList {
-    private let pins: [IndexEntry]
-
-    init(_ inspection: Inspection) throws { pins = try inspection.pins }
-
-    func contains(_ entry: EntryName) -> Bool {
-        pins.contains {
-            $0.nameSpace == entry.nameSpace
-                && Identifier($0.identifier) == Identifier(entry.text)
-        }
-    }
-
-    /// Returns the pinned nodes, then the pinned collections, each by identifier.
-    func summaries(in inspection: Inspection) throws -> [RecordSummary] {
-        let reader = try RecordSummaries(inspection)
-        return try pins.map { try reader.summary(of: $0, try inspection.record(of: $0)) }
     }
 }
 

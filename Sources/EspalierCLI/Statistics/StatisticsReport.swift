@@ -24,8 +24,8 @@ struct StatisticsReport: Printable {
             ("tombstones", "tombstones", .count(statistics.tombstones)),
             ("pins", "pins", .count(statistics.pins)),
             ("shapes", "shapes", .count(statistics.shapes)),
-            ("recordBytes", "bytes of records", .size(statistics.recordBytes.bytes)),
-            ("rawBytes", "not compressed", .size(statistics.rawBytes.bytes)),
+            ("recordBytes", "bytes of records", .size(statistics.recordBytes)),
+            ("rawBytes", "not compressed", .size(statistics.rawBytes)),
             (
                 "ratio", "ratio",
                 .ratio(raw: statistics.rawBytes.bytes, stored: statistics.recordBytes.bytes)
@@ -35,33 +35,27 @@ struct StatisticsReport: Printable {
 
     private var standing: [Report.Fact] {
         [
-            ("pageSize", "page", .size(statistics.pageSize.bytes)),
+            ("pageSize", "page", .size(statistics.pageSize)),
             ("pagesUsed", "pages used", .count(statistics.pagesUsed)),
             ("pageCapacity", "pages at most", .count(statistics.pageCapacity)),
             ("fill", "fill", .share(statistics.fill)),
-            ("fileBytes", "file", .size(statistics.fileBytes.bytes)),
-            ("directoryBytes", "directory", .size(statistics.directoryBytes.bytes)),
-            ("budget", "budget", .size(statistics.budget.bytes)),
-        ] + oldestReader
-    }
-
-    private var oldestReader: [Report.Fact] {
-        let reader = statistics.oldestReader
-        return [
+            ("fileBytes", "file", .size(statistics.fileBytes)),
+            ("directoryBytes", "directory", .size(statistics.directoryBytes)),
+            ("budget", "budget", .size(statistics.budget)),
             (
                 "oldestReader.processIdentifier", "oldest reader, process",
-                reader.map { .count($0.processIdentifier) } ?? .nothing
+                .count(statistics.oldestReader?.processIdentifier)
             ),
             (
                 "oldestReader.commitsBehind", "oldest reader, commits behind",
-                reader.map { .count($0.commitsBehind) } ?? .nothing
+                .count(statistics.oldestReader?.commitsBehind)
             ),
         ]
     }
 
     private var reads: [Report.Fact] {
         [
-            ("hitRate", "hit rate", statistics.hitRate.map { .share($0) } ?? .nothing),
+            ("hitRate", "hit rate", .share(statistics.hitRate)),
             ("hits", "hits", .count(statistics.hits)),
         ] + counts("misses", "misses", statistics.misses)
             + latency("readLatency", "read", statistics.readLatency)
@@ -119,7 +113,7 @@ struct StatisticsReport: Printable {
         [
             ("evictions.\(name).trees", "\(title), trees", .count(amount.trees)),
             ("evictions.\(name).records", "\(title), records", .count(amount.records)),
-            ("evictions.\(name).bytes", "\(title), bytes", .size(amount.bytes.bytes)),
+            ("evictions.\(name).bytes", "\(title), bytes", .size(amount.bytes)),
         ]
     }
 
@@ -142,16 +136,12 @@ struct StatisticsReport: Printable {
 
     /// The statistics with the types, and an object for every group of counts, even an empty one.
     var json: JSONValue {
-        guard case .object(var members) = report.json else { return report.json }
-        let counted = [
+        let empty = [
             ("misses", statistics.misses), ("droppedWrites", statistics.droppedWrites),
             ("generationsReplaced", statistics.generationsReplaced),
-        ]
-        for (name, counts) in counted where counts.isEmpty {
-            members.append(JSONMember(name: name, value: .object([])))
-        }
-        return .object(
-            members + [JSONMember(name: "types", value: TypeReport(statistics: statistics).json)])
+        ].filter(\.1.isEmpty)
+        return report.json + .object(empty.map { JSONMember(name: $0.0, value: [:]) })
+            + ["types": TypeReport(statistics: statistics).json]
     }
 }
 
@@ -162,75 +152,49 @@ struct TypeReport: Printable {
     /// The bytes of each type by name; empty if the records were not walked.
     var bytes: [String: TypeBytes] = [:]
 
-    private struct Row {
-        let name: String
-        let records: Int
-        let share: Double
-        let misses: [(reason: String, count: Int)]
+    private typealias TypeRow = (name: String, records: Int, misses: [String: Int])
 
-        var missCount: Int { misses.reduce(0) { $0 + $1.count } }
-    }
-
-    /// The rows. Their shares add up to more than 1 if several types wrote the same records.
-    private var rows: [Row] {
+    /// The types. Their shares add up to more than 1 if several types wrote the same records.
+    private var types: [TypeRow] {
         var misses = statistics.missesByType
-        let stored = statistics.types.map {
-            row(of: $0.name, records: $0.records, misses.removeValue(forKey: $0.name))
+        let stored = statistics.types.map { type -> TypeRow in
+            (type.name, type.records, misses.removeValue(forKey: type.name) ?? [:])
         }
-        let others = misses.map { row(of: $0.key, records: 0, $0.value) }
-        return stored + others.sorted { ($1.missCount, $0.name) < ($0.missCount, $1.name) }
-    }
-
-    private func row(of name: String, records: Int, _ misses: [String: Int]?) -> Row {
-        Row(
-            name: name, records: records, share: Double(records) / Double(max(statistics.nodes, 1)),
-            misses: (misses ?? [:]).sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
-                ($0.key, $0.value)
-            })
+        let others = misses.map { (sum: $1.values.reduce(0, +), name: $0, misses: $1) }
+            .sorted { ($1.sum, $0.name) < ($0.sum, $1.name) }
+        return stored + others.map { ($0.name, 0, $0.misses) }
     }
 
     var report: Report {
-        var columns: [Report.Column] = [.left("name", "type"), .right("records"), .right("share")]
+        var columns: [TableColumn] = [.left("name", "type"), .right("records"), .right("share")]
         if !bytes.isEmpty {
             columns += [.right("bytes", "size"), .right("rawBytes", "raw"), .right("ratio")]
         }
-        var report = Report(.list, columns: columns + [.left("misses")])
-        for row in rows {
-            var cells: [Cell] = [.text(row.name, .name), .count(row.records), .share(row.share)]
-            if !bytes.isEmpty { cells += Self.cells(bytes[row.name]) }
-            report.append(cells + [.texts(row.misses.map { "\($0.count) \($0.reason)" })])
-        }
-        return report
-    }
-
-    /// The rows with the misses as an object by reason.
-    var json: JSONValue {
-        .array(
-            rows.map { row in
-                var members = [
-                    JSONMember(name: "name", value: .string(row.name)),
-                    JSONMember(name: "records", value: .number(JSONNumber(row.records))),
-                    JSONMember(name: "share", value: .number(.double(row.share))),
-                ]
-                if let bytes = bytes[row.name] {
-                    members += zip(["bytes", "rawBytes", "ratio"], Self.cells(bytes)).map {
-                        JSONMember(name: $0, value: $1.json)
-                    }
-                }
-                return .object(
-                    members + [JSONMember(name: "misses", value: Self.object(row.misses))])
+        let nodes = Double(max(statistics.nodes, 1))
+        return Report(
+            .list, columns: columns + [.left("misses")],
+            rows: types.map { name, records, misses in
+                [.text(name, .name), .count(records), .share(Double(records) / nodes)]
+                    + sizes(of: name) + [Self.cell(misses)]
             })
     }
 
-    private static func object(_ counts: [(reason: String, count: Int)]) -> JSONValue {
-        .object(counts.map { JSONMember(name: $0.reason, value: .number(JSONNumber($0.count))) })
-    }
-
-    private static func cells(_ bytes: TypeBytes?) -> [Cell] {
-        guard let bytes else { return [.nothing, .nothing, .nothing] }
+    private func sizes(of type: String) -> [Cell] {
+        guard !bytes.isEmpty else { return [] }
+        guard let bytes = bytes[type] else {
+            return Array(repeating: .value(nil, shown: .nothing), count: 3)
+        }
         return [
             .size(bytes.stored), .size(bytes.raw), .ratio(raw: bytes.raw, stored: bytes.stored),
         ]
+    }
+
+    /// Returns the misses by reason, in JSON an object.
+    private static func cell(_ misses: [String: Int]) -> Cell {
+        let sorted = misses.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        return .value(
+            .object(sorted.map { JSONMember(name: $0.key, value: .number($0.value)) }),
+            shown: .texts(sorted.map { "\($0.value) \($0.key)" }))
     }
 }
 #endif

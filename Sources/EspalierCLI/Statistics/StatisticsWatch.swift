@@ -44,10 +44,8 @@ struct StatisticsWatch {
             }
             try Console.print(row(cells.map { if case .nothing = $0 { "-" } else { $0.shown } }))
         case .json:
-            let members = zip(columns, cells).map {
-                JSONMember(name: $0.column.name, value: $1.json)
-            }
-            try Console.print(.object(members), style: .compact)
+            let report = Report(.single, columns: columns.map(\.column), rows: [cells])
+            try Console.print(report.json, style: .compact)
         case .csv:
             if number == 0 { try Console.print(CSV.line(columns.map(\.column.name))) }
             try Console.print(CSV.line(cells.map(\.csv)))
@@ -68,7 +66,7 @@ struct WatchLine {
 
     /// The columns with their least width, in which the figures of a large cache fit, so that the
     /// lines align.
-    static let columns: [(column: Report.Column, width: Int)] = [
+    static let columns: [(column: TableColumn, width: Int)] = [
         (.right("records"), 10), (.right("roots"), 8), (.right("fill"), 7),
         (.right("hitRate", "hit rate"), 8),
         (.right("hitsPerSecond", "hits/s"), 9), (.right("missesPerSecond", "misses/s"), 8),

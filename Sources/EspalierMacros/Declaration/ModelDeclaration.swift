@@ -29,7 +29,7 @@ struct ModelDeclaration {
     let isInExtensionWithoutAccess: Bool
     let members: [Member]
     let cases: [EnumCase]
-    let own: OwnDeclarations
+    let own: Set<OwnDeclaration>
     /// The property `id`, stored or computed.
     let id: PatternBindingSyntax?
     /// The property `modelIdentifier`.
@@ -58,7 +58,7 @@ struct ModelDeclaration {
         members = variables.flatMap { Member.all(in: $0, keys: keys) }
         cases = items.compactMap { $0.decl.as(EnumCaseDeclSyntax.self) }
             .flatMap { EnumCase.all(in: $0, keys: keys, members: items) }
-        own = OwnDeclarations(items, of: OwnType(declaration, in: lexicalContext))
+        own = OwnDeclaration.all(in: items, of: OwnType(declaration, in: lexicalContext))
         let bindings = variables.filter { !$0.isTypeProperty }.flatMap(\.bindings)
         func binding(_ name: String) -> PatternBindingSyntax? {
             bindings.first {
@@ -136,20 +136,15 @@ extension Syntax {
 }
 
 /// The access level that the modifiers of a declaration give it.
-enum AccessLevel: Int, Comparable {
+enum AccessLevel: Int, Comparable, CaseIterable {
     case `private`, `fileprivate`, `internal`, package, `public`
 
     /// Returns nil if there is no access modifier.
     init?(_ modifiers: DeclModifierListSyntax) {
         for modifier in modifiers where modifier.detail == nil {
-            switch modifier.name.tokenKind {
-            case .keyword(.private): self = .private
-            case .keyword(.fileprivate): self = .fileprivate
-            case .keyword(.internal): self = .internal
-            case .keyword(.package): self = .package
-            case .keyword(.public), .keyword(.open): self = .public
-            default: continue
-            }
+            let name = modifier.name.text == "open" ? "public" : modifier.name.text
+            guard let level = Self.allCases.first(where: { "\($0)" == name }) else { continue }
+            self = level
             return
         }
         return nil

@@ -2,68 +2,54 @@
 import SwiftSyntax
 
 /// The members that a type defines itself. The macro does not generate those.
-struct OwnDeclarations: OptionSet {
-    let rawValue: Int
-
-    static let modelIdentifier = OwnDeclarations(rawValue: 1 << 0)
-    static let map = OwnDeclarations(rawValue: 1 << 1)
-    static let forEach = OwnDeclarations(rawValue: 1 << 2)
-    static let equality = OwnDeclarations(rawValue: 1 << 3)
-    static let hash = OwnDeclarations(rawValue: 1 << 4)
-    static let merge = OwnDeclarations(rawValue: 1 << 5)
-    static let storedValue = OwnDeclarations(rawValue: 1 << 6)
-    static let encode = OwnDeclarations(rawValue: 1 << 7)
-    static let decode = OwnDeclarations(rawValue: 1 << 8)
-    static let builder = OwnDeclarations(rawValue: 1 << 9)
-    static let copy = OwnDeclarations(rawValue: 1 << 10)
-    static let identifier = OwnDeclarations(rawValue: 1 << 11)
+enum OwnDeclaration {
+    case modelIdentifier, projectionIdentifier, identifier
+    case map, forEach, equality, hash, merge, storedValue, encode, decode, builder, copy
     /// Any initializer other than `init(from: inout RecordDecoder)`.
-    static let initializer = OwnDeclarations(rawValue: 1 << 12)
-    static let projectionIdentifier = OwnDeclarations(rawValue: 1 << 13)
+    case initializer
 
-    init(rawValue: Int) { self.rawValue = rawValue }
-
-    init(_ members: MemberBlockItemListSyntax, of type: OwnType) {
-        self = []
-        for item in members {
-            if let variable = item.decl.as(VariableDeclSyntax.self), !variable.isTypeProperty {
-                for binding in variable.bindings { formUnion(Self.of(binding)) }
-            } else if let function = item.decl.as(FunctionDeclSyntax.self) {
-                formUnion(Self.of(function, in: type))
-            } else if let initializer = item.decl.as(InitializerDeclSyntax.self) {
-                let decodes = initializer.signature.parameterClause.parameters.first?.type.mentions(
-                    "RecordDecoder")
-                insert(decodes == true ? .decode : .initializer)
-            } else if item.decl.asProtocol((any NamedDeclSyntax).self)?.name.text == "Builder" {
-                insert(.builder)
-            }
-        }
+    static func all(in members: MemberBlockItemListSyntax, of type: OwnType) -> Set<Self> {
+        Set(
+            members.flatMap { item -> [Self?] in
+                if let variable = item.decl.as(VariableDeclSyntax.self) {
+                    return variable.isTypeProperty ? [] : variable.bindings.map(Self.init)
+                }
+                if let function = item.decl.as(FunctionDeclSyntax.self) {
+                    return [Self(function, in: type)]
+                }
+                if let initializer = item.decl.as(InitializerDeclSyntax.self) {
+                    let first = initializer.signature.parameterClause.parameters.first?.type
+                    return [first?.mentions("RecordDecoder") == true ? .decode : .initializer]
+                }
+                let name = item.decl.asProtocol((any NamedDeclSyntax).self)?.name.text
+                return name == "Builder" ? [.builder] : []
+            }.compactMap(\.self))
     }
 
-    private static func of(_ binding: PatternBindingSyntax) -> OwnDeclarations {
+    private init?(_ binding: PatternBindingSyntax) {
         switch binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.bareText {
-        case "modelIdentifier": .modelIdentifier
-        case "projectionIdentifier": .projectionIdentifier
-        case "id": .identifier
-        default: []
+        case "modelIdentifier": self = .modelIdentifier
+        case "projectionIdentifier": self = .projectionIdentifier
+        case "id": self = .identifier
+        default: return nil
         }
     }
 
     // A function replaces the generated one only if it has the same type. Any other function of the
     // name is an overload.
-    private static func of(_ function: FunctionDeclSyntax, in own: OwnType) -> OwnDeclarations {
+    private init?(_ function: FunctionDeclSyntax, in own: OwnType) {
         let parameters = function.signature.parameterClause.parameters
         let type = parameters.first?.type
         switch (function.name.bareText, parameters.map(\.firstName.text)) {
-        case ("map", ["_"]) where type?.mentions("Model") == true: return .map
-        case ("forEach", ["_"]) where type?.mentions("Model") == true: return .forEach
-        case ("merge", ["_"]) where type?.mentions("Model") == true: return .merge
-        case ("==", _) where own.isEquality(function): return .equality
-        case ("hash", ["into"]) where type?.mentions("Hasher") == true: return .hash
-        case ("storedValue", ["_"]) where type?.mentions("String") == true: return .storedValue
-        case ("encode", ["to"]) where type?.mentions("RecordEncoder") == true: return .encode
-        case ("copy", ["_"]) where type?.isFunction == true: return .copy
-        default: return []
+        case ("map", ["_"]) where type?.mentions("Model") == true: self = .map
+        case ("forEach", ["_"]) where type?.mentions("Model") == true: self = .forEach
+        case ("merge", ["_"]) where type?.mentions("Model") == true: self = .merge
+        case ("==", _) where own.isEquality(function): self = .equality
+        case ("hash", ["into"]) where type?.mentions("Hasher") == true: self = .hash
+        case ("storedValue", ["_"]) where type?.mentions("String") == true: self = .storedValue
+        case ("encode", ["to"]) where type?.mentions("RecordEncoder") == true: self = .encode
+        case ("copy", ["_"]) where type?.isFunction == true: self = .copy
+        default: return nil
         }
     }
 }

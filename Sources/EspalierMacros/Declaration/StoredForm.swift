@@ -65,24 +65,47 @@ indirect enum StoredForm {
 
     /// Returns code that converts `expression`, a value of the declared type, to the stored type.
     func wrapping(_ expression: String) -> String {
-        switch self {
-        case .itself: expression
-        case .erased: "\(type)(\(expression))"
-        case .optional(let inner), .array(let inner):
-            "\(expression).map { \(inner.wrapping("$0")) }"
-        case .dictionary(_, let inner): "\(expression).mapValues { \(inner.wrapping("$0")) }"
-        }
+        converting(expression) { type, model in "\(type)(\(model))" }
     }
 
     /// Returns code that converts `expression`, a stored value, to the declared type.
     func unwrapping(_ expression: String) -> String {
+        converting(expression) { _, erased in "\(erased).model" }
+    }
+
+    private func converting(
+        _ expression: String, _ convert: (_ type: String, _ expression: String) -> String
+    ) -> String {
         switch self {
         case .itself: expression
-        case .erased: "\(expression).model"
+        case .erased: convert(type, expression)
         case .optional(let inner), .array(let inner):
-            "\(expression).map { \(inner.unwrapping("$0")) }"
-        case .dictionary(_, let inner): "\(expression).mapValues { \(inner.unwrapping("$0")) }"
+            "\(expression).map { \(inner.converting("$0", convert)) }"
+        case .dictionary(_, let inner):
+            "\(expression).mapValues { \(inner.converting("$0", convert)) }"
         }
+    }
+
+    /// Returns code that reads a field and converts it to `type`, the declared type.
+    ///
+    /// - Parameters:
+    ///   - decode: The function that reads a field.
+    ///   - value: The value of a field that is absent.
+    func decoding(_ decode: String, key: String, default value: String?, of type: TypeSyntax)
+        -> String
+    {
+        guard isErased else {
+            return "\(decode)(forKey: \(key)\(value.map { ", default: \($0)" } ?? ""))"
+        }
+        let arguments =
+            if let value {
+                "forKey: \(key), default: "
+                    + wrapping("(\(value) as \(type.unforced.trimmedDescription))")
+            } else {
+                "\(self.type).self, forKey: \(key)"
+            }
+        let call = "\(decode)(\(arguments))"
+        return unwrapping(decode.hasPrefix("try ") ? "(\(call))" : call)
     }
 }
 
@@ -142,7 +165,7 @@ extension TypeSyntax {
         return Self.scalars.contains(type.name.text)
     }
 
-    private static let scalars: Set<String> = [
+    static let scalars: Set<String> = [
         "Bool", "String", "Double", "Float", "Int", "Int8", "Int16", "Int32", "Int64", "UInt",
         "UInt8", "UInt16", "UInt32", "UInt64",
     ]

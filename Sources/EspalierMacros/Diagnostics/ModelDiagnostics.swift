@@ -2,50 +2,41 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// Finds the mistakes that the syntax of a declaration shows.
+/// The mistakes that the syntax of a declaration shows.
 ///
 /// A message says what is wrong and what to do. The compiler finds all other mistakes: they are
 /// errors in the generated code, in a line that names the member.
-struct ModelDiagnostics {
-    private let model: ModelDeclaration
-
-    init(_ model: ModelDeclaration) { self.model = model }
-
+extension ModelDeclaration {
     /// The problems in the order of the text. If the type can't be a model, only that is reported.
-    var all: [Diagnostic] {
-        let unsuitable = kindProblems
-        guard unsuitable.isEmpty else { return unsuitable }
-        let problems =
-            accessProblems + IdentifierDiagnostics(model).all + MemberDiagnostics(model).all
-            + CaseDiagnostics(model).all
-        return problems.sorted { $0.position < $1.position }
+    var problems: [Diagnostic] {
+        if let problem = kindProblem { return [problem] }
+        return (accessProblems + identifierProblems + memberProblems + caseProblems).sorted {
+            $0.position < $1.position
+        }
     }
 
     // MARK: The kind of type
 
-    private var kindProblems: [Diagnostic] {
-        if let declaration = model.node.as(ClassDeclSyntax.self) {
-            return model.kind == .unsuitable ? [Self.notFinal(declaration)] : []
+    private var kindProblem: Diagnostic? {
+        if let declaration = node.as(EnumDeclSyntax.self) { return enumProblem(declaration) }
+        guard kind == .unsuitable else { return nil }
+        if let declaration = node.as(ClassDeclSyntax.self) {
+            return Self.notFinal(declaration.classKeyword)
         }
-        if let declaration = model.node.as(EnumDeclSyntax.self) { return enumProblems(declaration) }
-        guard model.kind == .unsuitable else { return [] }
         let (what, keyword): (String, TokenSyntax) =
-            if let declaration = model.node.as(ActorDeclSyntax.self) {
+            if let declaration = node.as(ActorDeclSyntax.self) {
                 ("an actor", declaration.actorKeyword)
-            } else if let declaration = model.node.as(ProtocolDeclSyntax.self) {
+            } else if let declaration = node.as(ProtocolDeclSyntax.self) {
                 ("a protocol", declaration.protocolKeyword)
             } else {
-                ("an extension", model.node.introducer)
+                ("an extension", node.introducer)
             }
-        return [
-            Diagnostic(
-                "kind", at: keyword,
-                "\(what) can't be stored: apply @Normalized to a struct, a final class or an enum")
-        ]
+        return Diagnostic(
+            "kind", at: keyword,
+            "\(what) can't be stored: apply @Normalized to a struct, a final class or an enum")
     }
 
-    private static func notFinal(_ declaration: ClassDeclSyntax) -> Diagnostic {
-        let keyword = declaration.classKeyword
+    private static func notFinal(_ keyword: TokenSyntax) -> Diagnostic {
         let final = TokenSyntax(
             .identifier("final class"), leadingTrivia: keyword.leadingTrivia,
             trailingTrivia: keyword.trailingTrivia, presence: .present)
@@ -55,60 +46,49 @@ struct ModelDiagnostics {
             fixIt: .replacing(keyword, with: final, "insert 'final'"))
     }
 
-    private func enumProblems(_ declaration: EnumDeclSyntax) -> [Diagnostic] {
-        if model.cases.isEmpty {
-            return [
-                Diagnostic(
-                    "noCases", at: declaration.name,
-                    "an enum without cases has no values: add a case or remove @Normalized")
-            ]
+    private func enumProblem(_ declaration: EnumDeclSyntax) -> Diagnostic? {
+        guard !cases.isEmpty else {
+            return Diagnostic(
+                "noCases", at: declaration.name,
+                "an enum without cases has no values: add a case or remove @Normalized")
         }
         guard let raw = declaration.inheritanceClause?.inheritedTypes.first,
             Self.rawTypes.contains(raw.type.trimmedDescription),
-            !model.cases.contains(where: { !$0.payloads.isEmpty })
-        else { return [] }
-        let name = declaration.name.text
+            cases.allSatisfy(\.payloads.isEmpty)
+        else { return nil }
         let inherited = raw.type.trimmedDescription
-        return [
-            Diagnostic(
-                "rawEnum", at: declaration.name,
-                """
-                an enum with raw values is stored as its raw value: remove @Normalized and declare \
-                'enum \(name): \(inherited), FieldValue'
-                """,
-                fixIt: .replacing(
-                    raw,
-                    with: raw.with(
-                        \.type, "\(raw: inherited), FieldValue\(raw: raw.type.trailingTrivia)"),
-                    "insert 'FieldValue', which makes '@Normalized' unnecessary"))
-        ]
+        let both: TypeSyntax = "\(raw: inherited), FieldValue\(raw: raw.type.trailingTrivia)"
+        return Diagnostic(
+            "rawEnum", at: declaration.name,
+            """
+            an enum with raw values is stored as its raw value: remove @Normalized and declare \
+            'enum \(declaration.name.text): \(inherited), FieldValue'
+            """,
+            fixIt: .replacing(
+                raw, with: raw.with(\.type, both),
+                "insert 'FieldValue', which makes '@Normalized' unnecessary"))
     }
 
-    private static let rawTypes: Set<String> = [
-        "String", "Character", "Double", "Float", "Int", "Int8", "Int16", "Int32", "Int64", "UInt",
-        "UInt8", "UInt16", "UInt32", "UInt64",
-    ]
+    private static let rawTypes = TypeSyntax.scalars.subtracting(["Bool"]).union(["Character"])
 
     // MARK: Access
 
     /// Private declarations that the generated code would not see.
     private var accessProblems: [Diagnostic] {
         var problems: [Diagnostic] = []
-        if model.isNested, let modifier = model.node.modifiers.privateModifier {
+        if isNested, let modifier = node.modifiers.privateModifier {
             problems.append(
                 Diagnostic(
                     "privateModel", at: modifier,
-                    """
-                    the generated extension can't see the private '\(model.name)': make it \
-                    fileprivate
-                    """, fixIt: Self.fileprivate(modifier)))
+                    "the generated extension can't see the private '\(name)': make it fileprivate",
+                    fixIt: Self.fileprivate(modifier)))
         }
-        guard model.hasBuilder else { return problems }
-        for item in model.node.memberBlock.members {
+        guard hasBuilder else { return problems }
+        for item in node.memberBlock.members {
             guard let modifiers = item.decl.asProtocol((any WithModifiersSyntax).self)?.modifiers,
                 let modifier = modifiers.privateModifier, !item.decl.is(VariableDeclSyntax.self),
                 let name = item.decl.asProtocol((any NamedDeclSyntax).self)?.name.text,
-                let member = model.includedMembers.first(where: { $0.type?.mentions(name) == true })
+                let member = includedMembers.first(where: { $0.type?.mentions(name) == true })
             else { continue }
             problems.append(
                 Diagnostic(
@@ -127,6 +107,23 @@ struct ModelDiagnostics {
             trailingTrivia: modifier.name.trailingTrivia)
         return .replacing(
             modifier, with: modifier.with(\.name, name), "replace 'private' with 'fileprivate'")
+    }
+}
+
+extension StoredAttribute {
+    /// Returns the problem of the name in `@Stored`, without which the stored name is `name`.
+    func nameProblem(of name: String) -> Diagnostic? {
+        guard let nameExpression else { return nil }
+        guard let given = self.name else {
+            return Diagnostic(
+                "storedLiteral", at: nameExpression,
+                "the name in @Stored must be a string literal without interpolations")
+        }
+        guard given.isEmpty else { return nil }
+        return Diagnostic(
+            "emptyName", at: nameExpression,
+            "a stored name must not be empty: without @Stored it is '\(name)'",
+            fixIt: .replacing(nameExpression, withLiteral: name))
     }
 }
 
@@ -153,6 +150,17 @@ extension Diagnostic {
             node: Syntax(node), message: ErrorMessage(message: message, id: id),
             fixIts: fixIt.map { [$0] } ?? [])
     }
+
+    static func sameName(
+        at node: Syntax, _ earlier: String, _ later: String, storedAs name: String
+    ) -> Diagnostic {
+        Diagnostic(
+            "sameName", at: node,
+            """
+            '\(earlier)' and '\(later)' are both stored as "\(name)": give one of them another \
+            name
+            """)
+    }
 }
 
 private struct FixItText: FixItMessage {
@@ -169,7 +177,17 @@ extension FixIt {
     static func replacing(
         _ old: some SyntaxProtocol, with new: some SyntaxProtocol, _ message: String
     ) -> FixIt {
-        FixIt(message, changes: [.replace(oldNode: Syntax(old), newNode: Syntax(new))])
+        FixIt(message, changes: [.replacing(old, with: new)])
+    }
+
+    static func replacing(_ old: ExprSyntax, withLiteral text: String) -> FixIt {
+        .replacing(old, with: ExprSyntax("\"\(raw: text)\""), "replace with \"\(text)\"")
+    }
+}
+
+extension FixIt.Change {
+    static func replacing(_ old: some SyntaxProtocol, with new: some SyntaxProtocol) -> Self {
+        .replace(oldNode: Syntax(old), newNode: Syntax(new))
     }
 }
 #endif

@@ -37,11 +37,10 @@ struct BuilderExpansion {
     }
 
     var copy: DeclSyntax? {
-        guard !model.own.contains(.copy) else { return nil }
         let builder = model.builderName
         let change = "(inout \(builder)) throws -> Swift.Void"
         return model.declaration(
-            "func copy(_ change: \(change)) rethrows -> \(model.name)",
+            unless: .copy, "func copy(_ change: \(change)) rethrows -> \(model.name)",
             [
                 "var builder = \(builder)(self)", "try change(&builder)",
                 "return \(model.name)(builder)",
@@ -65,7 +64,6 @@ struct BuilderExpansion {
     }
 
     var merge: DeclSyntax? {
-        guard !model.own.contains(.merge) else { return nil }
         let merged = model.storedMembers.map { member in
             "\(Code.modelMembers).take(&builder.\(member.name), named: \(member.key), from: other)"
         }
@@ -78,6 +76,7 @@ struct BuilderExpansion {
             }
             """
         return model.declaration(
+            unless: .merge,
             "func merge(_ model: any EspalierModels.Model) -> any EspalierModels.Model",
             merged.isEmpty
                 ? ["return model is \(model.name) ? model : self"]
@@ -87,11 +86,10 @@ struct BuilderExpansion {
     }
 
     var storedValue: DeclSyntax? {
-        guard !model.own.contains(.storedValue) else { return nil }
         // Without `as Any`, a nil would mean that the model has no member of that name.
         let cases = model.storedMembers.map { "case \($0.key): return self.\($0.name) as Any" }
         return model.declaration(
-            "func storedValue(_ name: Swift.String) -> Any?",
+            unless: .storedValue, "func storedValue(_ name: Swift.String) -> Any?",
             cases.isEmpty
                 ? ["return nil"]
                 : ["switch name {\n\((cases + ["default: return nil"]).joined(separator: "\n"))\n}"]

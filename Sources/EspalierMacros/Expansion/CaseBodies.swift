@@ -115,19 +115,10 @@ struct CaseBodies: FunctionBodies {
     }
 
     private static func decoded(_ payload: EnumCase.Payload) -> String {
-        let form = payload.form
         let value = payload.defaultValue?.trimmedDescription
         guard payload.storedName != nil else { return value ?? "" }
-        let key = payload.key
-        return switch (form.isErased, value) {
-        case (false, nil): "fields.decode(forKey: \(key))"
-        case (false, let value?): "fields.decode(forKey: \(key), default: \(value))"
-        case (true, nil): form.unwrapping("fields.decode(\(form.type).self, forKey: \(key))")
-        case (true, let value?):
-            form.unwrapping(
-                "fields.decode(forKey: \(key), default: "
-                    + form.wrapping("(\(value) as \(payload.type.trimmedDescription))") + ")")
-        }
+        return payload.form.decoding(
+            "fields.decode", key: payload.key, default: value, of: payload.type)
     }
 
     // MARK: Switches

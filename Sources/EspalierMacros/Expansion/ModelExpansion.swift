@@ -70,16 +70,16 @@ struct ModelExpansion {
     // MARK: Identifiers
 
     private var modelIdentifier: DeclSyntax? {
-        guard !model.own.contains(.modelIdentifier) else { return nil }
-        return model.declaration("var modelIdentifier: Swift.String?", [identifierExpression])
+        model.declaration(
+            unless: .modelIdentifier, "var modelIdentifier: Swift.String?", [identifierExpression])
     }
 
     /// The name of the type as a literal, which is faster than asking the runtime. Only the runtime
     /// knows the name of a generic type with its arguments.
     private var projectionIdentifier: DeclSyntax? {
-        guard !model.own.contains(.projectionIdentifier), !model.isGeneric else { return nil }
+        guard !model.isGeneric else { return nil }
         return model.declaration(
-            "var projectionIdentifier: Swift.String",
+            unless: .projectionIdentifier, "var projectionIdentifier: Swift.String",
             [Code.literal(model.name.filter { $0 != "`" })])
     }
 
@@ -109,16 +109,15 @@ struct ModelExpansion {
     // MARK: Children
 
     private var map: DeclSyntax? {
-        guard !model.own.contains(.map) else { return nil }
         let transform = "(any EspalierModels.Model) -> (any EspalierModels.Model)?"
         return model.declaration(
-            "func map(_ transform: \(transform)) -> \(model.name)?", bodies.map)
+            unless: .map, "func map(_ transform: \(transform)) -> \(model.name)?", bodies.map)
     }
 
     private var forEach: DeclSyntax? {
-        guard !model.own.contains(.forEach) else { return nil }
         let visit = "(any EspalierModels.Model) -> Swift.Void"
-        return model.declaration("func forEach(_ visit: \(visit))", bodies.forEach)
+        return model.declaration(
+            unless: .forEach, "func forEach(_ visit: \(visit))", bodies.forEach)
     }
 
     // MARK: Equality
@@ -135,24 +134,23 @@ struct ModelExpansion {
     /// Hashes nothing if the type defines `==`, because the macro does not know which properties
     /// that compares. It may not even compare the identifier.
     private var hash: DeclSyntax? {
-        guard !model.own.contains(.hash) else { return nil }
-        return model.declaration(
-            "func hash(into hasher: inout Swift.Hasher)",
+        model.declaration(
+            unless: .hash, "func hash(into hasher: inout Swift.Hasher)",
             model.own.contains(.equality) ? [] : bodies.hash)
     }
 
     // MARK: Records
 
     private var encode: DeclSyntax? {
-        guard !model.own.contains(.encode) else { return nil }
-        return model.declaration(
-            "func encode(to encoder: inout EspalierRecords.RecordEncoder) throws", bodies.encode)
+        model.declaration(
+            unless: .encode, "func encode(to encoder: inout EspalierRecords.RecordEncoder) throws",
+            bodies.encode)
     }
 
     private var decode: DeclSyntax? {
-        guard !model.own.contains(.decode) else { return nil }
-        return model.declaration(
-            "init(from decoder: inout EspalierRecords.RecordDecoder) throws", bodies.decode)
+        model.declaration(
+            unless: .decode, "init(from decoder: inout EspalierRecords.RecordDecoder) throws",
+            bodies.decode)
     }
 }
 
@@ -172,6 +170,13 @@ extension ModelDeclaration {
         -> DeclSyntax
     {
         "\(raw: Code.block((access ?? self.access).modifier + "nonisolated " + signature, lines))"
+    }
+
+    /// Returns a declaration, or nil if the type has its own.
+    func declaration(
+        unless own: OwnDeclaration, _ signature: String, _ lines: @autoclosure () -> [String]
+    ) -> DeclSyntax? {
+        self.own.contains(own) ? nil : declaration(signature, lines())
     }
 
     /// Returns a call of `ModelMembers.map`.

@@ -106,20 +106,11 @@ struct PropertyBodies: FunctionBodies {
 
     private func decoded(_ member: Member) -> String {
         let type = TypeSyntax("\(raw: model.typeInBuilder(of: member))")
-        let form = StoredForm(type)
-        let key = member.key
         // `Self` would be the builder here. In an initializer of a class it can't be used before
         // all properties are set.
         let value = member.attribute.defaultExpression?.replacingSelf(with: model.name)
-        return switch (form.isErased, value) {
-        case (false, nil): "try decoder.decode(forKey: \(key))"
-        case (false, let value?): "try decoder.decode(forKey: \(key), default: \(value))"
-        case (true, nil): form.unwrapping("(try decoder.decode(\(form.type).self, forKey: \(key)))")
-        case (true, let value?):
-            form.unwrapping(
-                "(try decoder.decode(forKey: \(key), default: "
-                    + form.wrapping("(\(value) as \(type.unforced.trimmedDescription))") + "))")
-        }
+        return StoredForm(type).decoding(
+            "try decoder.decode", key: member.key, default: value, of: type)
     }
 }
 

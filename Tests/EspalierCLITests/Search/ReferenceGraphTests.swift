@@ -88,7 +88,7 @@ struct ReferenceGraphTests {
         let near = ReferenceReport(
             graph: Self.graph(from: 1, depth: 1, calls: &calls), names: Self.names)
         #expect(
-            near.table.table.text() == """
+            near.shown.table.text() == """
                 direction  path  record
                 to         f2    (deleted)
                 from       f1    collection c
@@ -97,7 +97,7 @@ struct ReferenceGraphTests {
         let far = ReferenceReport(
             graph: Self.graph(from: 1, depth: 2, calls: &calls), names: Self.names)
         #expect(
-            far.table.table.text() == """
+            far.shown.table.text() == """
                 direction  depth  record        path  refers to
                 to             1  User:1        f2    (deleted)
                 to             2  (deleted)     f3    collection c
@@ -107,13 +107,13 @@ struct ReferenceGraphTests {
                 from           2  (deleted)     f3    collection c
                 """)
         #expect(
-            near.list.csv == """
+            near.report.csv == """
                 direction,depth,source.kind,source.identifier,path,target.kind,target.identifier
                 to,1,node,User:1,f2,deleted,
                 from,1,collection,c,f1,node,User:1
                 from,1,damaged,,f1,node,User:1
                 """)
-        guard case .array(let rows) = near.list.json else { return }
+        guard case .array(let rows) = near.report.json else { return }
         #expect(
             rows.first == [
                 "direction": "to", "depth": 1, "source": ["kind": "node", "identifier": "User:1"],

@@ -80,9 +80,9 @@ struct FetchTests {
                 model: BatchUpdateModel(models: (0..<count).map { Leaf("\($0)") }),
                 isDeletion: false, context: nil,
                 time: ChangeTime(), epoch: 0, onCascade: nil)
-            recent.append(PostedChanges(posting: update.model), of: update)
+            if let update = SubmittedChanges(update) { recent.append(update) }
         }
-        func kept() -> [Int] { recent.changes(since: fetch).map(\.changes.byIdentifier.count) }
+        func kept() -> [Int] { recent.updates(since: fetch).map(\.changes.byIdentifier.count) }
         record(1)
         #expect(kept() == [])
         recent.begin(fetch)
@@ -133,7 +133,7 @@ struct FetchTests {
             Shelf("s", 0, [Page("p", 0, [Page(nil, 0, leaf: Leaf("x"))], leaf: Leaf("l"))]))
         var outcome: [[String?]] = []
         for leaf in ["l", "x", "none"] {
-            manager.delete(Leaf(leaf), context: nil, time: ChangeTime()) { models in
+            manager.post(Leaf(leaf), isDeletion: true, context: nil, time: ChangeTime()) { models in
                 outcome.append(models.map(\.modelIdentifier))
             }
         }
