@@ -84,6 +84,9 @@ public final class Environment: Sendable {
 
     /// Opens the file in a directory for a caller that holds the guard's lock.
     ///
+    /// If the process has closed the directory and transactions of it are still open, returns the
+    /// environment of these transactions, which is then open again.
+    ///
     /// The lock is necessary: when two processes open the file at once, or one is killed while
     /// another one waits, LMDB resets the number of the last transaction and overwrites commits.
     ///
@@ -108,6 +111,11 @@ public final class Environment: Sendable {
         let directory = try OpenFile(directory: path, .open)
         let entry = EnvironmentRegistry.Entry(
             directory: try directory.status(.open).identity, fork: ForkCounter.current)
+        if let closing = EnvironmentRegistry.environment(at: entry),
+            closing.options == options, closing.keyspaceNames == keyspaces, closing.gate.reopen()
+        {
+            return closing
+        }
         try EnvironmentRegistry.insert(entry)
         do {
             let isIntact = try EnvironmentFiles.prepare(
@@ -118,6 +126,7 @@ public final class Environment: Sendable {
                 handle, entry: entry, directory: directory, guardFile: lock.owner,
                 options: options)
             if isIntact { environment.marker.markIntact() }
+            EnvironmentRegistry.register(environment, at: entry)
             return environment
         } catch {
             EnvironmentRegistry.remove(entry)
@@ -137,6 +146,8 @@ public final class Environment: Sendable {
     public var isClosed: Bool { handle.isInherited || gate.isClosing }
 
     // MARK: Properties
+
+    private var keyspaceNames: [String] { handle.keyspaces.map(\.name) }
 
     /// The page size of the file in bytes, which can differ from that of the machine.
     public var pageSize: Int { handle.pageSize }

@@ -182,16 +182,33 @@ enum EnvironmentRegistry {
         let fork: UInt64
     }
 
-    private static let entries = Mutex<Set<Entry>>([])
+    private struct WeakEnvironment {
+        weak var environment: Environment?
+    }
+
+    private static let entries = Mutex<[Entry: WeakEnvironment]>([:])
 
     /// Throws `.alreadyOpen` if the entry is there.
     static func insert(_ entry: Entry) throws(LMDBError) {
-        let isNew = entries.withLock { $0.insert(entry).inserted }
+        let isNew = entries.withLock { entries in
+            guard entries[entry] == nil else { return false }
+            entries[entry] = WeakEnvironment()
+            return true
+        }
         guard isNew else { throw LMDBError(.alreadyOpen, .open) }
     }
 
+    /// Remembers the environment of an entry, which `environment(at:)` returns from then on.
+    static func register(_ environment: Environment, at entry: Entry) {
+        entries.withLock { $0[entry] = WeakEnvironment(environment: environment) }
+    }
+
+    static func environment(at entry: Entry) -> Environment? {
+        entries.withLock { $0[entry]?.environment }
+    }
+
     static func remove(_ entry: Entry) {
-        let removed = entries.withLock { $0.remove(entry) }
+        let removed = entries.withLock { $0.removeValue(forKey: entry) }
         precondition(removed != nil, "an environment was closed twice")
     }
 }
@@ -201,7 +218,7 @@ enum EnvironmentRegistry {
 /// LMDB's locks and reader slots belong to the process that opened the environment. A child that
 /// used an inherited environment would appear to work and damage both. Comparing the counter costs
 /// one load.
-enum ForkCounter {
+package enum ForkCounter {
     private static let forks = Atomic<UInt64>(0)
     private static let isCounting: Bool = {
         let result = pthread_atfork(nil, nil) {
@@ -212,10 +229,10 @@ enum ForkCounter {
         return true
     }()
 
-    static var current: UInt64 { forks.load(ordering: .relaxed) }
+    package static var current: UInt64 { forks.load(ordering: .relaxed) }
 
     /// Starts counting; later calls have no effect.
-    static func start() {
+    package static func start() {
         InheritedDescriptors.prepare()
         _ = isCounting
     }

@@ -156,6 +156,16 @@ final class TransactionGate: Sendable {
         leave()
     }
 
+    /// Admits threads again if the environment is closing and some thread is still inside. Returns
+    /// false if the environment is open, or closed.
+    func reopen() -> Bool {
+        state.withLock { state in
+            guard state.isClosing, !state.isMapLost, !state.threads.isEmpty else { return false }
+            state.isClosing = false
+            return true
+        }
+    }
+
     /// Waits until all other threads have left and calls `replaceMap`; threads that enter meanwhile
     /// wait until it is done. Throws `.busy` if the others do not leave before the deadline. If
     /// `replaceMap` throws `.panic`, the map is lost and all later calls throw `.panic`.

@@ -41,7 +41,9 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
         case pinnedFull
         /// The node to be evicted is pinned, or other records refer to it. Delete it instead.
         case referenced
-        /// Reads did not end in time for the budget to be changed. Try again.
+        /// Another process has been writing or opening the cache for longer than
+        /// ``Configuration/writeDeadline``, or reads did not end in time for the budget to be
+        /// changed. Try again.
         case busy
         /// The cache's files are damaged. Opening the cache to write replaces it by an empty one.
         case damaged
@@ -98,8 +100,18 @@ extension CacheError {
         case .diskFull: "diskFull"
         case .damaged: "damaged"
         case .storage: "storage"
+        case .busy: "busy"
         default: nil
         }
+    }
+}
+
+extension CacheError {
+    /// Whether another process held the lock of the writer or of the guard until the deadline. The
+    /// writes that wait would wait for the same lock.
+    var isLockTimeout: Bool {
+        guard let cause = cause as? LMDBError, cause.code == .busy else { return false }
+        return cause.operation == .beginWrite || cause.operation == .lockGuard
     }
 }
 
@@ -140,6 +152,15 @@ extension CacheError {
                 .diskFull, "The disk is full. Free some space; the write was dropped.", cause: error
             )
         case .closed: self = .closed
+        case .usedAfterFork: self = .usedAfterFork
+        case .busy:
+            self.init(
+                .busy,
+                """
+                Another process has been using the cache's files for longer than writeDeadline. \
+                Nothing was written. Try again.
+                """,
+                cause: error)
         case .permissionDenied, .notWritable:
             self.init(
                 .notWritable,
@@ -171,6 +192,9 @@ extension CacheError {
     )
 
     static let closed = CacheError(.closed, "The cache is closed. Open it again.")
+
+    static let usedAfterFork = CacheError(
+        .closed, "This process was forked after the cache was opened. Open it again in the child.")
 
     static let noCache = CacheError(.noCache, "There is no cache at this path.")
 

@@ -38,6 +38,13 @@ public struct Configuration: Sendable, Hashable {
     public var queueLimit = ByteCount.mebibytes(64)
     /// How records written from now on are compressed. Default: zstd at level 3.
     public var compression = Compression.standard
+    /// How long an operation waits for another process that writes to the cache, opens it or
+    /// replaces its file. Default: 5 seconds.
+    ///
+    /// A process that is stopped in the middle of a write would otherwise stop all others. When the
+    /// time is over, the writes that wait fail with ``CacheError/Code-swift.enum/busy``, opening
+    /// throws the same error, and a read that needs the lock is a miss.
+    public var writeDeadline = Duration.seconds(5)
 
     /// Creates a configuration.
     ///
@@ -47,16 +54,18 @@ public struct Configuration: Sendable, Hashable {
     ///   - limits: The largest depth, number of nodes and number of bytes of one tree.
     ///   - queueLimit: How many bytes of submitted writes may wait to be committed.
     ///   - compression: How new records are compressed.
+    ///   - writeDeadline: How long an operation waits for another process that writes.
     public init(
         budget: ByteCount = .mebibytes(50), durability: Durability = .noMetaSync,
         limits: TreeLimits = TreeLimits(), queueLimit: ByteCount = .mebibytes(64),
-        compression: Compression = .standard
+        compression: Compression = .standard, writeDeadline: Duration = .seconds(5)
     ) {
         self.budget = budget
         self.durability = durability
         self.limits = limits
         self.queueLimit = queueLimit
         self.compression = compression
+        self.writeDeadline = writeDeadline
     }
 }
 

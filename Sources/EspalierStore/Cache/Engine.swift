@@ -23,6 +23,9 @@ final class Engine: Sendable {
     private let readers = WorkerThreads(name: "espalier-read", limit: 2)
     private let interner = ShapeInterner()
 
+    /// The number of forks when the engine was made. A forked child has none of the threads.
+    private let fork = ForkCounter.current
+
     // protected by `users`
     private let users = Mutex(0)
 
@@ -67,6 +70,7 @@ final class Engine: Sendable {
         coalescingKey: CoalescingKey? = nil, isDroppable: Bool = true,
         _ flatten: @escaping @Sendable (Flattener) throws -> WriteOperation
     ) -> WriteTicket {
+        guard !isInherited else { return WriteTicket(failed: .usedAfterFork) }
         let limits = writeLimits
         let interner = interner
         let write = queue.submit(coalescingKey: coalescingKey, isDroppable: isDroppable) {
@@ -88,6 +92,8 @@ final class Engine: Sendable {
         _ body: (SnapshotReader) throws -> ReadOutcome<Value>
     ) -> ReadOutcome<Value> {
         do {
+            // A forked child would wait for threads that it does not have.
+            if isInherited { throw CacheError.usedAfterFork }
             if consistency == .latest { try queue.catchUp() }
         } catch {
             return count(.miss(.unavailable(detail: error.message)), of: target, took: nil)
@@ -101,6 +107,9 @@ final class Engine: Sendable {
         _ body: @escaping @Sendable (SnapshotReader) throws -> ReadOutcome<Value>,
         completion: @escaping @Sendable (ReadOutcome<Value>) -> Void
     ) {
+        guard !isInherited else {
+            return completion(.miss(.unavailable(detail: CacheError.usedAfterFork.message)))
+        }
         let start: @Sendable () -> Void = { [self] in
             guard !readers.run({ completion(self.readNow(target, access, body)) }) else { return }
             completion(.miss(.unavailable(detail: CacheError.closed.message)))
@@ -202,13 +211,18 @@ final class Engine: Sendable {
     /// Removes a user and returns whether it was the last one, which must shut the engine down.
     /// From then on, callers that open the directory wait for that, and open it anew.
     func releaseUser() -> Bool {
-        EngineRegistry.shared.markAsClosing(self) {
+        // A forked child leaves everything to its parent.
+        guard !isInherited else { return false }
+        return EngineRegistry.shared.markAsClosing(self) {
             users.withLock { users in
                 users -= 1
                 return users == 0
             }
         }
     }
+
+    /// Whether an ancestor of this process made the engine.
+    private var isInherited: Bool { fork != ForkCounter.current }
 
     func shutDown() {
         queue.close()
@@ -233,8 +247,16 @@ final class EngineRegistry: Sendable {
         case closing(Engine)
     }
 
+    /// The number of forks is part of the key: a child does not use the engines of its parent.
+    private struct Key: Hashable {
+        let directory: CacheDirectory.Identity
+        let fork = ForkCounter.current
+
+        init(_ directory: CacheDirectory.Identity) { self.directory = directory }
+    }
+
     // protected by itself
-    private let slots = Mutex<[CacheDirectory.Identity: Slot]>([:])
+    private let slots = Mutex<[Key: Slot]>([:])
 
     /// Held while an engine is created, so that two threads do not create two.
     private let opening = NSLock()
@@ -261,7 +283,8 @@ final class EngineRegistry: Sendable {
         }
         let directory = CacheDirectory(path)
         let identity = try directory.prepare(create: create)
-        switch slots.withLock({ $0[identity] }) {
+        let key = Key(identity)
+        switch slots.withLock({ $0[key] }) {
         case .open(let engine):
             guard engine.configuration == configuration else {
                 throw CacheError(
@@ -277,10 +300,12 @@ final class EngineRegistry: Sendable {
         case nil: break
         }
         guard create || directory.holdsCache else { throw .noCache }
+        // The first look starts the count, before an engine notes it.
+        ForkCounter.start()
         do {
             let engine = try Engine(directory, identity, configuration, create: create)
             engine.retain()
-            slots.withLock { $0[identity] = .open(engine) }
+            slots.withLock { $0[key] = .open(engine) }
             return engine
         } catch {
             throw CacheError(error)
@@ -292,13 +317,13 @@ final class EngineRegistry: Sendable {
         opening.lock()
         defer { opening.unlock() }
         guard isUnused() else { return false }
-        slots.withLock { $0[engine.identity] = .closing(engine) }
+        slots.withLock { $0[Key(engine.identity)] = .closing(engine) }
         return true
     }
 
     /// Forgets `engine`, which is closed.
     func remove(_ engine: Engine) {
-        slots.withLock { $0[engine.identity] = nil }
+        slots.withLock { $0[Key(engine.identity)] = nil }
     }
 }
 

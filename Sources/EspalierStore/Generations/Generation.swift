@@ -63,14 +63,16 @@ package final class Generation: Sendable {
     /// - Parameter budget: The budget of a new generation. An existing one has its own.
     static func open(
         _ name: String, in directory: CacheDirectory, budget: ByteCount,
-        durability: Durability, under lock: borrowing GuardLock, number: UInt64
+        _ configuration: Configuration, under lock: borrowing GuardLock, number: UInt64
     ) throws -> Generation {
         let path = directory.generationPath(name)
         var budget = budget
         while true {
             let options = Environment.Options(
-                mapSize: mapSize(for: budget), durability: durability.environment)
-            let environment = try openWithRetries(path, under: lock, options: options)
+                mapSize: mapSize(for: budget), durability: configuration.durability.environment,
+                lockDeadline: configuration.writeDeadline)
+            let environment = try Environment.open(
+                directory: path, under: lock, keyspaces: Keyspaces.names, options: options)
             let (stored, format) = try openInfo(environment, ifNew: budget)
             if stored == budget {
                 return Generation(
@@ -80,24 +82,6 @@ package final class Generation: Sendable {
             environment.close()
             budget = stored
         }
-    }
-
-    /// Opens the environment, and waits for up to five seconds for reads that outlive the closing
-    /// of their cache: they keep the files open.
-    private static func openWithRetries(
-        _ path: String, under lock: borrowing GuardLock, options: Environment.Options
-    ) throws -> Environment {
-        for _ in 0..<5_000 {
-            do {
-                return try Environment.open(
-                    directory: path, under: lock, keyspaces: Keyspaces.names, options: options)
-            } catch {
-                guard error.code == .alreadyOpen else { throw error }
-            }
-            Thread.sleep(forTimeInterval: 0.001)
-        }
-        return try Environment.open(
-            directory: path, under: lock, keyspaces: Keyspaces.names, options: options)
     }
 
     private static let formatKey = [UInt8]("format".utf8)

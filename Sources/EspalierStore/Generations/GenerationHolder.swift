@@ -1,5 +1,6 @@
 import EspalierLMDB
 import EspalierRecords
+import Foundation
 import Synchronization
 
 /// Holds the live generation of a cache, and follows switches to a new one by this process and by
@@ -64,7 +65,21 @@ final class GenerationHolder: Sendable {
             // A read must not switch: other threads would wait for the read, and it for them.
             if live.environment.isInsideTransaction { return live }
         }
-        return try guardFile.withExclusiveLock { lock in try reopen(under: lock) }
+        let deadline = ContinuousClock.now + configuration.writeDeadline
+        while true {
+            do {
+                return try withExclusiveLock { lock in try reopen(under: lock) }
+            } catch let error as LMDBError where error.code == .alreadyOpen {
+                // The environment of a closed cache is being closed. Waits without the guard's
+                // lock, which other processes need.
+                guard ContinuousClock.now < deadline else {
+                    throw CacheError(
+                        .busy, "Reads of a cache that was closed are still running. Try again.",
+                        cause: error)
+                }
+                Thread.sleep(forTimeInterval: 0.001)
+            }
+        }
     }
 
     /// Returns whether no process has switched since `generation` was opened.
@@ -74,7 +89,7 @@ final class GenerationHolder: Sendable {
     var number: UInt64 { guardFile.generation }
 
     func withExclusiveLock<R>(_ body: (borrowing GuardLock) throws -> R) throws -> R {
-        try guardFile.withExclusiveLock(body)
+        try guardFile.withExclusiveLock(deadline: configuration.writeDeadline, body)
     }
 
     /// Returns the generation that this process opened last, and whether it is live.
@@ -198,8 +213,7 @@ final class GenerationHolder: Sendable {
     {
         try Generation.open(
             name, in: directory, budget: budget ?? configuration.budget,
-            durability: configuration.durability,
-            under: lock, number: guardFile.generation)
+            configuration, under: lock, number: guardFile.generation)
     }
 
     /// Makes `generation` the one that this process uses, and closes the previous environment.
@@ -220,7 +234,7 @@ final class GenerationHolder: Sendable {
     ///
     /// - Parameter blamed: The generation to replace. If it is no longer live, nothing is replaced.
     func replace(_ blamed: Generation? = nil, because reason: Replacement) throws -> Generation {
-        try guardFile.withExclusiveLock { lock in
+        try withExclusiveLock { lock in
             let (live, isClosed) = state.withLock { ($0.live, $0.isClosed) }
             guard !isClosed else { throw CacheError.closed }
             if let blamed, !isLive(blamed) { return try reopen(under: lock) }

@@ -15,6 +15,8 @@ import EspalierRecords
 ///     damage of file or metadata  new generation, retry           fail: damaged
 ///     environment closed,         reopen it, retry                fail: LMDB's error
 ///       panicked, or resized
+///     another process has the     fail, with all writes           fail, with all writes
+///       lock until the deadline     that wait                       that wait
 ///     anything else               fail                            fail
 ///
 /// A write never fails because of the writes that are committed with it: where the table says
@@ -36,6 +38,7 @@ enum CommitPolicy {
         case environmentClosed
         case environmentPanicked
         case mapResized
+        case lockTimeout
         case other
 
         init(_ error: any Error) {
@@ -50,6 +53,7 @@ enum CommitPolicy {
                 case .closed: self = .environmentClosed
                 case .panic: self = .environmentPanicked
                 case .mapResized: self = .mapResized
+                case .busy: self = .lockTimeout
                 default: self = error.isDamage ? .damaged : .other
                 }
             default: self = .other
@@ -114,6 +118,9 @@ enum CommitPolicy {
             return history.hasChangedGeneration ? fail : .newGeneration(.damaged)
         case .environmentClosed, .environmentPanicked, .mapResized:
             return history.hasReopened ? fail : .reopen
+        case .lockTimeout:
+            // One by one, each operation would wait for the lock again.
+            return .fail
         case .other:
             return fail
         }

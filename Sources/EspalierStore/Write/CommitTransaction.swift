@@ -118,6 +118,8 @@ final class CommitTransaction {
         var appliesLogs = true
         /// Whether the commit clears damaged records away.
         var clearsDamage = true
+        /// How long to wait for the lock of the writer; nil stands for the configured deadline.
+        var lockDeadline: Duration?
         /// Whether the commit judges the cycles that are too large to be judged in their turn. So
         /// does each commit that begins a scan for cycles.
         var judgesLargeCycles = false
@@ -143,7 +145,7 @@ final class CommitTransaction {
     ) throws -> Outcome {
         // Begin. Another process may have switched to another generation while this one waited for
         // LMDB's lock.
-        var transaction = try generation.environment.beginWrite()
+        var transaction = try generation.environment.beginWrite(deadline: request.lockDeadline)
         guard generations.isLive(generation) else { throw StaleGeneration() }
 
         // Continue with the tables of the last commit, unless another process has written since.

@@ -324,7 +324,10 @@ final class Committer: Sendable {
         let hasMoreToEvict = state.withLock { $0.hasMoreToEvict }
         guard isIdle, isDue || hasMoreToEvict else { return hasMoreToEvict || isSampling }
         do {
-            _ = try generations.withCurrent { try commitOnce(.init(operations: []), in: $0) }
+            _ = try generations.withCurrent {
+                // Background work does not wait: the next write would wait for it.
+                try commitOnce(.init(operations: [], lockDeadline: .zero), in: $0)
+            }
         } catch {
             // Nothing is lost: the logs keep their entries, and the next write makes room.
             state.withLock { $0.hasMoreToEvict = false }

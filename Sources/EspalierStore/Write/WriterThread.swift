@@ -111,6 +111,14 @@ final class WriterThread: Sendable {
                 queue.finish(item.write, .failure(error))
             }
         }
-        committer.commit(operations) { index, result in queue.finish(writes[index], result) }
+        var timeout: CacheError?
+        committer.commit(operations) { index, result in
+            if case .failure(let error) = result, error.isLockTimeout { timeout = error }
+            queue.finish(writes[index], result)
+        }
+        // The writes that wait fail, too. Otherwise the last of a long queue would fail minutes
+        // later, and closing the cache would wait for it.
+        guard let timeout else { return }
+        for write in queue.takeMore(atMost: .max) { queue.finish(write, .failure(timeout)) }
     }
 }
