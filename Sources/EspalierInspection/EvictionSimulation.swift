@@ -251,7 +251,7 @@ private struct EvictionSimulation: EvictionGraph {
     }
 
     /// Releases a child of an evicted record, or of one that is pending removal, as
-    /// `ReferenceCounts` does.
+    /// `StateTable` does.
     private mutating func release(
         _ handle: Handle, at stamp: Stamp, isPendingRemoval: Bool
     ) throws {

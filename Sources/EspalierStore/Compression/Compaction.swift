@@ -116,7 +116,7 @@ extension CommitTransaction {
     /// Compresses a record again. Its content does not change, and it does not count as accessed.
     func recompress(_ handle: Handle, in transaction: inout WriteTransaction) throws {
         guard let old = try readableRecord(handle, in: transaction),
-            try !counts.entry(handle, in: transaction).flags.contains(.pendingRemoval)
+            try !states.entry(handle, in: transaction).flags.contains(.pendingRemoval)
         else { return }
         let content = RecordContent(
             nameSpace: old.nameSpace, identifier: old.identifier, shape: old.shape,
@@ -135,7 +135,7 @@ extension CommitTransaction {
         guard compressed?.dictionary.number ?? 0 != old.dictionaryNumber else { return }
         let written = counters.bytesWritten
         try store(
-            content, payload, shape, compressed, at: RecordPlace(handle: handle, old: old),
+            content, payload, shape, compressed, at: RecordSlot(handle: handle, old: old),
             in: &transaction)
         dictionaries.release(old.dictionaryNumber)
         // The bytes rewritten here must not bring the next scan for cycles or the next training

@@ -98,9 +98,7 @@ final class AccessLog: Sendable {
         state.withLock { state in
             guard state.generation == generation else { return }
             state.touches.order.merge(touches.order) { later, _ in later }
-            // The delay begins again: a commit would most likely fail again at once.
-            state.since = .now
-            state.isDue = false
+            state.since = state.since ?? .now
         }
     }
 

@@ -97,14 +97,43 @@ struct CycleScan {
     }
 }
 
+/// How far one slice of a scan got.
+struct ScanProgress: Hashable, Sendable {
+    let generation: String
+    /// The handle at which the slice began.
+    let start: UInt64
+    /// The handle at which the next slice begins; 0 at the end of the records.
+    let reached: UInt64
+    /// How many records the slice found.
+    let found: Int
+
+    var isEnd: Bool { reached == 0 }
+}
+
+extension CommitTransaction {
+    /// Stores how far the scan for cycles is. Begins a new scan when one is due. Returns whether it
+    /// did.
+    func advanceScan(by progress: ScanProgress?) -> Bool {
+        if let progress { counters.cycleScanHandle = progress.reached }
+        let written = counters.bytesWritten &- counters.cyclesCollectedAt
+        guard counters.cycleScanHandle == 0, written >= UInt64(generation.budget.bytes) else {
+            return false
+        }
+        counters.cyclesCollectedAt = counters.bytesWritten
+        counters.cycleScanHandle = 1
+        return true
+    }
+}
+
 /// The records that were found on cycles, until a commit has flagged them, and the scan that finds
 /// them in the background.
 ///
 /// A scan begins each time as many bytes as the budget have been written, and is spread over the
 /// next quarter of that. The stored counters say how far it is, so it continues after reopening:
 ///
-///     advanceScan     a commit stores how far the last slice got
-///     continueScan    after that commit, the next slice starts if it is due
+///     progress        a commit takes how far the last slice got, and stores it
+///     finish          the commit has succeeded; if it fails, the next one stores the same
+///     continueScan    after a commit, the next slice starts if it is due
 ///     scanSlice       the thread scans it, and `flag` keeps what it found for the next commit
 ///
 /// Threading: `flag` is safe from every thread; the rest is for the thread that commits.
@@ -123,9 +152,10 @@ final class CycleCollector: Sendable {
     private struct State {
         /// Whether a slice is being scanned on the thread.
         var isScanning = false
-        /// Where the last slice ended, until a commit takes it to store it; 0 means the end of the
-        /// records.
-        var reached: UInt64?
+        /// How far the last slice got, until a commit has stored it.
+        var progress: ScanProgress?
+        /// The generation that `found` and `bytesWritten` belong to.
+        var generation = ""
         /// Records that the scan has found so far.
         var found = 0
         /// The value of the counter of bytes written when the last slice began.
@@ -166,24 +196,28 @@ final class CycleCollector: Sendable {
 
     // MARK: The scan
 
-    /// Stores in the commit's counters how far the scan is. Begins a new scan when one is due.
-    func advanceScan(_ commit: CommitTransaction) {
-        let (reached, found) = state.withLock { state in
-            defer { state.reached = nil }
-            return (state.reached, state.found)
+    /// Returns how far the last slice got, if it began at the handle where the stored counters say
+    /// that the scan goes on. It stays here until `finish`. Otherwise the slice is out of date, of
+    /// another generation or of another process's scan, and is dropped.
+    func progress(from scanHandle: UInt64, in generation: Generation) -> ScanProgress? {
+        state.withLock { state in
+            let isValid =
+                state.progress.map { ($0.generation, $0.start) == (generation.name, scanHandle) }
+            if isValid == false { state.progress = nil }
+            return state.progress
         }
-        if let reached, commit.counters.cycleScanHandle != 0 {
-            commit.counters.cycleScanHandle = reached
-            if reached == 0 {
-                state.withLock { $0.found = 0 }
-                statistics.countCycleCollection(found: found)
-            }
+    }
+
+    /// Notes that a commit has stored how far a slice got.
+    func finish(_ progress: ScanProgress?) {
+        guard let progress else { return }
+        let found = state.withLock { state in
+            state.progress = nil
+            state.found += progress.found
+            defer { if progress.isEnd { state.found = 0 } }
+            return state.found
         }
-        let written = commit.counters.bytesWritten &- commit.counters.cyclesCollectedAt
-        if commit.counters.cycleScanHandle == 0, written >= UInt64(commit.generation.budget.bytes) {
-            commit.counters.cyclesCollectedAt = commit.counters.bytesWritten
-            commit.counters.cycleScanHandle = 1
-        }
+        if progress.isEnd { statistics.countCycleCollection(found: found) }
     }
 
     /// Starts the next slice if enough was written since the last one. Called after a commit.
@@ -194,7 +228,10 @@ final class CycleCollector: Sendable {
         let slices = max(1, Int(clamping: counters.nodes) / CycleScan.sliceCount)
         let pace = UInt64(generation.budget.bytes / Self.budgetShare / slices)
         let isDue = state.withLock { state in
-            guard !state.isScanning, state.reached == nil,
+            if state.generation != generation.name {
+                (state.generation, state.found, state.bytesWritten) = (generation.name, 0, 0)
+            }
+            guard !state.isScanning, state.progress == nil,
                 state.bytesWritten == 0 || counters.bytesWritten &- state.bytesWritten >= pace
             else { return false }
             state.isScanning = true
@@ -211,11 +248,18 @@ final class CycleCollector: Sendable {
         let isDone =
             (try? generation.environment.read { try scan.scanSlice(in: $0, of: generation) }) != nil
         flag(scan.found, in: generation)
+        keep(
+            isDone
+                ? ScanProgress(
+                    generation: generation.name, start: start.rawValue,
+                    reached: scan.next?.rawValue ?? 0, found: scan.found.count) : nil)
+    }
+
+    /// Ends a slice. Keeps how far it got for the next commit; nil if the slice has failed.
+    func keep(_ progress: ScanProgress?) {
         state.withLock { state in
             state.isScanning = false
-            guard isDone else { return }
-            state.reached = scan.next?.rawValue ?? 0
-            state.found += scan.found.count
+            state.progress = progress
         }
     }
 }

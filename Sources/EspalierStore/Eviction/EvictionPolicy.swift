@@ -12,6 +12,7 @@ package import EspalierRecords
 // - AccessLog: the accesses that no commit has stored yet.
 // - RoomMaker: makes room for a transaction that needs more pages than there are.
 // - CycleCollection: the scan that finds unflagged cycles.
+// - LargeCycle: the eviction of large cycles, over several commits.
 //
 // # The states of a record
 //
@@ -61,8 +62,8 @@ package import EspalierRecords
 // - A tombstone, or a lost record without a name, is gone with its last reference.
 //
 // A cycle of more than 64 records is evicted over several commits. Its records lose their names a
-// few at a time and become waiting removals. The record that `recency` lists is the last one and
-// becomes pending removal. Each of the others follows when the first reference to it goes.
+// few at a time and become waiting removals. The last one becomes pending removal. Each of the
+// others follows when the first reference to it goes.
 
 /// The part of the cache that ``EvictionRule`` reads. It reads no more than it needs to decide.
 package protocol EvictionGraph {
@@ -100,7 +101,8 @@ package enum EvictionStep: Equatable {
 /// Concurrent Cycle Collection in Reference Counted Systems, 2001), with flags instead of a buffer
 /// of suspects.
 package enum EvictionRule {
-    /// The most records searched to judge one cycle. A record of a larger cycle is blocked.
+    /// The most records searched to judge one cycle. A record of a larger cycle is blocked, and
+    /// `Evictor` judges the cycle with others of its size, now and then.
     package static let searchLimit = 1 << 15
 
     /// Returns what to do with the record of `handle`.
@@ -121,24 +123,45 @@ package enum EvictionRule {
             return .release(handle)
         }
         if entry.referenceCount == 0 { return .evict([handle], stamp: entry.stamp) }
-        guard let cycle = try Cycle.through(handle, limit: searchLimit, children: graph.children)
-        else {
+        guard let cycle = try judge(handle, in: graph, searchLimit: searchLimit) else {
             return .block(handle, externalReferences: [])
         }
-        guard !cycle.references.isEmpty else { return .unflag(handle) }
-        var stamp = entry.stamp
-        var externalReferences: [Handle] = []
+        guard !cycle.members.isEmpty else { return .unflag(handle) }
+        if !cycle.externalReferences.isEmpty {
+            return .block(handle, externalReferences: cycle.externalReferences.sorted())
+        }
+        if cycle.stamp > entry.stamp, !regardlessOfAge {
+            return .relist(handle, stamp: cycle.stamp)
+        }
+        return .evict(cycle.members.sorted(), stamp: cycle.stamp)
+    }
+
+    /// Returns the cycle through a record; nil if more than `searchLimit` records can be reached
+    /// from it.
+    static func judge(
+        _ handle: Handle, in graph: some EvictionGraph, searchLimit: Int
+    ) throws -> JudgedCycle? {
+        guard let cycle = try Cycle.through(handle, limit: searchLimit, children: graph.children)
+        else { return nil }
+        var judged = JudgedCycle()
         for (member, references) in cycle.references {
             let entry = try graph.entry(member)
-            stamp = max(stamp, entry.stamp)
-            if entry.referenceCount > references { externalReferences.append(member) }
+            judged.members.append(member)
+            judged.stamp = max(judged.stamp, entry.stamp)
+            if entry.referenceCount > references { judged.externalReferences.append(member) }
         }
-        if !externalReferences.isEmpty {
-            return .block(handle, externalReferences: externalReferences.sorted())
-        }
-        if stamp > entry.stamp, !regardlessOfAge { return .relist(handle, stamp: stamp) }
-        return .evict(cycle.references.keys.sorted(), stamp: stamp)
+        return judged
     }
+}
+
+/// What decides whether a cycle can be evicted.
+struct JudgedCycle {
+    /// Empty if no path leads back to the record that the search began at.
+    var members: [Handle] = []
+    /// The members to which records outside the cycle refer, or pins.
+    var externalReferences: [Handle] = []
+    /// The time of the last access to any member.
+    var stamp = Stamp.never
 }
 
 /// The records that can be reached from one record and lead back to it.

@@ -16,6 +16,14 @@ enum EvictionGoal: Equatable {
     }
 }
 
+/// How far a transaction has evicted.
+struct EvictionProgress {
+    /// Steps taken, including those that only moved, spared or blocked a record.
+    var steps = 0
+    /// Steps that removed something.
+    var removals = 0
+}
+
 /// The eviction of one transaction. It evicts in the order of ``RecencyOrder`` as ``EvictionRule``
 /// decides, as long as there are pages for it, and checks that the transaction may be committed.
 struct Evictor {
@@ -28,10 +36,9 @@ struct Evictor {
     private var spared: Set<Handle> = []
     /// The numbers of evicted records and bytes.
     private(set) var evicted = EvictionCounts()
-    /// Steps taken, including those that only spared a record.
-    private(set) var steps = 0
+    private(set) var progress = EvictionProgress()
     /// Whether more may be left to evict or to remove, and another transaction can continue.
-    private(set) var isBehind = false
+    private(set) var hasMoreToEvict = false
     /// Whether nothing is left that could be evicted.
     private(set) var isExhausted = false
 
@@ -49,18 +56,21 @@ struct Evictor {
         budget = try PageBudget(commit, transaction, makesRoom: makesRoom)
     }
 
-    /// Evicts towards `goal`, in at most `stepLimit` steps.
+    /// Evicts towards `goal`, in at most `stepLimit` steps. Judges the cycles first that are too
+    /// large to be judged in their turn, if `judgingLargeCycles` says so.
     ///
     /// - Throws: ``NoRoom`` if the transaction must not be committed.
     mutating func run(
-        towards goal: EvictionGoal, steps stepLimit: Int = .max,
+        towards goal: EvictionGoal, steps stepLimit: Int, judgingLargeCycles: Bool,
         in transaction: inout WriteTransaction
     ) throws {
         if try isDue(goal, in: transaction) {
             let start = ContinuousClock.now
             // While the reader table is full, pages can't be counted, and nothing is evicted.
             if budget.beginCounting() {
-                try evict(towards: goal, steps: stepLimit, in: &transaction)
+                try evict(
+                    towards: goal, steps: stepLimit, judgingLargeCycles: judgingLargeCycles,
+                    in: &transaction)
             }
             evicted.spent = .now - start
         }
@@ -81,10 +91,12 @@ struct Evictor {
     }
 
     private mutating func evict(
-        towards goal: EvictionGoal, steps stepLimit: Int, in transaction: inout WriteTransaction
+        towards goal: EvictionGoal, steps stepLimit: Int, judgingLargeCycles: Bool,
+        in transaction: inout WriteTransaction
     ) throws {
         let plan = budget.plan
         var order = RecencyOrder(commit)
+        var isToJudge = judgingLargeCycles
         var isAbove = false
         var start: Int?
         while true {
@@ -98,18 +110,35 @@ struct Evictor {
             let pages = try budget.pagesCopied(in: transaction)
             start = start ?? pages
             // Keeps 8 pages back, because a step may copy a few pages more than the forecast.
-            guard steps < stepLimit,
+            guard progress.steps < stepLimit,
                 pages < min(budget.limit ?? .max, (start ?? 0) + plan.evictionLimit) - 8
             else {
-                isBehind = steps > spared.count
+                hasMoreToEvict = progress.steps > spared.count
                 return
+            }
+            if isAbove, isToJudge, commit.largeCycle == nil {
+                isToJudge = false
+                let oldest = try order.oldest(in: &transaction)
+                if let cycle = try largeCycle(upTo: oldest?.stamp, in: transaction) {
+                    try evict(
+                        cycle.members, accessedAt: cycle.stamp, reason: goal.reason,
+                        isTree: true, in: &transaction)
+                    progress.steps += 1
+                    continue
+                }
+            }
+            if isAbove, commit.largeCycle != nil {
+                try commit.continueLargeCycle(countingIn: &evicted, in: &transaction)
+                progress.steps += 1
+                progress.removals += 1
+                continue
             }
             guard let oldest = try order.oldest(in: &transaction) else {
                 isExhausted = true
                 return
             }
             try step(oldest, reason: goal.reason, in: &transaction)
-            steps += 1
+            progress.steps += 1
         }
     }
 
@@ -120,7 +149,7 @@ struct Evictor {
         guard let oldest = try order.oldest(in: &transaction), oldest.stamp == .never else {
             return false
         }
-        return try commit.counts.entry(oldest.handle, in: transaction).flags.contains(
+        return try commit.states.entry(oldest.handle, in: transaction).flags.contains(
             .pendingRemoval)
     }
 
@@ -128,29 +157,100 @@ struct Evictor {
     private mutating func step(
         _ oldest: RecencyEntry, reason: Eviction.Reason, in transaction: inout WriteTransaction
     ) throws {
-        let counts = commit.counts
+        let states = commit.states
         // A record that this transaction has made a root is the rest of a tree already counted.
-        let isTree = !counts.hasChanged(oldest.handle)
+        let isTree = !states.hasChanged(oldest.handle)
         let graph = CommitGraph(commit: commit, snapshot: transaction.snapshot)
         switch try EvictionRule.step(for: oldest.handle, in: graph) {
         case .evict(let handles, let stamp):
             if handles.contains(where: isTouched), spared.insert(oldest.handle).inserted {
-                commit.counts.tick()
-                return try counts.touch(oldest.handle, in: transaction)
+                commit.states.tick()
+                return try states.touch(oldest.handle, in: transaction)
             }
-            try commit.evict(
-                handles, accessedAt: stamp, isByCaller: false, reason: reason,
-                countingIn: &evicted, in: &transaction)
-            if isTree { evicted.addTree() }
-        case .release(let handle): try commit.continueRemoval(of: handle, in: &transaction)
+            // The record that `recency` lists loses its name last. Until then the cycle comes up
+            // again, even if the cache is closed meanwhile.
+            let members = handles.filter { $0 != oldest.handle } + [oldest.handle]
+            try evict(
+                members, accessedAt: stamp, reason: reason, isTree: isTree, in: &transaction)
+        case .release(let handle):
+            try commit.continueRemoval(of: handle, in: &transaction)
+            progress.removals += 1
         case .relist(let handle, let stamp):
-            try counts.update(handle, in: transaction) { $0.stamp = stamp }
+            try states.update(handle, in: transaction) { $0.stamp = stamp }
         case .block(let handle, let externalReferences):
             for handle in [handle] + externalReferences {
-                try counts.update(handle, in: transaction) { $0.block() }
+                try states.update(handle, in: transaction) { $0.block() }
             }
-        case .unflag(let handle): try counts.update(handle, in: transaction) { $0.unflag() }
+        case .unflag(let handle): try states.update(handle, in: transaction) { $0.unflag() }
         }
+    }
+}
+
+extension Evictor {
+    /// Evicts a root or the records of a cycle, or begins to evict a large cycle.
+    private mutating func evict(
+        _ handles: [Handle], accessedAt stamp: Stamp, reason: Eviction.Reason, isTree: Bool,
+        in transaction: inout WriteTransaction
+    ) throws {
+        guard handles.count <= CommitTransaction.removalBatch else {
+            return try commit.beginLargeCycle(
+                handles, accessedAt: stamp, reason: reason, in: transaction)
+        }
+        try commit.evict(
+            handles, accessedAt: stamp, isByCaller: false, reason: reason, countingIn: &evicted,
+            in: &transaction)
+        progress.removals += 1
+        if isTree { evicted.addTree() }
+    }
+
+    /// Returns the least recently accessed of the blocked cycles to which nothing outside refers;
+    /// nil if none was accessed before `limit`.
+    ///
+    /// `EvictionRule` finds all of them in their turn but those from which more records can be
+    /// reached than it searches. This function has no limit and visits each cycle once. It is
+    /// called when as many bytes as the budget were written, and when nothing else is left.
+    ///
+    /// - Complexity: Reads the keyspace `state`, and the records that can be reached from blocked
+    ///   ones: first their headers alone, and again in full if a cycle can be evicted.
+    private func largeCycle(
+        upTo limit: Stamp?, in transaction: borrowing WriteTransaction
+    ) throws -> JudgedCycle? {
+        let snapshot = transaction.snapshot
+        let headers = CommitGraph(commit: commit, snapshot: snapshot, readsHeadersOnly: true)
+        let whole = CommitGraph(commit: commit, snapshot: snapshot)
+        var judged: Set<Handle> = []
+        var oldest: JudgedCycle?
+        for handle in try blockedHandles(in: transaction) where !judged.contains(handle) {
+            guard
+                let cycle = try EvictionRule.judge(handle, in: headers, searchLimit: .max),
+                !cycle.members.isEmpty
+            else { continue }
+            judged.formUnion(cycle.members)
+            guard cycle.externalReferences.isEmpty, cycle.stamp <= limit ?? cycle.stamp,
+                oldest.map({ cycle.stamp < $0.stamp }) ?? true,
+                !cycle.members.contains(where: isTouched),
+                let checked = try EvictionRule.judge(handle, in: whole, searchLimit: .max),
+                !checked.members.isEmpty, checked.externalReferences.isEmpty
+            else { continue }
+            // The record that has the flag keeps its name to the end: it leads to the cycle again
+            // if the cache is closed meanwhile.
+            oldest = checked
+            oldest?.members = checked.members.filter { $0 != handle }.sorted() + [handle]
+        }
+        return oldest
+    }
+
+    /// Returns the records that are on a cycle and blocked.
+    private func blockedHandles(in transaction: borrowing WriteTransaction) throws -> [Handle] {
+        var handles: [Handle] = []
+        let snapshot = transaction.snapshot
+        try transaction.forEach(in: commit.keyspaces.state) { key, _ in
+            let handle = try Handle(stored: key)
+            let flags = try commit.states.entry(handle, in: snapshot).flags
+            if flags.isSuperset(of: [.onCycle, .blocked]) { handles.append(handle) }
+            return true
+        }
+        return handles
     }
 }
 
@@ -158,15 +258,20 @@ struct Evictor {
 private struct CommitGraph: EvictionGraph {
     let commit: CommitTransaction
     let snapshot: Snapshot
+    /// Whether the children of a record are taken from its header, unchecked.
+    var readsHeadersOnly = false
 
     func entry(_ handle: Handle) throws -> StateEntry {
-        try commit.counts.entry(handle, in: snapshot)
+        try commit.states.entry(handle, in: snapshot)
     }
 
     func children(_ handle: Handle) throws -> [Handle] {
         // A record that is pending removal releases its children in steps of its own.
-        let flags = try commit.counts.entry(handle, in: snapshot).flags
+        let flags = try commit.states.entry(handle, in: snapshot).flags
         guard !flags.contains(.pendingRemoval) || flags.contains(.blocked) else { return [] }
+        if readsHeadersOnly {
+            return (try? snapshot.children(commit.keyspaces, of: handle)) ?? []
+        }
         return try commit.readableRecord(handle, in: snapshot)?.children ?? []
     }
 }
@@ -217,7 +322,7 @@ extension CommitTransaction {
         {
             return
         }
-        counts.stampUnreferenced()
+        states.stampUnreferenced()
         let graph = CommitGraph(commit: self, snapshot: transaction.snapshot)
         guard
             case .evict(let handles, _) = try EvictionRule.step(
@@ -225,7 +330,7 @@ extension CommitTransaction {
         else { throw CacheError.referenced }
         var evicted = EvictionCounts()
         try evict(
-            handles, accessedAt: counts.stamp, isByCaller: true, reason: .explicit,
+            handles, accessedAt: states.stamp, isByCaller: true, reason: .explicit,
             countingIn: &evicted,
             in: &transaction)
         evicted.addTree()
@@ -240,10 +345,6 @@ extension CommitTransaction {
         _ handles: [Handle], accessedAt stamp: Stamp, isByCaller: Bool, reason: Eviction.Reason,
         countingIn evicted: inout EvictionCounts, in transaction: inout WriteTransaction
     ) throws {
-        if handles.count > Self.removalBatch, !isByCaller {
-            return try evictLargeCycle(
-                handles, accessedAt: stamp, reason: reason, countingIn: &evicted, in: &transaction)
-        }
         var victim = Victim(stamp: stamp, reason: reason)
         let members = Set(handles)
         for handle in handles {
@@ -258,13 +359,13 @@ extension CommitTransaction {
             }
             for child in record.children where !members.contains(child) {
                 if isByCaller {
-                    try counts.release(child, in: transaction)
+                    try states.release(child, in: transaction)
                 } else {
-                    try counts.release(child, evictedAt: stamp, in: transaction)
+                    try states.release(child, evictedAt: stamp, in: transaction)
                 }
             }
             try erase(record, in: &transaction)
-            try counts.forget(handle, in: transaction)
+            try states.forget(handle, in: transaction)
         }
         guard !victim.entries.isEmpty else { return }
         changes.add(victim)
@@ -273,52 +374,13 @@ extension CommitTransaction {
             isGroup: handles.count > 1)
     }
 
-    /// Evicts some records of a cycle that is too large for one step.
-    ///
-    /// Removes the names of the records first, a few at a time, and the name of the record in
-    /// `recency` last. Until then, every tree that can be reached by a name is whole. Then that
-    /// record is scheduled for removal, and each of the others follows when a first reference to it
-    /// goes.
-    private func evictLargeCycle(
-        _ handles: [Handle], accessedAt stamp: Stamp, reason: Eviction.Reason,
-        countingIn evicted: inout EvictionCounts, in transaction: inout WriteTransaction
-    ) throws {
-        var named: [Handle] = []
-        for handle in handles
-        where try !counts.entry(handle, in: transaction).flags.contains(.pendingRemoval) {
-            named.append(handle)
-            if named.count > Self.removalBatch { break }
-        }
-        // While this record stands in `recency`, the cycle comes up again.
-        let inRecency = try named.last { try counts.entry($0, in: transaction).isInRecency }
-        let isLast = named.count <= Self.removalBatch
-        var victim = Victim(stamp: stamp, reason: reason)
-        for handle in named where handle != inRecency || isLast {
-            guard let record = try readableRecord(handle, in: transaction) else {
-                try evictUnreadable(handle, in: &transaction)
-                continue
-            }
-            victim.add(record)
-            try index.removeEntry(of: record, in: &transaction)
-            if handle == inRecency {
-                try counts.scheduleRemoval(handle, accessedAt: stamp, in: transaction)
-            } else {
-                try counts.scheduleRemovalWhenReleased(handle, accessedAt: stamp, in: transaction)
-            }
-        }
-        guard !victim.entries.isEmpty else { return }
-        changes.add(victim)
-        evicted.add(
-            records: victim.entries.count, bytes: victim.bytes, accessedAt: stamp, isGroup: isLast)
-    }
-
     /// Evicts a record that can't be read: its bytes, and its name, which only a walk of the index
     /// finds.
     private func evictUnreadable(_ handle: Handle, in transaction: inout WriteTransaction) throws {
         try discardUnreadable(handle, in: &transaction)
         let keys = try index.keys(leadingTo: [handle], in: transaction)
         try index.removeDamagedEntries(keys[handle] ?? [], in: &transaction)
-        try counts.forget(handle, in: transaction)
+        try states.forget(handle, in: transaction)
     }
 
     /// Adds the evicted records to the lifetime counters of the cache.

@@ -132,7 +132,7 @@ struct CopiedPages {
     /// on. If that many are free, no exact count is needed.
     static func upperBound(for commit: CommitTransaction) -> Int {
         let edits =
-            commit.records.editedCount + commit.index.edited.count + 2 * commit.counts.edited.count
+            commit.records.editedCount + commit.index.edited.count + 2 * commit.states.edited.count
         return overhead + 2 * edits + commit.records.newPages + commit.index.newPages
     }
 
@@ -140,14 +140,14 @@ struct CopiedPages {
     mutating func addEdits(of commit: CommitTransaction) throws {
         for handle in commit.records.edited[counted.nodes...] { try nodes.note(handle.rawValue) }
         for key in commit.index.edited[counted.index...] { try index.note(key) }
-        for edit in commit.counts.edited[counted.states...] {
+        for edit in commit.states.edited[counted.states...] {
             try state.note(edit.handle.rawValue)
             if let stamp = edit.recencyStamp {
                 try recency.note(RecencyEntry(stamp: stamp, handle: edit.handle).key)
             }
         }
         counted = (
-            commit.records.editedCount, commit.index.edited.count, commit.counts.edited.count
+            commit.records.editedCount, commit.index.edited.count, commit.states.edited.count
         )
         newPages =
             commit.records.newPages + commit.index.newPages

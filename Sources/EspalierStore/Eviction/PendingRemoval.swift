@@ -22,7 +22,7 @@ extension CommitTransaction {
     /// Returns whether any record may be pending removal. Only such records have stamp 0 in
     /// `recency`.
     func mayHavePendingRemovals(in transaction: borrowing WriteTransaction) throws -> Bool {
-        if counts.hasPendingRemovals { return true }
+        if states.hasPendingRemovals { return true }
         return try transaction.withCursor(keyspaces.recency) { cursor in
             try cursor.next() && cursor.withEntry { key, _ in KeyPair(key)?.first == 0 }
         }
@@ -33,19 +33,19 @@ extension CommitTransaction {
         _ record: Record, accessedAt stamp: Stamp, in transaction: inout WriteTransaction
     ) throws {
         try index.removeEntry(of: record, in: &transaction)
-        try counts.scheduleRemoval(record.handle, accessedAt: stamp, in: transaction)
+        try states.scheduleRemoval(record.handle, accessedAt: stamp, in: transaction)
     }
 
     /// Releases some more children of a record that is pending removal, or deletes some more of its
     /// chunks.
     func continueRemoval(of handle: Handle, in transaction: inout WriteTransaction) throws {
-        let entry = try counts.entry(handle, in: transaction)
+        let entry = try states.entry(handle, in: transaction)
         guard entry.released != StateEntry.allReleased else {
             return try eraseMore(of: handle, in: &transaction)
         }
         guard let record = try readableRecord(handle, in: transaction) else {
             try discardUnreadable(handle, in: &transaction)
-            return try counts.finishRemoval(handle, in: transaction)
+            return try states.finishRemoval(handle, in: transaction)
         }
         let start = Int(clamping: entry.released)
         let batch = record.children.dropFirst(start).prefix(Self.removalBatch)
@@ -53,14 +53,14 @@ extension CommitTransaction {
             if record.nameSpace == .collection {
                 try releaseSegment(child, removedAt: entry.stamp, in: &transaction)
             } else {
-                try counts.release(child, removedAt: entry.stamp, in: transaction)
+                try states.release(child, removedAt: entry.stamp, in: transaction)
             }
         }
         guard start + batch.count >= record.children.count else {
-            return try counts.setReleased(UInt64(start + batch.count), of: handle, in: transaction)
+            return try states.setReleased(UInt64(start + batch.count), of: handle, in: transaction)
         }
         subtract(record)
-        try counts.setReleased(StateEntry.allReleased, of: handle, in: transaction)
+        try states.setReleased(StateEntry.allReleased, of: handle, in: transaction)
         if !records.isChunked(record) { try eraseMore(of: handle, in: &transaction) }
     }
 
@@ -69,10 +69,10 @@ extension CommitTransaction {
     private func releaseSegment(
         _ handle: Handle, removedAt stamp: Stamp, in transaction: inout WriteTransaction
     ) throws {
-        try counts.release(handle, removedAt: stamp, in: transaction)
-        guard try counts.entry(handle, in: transaction).flags.isDisjoint(with: [.tombstone, .lost])
+        try states.release(handle, removedAt: stamp, in: transaction)
+        guard try states.entry(handle, in: transaction).flags.isDisjoint(with: [.tombstone, .lost])
         else { return }
-        try counts.scheduleRemoval(handle, accessedAt: stamp, in: transaction)
+        try states.scheduleRemoval(handle, accessedAt: stamp, in: transaction)
     }
 
     /// Deletes chunks from the end, so that the rest is always the beginning of the record.
@@ -81,7 +81,7 @@ extension CommitTransaction {
             guard try records.eraseLastChunk(of: handle, in: &transaction) else { break }
         }
         if try !records.contains(handle, in: transaction) {
-            try counts.finishRemoval(handle, in: transaction)
+            try states.finishRemoval(handle, in: transaction)
         }
     }
 }

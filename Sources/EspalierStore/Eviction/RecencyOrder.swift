@@ -61,7 +61,7 @@ package struct RecencyHeap {
 /// An entry is valid if the reference counts give its record that stamp. Entries that have become
 /// invalid are skipped when they come up.
 struct RecencyOrder {
-    private let counts: ReferenceCounts
+    private let states: StateTable
     private let recency: Keyspace
     private var changed = RecencyHeap()
     /// The next entries of the keyspace, the oldest last.
@@ -73,30 +73,30 @@ struct RecencyOrder {
 
     /// Begins at the oldest record as `commit` has left it so far.
     init(_ commit: CommitTransaction) {
-        counts = commit.counts
+        states = commit.states
         recency = commit.keyspaces.recency
-        counts.stampUnreferenced()
-        counts.startRecordingRecency()
+        states.stampUnreferenced()
+        states.startRecordingRecency()
     }
 
     /// Returns the entry of the record to be looked at next; nil if no record can be evicted. The
     /// entry stays first until the transaction changes its record.
     mutating func oldest(in transaction: inout WriteTransaction) throws -> RecencyEntry? {
-        counts.drainRecencyChanges(into: &changed)
+        states.drainRecencyChanges(into: &changed)
         while let first = changed.first,
-            try counts.recencyStamp(of: first.handle, in: transaction) != first.stamp
+            try states.recencyStamp(of: first.handle, in: transaction) != first.stamp
         {
             changed.removeFirst()
         }
         while true {
             if stored.isEmpty { try fetch(in: &transaction) }
             guard let oldest = stored.last else { break }
-            if counts.hasChanged(oldest.handle) {
+            if states.hasChanged(oldest.handle) {
                 stored.removeLast()
                 continue
             }
             if let first = changed.first, first < oldest { return first }
-            guard try counts.recencyStamp(of: oldest.handle, in: transaction) == oldest.stamp
+            guard try states.recencyStamp(of: oldest.handle, in: transaction) == oldest.stamp
             else {
                 // Damage has left this entry: the record's state gives another stamp or none.
                 try transaction.delete(recency, oldest.key)

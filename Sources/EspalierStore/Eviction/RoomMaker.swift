@@ -3,6 +3,29 @@ import EspalierRecords
 import Foundation
 import Synchronization
 
+/// How long a trim may go on.
+struct TrimLimit {
+    /// The transactions that one page may take: its records may be removed a few at a time, and
+    /// their neighbours on other pages before them.
+    private static let transactionsOfPage = 16
+    /// The transactions in a row that may remove nothing, for example because they move records to
+    /// a later time that reads have touched.
+    private static let idleLimit = 64
+
+    private(set) var transactions: Int
+    private var idle = 0
+
+    /// Makes the limit of a trim that has to free `excess` pages.
+    init(excess: Int) { transactions = Self.idleLimit + excess * Self.transactionsOfPage }
+
+    /// Returns whether another transaction may follow one that has made `progress`.
+    mutating func allowsMore(after progress: EvictionProgress) -> Bool {
+        transactions -= 1
+        idle = progress.removals > 0 ? 0 : idle + 1
+        return progress.steps > 0 && transactions > 0 && idle < Self.idleLimit
+    }
+}
+
 /// Makes room for a transaction that needs more pages than are free.
 ///
 /// A failed transaction changes nothing, so eviction must not wait until the map is full: writes
@@ -62,11 +85,10 @@ final class RoomMaker: Sendable {
             case .evict:
                 do {
                     let used = try environment.read { try $0.pages().used }
-                    let steps = try committer.commitOnce(
-                        .init(
-                            operations: [], goal: .pages(max(0, used - missing), .budget),
-                            evictionSteps: evictionSteps, takesLogs: false), in: generation)
-                    if steps > 0 { continue }
+                    let request = CommitTransaction.Request(
+                        operations: [], goal: .pages(max(0, used - missing), .budget),
+                        evictionSteps: evictionSteps, appliesLogs: false)
+                    if try evict(request, in: generation, committer).steps > 0 { continue }
                     guard free.recent > 8 else { throw failure(generation, free, committer) }
                     try committer.commitEmptyTransaction(in: generation)
                 } catch let error where Self.isOutOfPages(error) {
@@ -86,17 +108,33 @@ final class RoomMaker: Sendable {
         throw full(generation, committer)
     }
 
+    /// Commits a transaction that evicts. If nothing is left in the order of eviction, looks for
+    /// cycles that are too large to be judged in their turn.
+    private func evict(
+        _ request: CommitTransaction.Request, in generation: Generation, _ committer: Committer
+    ) throws -> EvictionProgress {
+        let progress = try committer.commitOnce(request, in: generation)
+        guard progress.steps == 0, committer.isExhausted else { return progress }
+        var request = request
+        request.judgesLargeCycles = true
+        return try committer.commitOnce(request, in: generation)
+    }
+
     /// Evicts the least recently accessed records until no more than `pages` pages are in use, or
-    /// until nothing more can be evicted.
+    /// until nothing more can be evicted. Gives up if others store as much as it evicts.
     func trim(
         to pages: Int, _ reason: Eviction.Reason, in generation: Generation,
         _ committer: Committer
     ) throws {
-        while try generation.environment.read({ try $0.pages().used }) > pages {
+        var limit: TrimLimit?
+        while case let used = try generation.environment.read({ try $0.pages().used }),
+            used > pages
+        {
+            limit = limit ?? TrimLimit(excess: used - pages)
             do {
-                let request = CommitTransaction.Request(
-                    operations: [], goal: .pages(pages, reason))
-                guard try committer.commitOnce(request, in: generation) > 0 else { return }
+                let eviction = try evict(
+                    .init(operations: [], goal: .pages(pages, reason)), in: generation, committer)
+                guard limit?.allowsMore(after: eviction) == true else { return }
             } catch let error where Self.isOutOfPages(error) {
                 // Eviction needs pages, too. Those that a reader holds would be enough.
                 guard try Self.freePages(of: generation).held > 0 else {

@@ -3,10 +3,14 @@ import EspalierRecords
 
 /// The damage to the index: entries that lead nowhere, and records without an entry. A walk of the
 /// cache finds it, and a commit repairs it.
+///
+/// The walk reads an earlier snapshot. The commit looks at each entry again, because other commits
+/// and other processes may have repaired or replaced it since.
 struct IndexRepair: Sendable {
-    /// Keys of entries that lead nowhere, to the record of another name, or to a record that an
-    /// earlier entry names.
+    /// Keys of entries that lead nowhere or to the record of another name.
     private(set) var staleKeys: [[UInt8]] = []
+    /// Records that can't be read and to which several entries lead.
+    private(set) var doubtful: Set<Handle> = []
     /// Records that no entry leads to.
     private(set) var unindexed: [Handle] = []
     /// Keys of chunks whose record is gone.
@@ -15,7 +19,8 @@ struct IndexRepair: Sendable {
     private(set) var isAhead = false
 
     var isEmpty: Bool {
-        staleKeys.isEmpty && unindexed.isEmpty && looseChunks.isEmpty && !isAhead
+        staleKeys.isEmpty && doubtful.isEmpty && unindexed.isEmpty && looseChunks.isEmpty
+            && !isAhead
     }
 
     init(in transaction: borrowing ReadTransaction, of generation: Generation) throws {
@@ -30,27 +35,26 @@ struct IndexRepair: Sendable {
         func flags(_ handle: Handle) -> StateEntry.Flags {
             (try? snapshot.state(keyspaces, of: handle))??.flags ?? []
         }
-        // A record holds its name. The name of a damaged or lost record stands only in its entry.
-        func leads(_ key: [UInt8], to handle: Handle) throws -> Bool {
-            if let record = record(handle) {
-                return record.nameSpace != .segment
-                    && key == IndexKey.bytes(record.nameSpace, record.identifier)
-            }
-            if try snapshot.contains(keyspaces.nodes, handle.rawValue) { return true }
-            return flags(handle).contains(.lost)
-        }
         let nextHandle = (try? transaction.counters(keyspaces).nextHandle) ?? 1
         var named: Set<Handle> = []
         try transaction.forEach(in: keyspaces.index) { key, value in
             let handle = try? Handle(stored: value)
             let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
-            if let handle, try leads(key, to: handle), named.insert(handle).inserted { return true }
-            staleKeys.append(key)
+            let record = handle.flatMap(record)
+            guard let handle,
+                try Self.leads(
+                    key, to: handle, record, flags: flags(handle), snapshot, keyspaces)
+            else {
+                staleKeys.append(key)
+                return true
+            }
+            if !named.insert(handle).inserted, record == nil { doubtful.insert(handle) }
             return true
         }
         try transaction.forEach(in: keyspaces.nodes) { key, _ in
             guard key.byteCount == 8 else {
-                try addIfLoose(key, snapshot, keyspaces)
+                let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
+                if try Self.isLoose(key, snapshot, keyspaces) { looseChunks.append(key) }
                 return true
             }
             let handle = try Handle(stored: key)
@@ -63,29 +67,69 @@ struct IndexRepair: Sendable {
         }
     }
 
-    /// Adds the key of a chunk if its record is gone.
-    private mutating func addIfLoose(
-        _ key: RawSpan, _ snapshot: Snapshot, _ keyspaces: Keyspaces
-    ) throws {
-        try ByteReader.reading(key) { reader in
-            let number = reader.remaining >= 8 ? try reader.integer(UInt64.self) : 0
-            if number != 0, try snapshot.contains(keyspaces.nodes, number) { return }
-            reader.position = 0
-            looseChunks.append(try reader.bytes(count: reader.end))
+    /// Returns whether an entry may lead to a record. A record holds its name. The name of a
+    /// damaged or lost record stands only in its entry. `record` is nil if it can't be read.
+    fileprivate static func leads(
+        _ key: [UInt8], to handle: Handle, _ record: Record?, flags: StateEntry.Flags,
+        _ snapshot: Snapshot, _ keyspaces: Keyspaces
+    ) throws -> Bool {
+        if let record {
+            return record.nameSpace != .segment
+                && key == IndexKey.bytes(record.nameSpace, record.identifier)
         }
+        return try flags.contains(.lost) || snapshot.contains(keyspaces.nodes, handle.rawValue)
+    }
+
+    /// Returns whether the record of a chunk is gone.
+    fileprivate static func isLoose(
+        _ key: [UInt8], _ snapshot: Snapshot, _ keyspaces: Keyspaces
+    ) throws -> Bool {
+        let number = (try? Handle(stored: key))?.rawValue ?? 0
+        return try number == 0 || !snapshot.contains(keyspaces.nodes, number)
     }
 }
 
 extension CommitTransaction {
-    /// Repairs the index and requests a recount.
+    /// Repairs those entries of the index that are still damaged, and requests a recount.
     func apply(_ repair: IndexRepair, in transaction: inout WriteTransaction) throws {
-        try index.removeDamagedEntries(repair.staleKeys, in: &transaction)
-        try records.eraseLooseChunks(repair.looseChunks, in: &transaction)
+        let snapshot = transaction.snapshot
+        let stale = try repair.staleKeys.filter { key in
+            guard let value = try snapshot.value(keyspaces.index, key) else { return false }
+            guard let handle = try? Handle(stored: value) else { return true }
+            let flags = try states.entry(handle, in: snapshot).flags
+            let record = try readableRecord(handle, in: snapshot)
+            return try !IndexRepair.leads(
+                key, to: handle, record, flags: flags, snapshot, keyspaces)
+        }
+        let loose = try repair.looseChunks.filter {
+            try IndexRepair.isLoose($0, snapshot, keyspaces)
+        }
+        let doubtful = try repair.doubtful.filter {
+            try readableRecord($0, in: snapshot) == nil
+        }
+        if !stale.isEmpty { try index.removeDamagedEntries(stale, in: &transaction) }
+        try records.eraseLooseChunks(loose, in: &transaction)
+        try loseNames(of: doubtful, in: &transaction)
         for handle in repair.unindexed {
             guard let record = try readableRecord(handle, in: transaction) else { continue }
             // If another record has the name by now, this one stays until its last reference goes.
             try index.addMissingEntry(of: record, in: &transaction)
         }
         needsRecount = true
+    }
+
+    /// Removes the names of records that can't be read, if several entries still lead to them. A
+    /// damaged record becomes lost. A record of a newer version stays: a library that can read it
+    /// will name it again.
+    private func loseNames(
+        of unreadable: Set<Handle>, in transaction: inout WriteTransaction
+    ) throws {
+        guard !unreadable.isEmpty else { return }
+        _ = try lose(unreadable.sorted(), in: &transaction)
+        let named = try index.removeDoubtfulEntries(leadingTo: unreadable, in: &transaction)
+        for handle in unreadable.subtracting(named)
+        where try states.entry(handle, in: transaction).flags.contains(.lost) {
+            try states.lose(handle, isNamed: false, in: transaction)
+        }
     }
 }

@@ -15,14 +15,10 @@ extension CommitTransaction {
         var lost: Set<Handle> = []
         for handle in handles where try isDamaged(handle, in: transaction) { lost.insert(handle) }
         guard !lost.isEmpty else { return [] }
-        let keys = try index.keys(leadingTo: lost, in: transaction)
+        let named = try index.removeDoubtfulEntries(leadingTo: lost, in: &transaction)
         for handle in lost.sorted() {
             try discardUnreadable(handle, in: &transaction)
-            let names = keys[handle, default: []]
-            // If two index entries lead to a record, one of them is damaged, and it is not known
-            // which. A write of one name must not appear under the other.
-            if names.count > 1 { try index.removeDamagedEntries(names, in: &transaction) }
-            try counts.lose(handle, isNamed: names.count == 1, in: transaction)
+            try states.lose(handle, isNamed: named.contains(handle), in: transaction)
         }
         needsRecount = true
         return lost
@@ -34,7 +30,7 @@ extension CommitTransaction {
         // A damaged reference may name a handle that was never given out. A record under such a
         // handle is left alone.
         guard counterTable.isGivenOut(handle) else { return false }
-        let flags = try counts.entry(handle, in: transaction).flags
+        let flags = try states.entry(handle, in: transaction).flags
         guard flags.isDisjoint(with: [.tombstone, .lost, .pendingRemoval]) else { return false }
         do {
             guard let record = try record(handle, in: transaction) else { return true }
@@ -59,7 +55,7 @@ extension CommitTransaction {
         counters.rawBytes = 0
         for handle in try storedHandles(keyspaces.nodes, in: transaction) {
             handles.insert(handle)
-            let entry = try counts.entry(handle, in: transaction)
+            let entry = try states.entry(handle, in: transaction)
             let isPendingRemoval = entry.flags.contains(.pendingRemoval)
             guard !isPendingRemoval || entry.released != StateEntry.allReleased,
                 let record = try readableRecord(handle, in: transaction)
@@ -76,17 +72,17 @@ extension CommitTransaction {
         }
         handles.formUnion(references.keys)
         handles.formUnion(try storedHandles(keyspaces.state, in: transaction))
-        handles.formUnion(counts.changedHandles)
+        handles.formUnion(states.changedHandles)
         // No handle must be given out twice, even if the counters are damaged.
         if let last = handles.max(), last.rawValue < UInt64.max {
             counters.nextHandle = max(counters.nextHandle, last.rawValue + 1)
         }
         for handle in handles {
-            try counts.setCount(references[handle] ?? 0, of: handle, in: transaction)
+            try states.setCount(references[handle] ?? 0, of: handle, in: transaction)
         }
-        // `counts.flush` adds `tombstoneChange` to this number.
-        let tombstones = try counts.tombstoneCount(among: handles, in: transaction)
-        counters.tombstones = UInt64(max(0, tombstones - counts.tombstoneChange))
+        // `states.flush` adds `tombstoneChange` to this number.
+        let tombstones = try states.tombstoneCount(among: handles, in: transaction)
+        counters.tombstones = UInt64(max(0, tombstones - states.tombstoneChange))
         shapes.setRecordCounts(shapeUses)
         dictionaries.setRecordCounts(dictionaryUses)
     }

@@ -73,7 +73,7 @@ package enum IndexKey {
 final class IndexTable {
     // immutable
     private let keyspace: Keyspace
-    private let counts: ReferenceCounts
+    private let states: StateTable
     private let counters: CounterTable
     /// The index entries that this process has seen to be right.
     let verified: VerifiedIndexEntries
@@ -90,11 +90,11 @@ final class IndexTable {
     private let state = Confined(State())
 
     init(
-        _ keyspaces: Keyspaces, _ counts: ReferenceCounts, _ counters: CounterTable,
+        _ keyspaces: Keyspaces, _ states: StateTable, _ counters: CounterTable,
         _ verified: VerifiedIndexEntries
     ) {
         keyspace = keyspaces.index
-        self.counts = counts
+        self.states = states
         self.counters = counters
         self.verified = verified
     }
@@ -159,6 +159,24 @@ final class IndexTable {
         state.value.edited += keys
     }
 
+    /// Removes the names of records that can't be read and that more than one entry leads to.
+    /// Returns those of `unreadable` that have a name afterwards. Walks the index.
+    ///
+    /// This is the one rule for such names. A record that can be read holds its name, and only the
+    /// entry of that name is right. The name of any other record stands only in its entry: one
+    /// entry is trusted, but of several all but one are damaged, and it is not known which. A write
+    /// of a wrong name would show its model wherever the record is referred to, so none is kept.
+    /// Nothing readable is lost: references to the record miss, and the next write of each name
+    /// makes a new record.
+    func removeDoubtfulEntries(
+        leadingTo unreadable: Set<Handle>, in transaction: inout WriteTransaction
+    ) throws -> Set<Handle> {
+        let keys = try keys(leadingTo: unreadable, in: transaction)
+        let doubtful = keys.values.filter { $0.count > 1 }.flatMap(\.self)
+        if !doubtful.isEmpty { try removeDamagedEntries(doubtful, in: &transaction) }
+        return Set(keys.lazy.filter { $0.value.count == 1 }.map(\.key))
+    }
+
     /// Adds the missing entry of a record, unless another record has its name by now.
     func addMissingEntry(of record: Record, in transaction: inout WriteTransaction) throws {
         let key = IndexKey.bytes(record.nameSpace, record.identifier)
@@ -203,7 +221,7 @@ final class IndexTable {
     private func bindNewHandle(to key: [UInt8]) -> Handle {
         state.value.newPages.add(key.count + 8)
         state.value.edited.append(key)
-        let handle = counts.makeHandle()
+        let handle = states.makeHandle()
         verified.insert(handle)
         return handle
     }

@@ -166,8 +166,8 @@ extension CommitTransaction {
             try unpin(nameSpace, identifier, in: &transaction)
         }
         guard isNew else { return }
-        try counts.retain(handle, in: transaction)
-        try counts.touch(handle, in: transaction)
+        try states.retain(handle, in: transaction)
+        try states.touch(handle, in: transaction)
         try pins.add([handle]) { try readableRecord($0, in: transaction) }
         try checkPinnedCost(limit: pinLimit, of: generation.budget, in: transaction)
     }
@@ -183,7 +183,7 @@ extension CommitTransaction {
             needsRecount = true
             return
         }
-        try counts.release(handle, in: transaction)
+        try states.release(handle, in: transaction)
     }
 
     /// Updates the cost of pinned records by the records written since the last call.

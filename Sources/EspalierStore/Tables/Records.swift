@@ -173,7 +173,7 @@ final class RecordTable {
 }
 
 /// Where a record goes, and the record that is there.
-struct RecordPlace {
+struct RecordSlot {
     let handle: Handle
     let old: Record?
 }

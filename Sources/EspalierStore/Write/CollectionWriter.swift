@@ -20,8 +20,8 @@ struct CollectionWriter {
         in transaction: inout WriteTransaction
     ) throws {
         let written = commit.counters.recordsWritten
-        let place = try commit.place(.collection, key, in: &transaction)
-        let old = place.old.flatMap { try? SegmentList($0) }
+        let slot = try commit.slot(.collection, key, in: &transaction)
+        let old = slot.old.flatMap { try? SegmentList($0) }
         var editor = SegmentEditor(commit, old ?? SegmentList())
         guard old != nil || operation.makesCollection else {
             throw neighbours == nil ? CacheError.noCollection : .outOfDate
@@ -57,7 +57,7 @@ struct CollectionWriter {
         } catch is SegmentEditor.UnreadableSegment {
             throw neighbours == nil ? CacheError.damagedCollection : .outOfDate
         }
-        try write(editor.list, key, at: place, in: &transaction)
+        try write(editor.list, key, at: slot, in: &transaction)
         if commit.counters.recordsWritten > written { commit.changes.keys.append(key) }
     }
 
@@ -79,14 +79,14 @@ struct CollectionWriter {
 
     /// Writes the record of a collection. Its segments are written before.
     func write(
-        _ list: SegmentList, _ key: String, at place: RecordPlace,
+        _ list: SegmentList, _ key: String, at slot: RecordSlot,
         in transaction: inout WriteTransaction
     ) throws {
         let content = RecordContent(
             nameSpace: .collection, identifier: key, children: list.segments.map(\.handle),
             values: list.values[...])
-        try commit.put(content, at: place, in: &transaction)
-        try commit.counts.touch(place.handle, in: transaction)
+        try commit.put(content, at: slot, in: &transaction)
+        try commit.states.touch(slot.handle, in: transaction)
     }
 }
 
@@ -112,7 +112,7 @@ struct SegmentEditor {
         for (number, size) in SegmentSizes.sizes(for: elements.count).enumerated() {
             let handle =
                 number < list.segments.count
-                ? list.segments[number].handle : commit.counts.makeHandle()
+                ? list.segments[number].handle : commit.states.makeHandle()
             try write(elements[start..<start + size], to: handle, in: &transaction)
             segments.append(.init(handle: handle, count: size))
             start += size
@@ -138,21 +138,21 @@ struct SegmentEditor {
         _ elements: [StoredElement], at index: Int, in transaction: inout WriteTransaction
     ) throws {
         guard !elements.isEmpty else { return }
-        guard let place = list.locate(index) else {
+        guard let position = list.locate(index) else {
             return try replaceAll(elements, in: &transaction)
         }
-        var segment = try read(place.segment, in: transaction)
-        segment.insert(contentsOf: elements, at: place.offset)
-        try rewrite(place.segment, with: segment, in: &transaction)
+        var segment = try read(position.segment, in: transaction)
+        segment.insert(contentsOf: elements, at: position.offset)
+        try rewrite(position.segment, with: segment, in: &transaction)
     }
 
     private mutating func update(
         _ element: StoredElement, at index: Int, in transaction: inout WriteTransaction
     ) throws {
-        guard let place = list.locate(index) else { return }
-        var segment = try read(place.segment, in: transaction)
-        segment[place.offset] = element
-        try rewrite(place.segment, with: segment, in: &transaction)
+        guard let position = list.locate(index) else { return }
+        var segment = try read(position.segment, in: transaction)
+        segment[position.offset] = element
+        try rewrite(position.segment, with: segment, in: &transaction)
     }
 
     /// Removes the elements of a range and returns them.
@@ -160,13 +160,13 @@ struct SegmentEditor {
         _ range: Range<Int>, in transaction: inout WriteTransaction
     ) throws -> [StoredElement] {
         var removed: [StoredElement] = []
-        while removed.count < range.count, let place = list.locate(range.lowerBound) {
-            var segment = try read(place.segment, in: transaction)
-            let end = min(segment.count, place.offset + range.count - removed.count)
-            guard place.offset < end else { break }
-            removed += segment[place.offset..<end]
-            segment.removeSubrange(place.offset..<end)
-            try rewrite(place.segment, with: segment, in: &transaction)
+        while removed.count < range.count, let position = list.locate(range.lowerBound) {
+            var segment = try read(position.segment, in: transaction)
+            let end = min(segment.count, position.offset + range.count - removed.count)
+            guard position.offset < end else { break }
+            removed += segment[position.offset..<end]
+            segment.removeSubrange(position.offset..<end)
+            try rewrite(position.segment, with: segment, in: &transaction)
         }
         return removed
     }
@@ -174,12 +174,12 @@ struct SegmentEditor {
     /// Removes the elements whose node was deleted, so that indexes count the elements that a read
     /// returns. Costs nothing if no reference leads to a tombstone.
     mutating func removeDeletedElements(in transaction: inout WriteTransaction) throws {
-        guard commit.counters.tombstones > 0 || commit.counts.tombstoneChange > 0 else { return }
+        guard commit.counters.tombstones > 0 || commit.states.tombstoneChange > 0 else { return }
         for number in list.segments.indices.reversed() {
             let segment = try read(number, in: transaction)
             let kept = try segment.filter { element in
                 guard let target = element.target else { return true }
-                return try !commit.counts.entry(target, in: transaction).flags.contains(.tombstone)
+                return try !commit.states.entry(target, in: transaction).flags.contains(.tombstone)
             }
             if kept.count < segment.count { try rewrite(number, with: kept, in: &transaction) }
         }
@@ -235,9 +235,9 @@ struct SegmentEditor {
     ) throws -> [StoredElement] {
         var elements: [StoredElement] = []
         while elements.count < range.count,
-            let place = list.locate(range.lowerBound + elements.count)
+            let position = list.locate(range.lowerBound + elements.count)
         {
-            let rest = try read(place.segment, in: transaction).dropFirst(place.offset)
+            let rest = try read(position.segment, in: transaction).dropFirst(position.offset)
             elements += rest.prefix(range.count - elements.count)
         }
         return elements
@@ -267,7 +267,7 @@ struct SegmentEditor {
             RecordContent(
                 nameSpace: .segment, identifier: "", children: content.children,
                 values: content.values[...]),
-            at: try commit.repairedPlace(handle, in: &transaction), in: &transaction)
+            at: try commit.repairedSlot(handle, in: &transaction), in: &transaction)
     }
 
     /// Replaces the elements of a segment. Splits the segment, joins it with a neighbour or removes
@@ -297,7 +297,7 @@ struct SegmentEditor {
         var parts: [SegmentList.Segment] = []
         var start = 0
         for (part, size) in SegmentSizes.parts(of: elements.count).enumerated() {
-            let target = part == 0 ? handle : commit.counts.makeHandle()
+            let target = part == 0 ? handle : commit.states.makeHandle()
             try write(elements[start..<start + size], to: target, in: &transaction)
             parts.append(.init(handle: target, count: size))
             start += size
@@ -311,7 +311,7 @@ struct SegmentEditor {
             try commit.remove(record, in: &transaction)
         } else {
             try commit.discardUnreadable(handle, in: &transaction)
-            try commit.counts.remove(handle, in: transaction)
+            try commit.states.remove(handle, in: transaction)
         }
     }
 }

@@ -20,17 +20,21 @@ final class CommitLogs: Sendable {
     struct Taken {
         let accesses: AccessLog.Touches
         let cycles: Set<Handle>
+        let scan: ScanProgress?
         let damaged: [Handle]
         let statistics: LifetimeCounters
     }
 
     /// Takes at most `count` accesses and cycles, and at most `damaged` damaged records.
+    /// `scanHandle` is where the scan for cycles goes on according to the stored counters.
     func take(
-        atMost count: Int, damaged: Int, in generation: Generation, transaction: UInt64
+        atMost count: Int, damaged: Int, in generation: Generation, transaction: UInt64,
+        scanHandle: UInt64
     ) -> Taken {
         Taken(
             accesses: accesses.take(atMost: count, in: generation.name),
             cycles: cycleCollector.unflagged(atMost: count, in: generation),
+            scan: cycleCollector.progress(from: scanHandle, in: generation),
             damaged: damage.waiting(atMost: damaged, in: generation.name),
             statistics: statistics.drain(for: transaction))
     }
@@ -39,18 +43,18 @@ final class CommitLogs: Sendable {
     /// damaged records that it has made lost.
     func finish(_ taken: Taken, lost: Set<Handle>, in generation: Generation) {
         cycleCollector.removeFlagged(taken.cycles, in: generation)
+        cycleCollector.finish(taken.scan)
         damage.finish(taken.damaged, lost: lost, in: generation.name)
     }
 
     /// Puts back the entries that a failed commit took.
     func putBack(_ taken: Taken, in generation: Generation) {
         accesses.putBack(taken.accesses, in: generation.name)
-        damage.postpone()
         statistics.putBack(taken.statistics)
     }
 
-    /// Puts off the commit that is due, because one has failed. Without that the writer would try
-    /// again at once, for ever.
+    /// Puts off the commit that is due, because it has failed. Without that the writer would try
+    /// again at once, for ever. No other function puts it off.
     func postpone() {
         accesses.postpone()
         damage.postpone()

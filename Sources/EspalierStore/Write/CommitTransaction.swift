@@ -16,7 +16,7 @@ final class CommitTransaction {
 
     // the tables
     let counterTable: CounterTable
-    let counts: ReferenceCounts
+    let states: StateTable
     let index: IndexTable
     let records: RecordTable
     let pins: PinTable
@@ -54,6 +54,8 @@ final class CommitTransaction {
     /// The number of edited records, and of bytes written, at the last call of `checkPins`.
     var checkedEdits = 0
     var checkedBytes: UInt64
+    /// The cycle that is being evicted over several commits.
+    var largeCycle: LargeCycle?
     /// The handles that restored records use for deleted or lost records.
     var restorations: [(restoration: Restoration, handles: [RecordReference: Handle])] = []
     /// Decompresses records. It can't look dictionaries up, because it can't keep the transaction
@@ -90,14 +92,15 @@ final class CommitTransaction {
         } catch is FormatError {
             throw CorruptMetadata()
         }
-        counts = ReferenceCounts(keyspaces, counterTable)
+        states = StateTable(keyspaces, counterTable)
         let verified = committed?.verified ?? VerifiedIndexEntries()
         verified.transferToCurrentThread()
-        index = IndexTable(keyspaces, counts, counterTable, verified)
+        index = IndexTable(keyspaces, states, counterTable, verified)
         records = RecordTable(
             keyspaces, counterTable, chunkLimit: generation.environment.maximumValueSize)
         checkedBytes = counterTable.value.bytesWritten
         decompressor = RecordDecompressor(generation) { _ in nil }
+        largeCycle = committed?.largeCycle
     }
 
     // MARK: - The steps of a commit
@@ -112,9 +115,12 @@ final class CommitTransaction {
         /// Whether the commit applies what reads have logged: accesses and cycles. Each may change
         /// a page of its own, so a commit that makes room applies none. It looks up in the log
         /// whether a record that it would evict was accessed.
-        var takesLogs = true
+        var appliesLogs = true
         /// Whether the commit clears damaged records away.
         var clearsDamage = true
+        /// Whether the commit judges the cycles that are too large to be judged in their turn. So
+        /// does each commit that begins a scan for cycles.
+        var judgesLargeCycles = false
     }
 
     /// The changes of a successful commit that its committer publishes in memory.
@@ -129,8 +135,7 @@ final class CommitTransaction {
     /// Runs one commit from the beginning to the end of its transaction.
     ///
     /// - Throws: The reason of the failure; `CommitPolicy` decides what follows. The file is then
-    ///   unchanged, and the logs have back what the commit took. A slice of the scan for cycles may
-    ///   be scanned again.
+    ///   unchanged, and the logs have back what the commit took.
     static func run(
         _ request: Request, in generation: Generation, of generations: GenerationHolder,
         _ logs: CommitLogs, _ compressor: RecordCompressor?,
@@ -147,24 +152,24 @@ final class CommitTransaction {
 
         // Take what reads have logged since the last commit.
         let capacity = try transaction.pages().capacity
-        let share = request.takesLogs ? PagePlan(capacity: capacity).touchLimit : 0
+        let share = request.appliesLogs ? PagePlan(capacity: capacity).touchLimit : 0
         let logged = logs.take(
             atMost: share, damaged: request.clearsDamage ? share : 0, in: generation,
-            transaction: number)
+            transaction: number, scanHandle: commit.counters.cycleScanHandle)
         do {
             // Stamp the records that were accessed, in the order of the accesses.
             try commit.touch(logged.accesses.handles, in: transaction)
 
             // Apply the operations. Each has a logical time of its own.
             for operation in request.operations {
-                commit.counts.tick()
+                commit.states.tick()
                 try commit.apply(operation, in: &transaction)
             }
             commit.changes.writeCount = request.operations.count
 
             // Flag the cycles that reads and scans have found.
             for handle in logged.cycles where try commit.records.contains(handle, in: transaction) {
-                try commit.counts.flagCycle(at: handle, in: transaction)
+                try commit.states.flagCycle(at: handle, in: transaction)
             }
 
             // Clear damaged records away. A record that an operation has written anew is not
@@ -172,13 +177,15 @@ final class CommitTransaction {
             let lost = try commit.lose(logged.damaged, in: &transaction)
 
             // Store how far the scan for cycles has got.
-            logs.cycleCollector.advanceScan(commit)
+            let beginsScan = commit.advanceScan(by: logged.scan)
 
             // Evict as far as the pages allow, and make sure that the commit fits.
             var evictor = try Evictor(
                 commit, transaction, makesRoom: request.operations.allSatisfy(\.makesRoom)
             ) { logs.accesses.contains($0, in: generation.name) }
-            try evictor.run(towards: request.goal, steps: request.evictionSteps, in: &transaction)
+            try evictor.run(
+                towards: request.goal, steps: request.evictionSteps,
+                judgingLargeCycles: request.judgesLargeCycles || beginsScan, in: &transaction)
 
             // Add the statistics to the lifetime counters of the cache.
             commit.lifetime += logged.statistics
@@ -202,10 +209,10 @@ final class CommitTransaction {
     /// Stamps the records that reads have accessed and that are still there.
     private func touch(_ handles: [Handle], in transaction: borrowing WriteTransaction) throws {
         for handle in handles where try records.contains(handle, in: transaction) {
-            let flags = try counts.entry(handle, in: transaction).flags
+            let flags = try states.entry(handle, in: transaction).flags
             guard flags.isDisjoint(with: [.pendingRemoval, .tombstone]) else { continue }
-            counts.tick()
-            try counts.touch(handle, in: transaction)
+            states.tick()
+            try states.touch(handle, in: transaction)
         }
     }
 
@@ -213,8 +220,8 @@ final class CommitTransaction {
     func flush(
         _ transaction: inout WriteTransaction
     ) throws -> (shapes: [(number: UInt64, shape: Shape?)], dictionaries: [UInt64]) {
-        if needsRecount || counts.hasDamage { try recount(in: transaction) }
-        try counts.flush(&transaction)
+        if needsRecount || states.hasDamage { try recount(in: transaction) }
+        try states.flush(&transaction)
         let changedShapes = try shapes.flush(&transaction, keyspaces)
         let dropped = try dictionaries.flush(&transaction, keyspaces)
         counters.pinnedBytes = UInt64(max(0, pins.cost))
@@ -232,7 +239,7 @@ final class CommitTransaction {
         case .nodes(let tree, let entries, let policy):
             let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)
             for entry in entries {
-                try counts.touch(handles[entry], in: transaction)
+                try states.touch(handles[entry], in: transaction)
                 try delete(.key, tree.entries[entry].identifier, in: &transaction)
             }
             counters.writes += 1
@@ -240,7 +247,7 @@ final class CommitTransaction {
             let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)
             try writeKey(
                 key, value.bytes, children: value.children.map { handles[$0] },
-                at: try place(.key, key, in: &transaction), in: &transaction)
+                at: try slot(.key, key, in: &transaction), in: &transaction)
             counters.writes += 1
         case .collection(let key, let operation, let tree, let policy, let neighbours):
             let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)
@@ -293,18 +300,18 @@ final class CommitTransaction {
             }
         }
         suspects.removeAll()
-        for handle in search.found.sorted() { try counts.flagCycle(at: handle, in: transaction) }
+        for handle in search.found.sorted() { try states.flagCycle(at: handle, in: transaction) }
     }
 
     /// Writes the entry of a key: one value, a reference or an inline model.
     func writeKey(
-        _ key: String, _ value: [UInt8], children: [Handle], at place: RecordPlace,
+        _ key: String, _ value: [UInt8], children: [Handle], at slot: RecordSlot,
         in transaction: inout WriteTransaction
     ) throws {
         let content = RecordContent(
             nameSpace: .key, identifier: key, children: children, values: value[...])
-        if try put(content, at: place, in: &transaction) { changes.keys.append(key) }
-        try counts.touch(place.handle, in: transaction)
+        if try put(content, at: slot, in: &transaction) { changes.keys.append(key) }
+        try states.touch(slot.handle, in: transaction)
     }
 
     /// Deletes the entry of an identifier or key. Returns whether there was one.
@@ -329,7 +336,7 @@ final class CommitTransaction {
             // now.
             try discardUnreadable(handle, in: &transaction)
             try index.removeDamagedEntries([key], in: &transaction)
-            try counts.remove(handle, in: transaction)
+            try states.remove(handle, in: transaction)
         }
         if nameSpace == .node {
             changes.delete(identifier)
@@ -345,11 +352,11 @@ final class CommitTransaction {
     private func removeOrScheduleRemoval(
         _ record: Record, in transaction: inout WriteTransaction
     ) throws {
-        let isReferenced = try counts.entry(record.handle, in: transaction).referenceCount > 0
+        let isReferenced = try states.entry(record.handle, in: transaction).referenceCount > 0
         guard isLarge(record), records.isChunked(record) || !isReferenced else {
             return try remove(record, in: &transaction)
         }
-        try scheduleRemoval(record, accessedAt: counts.stamp, in: &transaction)
+        try scheduleRemoval(record, accessedAt: states.stamp, in: &transaction)
     }
 
     // MARK: - Records
@@ -411,47 +418,47 @@ final class CommitTransaction {
     /// Returns where the record of an identifier goes. Gives the identifier a new handle if it has
     /// none, or if its index entry leads to another name's record: a merge would damage that
     /// record.
-    func place(
+    func slot(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
-    ) throws -> RecordPlace {
+    ) throws -> RecordSlot {
         let bound = try index.bind(nameSpace, identifier, in: &transaction)
-        guard !bound.isNew else { return RecordPlace(handle: bound.handle, old: nil) }
-        return try place(nameSpace, identifier, boundTo: bound.handle, in: &transaction)
+        guard !bound.isNew else { return RecordSlot(handle: bound.handle, old: nil) }
+        return try slot(nameSpace, identifier, boundTo: bound.handle, in: &transaction)
     }
 
-    func place(
+    func slot(
         _ nameSpace: NameSpace, _ identifier: String, boundTo handle: Handle,
         in transaction: inout WriteTransaction
-    ) throws -> RecordPlace {
+    ) throws -> RecordSlot {
         if let old = try readableRecord(handle, in: transaction) {
             guard old.isNamed(identifier, in: nameSpace) else {
                 let handle = try index.rebind(nameSpace, identifier, in: &transaction)
-                return RecordPlace(handle: handle, old: nil)
+                return RecordSlot(handle: handle, old: nil)
             }
-            return RecordPlace(handle: handle, old: old)
+            return RecordSlot(handle: handle, old: old)
         }
         // All references were already recounted in the commit that made the record lost.
-        if try !counts.isLost(handle, in: transaction) { needsRecount = true }
+        if try !states.isLost(handle, in: transaction) { needsRecount = true }
         try clearUnreadable(handle, in: &transaction)
-        return RecordPlace(handle: handle, old: nil)
+        return RecordSlot(handle: handle, old: nil)
     }
 
-    /// Returns the place of a segment. A damaged or lost segment is cleared away first.
-    func repairedPlace(
+    /// Returns the slot of a segment. A damaged or lost segment is cleared away first.
+    func repairedSlot(
         _ handle: Handle, in transaction: inout WriteTransaction
-    ) throws -> RecordPlace {
+    ) throws -> RecordSlot {
         if let record = try readableRecord(handle, in: transaction) {
-            return RecordPlace(handle: handle, old: record)
+            return RecordSlot(handle: handle, old: record)
         }
         try clearUnreadable(handle, in: &transaction)
-        return RecordPlace(handle: handle, old: nil)
+        return RecordSlot(handle: handle, old: nil)
     }
 
     private func clearUnreadable(
         _ handle: Handle, in transaction: inout WriteTransaction
     ) throws {
         try discardUnreadable(handle, in: &transaction)
-        try counts.clear([.lost, .nameless], of: handle, in: transaction)
+        try states.clear([.lost, .nameless], of: handle, in: transaction)
     }
 
     /// Removes the bytes of a damaged record. The recount before the commit also corrects the
@@ -464,9 +471,9 @@ final class CommitTransaction {
     /// that were added or removed. Returns whether the record was written.
     @discardableResult
     func put(
-        _ content: RecordContent, at place: RecordPlace, in transaction: inout WriteTransaction
+        _ content: RecordContent, at slot: RecordSlot, in transaction: inout WriteTransaction
     ) throws -> Bool {
-        let (handle, old) = (place.handle, place.old)
+        let (handle, old) = (slot.handle, slot.old)
         if let old, content.isSame(as: old) {
             counters.recordsUnchanged += 1
             return false
@@ -483,7 +490,7 @@ final class CommitTransaction {
             let payload = content.payload
             let compressed = try compress(
                 RecordLayout.payload(payload, shape: shape), of: shape.shape, in: transaction)
-            try store(content, payload, shape, compressed, at: place, in: &transaction)
+            try store(content, payload, shape, compressed, at: slot, in: &transaction)
         }
         if case .number(let number, _) = shape { shapes.retain(number) }
         if let old {
@@ -518,18 +525,18 @@ final class CommitTransaction {
     /// Stores a record whose payload may be compressed. `payload` is the content's.
     func store(
         _ content: RecordContent, _ payload: [UInt8], _ shape: RecordLayout.ShapeReference,
-        _ compressed: RecordLayout.CompressedPayload?, at place: RecordPlace,
+        _ compressed: RecordLayout.CompressedPayload?, at slot: RecordSlot,
         in transaction: inout WriteTransaction
     ) throws {
         let bytes = RecordLayout.build(
-            handle: place.handle, nameSpace: content.nameSpace, shape: shape,
+            handle: slot.handle, nameSpace: content.nameSpace, shape: shape,
             children: content.children, payload: payload, compressed: compressed)
         if let compressed { dictionaries.retain(compressed.dictionary.number) }
         let saved = compressed?.savedBytes ?? 0
         let rawPayload = RecordLayout.payload(payload, shape: shape).count
         counters.countWritten(payload: rawPayload, stored: rawPayload - saved)
         try records.store(
-            bytes, rawByteCount: bytes.count + saved, at: place.handle, over: place.old,
+            bytes, rawByteCount: bytes.count + saved, at: slot.handle, over: slot.old,
             in: &transaction)
     }
 
@@ -549,14 +556,14 @@ final class CommitTransaction {
         let after = old.isEmpty ? [] : Set(new)
         // New references come first: the count of a child that only moves must not reach zero.
         for child in new where !before.contains(child) {
-            try counts.retain(child, in: transaction)
+            try states.retain(child, in: transaction)
         }
         var isReferenced: Bool?
         for child in old where !after.contains(child) {
-            try counts.release(child, in: transaction)
+            try states.release(child, in: transaction)
             // Without this reference, a cycle may split into several of which not all have a flag.
             isReferenced =
-                try isReferenced ?? (counts.entry(handle, in: transaction).referenceCount > 0)
+                try isReferenced ?? (states.entry(handle, in: transaction).referenceCount > 0)
             if isReferenced == true { suspectCycle(at: child) }
         }
     }
@@ -566,7 +573,7 @@ final class CommitTransaction {
     func remove(_ record: Record, in transaction: inout WriteTransaction) throws {
         try moveReferences(of: record.handle, from: record.children, to: [], in: &transaction)
         try erase(record, in: &transaction)
-        try counts.remove(record.handle, in: transaction)
+        try states.remove(record.handle, in: transaction)
     }
 
     /// Removes the bytes and the index entry of a record.
@@ -584,13 +591,4 @@ final class CommitTransaction {
         // After damage a count may be too low. It must not underflow.
         if counters[count: record.nameSpace] > 0 { counters[count: record.nameSpace] -= 1 }
     }
-}
-
-/// The tables as of the last commit of this process. The next transaction continues with them if no
-/// other process has written since.
-struct CommittedTables {
-    var shapes: ShapeTable
-    var dictionaries: DictionaryTable
-    let pinned: PinnedRecords
-    let verified: VerifiedIndexEntries
 }

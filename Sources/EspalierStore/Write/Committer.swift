@@ -24,7 +24,7 @@ final class Committer: Sendable {
         /// The generation and the transaction after which `tables` were saved.
         var asOf: (generation: String, transaction: UInt64)?
         /// Whether the last commit has left records to evict or to remove.
-        var isBehind = false
+        var hasMoreToEvict = false
         /// Whether the last commit found nothing that it could evict.
         var isExhausted = false
         /// The generation whose file a read found damaged.
@@ -183,12 +183,11 @@ final class Committer: Sendable {
         try commitMakingRoom(operations, in: generation, &history)
     }
 
-    /// Runs one transaction and publishes its changes in memory. Returns the number of eviction
-    /// steps.
+    /// Runs one transaction and publishes its changes in memory. Returns what it has evicted.
     @discardableResult
     func commitOnce(
         _ request: CommitTransaction.Request, in generation: Generation
-    ) throws -> Int {
+    ) throws -> EvictionProgress {
         let start = ContinuousClock.now
         let outcome = try CommitTransaction.run(
             request, in: generation, of: generations, logs, compressor
@@ -203,7 +202,7 @@ final class Committer: Sendable {
         let commit = outcome.transaction
         logs.statistics.countCommit(took: .now - start)
         if !commit.changes.isEmpty { onCommit(commit.changes, commit.lifetime.timeline) }
-        return outcome.evictor.steps
+        return outcome.evictor.progress
     }
 
     /// Publishes the changes of a successful commit in memory.
@@ -218,9 +217,10 @@ final class Committer: Sendable {
         state.withLock { state in
             state.tables = CommittedTables(
                 shapes: commit.shapes, dictionaries: commit.dictionaries,
-                pinned: commit.pins.known, verified: commit.index.verified)
+                pinned: commit.pins.known, verified: commit.index.verified,
+                largeCycle: commit.largeCycle)
             state.asOf = (generation.name, outcome.number)
-            state.isBehind = outcome.evictor.isBehind
+            state.hasMoreToEvict = outcome.evictor.hasMoreToEvict
             state.isExhausted = outcome.evictor.isExhausted
             state.groupBytes =
                 PagePlan(capacity: environment.mapSize / environment.pageSize).groupBytes
@@ -321,20 +321,20 @@ final class Committer: Sendable {
         installTrainedDictionaries()
         let isSampling = training.takeSamples()
         let isDue = deadline.map { $0 <= .now } ?? false
-        let isBehind = state.withLock { $0.isBehind }
-        guard isIdle, isDue || isBehind else { return isBehind || isSampling }
+        let hasMoreToEvict = state.withLock { $0.hasMoreToEvict }
+        guard isIdle, isDue || hasMoreToEvict else { return hasMoreToEvict || isSampling }
         do {
             _ = try generations.withCurrent { try commitOnce(.init(operations: []), in: $0) }
         } catch {
             // Nothing is lost: the logs keep their entries, and the next write makes room.
-            state.withLock { $0.isBehind = false }
+            state.withLock { $0.hasMoreToEvict = false }
             logs.postpone()
         }
-        return state.withLock { $0.isBehind } || isSampling
+        return state.withLock { $0.hasMoreToEvict } || isSampling
     }
 
     /// Whether `maintain` has work left.
-    var hasWork: Bool { state.withLock { $0.isBehind } || training.isSampling }
+    var hasWork: Bool { state.withLock { $0.hasMoreToEvict } || training.isSampling }
 
     /// When a commit is due even without a write; nil if the logs need none.
     var deadline: ContinuousClock.Instant? { logs.deadline }
@@ -361,4 +361,14 @@ final class Committer: Sendable {
             training.postpone(in: name)
         }
     }
+}
+
+/// The tables as of the last commit of this process. The next transaction continues with them if no
+/// other process has written since.
+struct CommittedTables {
+    var shapes: ShapeTable
+    var dictionaries: DictionaryTable
+    let pinned: PinnedRecords
+    let verified: VerifiedIndexEntries
+    var largeCycle: LargeCycle?
 }

@@ -67,7 +67,13 @@ final class PendingWrite: Sendable {
         }
         state.withLock { $0 = .ready(result) }
         readiness.signal()
-        return (try? result.get().byteCount) ?? 0
+        return byteCount
+    }
+
+    /// The bytes that the operation holds; an assumed number while the model is not flattened.
+    var byteCount: Int {
+        guard let operation = readyOperation else { return Self.assumedByteCount }
+        return (try? operation.get().byteCount) ?? 0
     }
 
     /// Returns the operation. Flattens the model, or waits for the thread that is flattening it.

@@ -20,12 +20,12 @@ struct Restorer {
     mutating func restore(
         _ records: [RestoredRecord], in transaction: inout WriteTransaction
     ) throws {
-        commit.counts.reserveCapacity(records.count)
-        let places = try records.map {
-            try commit.place($0.nameSpace, $0.identifier, in: &transaction)
+        commit.states.reserveCapacity(records.count)
+        let slots = try records.map {
+            try commit.slot($0.nameSpace, $0.identifier, in: &transaction)
         }
-        for (record, place) in zip(records, places) where record.nameSpace == .node {
-            references.bind(record.identifier, to: place.handle)
+        for (record, slot) in zip(records, slots) where record.nameSpace == .node {
+            references.bind(record.identifier, to: slot.handle)
         }
         for record in records {
             for value in record.content.values {
@@ -34,50 +34,50 @@ struct Restorer {
         }
         var children: [Handle: [Handle]] = [:]
         var changed: [Handle] = []
-        for (record, place) in zip(records, places) {
+        for (record, slot) in zip(records, slots) {
             guard case .node(let shape, let values, let isOnCycle) = record.content else {
                 continue
             }
             let handles = try references.handles(
-                of: values.references, over: place.old?.children ?? [], in: transaction)
-            children[place.handle] = handles
-            if place.old?.children != handles { changed.append(place.handle) }
+                of: values.references, over: slot.old?.children ?? [], in: transaction)
+            children[slot.handle] = handles
+            if slot.old?.children != handles { changed.append(slot.handle) }
             let content = RecordContent(
                 nameSpace: .node, identifier: record.identifier, shape: shape, children: handles,
                 values: values.bytes[...])
-            if try commit.put(content, at: place, in: &transaction) {
+            if try commit.put(content, at: slot, in: &transaction) {
                 commit.changes.written.append(record.identifier)
             }
-            if isOnCycle { try commit.counts.set(.onCycle, of: place.handle, in: transaction) }
+            if isOnCycle { try commit.states.set(.onCycle, of: slot.handle, in: transaction) }
             try references.makeTombstones(in: transaction)
         }
-        for (record, place) in zip(records, places) where record.nameSpace != .node {
-            try restore(record, at: place, in: &transaction)
+        for (record, slot) in zip(records, slots) where record.nameSpace != .node {
+            try restore(record, at: slot, in: &transaction)
             try references.makeTombstones(in: transaction)
         }
         try flagCycles(through: changed, children, in: transaction)
         // A restored record counts as accessed. Only a record in `recency` needs the stamp.
         for handle in children.keys
-        where try commit.counts.entry(handle, in: transaction).isInRecency {
-            try commit.counts.touch(handle, in: transaction)
+        where try commit.states.entry(handle, in: transaction).isInRecency {
+            try commit.states.touch(handle, in: transaction)
         }
         commit.restorations.append((references.restoration, references.gone))
     }
 
     /// Restores a key or a collection.
     private mutating func restore(
-        _ record: RestoredRecord, at place: RecordPlace, in transaction: inout WriteTransaction
+        _ record: RestoredRecord, at slot: RecordSlot, in transaction: inout WriteTransaction
     ) throws {
         switch record.content {
         case .node: break
         case .key(let value):
             let handles = try references.handles(
-                of: value.references, over: place.old?.children ?? [], in: transaction)
+                of: value.references, over: slot.old?.children ?? [], in: transaction)
             try commit.writeKey(
-                record.identifier, value.bytes, children: handles, at: place, in: &transaction)
+                record.identifier, value.bytes, children: handles, at: slot, in: &transaction)
         case .collection(let elements), .moreElements(let elements, _):
             let written = commit.counters.recordsWritten
-            let list = place.old.flatMap { try? SegmentList($0) } ?? SegmentList()
+            let list = slot.old.flatMap { try? SegmentList($0) } ?? SegmentList()
             var editor = SegmentEditor(commit, list)
             if case .collection = record.content {
                 let old = try storedElements(of: list, under: elements, in: transaction)
@@ -91,7 +91,7 @@ struct Restorer {
                 try editor.insert(new, at: list.count, in: &transaction)
             }
             try CollectionWriter(commit).write(
-                editor.list, record.identifier, at: place, in: &transaction)
+                editor.list, record.identifier, at: slot, in: &transaction)
             if commit.counters.recordsWritten > written {
                 commit.changes.keys.append(record.identifier)
             }
@@ -142,14 +142,14 @@ struct Restorer {
         var search = CycleSearch()
         for start in changed.sorted() {
             try search.search(from: start) { handle in
-                let flags = try commit.counts.entry(handle, in: transaction).flags
+                let flags = try commit.states.entry(handle, in: transaction).flags
                 if flags.contains(.onCycle) { return [] }
                 if let children = restored[handle] { return children }
                 return try commit.readableRecord(handle, in: transaction)?.children ?? []
             }
         }
         for handle in search.found.sorted() {
-            try commit.counts.set(.onCycle, of: handle, in: transaction)
+            try commit.states.set(.onCycle, of: handle, in: transaction)
         }
     }
 }
@@ -195,14 +195,14 @@ private struct RestoredReferences {
             if let record = try commit.readableRecord(known, in: transaction) {
                 if record.isNamed(identifier, in: .node) { return known }
             } else if try commit.records.contains(known, in: transaction)
-                || commit.counts.isLost(known, in: transaction)
+                || commit.states.isLost(known, in: transaction)
             {
                 // The record can't be read, but a write of its name can refill the handle.
                 return known
             }
         }
         let handle = try commit.index.rebind(.node, identifier, in: &transaction)
-        try commit.counts.set(.lost, of: handle, in: transaction)
+        try commit.states.set(.lost, of: handle, in: transaction)
         return handle
     }
 
@@ -238,15 +238,15 @@ private struct RestoredReferences {
         }
         // The entry of a known handle may have been removed since.
         if let handle = known ?? stored,
-            try commit.counts.entry(handle, in: transaction).flags.isSuperset(of: flags)
+            try commit.states.entry(handle, in: transaction).flags.isSuperset(of: flags)
         {
             add(handle, for: reference)
             return handle
         }
-        let handle = commit.counts.makeHandle()
+        let handle = commit.states.makeHandle()
         add(handle, for: reference)
         if flags.contains(.lost) {
-            try commit.counts.set(flags, of: handle, in: transaction)
+            try commit.states.set(flags, of: handle, in: transaction)
         } else {
             fresh.insert(handle)
         }
@@ -261,7 +261,7 @@ private struct RestoredReferences {
     /// Makes tombstones of the new handles of deleted records. By now references lead to them,
     /// without which a tombstone is removed.
     mutating func makeTombstones(in transaction: borrowing WriteTransaction) throws {
-        for handle in fresh.sorted() { try commit.counts.remove(handle, in: transaction) }
+        for handle in fresh.sorted() { try commit.states.remove(handle, in: transaction) }
         fresh.removeAll()
     }
 }

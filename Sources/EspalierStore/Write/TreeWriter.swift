@@ -22,16 +22,16 @@ struct TreeWriter {
         let mayLoseChildren = tree.hasProjections
         var referred: Set<Handle> = []
         for change in locations.changed {
-            let place = RecordPlace(handle: locations.handles[change.index], old: change.old)
+            let slot = RecordSlot(handle: locations.handles[change.index], old: change.old)
             let children = try write(
-                change.index, of: tree, to: place, policy: policy, handles: locations.handles,
+                change.index, of: tree, to: slot, policy: policy, handles: locations.handles,
                 in: &transaction)
             if mayLoseChildren { referred.formUnion(children) }
         }
         commit.counters.recordsUnchanged += UInt64(tree.count - locations.changed.count)
         if mayLoseChildren {
             for handle in locations.handles where !referred.contains(handle) {
-                try commit.counts.touch(handle, in: transaction)
+                try commit.states.touch(handle, in: transaction)
             }
         }
         return locations.handles
@@ -39,28 +39,28 @@ struct TreeWriter {
 
     /// Writes one node. Returns the handles that its record refers to.
     private func write(
-        _ index: Int, of tree: FlattenedTree, to place: RecordPlace, policy: WritePolicy,
+        _ index: Int, of tree: FlattenedTree, to slot: RecordSlot, policy: WritePolicy,
         handles: [Handle], in transaction: inout WriteTransaction
     ) throws -> [Handle] {
         let merge = try RecordMerge(
-            index, of: tree, into: place.old, policy: policy, handles: handles)
+            index, of: tree, into: slot.old, policy: policy, handles: handles)
         let identifier = tree.entries[index].identifier
         let content = RecordContent(
             nameSpace: .node, identifier: identifier, shape: merge.shape,
             children: merge.children, values: merge.values)
-        if try commit.put(content, at: place, in: &transaction) {
+        if try commit.put(content, at: slot, in: &transaction) {
             commit.changes.written.append(identifier)
         }
         if tree.entries[index].isOnCycle {
             // A write is an access. Without a stamp the record would be the first to be evicted.
-            let stamp = commit.counts.stamp
-            try commit.counts.update(place.handle, in: transaction) { entry in
+            let stamp = commit.states.stamp
+            try commit.states.update(slot.handle, in: transaction) { entry in
                 entry.flags.insert(.onCycle)
                 entry.stamp = stamp
             }
         }
         // Stored fields that the tree lacks may lead back to a record of the tree.
-        if merge.keepsChildren { commit.suspectCycle(at: place.handle) }
+        if merge.keepsChildren { commit.suspectCycle(at: slot.handle) }
         return merge.children
     }
 
@@ -120,11 +120,11 @@ struct TreeWriter {
     ) throws {
         var change = RecordLocations.Change(index: index)
         if !isNew {
-            let place = try commit.place(
+            let slot = try commit.slot(
                 .node, tree.entries[index].identifier, boundTo: locations.handles[index],
                 in: &transaction)
-            locations.handles[index] = place.handle
-            change.old = place.old
+            locations.handles[index] = slot.handle
+            change.old = slot.old
         }
         locations.changed.append(change)
     }
@@ -212,7 +212,7 @@ struct TreeWriter {
                 bound = try bind(tree, node, in: &transaction)
                 if bound.isNew {
                     likeness = .none
-                    commit.counts.reserveCapacity(tree.count - node)
+                    commit.states.reserveCapacity(tree.count - node)
                 } else if bound.handle != guess {
                     likeness = try compare(tree, node, at: bound.handle, &walk, by: stored)
                     if likeness.isContent { index.verified.insert(bound.handle) }

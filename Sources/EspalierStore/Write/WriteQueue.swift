@@ -172,10 +172,12 @@ struct WriteQueueRules {
         return true
     }
 
-    /// Puts back writes that were taken and not committed.
-    mutating func putBack(_ writes: [PendingWrite], bytes sizes: [Int]) {
+    /// Puts back writes that were taken and not committed. Those that were flattened meanwhile
+    /// count with their measured size.
+    mutating func putBack(_ writes: some Collection<PendingWrite>) {
         waiting.insert(contentsOf: writes, at: 0)
-        for (write, size) in zip(writes, sizes) {
+        for write in writes {
+            let size = write.byteCount
             bytes[write.sequence] = size
             byteCount += size
         }
@@ -337,9 +339,9 @@ final class WriteQueue: Sendable {
         state.withLock { $0.rules.take(atMost: count) }
     }
 
-    func putBack(_ writes: [PendingWrite], bytes: [Int]) {
+    func putBack(_ writes: some Collection<PendingWrite>) {
         guard !writes.isEmpty else { return }
-        state.withLock { $0.rules.putBack(writes, bytes: bytes) }
+        state.withLock { $0.rules.putBack(writes) }
         work.signal()
     }
 

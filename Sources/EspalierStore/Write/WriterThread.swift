@@ -52,7 +52,7 @@ final class WriterThread: Sendable {
                     let taken = taken + queue.takeMore(atMost: Self.groupLimit - taken.count)
                     if !taken.isEmpty {
                         let (group, rest) = nextGroup(of: taken)
-                        queue.putBack(rest.map(\.write), bytes: rest.map(\.byteCount))
+                        queue.putBack(rest)
                         commit(group)
                     }
                     return committer.maintain(isIdle: taken.isEmpty)
@@ -76,35 +76,25 @@ final class WriterThread: Sendable {
         if isLater || committer.hasWork || !write.ticket.isCommitted { queue.wakeWriter() }
     }
 
-    private struct FlattenedWrite {
-        let write: PendingWrite
-        let operation: Result<WriteOperation, CacheError>
-        var byteCount: Int { (try? operation.get().byteCount) ?? 0 }
-    }
+    private typealias FlattenedWrite = (
+        write: PendingWrite, operation: Result<WriteOperation, CacheError>
+    )
 
     /// Returns the writes that fit in the next transaction, and the remaining ones.
     private func nextGroup(
         of taken: [PendingWrite]
-    ) -> (group: [FlattenedWrite], rest: [(write: PendingWrite, byteCount: Int)]) {
+    ) -> (group: [FlattenedWrite], rest: ArraySlice<PendingWrite>) {
         var group: [FlattenedWrite] = []
         var byteCount = 0
         for (index, write) in taken.enumerated() {
-            let flattened = FlattenedWrite(write: write, operation: write.operation())
-            let standsAlone = (try? flattened.operation.get().standsAlone) ?? false
-            let isFull = byteCount + flattened.byteCount > committer.groupBytes
-            if !group.isEmpty, standsAlone || isFull {
-                let rest = taken[index...].map {
-                    ($0, $0 === write ? flattened.byteCount : PendingWrite.assumedByteCount)
-                }
-                return (group, rest)
+            let operation = write.operation()
+            let standsAlone = (try? operation.get().standsAlone) ?? false
+            byteCount += write.byteCount
+            if !group.isEmpty, standsAlone || byteCount > committer.groupBytes {
+                return (group, taken[index...])
             }
-            group.append(flattened)
-            byteCount += flattened.byteCount
-            if standsAlone {
-                return (
-                    group, taken[(index + 1)...].map { ($0, PendingWrite.assumedByteCount) }
-                )
-            }
+            group.append((write, operation))
+            if standsAlone { return (group, taken[(index + 1)...]) }
         }
         return (group, [])
     }

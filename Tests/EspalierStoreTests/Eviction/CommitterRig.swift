@@ -13,8 +13,16 @@ final class CommitterRig {
     private(set) var committer: Committer
     private let sets = ChangeSets()
 
-    private final class ChangeSets: Sendable {
+    /// `@unchecked Sendable` because a rig has one thread.
+    private final class ChangeSets: @unchecked Sendable {
         let sets = Mutex<[ChangeSet]>([])
+        var onCommit: ((ChangeSet) -> Void)?
+    }
+
+    /// Called after each commit; may commit itself.
+    var onCommit: ((ChangeSet) -> Void)? {
+        get { sets.onCommit }
+        set { sets.onCommit = newValue }
     }
 
     init(_ configuration: Configuration) throws {
@@ -33,7 +41,10 @@ final class CommitterRig {
         let holder = try GenerationHolder(directory, configuration, create: true)
         let committer = Committer(
             holder, StatisticsRecorder(), configuration.compression, wakeWriter: {},
-            onCommit: { changes, _ in sets.sets.withLock { $0.append(changes) } })
+            onCommit: { changes, _ in
+                sets.sets.withLock { $0.append(changes) }
+                sets.onCommit?(changes)
+            })
         return (holder, committer)
     }
 
@@ -98,6 +109,13 @@ final class CommitterRig {
                 }
             }
             return reason == nil
+        }
+    }
+
+    func handle(_ identifier: String) throws -> Handle? {
+        let generation = try holder.current()
+        return try generation.environment.read {
+            try $0.handle(generation.keyspaces, .node, identifier)
         }
     }
 

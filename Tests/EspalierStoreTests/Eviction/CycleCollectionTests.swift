@@ -190,6 +190,64 @@ struct CycleCollectionTests {
     }
 }
 
+@Suite("The progress of a scan for cycles")
+struct ScanProgressTests {
+    @Test("A failed commit keeps the progress of a scan, and the next one stores it once")
+    func failedCommit() throws {
+        let rig = try CommitterRig(.forTests(budget: .mebibytes(1)))
+        let generation = try rig.holder.current()
+        let collector = rig.committer.logs.cycleCollector
+        func scanHandle() throws -> UInt64 {
+            try generation.environment.read { try $0.counters(generation.keyspaces) }
+                .cycleScanHandle
+        }
+        var progress: ScanProgress?
+        let text = String(repeating: "x", count: 2_000)
+        for number in 0..<4_000 where progress == nil {
+            try rig.set(Branch("b:\(number)", text))
+            let start = try scanHandle()
+            for _ in 0..<1_000 where start != 0 && progress == nil {
+                Thread.sleep(forTimeInterval: 0.005)
+                progress = collector.progress(from: start, in: generation)
+            }
+        }
+        let taken = try #require(progress)
+        // Fits the map, but not without the pages that are reserved for eviction.
+        let pages = try RoomMaker.freePages(of: generation).allocatable - 24
+        let flattener = Flattener()
+        let long = Branch("long", String(repeating: "x", count: pages * 4_000))
+        let draft = try flattener.value { try ModelStorage.encode(long, into: $0) }
+        let tooLarge = WriteOperation.nodes(
+            flattener.finish(), entries: draft.children, policy: .replace)
+        #expect(throws: NoRoom.self) {
+            try rig.committer.commitOnce(.init(operations: [tooLarge]), in: generation)
+        }
+        #expect(try scanHandle() == taken.start)
+        #expect(collector.progress(from: taken.start, in: generation) == taken)
+        try rig.committer.commitOnce(.init(operations: []), in: generation)
+        #expect(try scanHandle() == taken.reached)
+        #expect(collector.progress(from: taken.start, in: generation) != taken)
+    }
+
+    @Test("Progress from another generation, or from where no scan is, is dropped")
+    func outOfDate() throws {
+        let rig = try CommitterRig(.forTests(budget: .mebibytes(1)))
+        let generation = try rig.holder.current()
+        let collector = rig.committer.logs.cycleCollector
+        for (name, start) in [("another", 1), (generation.name, 7)] as [(String, UInt64)] {
+            collector.keep(
+                ScanProgress(generation: name, start: start, reached: 9, found: 1))
+            #expect(collector.progress(from: 1, in: generation) == nil)
+        }
+        let valid = ScanProgress(generation: generation.name, start: 1, reached: 9, found: 1)
+        collector.keep(valid)
+        #expect(collector.progress(from: 1, in: generation) == valid)
+        #expect(collector.progress(from: 1, in: generation) == valid)
+        collector.finish(valid)
+        #expect(collector.progress(from: 1, in: generation) == nil)
+    }
+}
+
 extension Breakage {
     /// Returns the records that a breakage damages.
     static func scene(of cache: NormalizedCache) throws -> Scene {

@@ -50,7 +50,7 @@ struct CopiedPagesTests {
                 let commit = try CommitTransaction(
                     generation, transaction, tables, RecordCompressor(.standard))
                 for operation in operations {
-                    commit.counts.tick()
+                    commit.states.tick()
                     try commit.apply(operation, in: &transaction)
                 }
                 cost.most = CopiedPages.upperBound(for: commit)

@@ -52,6 +52,21 @@ struct DamageLogTests {
         #expect(log.waiting(atMost: 9, in: "h") == [Handle(9)])
     }
 
+    @Test("Only postponing moves the deadline, and not putting entries back")
+    func once() throws {
+        let rig = try CommitterRig(.forTests)
+        let (generation, logs) = (try rig.holder.current(), rig.committer.logs)
+        #expect(logs.damage.add(some, in: generation.name))
+        let before = try #require(logs.deadline)
+        let taken = logs.take(
+            atMost: 9, damaged: 9, in: generation, transaction: 1, scanHandle: 0)
+        #expect(taken.damaged == some.sorted())
+        logs.putBack(taken, in: generation)
+        #expect(logs.deadline == before)
+        logs.postpone()
+        #expect(try #require(logs.deadline) > before)
+    }
+
     @Test("Damage in an earlier generation sets no deadline")
     func leftBehind() {
         let log = DamageLog()

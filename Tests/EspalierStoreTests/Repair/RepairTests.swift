@@ -185,6 +185,61 @@ struct RepairTests {
         }
     }
 
+    @Test("A repair leaves entries alone that were written after they were found damaged")
+    func lateRepair() throws {
+        try withCache(.uncompressed, isDamaged: true) { cache in
+            let long = Person("p:long", String(repeating: "t", count: 20_000))
+            let message = Message("m:1", from: long)
+            cache.set(message)
+            try cache.set(Self.anna).wait()
+            let handle = try present(cache.handle("p:long"))
+            try cache.tamper { transaction, keyspaces in
+                let nowhere = Handle(1 << 40).storedBytes
+                try transaction.put(keyspaces.index, IndexKey.bytes(.node, "p:1"), nowhere)
+                try transaction.delete(keyspaces.nodes, handle.rawValue)
+            }
+            let repair = try cache.readStorage { transaction, _ in
+                try IndexRepair(in: transaction, of: cache.generation)
+            }
+            #expect(repair.staleKeys.contains(IndexKey.bytes(.node, "p:1")))
+            #expect(!repair.looseChunks.isEmpty)
+            // Another commit comes first.
+            cache.set(long)
+            try cache.set(Self.anna).wait()
+            try cache.submit(isDroppable: false) { _ in .repair(repair) }.wait()
+            #expect(cache.read(Person.self, "p:1") == Self.anna)
+            #expect(cache.read(Message.self, "m:1") == message)
+        }
+    }
+
+    @Test(
+        "A repair keeps neither of two names of a record that can't be read",
+        arguments: [false, true])
+    func doubtfulNames(isLost: Bool) throws {
+        try withCache { cache in
+            // The wrong name comes first in the index.
+            cache.set(Message("m:1", from: Self.ben))
+            try cache.set(Person("p:9", "Zoe")).wait()
+            let handle = try present(cache.handle("p:2"))
+            try cache.damage(handle)
+            if isLost {
+                #expect(cache.read(Person.self, "p:2") == nil)
+                try cache.set(Person("p:9", "again")).wait()
+            }
+            try cache.tamper {
+                try $0.put($1.index, IndexKey.bytes(.node, "p:1"), handle.storedBytes)
+            }
+            try cache.collectCycles().wait()
+            for name in ["p:1", "p:2"] { #expect(try cache.handle(name) == nil) }
+            #expect(try cache.state(handle).flags == [.lost, .nameless])
+            try cache.set(Self.anna).wait()
+            #expect(cache.readOutcome(Message.self, "m:1").reason == .lost(path: "m:1.sender"))
+            try cache.set(Message("m:1", from: Self.ben)).wait()
+            #expect(cache.read(Message.self, "m:1") == Message("m:1", from: Self.ben))
+            #expect(cache.read(Person.self, "p:1") == Self.anna)
+        }
+    }
+
     @Test(
         "Writing a tree again repairs a missing or damaged shape", arguments: Packing.allCases,
         [false, true])

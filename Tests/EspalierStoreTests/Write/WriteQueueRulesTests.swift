@@ -226,7 +226,7 @@ struct WriteQueueRulesTests {
         #expect(dropped == 100 - 8)
     }
 
-    @Test("Writes that were put back are the next again, and count")
+    @Test("Writes that were put back are the next again, and count as large as they are")
     func putBack() {
         var rules = WriteQueueRules(limit: 1 << 20)
         let writes = (0..<4).map { _ in
@@ -240,11 +240,34 @@ struct WriteQueueRulesTests {
         }
         let taken = rules.take(atMost: 3)
         #expect(rules.byteCount == PendingWrite.assumedByteCount)
-        rules.putBack(Array(taken.dropFirst()), bytes: [10, 20])
-        #expect(rules.byteCount == PendingWrite.assumedByteCount + 30)
+        // The writer has flattened the second write, and has not begun with the third.
+        taken[1].flatten()
+        rules.putBack(taken.dropFirst())
+        #expect(
+            rules.byteCount == 2 * PendingWrite.assumedByteCount
+                + WriteOperation.barrier.byteCount)
         #expect(rules.waiting.map(\.sequence) == writes.dropFirst().map(\.sequence))
         rules.finish([taken[0]])
         #expect(rules.finished == 1)
+    }
+
+    @Test("A full queue drops writes for the true size of one that was put back")
+    func putBackLong() {
+        var rules = WriteQueueRules(limit: 8 * PendingWrite.assumedByteCount)
+        func add(_ name: String) -> WriteQueueRules.Overflow {
+            let write = PendingWrite(
+                sequence: rules.nextSequence(), coalescingKey: nil, isDroppable: true
+            ) { try Self.operation([name]) }
+            return rules.add(write)
+        }
+        let long = String(repeating: "x", count: 16 * PendingWrite.assumedByteCount)
+        #expect(add(long).dropped.isEmpty)
+        let taken = rules.take(atMost: 1)
+        taken[0].flatten()
+        rules.putBack(taken)
+        #expect(rules.byteCount > rules.limit)
+        #expect(add("a").dropped.map(\.sequence) == [1])
+        #expect(rules.byteCount <= rules.limit)
     }
 
     @Test("Identifiers that Swift takes for one string are two keys")

@@ -7,17 +7,17 @@ import EspalierRecords
 ///
 /// Changes stay in memory. `flush` then writes each changed entry once, in the order of handles, so
 /// that each page is dirtied once. Confined to the thread that commits.
-final class ReferenceCounts {
+final class StateTable {
     // immutable
     private let keyspaces: Keyspaces
     private let recency: Recency
     private let counters: CounterTable
 
     // confined to the thread that commits
-    private let confinedPages = Confined(CountsPages())
-    private var pages: CountsPages {
-        _read { yield confinedPages.value }
-        _modify { yield &confinedPages.value }
+    private let confinedPending = Confined(PendingStates())
+    private var pending: PendingStates {
+        _read { yield confinedPending.value }
+        _modify { yield &confinedPending.value }
     }
     /// The number of tombstones made minus the number of tombstones removed.
     private(set) var tombstoneChange = 0
@@ -50,21 +50,21 @@ final class ReferenceCounts {
     func makeHandle() -> Handle {
         let handle = Handle(counters.value.nextHandle)
         counters.value.nextHandle += 1
-        pages.insert(handle)
+        pending.insert(handle)
         return handle
     }
 
-    func reserveCapacity(_ count: Int) { pages.reserveCapacity(count) }
+    func reserveCapacity(_ count: Int) { pending.reserveCapacity(count) }
 
     /// Returns the state of a record as the transaction has changed it.
     func entry(
         _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
     ) throws -> StateEntry {
-        if let page = pages[handle] { return page.entry }
-        let page = try storedPage(handle, in: transaction)
+        if let state = pending[handle] { return state.entry }
+        let state = try storedState(handle, in: transaction)
         // A damaged entry is written anew with the rest, even if nothing changes it.
-        if page.isDamaged { pages[handle] = page }
-        return page.entry
+        if state.isDamaged { pending[handle] = state }
+        return state.entry
     }
 
     /// Changes the state of a record.
@@ -72,30 +72,30 @@ final class ReferenceCounts {
         _ handle: Handle, in transaction: borrowing WriteTransaction,
         _ change: (inout StateEntry) -> Void
     ) throws {
-        let isKnown: Void? = pages[handle].map { _ in }
+        let isKnown: Void? = pending[handle].map { _ in }
         if isKnown == nil {
-            let page = try storedPage(handle, in: transaction)
-            pages[handle] = page
-            edited.append((handle, page.stored?.recencyStamp))
+            let state = try storedState(handle, in: transaction)
+            pending[handle] = state
+            edited.append((handle, state.stored?.recencyStamp))
         }
-        if pages[handle] != nil { change(&pages[handle]!.entry) }  // present, as checked above
-        if recencyChanges != nil, let stamp = pages[handle]?.entry.recencyStamp {
+        if pending[handle] != nil { change(&pending[handle]!.entry) }  // present, as checked above
+        if recencyChanges != nil, let stamp = pending[handle]?.entry.recencyStamp {
             recencyChanges?.append(RecencyEntry(stamp: stamp, handle: handle))
         }
     }
 
     /// Returns the stored entry of a record. If it is damaged, returns what the other keyspaces
     /// tell of it.
-    private func storedPage(
+    private func storedState(
         _ handle: Handle, in transaction: borrowing some ReadableTransaction & ~Copyable
-    ) throws -> CountsPage {
+    ) throws -> PendingState {
         do {
             let stored = try transaction.state(keyspaces, of: handle)
-            return CountsPage(stored: stored, entry: stored ?? .default, isNew: false)
+            return PendingState(stored: stored, entry: stored ?? .default, isNew: false)
         } catch is FormatError {
             hasDamage = true
             let stored = try recoveredEntry(handle, in: transaction)
-            return CountsPage(stored: stored, entry: stored, isNew: false, isDamaged: true)
+            return PendingState(stored: stored, entry: stored, isNew: false, isDamaged: true)
         }
     }
 
@@ -121,9 +121,9 @@ final class ReferenceCounts {
     func retain(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {
         try update(handle, in: transaction) { $0.referenceCount += 1 }
         // A tombstone stays if its last reference only moved from one record to another.
-        if let page = pages[handle], page.isRemoved {
-            pages[handle]?.isRemoved = false
-            if page.entry.flags.contains(.tombstone) { tombstoneChange += 1 }
+        if let state = pending[handle], state.isRemoved {
+            pending[handle]?.isRemoved = false
+            if state.entry.flags.contains(.tombstone) { tombstoneChange += 1 }
         }
     }
 
@@ -156,7 +156,7 @@ final class ReferenceCounts {
     func setCount(
         _ count: UInt64, of handle: Handle, in transaction: borrowing WriteTransaction
     ) throws {
-        guard pages[handle]?.isRemoved != true else { return }
+        guard pending[handle]?.isRemoved != true else { return }
         if try entry(handle, in: transaction).referenceCount != count {
             try update(handle, in: transaction) { entry in
                 // The reference that is gone may be the one that kept the cycle.
@@ -170,16 +170,16 @@ final class ReferenceCounts {
     /// Removes the entry of a tombstone, or of a lost record without a name, when no reference
     /// leads to it any more.
     private func removeIfUnreachable(_ handle: Handle) {
-        guard let page = pages[handle], !page.isRemoved, page.entry.referenceCount == 0,
-            !page.entry.flags.isDisjoint(with: [.tombstone, .nameless])
+        guard let state = pending[handle], !state.isRemoved, state.entry.referenceCount == 0,
+            !state.entry.flags.isDisjoint(with: [.tombstone, .nameless])
         else { return }
-        if page.entry.flags.contains(.tombstone) { tombstoneChange -= 1 }
-        guard !page.entry.flags.contains(.pendingRemoval) else {
+        if state.entry.flags.contains(.tombstone) { tombstoneChange -= 1 }
+        guard !state.entry.flags.contains(.pendingRemoval) else {
             // The bytes of the record are still there.
-            pages[handle]?.entry.flags = .pendingRemoval
+            pending[handle]?.entry.flags = .pendingRemoval
             return
         }
-        pages[handle]?.isRemoved = true
+        pending[handle]?.isRemoved = true
     }
 
     // MARK: Accesses and flags
@@ -214,8 +214,8 @@ final class ReferenceCounts {
 
     /// Gives the commit's stamp to every root that has none.
     func stampUnreferenced() {
-        for (handle, page) in pages.all where page.entry.isUnstamped {
-            pages[handle]?.entry.stamp = stamp
+        for (handle, state) in pending.all where state.entry.isUnstamped {
+            pending[handle]?.entry.stamp = stamp
         }
     }
 
@@ -227,8 +227,8 @@ final class ReferenceCounts {
             entry.flags = [.tombstone]
             entry.stamp = .never
         }
-        if pages[handle]?.entry.referenceCount == 0 {
-            pages[handle]?.isRemoved = true
+        if pending[handle]?.entry.referenceCount == 0 {
+            pending[handle]?.isRemoved = true
         } else {
             tombstoneChange += 1
         }
@@ -237,7 +237,7 @@ final class ReferenceCounts {
     /// Notes that a record is gone together with everything that refers to it.
     func forget(_ handle: Handle, in transaction: borrowing WriteTransaction) throws {
         try update(handle, in: transaction) { $0 = .unreferenced }
-        pages[handle]?.isRemoved = true
+        pending[handle]?.isRemoved = true
     }
 
     /// Schedules the removal of a record that has no index entry any more. Its children and its
@@ -252,7 +252,7 @@ final class ReferenceCounts {
             entry.stamp = stamp
             entry.released = 0
         }
-        if pages[handle]?.entry.flags.contains(.tombstone) == true { tombstoneChange += 1 }
+        if pending[handle]?.entry.flags.contains(.tombstone) == true { tombstoneChange += 1 }
     }
 
     /// Schedules the removal of a record for when the first reference to it goes: other records of
@@ -282,8 +282,8 @@ final class ReferenceCounts {
             entry.released = 0
             entry.stamp = .never
         }
-        if pages[handle]?.entry.referenceCount == 0 {
-            pages[handle]?.isRemoved = true
+        if pending[handle]?.entry.referenceCount == 0 {
+            pending[handle]?.isRemoved = true
             if wasTombstone { tombstoneChange -= 1 }
         } else if !wasTombstone {
             tombstoneChange += 1
@@ -318,7 +318,7 @@ final class ReferenceCounts {
         among handles: some Sequence<Handle>, in transaction: borrowing WriteTransaction
     ) throws -> Int {
         var count = 0
-        for handle in handles where pages[handle]?.isRemoved != true {
+        for handle in handles where pending[handle]?.isRemoved != true {
             if try entry(handle, in: transaction).flags.contains(.tombstone) { count += 1 }
         }
         return count
@@ -328,23 +328,23 @@ final class ReferenceCounts {
 
     /// Whether the transaction has changed the state of a record, so that `recency` as stored says
     /// nothing about it.
-    func hasChanged(_ handle: Handle) -> Bool { pages[handle] != nil }
+    func hasChanged(_ handle: Handle) -> Bool { pending[handle] != nil }
 
-    var changedHandles: [Handle] { pages.all.map(\.handle) }
+    var changedHandles: [Handle] { pending.all.map(\.handle) }
 
     /// Returns the stamp under which `recency` will list a record after the flush.
     func recencyStamp(
         of handle: Handle, in transaction: borrowing WriteTransaction
     ) throws -> Stamp? {
-        guard pages[handle]?.isRemoved != true else { return nil }
+        guard pending[handle]?.isRemoved != true else { return nil }
         return try entry(handle, in: transaction).recencyStamp
     }
 
     /// Starts to collect the entries of `recency` that changed records get, beginning with those
     /// that the transaction has changed so far.
     func startRecordingRecency() {
-        recencyChanges = pages.all.compactMap { handle, page in
-            guard !page.isRemoved, let stamp = page.entry.recencyStamp else { return nil }
+        recencyChanges = pending.all.compactMap { handle, state in
+            guard !state.isRemoved, let stamp = state.entry.recencyStamp else { return nil }
             return RecencyEntry(stamp: stamp, handle: handle)
         }
     }
@@ -360,28 +360,28 @@ final class ReferenceCounts {
     func flush(_ transaction: inout WriteTransaction) throws {
         // Nearly every new record gets one parent and so has the default state, which is not
         // stored.
-        let changed = pages.all.filter { !($0.page.isNew && $0.page.entry.isDefault) }
-        for (handle, page) in changed.sorted(by: { $0.handle < $1.handle }) {
-            var entry = page.entry
+        let changed = pending.all.filter { !($0.state.isNew && $0.state.entry.isDefault) }
+        for (handle, state) in changed.sorted(by: { $0.handle < $1.handle }) {
+            var entry = state.entry
             if entry.isUnstamped { entry.stamp = stamp }
             try recency.move(
-                handle, from: page.stored, to: page.isRemoved ? nil : entry, in: &transaction)
-            if page.isRemoved || entry.isDefault {
-                if page.stored != nil { try transaction.delete(keyspaces.state, handle.rawValue) }
-            } else if entry != page.stored || page.isDamaged {
+                handle, from: state.stored, to: state.isRemoved ? nil : entry, in: &transaction)
+            if state.isRemoved || entry.isDefault {
+                if state.stored != nil { try transaction.delete(keyspaces.state, handle.rawValue) }
+            } else if entry != state.stored || state.isDamaged {
                 try transaction.put(keyspaces.state, handle.rawValue, entry.bytes(for: handle))
             }
         }
         counters.value.tombstones = UInt64(
             max(0, Int64(counters.value.tombstones) + Int64(tombstoneChange)))
-        pages.removeAll()
+        pending.removeAll()
         edited.removeAll()
         recencyChanges = nil
     }
 }
 
 /// One record's state as a transaction changes it.
-private struct CountsPage {
+private struct PendingState {
     /// The entry in the keyspace; nil for the default.
     let stored: StateEntry?
     var entry: StateEntry
@@ -395,22 +395,22 @@ private struct CountsPage {
 ///
 /// The handles of the transaction's new records are consecutive. Most entries of most writes are
 /// theirs, and each is looked up twice, so they are kept in an array.
-private struct CountsPages {
+private struct PendingStates {
     /// The handle of the first entry of `new`.
     private var first: UInt64 = 0
-    private var new: [CountsPage?] = []
-    private var others: [Handle: CountsPage] = [:]
+    private var new: [PendingState?] = []
+    private var others: [Handle: PendingState] = [:]
 
     mutating func reserveCapacity(_ count: Int) { new.reserveCapacity(new.count + count) }
 
     /// Adds the entry of a new record.
     mutating func insert(_ handle: Handle) {
         if new.isEmpty { first = handle.rawValue }
-        let page = CountsPage(stored: nil, entry: .unreferenced, isNew: true)
+        let state = PendingState(stored: nil, entry: .unreferenced, isNew: true)
         if handle.rawValue == first + UInt64(new.count) {
-            new.append(page)
+            new.append(state)
         } else {
-            others[handle] = page
+            others[handle] = state
         }
     }
 
@@ -419,7 +419,7 @@ private struct CountsPages {
         return offset < UInt64(new.count) ? Int(offset) : nil
     }
 
-    subscript(handle: Handle) -> CountsPage? {
+    subscript(handle: Handle) -> PendingState? {
         get {
             if let position = position(of: handle) { return new[position] }
             return others.isEmpty ? nil : others[handle]
@@ -433,10 +433,10 @@ private struct CountsPages {
         }
     }
 
-    var all: [(handle: Handle, page: CountsPage)] {
-        var all = others.map { (handle: $0.key, page: $0.value) }
-        for (offset, page) in new.enumerated() {
-            if let page { all.append((Handle(first + UInt64(offset)), page)) }
+    var all: [(handle: Handle, state: PendingState)] {
+        var all = others.map { (handle: $0.key, state: $0.value) }
+        for (offset, state) in new.enumerated() {
+            if let state { all.append((Handle(first + UInt64(offset)), state)) }
         }
         return all
     }
