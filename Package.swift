@@ -161,7 +161,8 @@ let package = Package(
             name: "EspalierConfinementTests", dependencies: ["EspalierConfinement"],
             swiftSettings: settings),
         .testTarget(
-            name: "EspalierLMDBTests", dependencies: ["EspalierLMDB"], exclude: ["MustNotCompile"],
+            name: "EspalierLMDBTests", dependencies: ["EspalierLMDB", "EspalierTestSupport"],
+            exclude: ["MustNotCompile"],
             swiftSettings: settings),
         .testTarget(
             name: "EspalierRecordsTests", dependencies: ["EspalierRecords", "EspalierTestSupport"],

@@ -1,4 +1,5 @@
 import EspalierLMDB
+import EspalierTestSupport
 import Foundation
 import Testing
 
@@ -74,30 +75,5 @@ private enum ForkPrograms {
         guard try environment.readers().count == 1 else { exit(20) }
         try environment.read { _ in try environment.read { _ in } }
         exit(0)
-    }
-}
-
-/// The system call `fork`, which Swift hides. It is found by its name.
-private enum Fork {
-    private static let fork: (@convention(c) () -> Int32)? = {
-        #if os(Linux)
-        guard let symbol = unsafe dlsym(nil, "fork") else { return nil }
-        return unsafe unsafeBitCast(symbol, to: (@convention(c) () -> Int32).self)
-        #else
-        return nil
-        #endif
-    }()
-
-    static var isAvailable: Bool { fork != nil }
-
-    /// Runs `body` in a forked child. Returns the status that the child exits with, or 255 if it is
-    /// killed.
-    static func run(_ body: () -> Int32) -> Int32 {
-        guard let fork else { return 254 }
-        let child = fork()
-        if child == 0 { _exit(body()) }
-        var status: Int32 = 0
-        while unsafe waitpid(child, &status, 0) < 0 && errno == EINTR {}
-        return status & 0x7F == 0 ? (status >> 8) & 0xFF : 255
     }
 }

@@ -25,10 +25,12 @@ final class Scratch: Sendable {
 
     func open(
         mapSize: Int = 4 << 20, readers: Int = 126, keyspaces: [String] = ["nodes", "index"],
-        durability: Environment.Durability = .noSync, readOnly: Bool = false, at path: String? = nil
+        durability: Environment.Durability = .noSync, readOnly: Bool = false,
+        lockDeadline: Duration = .seconds(5), at path: String? = nil
     ) throws(LMDBError) -> Environment {
         let options = Environment.Options(
-            mapSize: mapSize, maximumReaders: readers, durability: durability, isReadOnly: readOnly)
+            mapSize: mapSize, maximumReaders: readers, durability: durability,
+            isReadOnly: readOnly, lockDeadline: lockDeadline)
         return try Environment.open(
             directory: path ?? directory, guardedBy: guardFile, keyspaces: keyspaces,
             options: options)

@@ -93,8 +93,7 @@ final class Engine: Sendable {
     ) -> ReadOutcome<Value> {
         do {
             // A forked child would wait for threads that it does not have.
-            if isInherited { throw CacheError.usedAfterFork }
-            if consistency == .latest { try queue.catchUp() }
+            if consistency == .latest, !isInherited { try queue.catchUp() }
         } catch {
             return count(.miss(.unavailable(detail: error.message)), of: target, took: nil)
         }
