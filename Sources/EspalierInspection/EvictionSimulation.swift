@@ -251,7 +251,7 @@ private struct EvictionSimulation: EvictionGraph {
     }
 
     /// Releases a child of an evicted record, or of one that is pending removal, as
-    /// `StateTable` does.
+    /// `ReferenceCounts` does.
     private mutating func release(
         _ handle: Handle, at stamp: Stamp, isPendingRemoval: Bool
     ) throws {

@@ -1,3 +1,4 @@
+import Dispatch
 import EspalierLMDB
 import Testing
 
@@ -13,6 +14,21 @@ struct ReaderTableTests {
             }
             try environment.read { try #expect($0.value(environment.nodes, UInt64(1)) == [1]) }
         }
+    }
+
+    @Test("Reads of many threads wait for the few slots of the table")
+    func waiting() throws {
+        let environment = try Scratch().open(readers: 2)
+        try environment.write { try $0.put(environment.nodes, UInt64(1), [1]) }
+        let good = Counter()
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            for _ in 0..<50 {
+                if (try? environment.read { try $0.value(environment.nodes, UInt64(1)) }) == [1] {
+                    good.add()
+                }
+            }
+        }
+        #expect(good.count == 400)
     }
 
     @Test("The reader table names the snapshot of each reader and its lag")

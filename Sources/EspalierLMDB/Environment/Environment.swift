@@ -231,15 +231,23 @@ public final class Environment: Sendable {
         }
     }
 
+    /// Makes a reader. If the table is full, waits for a slot until the deadline: most reads take
+    /// milliseconds, and readers that other processes keep for their next read are few.
     private func makeReader() throws(LMDBError) -> OpenTransaction {
-        do {
-            return try takeReaderSlot()
-        } catch {
-            // LMDB does not free the slots of dead processes by itself.
-            guard error.code == .readersFull else { throw error }
-            guard try clearStaleReadersInside(.beginRead) > 0 else { throw error }
+        var end: ContinuousClock.Instant?
+        while true {
+            do {
+                return try takeReaderSlot()
+            } catch {
+                guard error.code == .readersFull else { throw error }
+                // LMDB does not free the slots of dead processes by itself.
+                if try clearStaleReadersInside(.beginRead) > 0 { continue }
+                end = end ?? .now + handle.lockDeadline
+                // A thread that is inside a read would wait for itself.
+                guard let end, .now < end, !gate.isCallerNested else { throw error }
+                CallingThread.sleep(nanoseconds: 500_000)
+            }
         }
-        return try takeReaderSlot()
     }
 
     private func takeReaderSlot() throws(LMDBError) -> OpenTransaction {

@@ -58,9 +58,9 @@ final class TransactionGate: Sendable {
     init(_ handle: EnvironmentHandle, entry: EnvironmentRegistry.Entry, maximumReaders: Int) {
         self.handle = handle
         self.entry = entry
-        // Idle readers keep their slots from other processes, so they may use a part of the table
-        // only.
-        let idleLimit = max(1, min(32, maximumReaders / 4))
+        // Idle readers keep their slots from other processes. Most reads of a process run on a few
+        // threads, so that it needs no more readers than that.
+        let idleLimit = max(1, min(8, maximumReaders / 16))
         self.idleLimit = idleLimit
         state.withLock { state in
             state.idleReaders.reserveCapacity(idleLimit)
@@ -74,6 +74,12 @@ final class TransactionGate: Sendable {
     var isCallerInside: Bool {
         let thread = CallingThread.identifier
         return state.withLock { $0.threads.contains(thread) }
+    }
+
+    /// Whether the calling thread has entered more than once.
+    var isCallerNested: Bool {
+        let thread = CallingThread.identifier
+        return state.withLock { state in state.threads.count { $0 == thread } > 1 }
     }
 
     // MARK: Entering and leaving

@@ -61,7 +61,7 @@ package struct RecencyHeap {
 /// An entry is valid if the reference counts give its record that stamp. Entries that have become
 /// invalid are skipped when they come up.
 struct RecencyOrder {
-    private let states: StateTable
+    private let states: ReferenceCounts
     private let recency: Keyspace
     private var changed = RecencyHeap()
     /// The next entries of the keyspace, the oldest last.

@@ -180,7 +180,26 @@ package struct CacheDirectory: Sendable {
     /// now.
     func removeGenerations(except kept: String?) {
         for name in generations() where name != kept { removeGeneration(name) }
-        // Generations that a process was filling when it was killed.
+        removeUnfinished()
+    }
+
+    /// When an entry of the directory was last made, renamed or removed, in nanoseconds; nil if the
+    /// directory is gone.
+    var lastChange: UInt64? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        #if canImport(Glibc)
+        let time = status.st_mtim
+        #else
+        let time = status.st_mtimespec
+        #endif
+        return UInt64(truncatingIfNeeded: time.tv_sec) &* 1_000_000_000
+            &+ UInt64(truncatingIfNeeded: time.tv_nsec)
+    }
+
+    /// Removes what a process was filling or writing when it was killed. The caller holds the
+    /// guard's lock.
+    func removeUnfinished() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         for name in names
         where name.hasPrefix(Self.unfinished) && isGeneration(name, prefix: Self.unfinished) {

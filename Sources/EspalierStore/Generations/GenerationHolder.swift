@@ -39,6 +39,8 @@ final class GenerationHolder: Sendable {
         var retry: ContinuousClock.Instant?
         /// The budget of the last generation, which the next one gets, too.
         var budget: ByteCount?
+        /// When the directory changed last, as of the last look for unfinished generations.
+        var directoryChange: UInt64?
         var isClosed = false
     }
     private let state = Mutex(State())
@@ -239,6 +241,23 @@ final class GenerationHolder: Sendable {
             guard !isClosed else { throw CacheError.closed }
             if let blamed, !isLive(blamed) { return try reopen(under: lock) }
             return try makeGeneration(under: lock, after: live, because: reason)
+        }
+    }
+
+    /// Removes the generation that a process was filling when it was killed, which takes room in
+    /// the budget. Looks only if the directory has changed since the last look.
+    ///
+    /// Called inside a write transaction. A process that fills a generation holds the lock of the
+    /// writer, so each unfinished one was left by a process that died.
+    func removeUnfinished() {
+        guard let change = directory.lastChange,
+            change != state.withLock({ $0.directoryChange })
+        else { return }
+        // Another process that has the guard's lock removes them itself.
+        try? guardFile.withExclusiveLock(deadline: .zero) { _ in
+            directory.removeUnfinished()
+            let change = directory.lastChange
+            state.withLock { $0.directoryChange = change }
         }
     }
 

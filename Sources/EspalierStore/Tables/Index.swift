@@ -73,7 +73,7 @@ package enum IndexKey {
 final class IndexTable {
     // immutable
     private let keyspace: Keyspace
-    private let states: StateTable
+    private let states: ReferenceCounts
     private let counters: CounterTable
     /// The index entries that this process has seen to be right.
     let verified: VerifiedIndexEntries
@@ -90,7 +90,7 @@ final class IndexTable {
     private let state = Confined(State())
 
     init(
-        _ keyspaces: Keyspaces, _ states: StateTable, _ counters: CounterTable,
+        _ keyspaces: Keyspaces, _ states: ReferenceCounts, _ counters: CounterTable,
         _ verified: VerifiedIndexEntries
     ) {
         keyspace = keyspaces.index

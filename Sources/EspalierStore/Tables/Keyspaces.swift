@@ -14,7 +14,7 @@ package final class Keyspaces: Sendable {
     /// Handle, or handle and chunk -> record. See `RecordTable`.
     package let nodes: Keyspace
     /// Handle -> reference count, stamp, flags, where they differ from the default. See
-    /// `StateTable`.
+    /// `ReferenceCounts`.
     package let state: Keyspace
     /// Stamp, handle -> nothing. See `Recency`.
     package let recency: Keyspace

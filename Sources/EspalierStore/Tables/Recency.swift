@@ -5,7 +5,7 @@ import EspalierRecords
 ///
 ///     key = stamp, handle (8 bytes each)        value = nothing
 ///
-/// It lists a record exactly under its `StateEntry.recencyStamp`. `StateTable` keeps that
+/// It lists a record exactly under its `StateEntry.recencyStamp`. `ReferenceCounts` keeps that
 /// invariant: it moves a record here whenever it writes the record's entry of `state`. The only
 /// other writer is `RecencyOrder`, which deletes entries that damage has left.
 struct Recency {

@@ -16,7 +16,7 @@ final class CommitTransaction {
 
     // the tables
     let counterTable: CounterTable
-    let states: StateTable
+    let states: ReferenceCounts
     let index: IndexTable
     let records: RecordTable
     let pins: PinTable
@@ -92,7 +92,7 @@ final class CommitTransaction {
         } catch is FormatError {
             throw CorruptMetadata()
         }
-        states = StateTable(keyspaces, counterTable)
+        states = ReferenceCounts(keyspaces, counterTable)
         let verified = committed?.verified ?? VerifiedIndexEntries()
         verified.transferToCurrentThread()
         index = IndexTable(keyspaces, states, counterTable, verified)
@@ -147,6 +147,7 @@ final class CommitTransaction {
         // LMDB's lock.
         var transaction = try generation.environment.beginWrite(deadline: request.lockDeadline)
         guard generations.isLive(generation) else { throw StaleGeneration() }
+        generations.removeUnfinished()
 
         // Continue with the tables of the last commit, unless another process has written since.
         let number = transaction.number

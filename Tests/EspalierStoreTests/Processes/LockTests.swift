@@ -79,6 +79,25 @@ struct LockTests {
         again.close()
     }
 
+    @Test("A write removes the generation that a killed process was filling")
+    func unfinished() throws {
+        try withCache { cache in
+            try cache.set(Person("p:1", "before")).wait()
+            let orphan = cache.engine.directory.path + "/new-1234"
+            try FileManager.default.createDirectory(
+                atPath: orphan, withIntermediateDirectories: false)
+            try Data(count: 100_000).write(to: URL(fileURLWithPath: orphan + "/data.mdb"))
+            let other = try ForeignLock(cache.engine.directory.path + "/guard")
+            try cache.set(Person("p:1", "after")).wait()
+            // Some process has the guard's lock: it may be the one that fills the generation.
+            #expect(FileManager.default.fileExists(atPath: orphan))
+            other.release()
+            try cache.set(Person("p:1", "again")).wait()
+            #expect(!FileManager.default.fileExists(atPath: orphan))
+            #expect(cache.read(Person.self, "p:1")?.name == "again")
+        }
+    }
+
     @Test("A forked child fails at once with its parent's cache, and can open its own")
     func forked() async {
         await #expect(processExitsWith: .success) { try Self.fork() }

@@ -7,7 +7,7 @@ import EspalierRecords
 ///
 /// Changes stay in memory. `flush` then writes each changed entry once, in the order of handles, so
 /// that each page is dirtied once. Confined to the thread that commits.
-final class StateTable {
+final class ReferenceCounts {
     // immutable
     private let keyspaces: Keyspaces
     private let recency: Recency
