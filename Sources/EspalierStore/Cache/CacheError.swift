@@ -47,6 +47,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
         case damaged
         /// The disk is full.
         case diskFull
+        /// The disk reported an input or output error. Check it; the write was dropped.
+        case ioFailure
         /// One write takes more than its share of the budget, or than the limits of a tree.
         case treeTooLarge
         /// The model has no identifier and no key was given, or the identifier or key is empty.
@@ -96,6 +98,7 @@ extension CacheError {
         case .treeTooLarge: "treeTooLarge"
         case .dropped: "queueFull"
         case .diskFull: "diskFull"
+        case .ioFailure: "ioFailure"
         case .damaged: "damaged"
         case .storage: "storage"
         default: nil
@@ -139,6 +142,11 @@ extension CacheError {
             self.init(
                 .diskFull, "The disk is full. Free some space; the write was dropped.", cause: error
             )
+        case .ioFailure:
+            self.init(
+                .ioFailure,
+                "The disk reported an input/output error. Check it; the write was dropped.",
+                cause: error)
         case .closed: self = .closed
         case .permissionDenied, .notWritable:
             self.init(
