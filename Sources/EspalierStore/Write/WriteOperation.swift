@@ -52,7 +52,8 @@ enum WriteOperation: Sendable {
         case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _, _):
             tree.byteCount
         case .restore(let records, _): records.reduce(0) { $0 + $1.byteCount }
-        case .delete, .reset, .barrier, .evict, .pin, .unpin, .trim, .setBudget, .collectCycles, .repairAll,
+        case .delete, .reset, .barrier, .evict, .pin, .unpin, .trim, .setBudget, .collectCycles,
+            .repairAll,
             .repair, .checkPins, .install, .retireDictionaries, .recompress, .compact:
             64
         }

@@ -170,7 +170,8 @@ private enum DamagedImage {
         for number in 0..<2_000 {
             guard let message = cache.read(Message.self, "m:\(number)") else { continue }
             let isRight =
-                message.sender == person(number) && [person(number / 2), nil].contains(
+                message.sender == person(number)
+                && [person(number / 2), nil].contains(
                     message.reader)
             if !isRight { return "m:\(number) has a wrong value" }
         }
