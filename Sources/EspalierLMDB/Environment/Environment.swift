@@ -37,10 +37,9 @@ public final class Environment: Sendable {
     private let directory: OpenFile
     /// The options that the environment was opened with.
     public let options: Options
-    /// Whether the file was in doubt when it was opened: it had changed without LMDB, or a process
-    /// had died while it had the file open. Its structure was checked then, which does not show
-    /// damage inside of values.
-    public let isDoubtful: Bool
+    /// Why the file was in doubt when it was opened; `nil` if it was not. Its structure was checked
+    /// then, which does not show damage inside of values.
+    public let doubt: Doubt?
     let structureWatch: StructureWatch
 
     /// The thread that writes, 0 for none. Shared by all threads.
@@ -48,7 +47,7 @@ public final class Environment: Sendable {
 
     private init(
         _ handle: EnvironmentHandle, entry: EnvironmentRegistry.Entry,
-        directory: consuming OpenFile, guardFile: GuardFile, options: Options, isDoubtful: Bool
+        directory: consuming OpenFile, guardFile: GuardFile, options: Options, doubt: Doubt?
     ) {
         self.handle = handle
         gate = TransactionGate(
@@ -57,7 +56,7 @@ public final class Environment: Sendable {
         structureWatch = StructureWatch(guardFile)
         self.directory = directory
         self.options = options
-        self.isDoubtful = isDoubtful
+        self.doubt = doubt
         unsafe guardFile.withAddress(of: .assertions) {
             unsafe LMDBCalls.countAssertions(of: handle.pointer, in: $0)
         }
@@ -143,7 +142,7 @@ public final class Environment: Sendable {
         }
         let environment = Environment(
             handle, entry: entry, directory: directory, guardFile: lock.owner, options: options,
-            isDoubtful: condition.isDoubtful)
+            doubt: condition.doubt)
         // Dropping the environment closes it.
         if condition.needsReader { try environment.checkWholeStructure() }
         if condition.isIntact { environment.marker.markIntact() }

@@ -19,9 +19,7 @@ enum EnvironmentFiles {
         var isIntact = true
         /// Whether another process has the file open.
         var isInUse = false
-        /// Whether the file may hold damage that the structure does not show: it did not carry its
-        /// mark, or a process has died while it was open.
-        var isDoubtful = false
+        var doubt: Environment.Doubt?
         /// Whether the structure must be checked, and the other process writes too often for that:
         /// the check needs a reader of the file.
         var needsReader = false
@@ -69,7 +67,9 @@ enum EnvironmentFiles {
         var condition = Condition()
         condition.isInUse = try isInUse(in: directory)
         let hasCrashed = record.hasCrashed(isInUse: condition.isInUse)
-        condition.isDoubtful = hasCrashed || !isMarked && !condition.isInUse
+        if !condition.isInUse {
+            condition.doubt = !isMarked ? .changed : hasCrashed ? .unclosed : nil
+        }
         guard !isMarked || hasCrashed || record.isCheckDue(fileSize: status.size) else {
             record.addOpening()
             return condition

@@ -5,7 +5,8 @@ import EspalierRecords
 /// repairs records once after the file was in doubt.
 ///
 /// ```
-///   opened in doubt       repair, if the cache is small enough
+///   the file had changed  repair, if the cache is small enough
+///   a process had died    wait 10 s, then the same
 ///   last check + 1 h      256 pages, a pause of 250 ms, 256 pages, ... until all are checked
 /// ```
 ///
@@ -18,8 +19,10 @@ struct FileUpkeep {
     /// The time between two checks of the whole structure, by any process.
     static let interval = Duration.seconds(3_600)
     static let pause = Duration.milliseconds(250)
-    /// The most bytes in use that are repaired without being asked. Writes wait meanwhile, 0.2
-    /// seconds for this size. `espalier doctor --repair` repairs larger caches.
+    /// How long an app has the writer for itself after it was killed, which seldom damages anything.
+    static let calm = Duration.seconds(10)
+    /// The most bytes in use that are repaired without being asked: writes wait meanwhile.
+    /// `espalier doctor --repair` repairs larger caches.
     static let largestRepair = 16 << 20
 
     enum Duty { case repair, check }
@@ -38,12 +41,19 @@ struct FileUpkeep {
 
     /// Begins to take care of a generation.
     ///
-    /// - Parameter age: The time since its structure was last checked.
-    mutating func follow(_ generation: String, age: Duration, mayRepair: Bool) {
+    /// - Parameters:
+    ///   - age: The time since its structure was last checked.
+    ///   - doubt: Why its records must be checked, if they must.
+    mutating func follow(_ generation: String, age: Duration, _ doubt: Environment.Doubt?) {
         self.generation = generation
-        mustRepair = mayRepair
+        mustRepair = doubt != nil
         isChecking = false
-        deadline = .now + (mayRepair ? .zero : Self.wait(age))
+        deadline =
+            switch doubt {
+            case .changed: .now
+            case .unclosed: .now + Self.calm
+            case nil: .now + Self.wait(age)
+            }
     }
 
     private static func wait(_ age: Duration) -> Duration { max(.seconds(1), interval - age) }

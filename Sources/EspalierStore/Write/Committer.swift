@@ -353,8 +353,8 @@ final class Committer: Sendable {
     private func followFile() {
         guard let generation = try? generations.current() else { return }
         let age = generation.environment.timeSinceStructureCheck
-        let mayRepair = generations.mayRepair && generation.environment.isDoubtful
-        state.withLock { $0.upkeep.follow(generation.name, age: age, mayRepair: mayRepair) }
+        let doubt = generations.mayRepair ? generation.environment.doubt : nil
+        state.withLock { $0.upkeep.follow(generation.name, age: age, doubt) }
     }
 
     /// Checks some pages of the file, or repairs records, if that is due. Replaces a file that LMDB

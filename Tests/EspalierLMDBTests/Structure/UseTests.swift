@@ -43,7 +43,7 @@ struct UseTests {
         #expect(scratch.guardFile[.users] & 0xFF_FFFF == 0)
         #expect(!record.hasCrashed(isInUse: false))
         let reopened = try scratch.open()
-        #expect(!reopened.isDoubtful)
+        #expect(reopened.doubt == nil)
     }
 
     @Test("A file whose process was killed is checked although it carries its mark")
@@ -53,7 +53,7 @@ struct UseTests {
         #expect(record.hasCrashed(isInUse: false))
         try #expect(scratch.isMarked)
         let environment = try scratch.open()
-        #expect(environment.isDoubtful)
+        #expect(environment.doubt == .unclosed)
         environment.close()
         try await killAUser()
         try damageUnnoticed()
