@@ -27,14 +27,18 @@ struct ErrorTests {
     }
 
     @Test(
-        "EIO means a full disk for writes and a failing device for reads",
+        "A full disk is told as such, and an error of the disk as one",
         arguments: LMDBError.Operation.allCases)
     func diskFull(_ operation: LMDBError.Operation) {
         for number in [28, 27, 122] as [Int32] {
             #expect(LMDBError.Code(system: number, operation) == .diskFull)
         }
+        #expect(LMDBError.Code(system: 5, operation) == .ioFailure)
+        // LMDB returns EIO by itself when a full disk cuts a write short; `errno` is 0 then.
+        #expect(LMDBCalls.code(5, operation, systemError: 5) == .ioFailure)
         #expect(
-            LMDBError.Code(system: 5, operation)
+            LMDBCalls.code(5, operation, systemError: 0)
                 == (operation.writesToDisk ? .diskFull : .ioFailure))
+        #expect(LMDBError(.ioFailure, operation).message.contains("input/output error"))
     }
 }

@@ -9,13 +9,13 @@ struct GuardFileTests {
     init() throws { scratch = try Scratch() }
     var path: String { scratch.root + "/guard" }
 
-    @Test("A guard file is created on request only, has 16 bytes and is never replaced")
+    @Test("A guard file is created on request only, has 64 bytes and is never replaced")
     func creation() throws {
         let other = scratch.root + "/other"
         #expect(code { _ = try GuardFile(path: other, create: false) } == .notFound)
         try #expect(GuardFile(path: other, create: true).generation == 0)
         try #expect(GuardFile(path: other, create: false).generation == 0)
-        try #expect(Data(contentsOf: URL(fileURLWithPath: other)) == Data(count: 16))
+        try #expect(Data(contentsOf: URL(fileURLWithPath: other)) == Data(count: 64))
         #expect(
             code { _ = try GuardFile(path: scratch.root + "/nowhere/guard", create: true) }
                 == .notFound)
@@ -64,7 +64,7 @@ struct GuardFileTests {
         #expect(objects.map(\.generation) == [200, 200])
         try #expect(
             Data(contentsOf: URL(fileURLWithPath: path))
-                == Data([200] + [UInt8](repeating: 0, count: 15)))
+                == Data([200] + [UInt8](repeating: 0, count: 63)))
         try #expect(GuardFile(path: path, create: true).generation == 200)
     }
 
@@ -74,7 +74,7 @@ struct GuardFileTests {
         try Data([5]).write(to: URL(fileURLWithPath: short))
         let guardFile = try GuardFile(path: short, create: false)
         #expect(guardFile.generation == 5)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: short)).count == 16)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: short)).count == 64)
         try FileManager.default.removeItem(atPath: short)
         #expect(code { try guardFile.withExclusiveLock { _ in } } == .notFound)
         try Data([5]).write(to: URL(fileURLWithPath: short))

@@ -40,13 +40,23 @@ struct DoctorCommand: ParsableCommand {
             "Checks versions, file system, disk, memory map and readers.",
         discussion: """
             Without a cache the command checks only the system. It reads no records: verify checks \
-            those. Exits with 2 if there is a problem; warnings do not count.
+            those. With --repair it first repairs what verify finds: damaged records become misses \
+            until they are written again. Exits with 2 if there is a problem; warnings do not count.
             """)
 
     @Argument(help: "The directory of the cache.", completion: .directory)
     var cache: String?
 
+    @Flag(help: "Repairs damaged records, index entries and counts first.")
+    var repair = false
+
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard cache != nil || !repair else {
+            throw ValidationError("--repair needs the directory of a cache.")
+        }
+    }
 
     func run() throws {
         let report =
@@ -71,6 +81,7 @@ struct DoctorCommand: ParsableCommand {
         do {
             let cache = try NormalizedCache.existing(directory: path, configuration: .commandLine())
             defer { cache.close() }
+            if repair { try cache.repair().wait() }
             let condition = try cache.condition()
             let diagnosis = Diagnosis(
                 of: surroundings, condition, history: try CacheHistory(of: cache))

@@ -166,6 +166,7 @@ struct Diagnosis {
             queueLimit.
             """
         case "diskFull": "Free some space."
+        case "ioFailure": "Check the disk."
         default: "espalier verify looks for damage."
         }
     }

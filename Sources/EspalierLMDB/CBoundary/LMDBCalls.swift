@@ -1,4 +1,11 @@
 import CLMDB
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
 
 /// The C functions of LMDB that this package calls, and the only conversions between C types and
 /// Swift types.
@@ -47,7 +54,22 @@ enum LMDBCalls {
         case .noSync: flags |= MDB_NOSYNC
         }
         if options.isReadOnly { flags |= MDB_RDONLY }
+        errno = 0
         try unsafe check(mdb_env_open(environment, directory, UInt32(flags), 0o600), .open)
+    }
+
+    /// Makes LMDB add 1 to `count` before it ends the process because of a damaged page. The
+    /// address must be valid as long as the environment.
+    static func countAssertions(
+        of environment: Pointer, in count: UnsafeMutablePointer<Atomic<UInt64>>
+    ) {
+        unsafe mdb_env_set_userctx(environment, count)
+        unsafe mdb_env_set_assert(environment) { environment, _ in
+            guard let context = unsafe mdb_env_get_userctx(environment) else { return }
+            let count = unsafe context.assumingMemoryBound(to: Atomic<UInt64>.self)
+            // The file is little-endian, as all machines that Swift runs on.
+            unsafe count.pointee.add(1, ordering: .relaxed)
+        }
     }
 
     /// Closes and frees the environment. No transaction may be open.
@@ -87,6 +109,7 @@ enum LMDBCalls {
 
     /// Forces all commits to the disk, whatever the durability.
     static func sync(_ environment: Pointer) throws(LMDBError) {
+        errno = 0
         try unsafe check(mdb_env_sync(environment, 1), .sync)
     }
 
@@ -138,6 +161,7 @@ enum LMDBCalls {
 
     /// Commits and frees the transaction. LMDB frees it after an error, too.
     static func commit(_ transaction: Pointer) throws(LMDBError) {
+        errno = 0
         try unsafe check(mdb_txn_commit(transaction), .commit)
     }
 
@@ -208,6 +232,7 @@ enum LMDBCalls {
         var key = unsafe value(key)
         var stored = unsafe value(bytes)
         let flags = appending ? UInt32(MDB_APPEND) : 0
+        errno = 0
         try unsafe check(
             mdb_put(transaction, keyspace, &key, &stored, flags), appending ? .append : .put)
     }
@@ -220,6 +245,7 @@ enum LMDBCalls {
     ) throws(LMDBError) -> UnsafeRawBufferPointer? {
         var key = unsafe value(key)
         var stored = unsafe value(bytes)
+        errno = 0
         let result = unsafe mdb_put(transaction, keyspace, &key, &stored, UInt32(MDB_NOOVERWRITE))
         if result == MDB_KEYEXIST { return unsafe Self.bytes(stored) }
         try check(result, .put)
@@ -232,6 +258,7 @@ enum LMDBCalls {
     ) throws(LMDBError) -> Bool {
         guard unsafe !key.isEmpty else { return false }
         var key = unsafe value(key)
+        errno = 0
         let result = unsafe mdb_del(transaction, keyspace, &key, nil)
         if result == MDB_NOTFOUND || result == MDB_BAD_VALSIZE { return false }
         try check(result, .delete)
@@ -285,6 +312,7 @@ enum LMDBCalls {
 
     /// Removes the entry that the cursor points to. The next `next` goes to the entry after it.
     static func deleteCurrent(_ cursor: Pointer) throws(LMDBError) {
+        errno = 0
         try unsafe check(mdb_cursor_del(cursor, 0), .delete)
     }
 
@@ -303,11 +331,19 @@ enum LMDBCalls {
         _ result: Int32, _ operation: LMDBError.Operation, line: UInt = #line
     ) throws(LMDBError) {
         guard result != MDB_SUCCESS else { return }
-        throw LMDBError(code(result, operation), operation, line: line)
+        throw LMDBError(code(result, operation, systemError: errno), operation, line: line)
     }
 
-    private static func code(_ result: Int32, _ operation: LMDBError.Operation) -> LMDBError.Code {
+    /// Returns the code for a result of LMDB.
+    ///
+    /// - Parameter systemError: The value of `errno` after the call. Calls that write set it to 0
+    ///   before. LMDB returns EIO for a write that a full disk cuts short, which is no error of the
+    ///   system: `errno` stays 0 then.
+    static func code(
+        _ result: Int32, _ operation: LMDBError.Operation, systemError: Int32
+    ) -> LMDBError.Code {
         switch result {
+        case EIO where operation.writesToDisk && systemError != EIO: .diskFull
         case MDB_MAP_FULL: .mapFull
         case MDB_READERS_FULL: .readersFull
         case MDB_BAD_RSLOT: .readerSlotTaken

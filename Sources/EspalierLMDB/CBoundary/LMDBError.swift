@@ -117,7 +117,7 @@ public struct LMDBError: Error, Sendable, Equatable {
         case busy
         /// Memory or address space is exhausted.
         case outOfMemory
-        /// The device reported an input or output error.
+        /// The disk reported an input or output error.
         case ioFailure
         /// Any other `errno`. The number is for the log; do not decide on it.
         case other(Int32)
@@ -126,7 +126,7 @@ public struct LMDBError: Error, Sendable, Equatable {
         init(system number: Int32, _ operation: Operation) {
             switch number {
             case ENOSPC, EDQUOT, EFBIG: self = .diskFull
-            case EIO: self = operation.writesToDisk ? .diskFull : .ioFailure
+            case EIO: self = .ioFailure
             case EROFS: self = .notWritable
             case EACCES, EPERM: self = .permissionDenied
             case ENOENT: self = .notFound
@@ -167,7 +167,8 @@ public struct LMDBError: Error, Sendable, Equatable {
         /// Acquiring the lock of the guard file.
         case lockGuard = "lock guard file"
 
-        /// Whether EIO can mean a full disk: LMDB returns EIO when a full disk cuts a write short.
+        /// Whether LMDB's EIO can mean a full disk: LMDB returns it when a full disk cuts a write
+        /// short.
         var writesToDisk: Bool {
             switch self {
             case .open, .sync, .openKeyspace, .prepareFiles, .put, .append, .delete, .commit,
@@ -230,7 +231,7 @@ extension LMDBError: CustomStringConvertible {
             try again later
             """
         case .outOfMemory: "out of memory or address space; use a smaller map"
-        case .ioFailure: "the device reported an input/output error"
+        case .ioFailure: "the disk reported an input/output error"
         case .other(let number): "system error \(number)"
         }
     }

@@ -54,4 +54,13 @@ extension Environment {
         /// A power failure can damage the file. The next open checks it.
         case noSync
     }
+
+    /// Why a file may hold damage that its structure does not show.
+    public enum Doubt: Sendable {
+        /// The file had changed without LMDB, or its last pages may not have reached the disk.
+        case changed
+        /// The file was as LMDB had left it, but a process had ended without closing it. Most
+        /// such processes were killed, which damages nothing.
+        case unclosed
+    }
 }

@@ -47,6 +47,7 @@ final class TransactionGate: Sendable {
     // immutable
     private let handle: EnvironmentHandle
     private let entry: EnvironmentRegistry.Entry
+    private let guardFile: GuardFile
     private let idleLimit: Int
 
     private let state = Mutex(State())
@@ -55,9 +56,13 @@ final class TransactionGate: Sendable {
     private let resizing = Mutex<Void>(())
 
     /// Makes a gate that closes `handle` and then removes `entry` from the registry.
-    init(_ handle: EnvironmentHandle, entry: EnvironmentRegistry.Entry, maximumReaders: Int) {
+    init(
+        _ handle: EnvironmentHandle, entry: EnvironmentRegistry.Entry, _ guardFile: GuardFile,
+        maximumReaders: Int
+    ) {
         self.handle = handle
         self.entry = entry
+        self.guardFile = guardFile
         // Idle readers keep their slots from other processes. Most reads of a process run on a few
         // threads, so that it needs no more readers than that.
         let idleLimit = max(1, min(8, maximumReaders / 16))
@@ -126,6 +131,7 @@ final class TransactionGate: Sendable {
             return state.isClosing && state.threads.isEmpty
         }
         guard isLast else { return }
+        UseRecord(guardFile).end(in: entry.directory)
         unsafe LMDBCalls.close(handle.pointer)
         EnvironmentRegistry.remove(entry)
     }

@@ -13,41 +13,95 @@ enum EnvironmentFiles {
     static let data = "data.mdb"
     static let lock = "lock.mdb"
 
-    /// Checks the files and creates the lock file. Returns whether the data file is known to be
-    /// intact.
+    /// What `prepare` has found out about the data file.
+    struct Condition {
+        /// Whether the file may be marked as intact.
+        var isIntact = true
+        /// Whether another process has the file open.
+        var isInUse = false
+        var doubt: Environment.Doubt?
+        /// Whether the structure must be checked, and the other process writes too often for that:
+        /// the check needs a reader of the file.
+        var needsReader = false
+    }
+
+    /// How often the structure is checked while another process may write, before a reader is
+    /// needed.
+    private static let attempts = 3
+
+    /// Checks the files and creates the lock file. Returns the condition of the data file.
     ///
     /// The caller holds the guard's lock, and the directory is not open in this process: closing a
     /// descriptor of a lock file drops all locks that the process has on it.
     static func prepare(
         in directory: borrowing OpenFile, of guardFile: GuardFile, options: Environment.Options
-    ) throws(LMDBError) -> Bool {
+    ) throws(LMDBError) -> Condition {
         for name in [data, lock] {
             guard let status = try directory.status(of: name, .prepareFiles) else { continue }
             guard status.isPlainFile else { throw LMDBError(.badPath, .prepareFiles) }
         }
-        let isIntact = try check(in: directory, of: guardFile)
+        let condition = try check(in: directory, of: guardFile)
         do {
             try writeOutLockFile(in: directory, size: lockFileSize(readers: options.maximumReaders))
         } catch {
             // LMDB needs no lock file to read from a read-only file system.
             guard options.isReadOnly, error.code == .notWritable else { throw error }
         }
-        return isIntact
+        return condition
     }
 
-    /// Checks the data file unless its mark says that it is intact. Returns whether it is intact.
+    /// Checks the data file, unless its mark says that it is intact and no check is due.
     private static func check(in directory: borrowing OpenFile, of guardFile: GuardFile)
-        throws(LMDBError) -> Bool
+        throws(LMDBError) -> Condition
     {
-        guard try directory.status(of: data, .prepareFiles) != nil else { return true }
+        let record = UseRecord(guardFile)
+        let isNew = try directory.status(of: data, .prepareFiles)?.size ?? 0 == 0
+        guard !isNew else {
+            record.reset()
+            return Condition()
+        }
         let file = try OpenFile(data, in: directory.descriptor, flags: O_RDONLY, .prepareFiles)
-        guard let head = try DataFileHead.latest(file) else { return true }
-        if IntactMark(try file.status(.prepareFiles)).matches(guardFile.mark) { return true }
-        // A process that has the file open changes it during a check. It has checked the file
-        // itself when it opened it.
-        guard try !isInUse(in: directory) else { return false }
-        try StructureCheck.check(file, head)
-        return true
+        guard let head = try DataFileHead.latest(file) else { return Condition() }
+        let status = try file.status(.prepareFiles)
+        let isMarked = IntactMark(status).matches(guardFile.mark)
+        var condition = Condition()
+        condition.isInUse = try isInUse(in: directory)
+        let hasCrashed = record.hasCrashed(isInUse: condition.isInUse)
+        if !condition.isInUse {
+            condition.doubt = !isMarked ? .changed : hasCrashed ? .unclosed : nil
+        }
+        guard !isMarked || hasCrashed || record.isCheckDue(fileSize: status.size) else {
+            record.addOpening()
+            return condition
+        }
+        if !condition.isInUse {
+            try StructureCheck.check(file, head)
+        } else {
+            condition.isIntact = isMarked
+            guard try checkWhileInUse(in: directory) else {
+                condition.needsReader = true
+                return condition
+            }
+        }
+        guard record.finishCheck() else { throw LMDBError.damage }
+        return condition
+    }
+
+    /// Checks a file that another process may be changing. Returns `false` if it has committed
+    /// during each of the attempts.
+    private static func checkWhileInUse(in directory: borrowing OpenFile) throws(LMDBError) -> Bool
+    {
+        for _ in 0..<attempts {
+            let file = try OpenFile(data, in: directory.descriptor, flags: O_RDONLY, .prepareFiles)
+            guard let head = try DataFileHead.latest(file) else { return true }
+            var check = try StructureCheck.begin(file, head)
+            var failure: LMDBError?
+            do throws(LMDBError) { _ = try check.advance(pages: .max) } catch { failure = error }
+            guard try check.isCurrent() else { continue }
+            if let failure { throw failure }
+            return true
+        }
+        return false
     }
 
     private static func isInUse(in directory: borrowing OpenFile) throws(LMDBError) -> Bool {

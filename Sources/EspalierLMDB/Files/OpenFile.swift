@@ -23,6 +23,12 @@ struct OpenFile: ~Copyable, Sendable {
         guard descriptor >= 0 else { throw .system(operation) }
     }
 
+    /// Makes a second descriptor of an open file.
+    init(duplicating other: Int32, _ operation: LMDBError.Operation) throws(LMDBError) {
+        descriptor = fcntl(other, F_DUPFD_CLOEXEC, 0)
+        guard descriptor >= 0 else { throw .system(operation) }
+    }
+
     deinit {
         close(descriptor)
     }

@@ -9,7 +9,7 @@ import Darwin
 /// The file that outlives all generations of a cache.
 ///
 /// It holds a lock for opening an environment and for switching the generation, the number of the
-/// generation, and a mark that identifies an intact data file.
+/// generation, a mark that identifies an intact data file, and what `UseRecord` needs to know.
 ///
 /// ```swift
 /// let guardFile = try GuardFile(path: "/cache/guard", create: true)
@@ -26,8 +26,17 @@ import Darwin
 /// too. It is not recursive: a thread that acquires it twice waits for ever.
 @safe
 public final class GuardFile: Sendable {
-    /// The file holds the generation and the mark: eight bytes each, little-endian.
-    private static let size = 16
+    /// What the file holds: words of eight bytes, little-endian.
+    enum Word: Int {
+        case generation, mark
+        /// The words of `UseRecord`.
+        case users, assertions, openings, checked
+    }
+
+    /// The size of the file: room for eight words, of which two are not used. The file of an older
+    /// version is extended.
+    public static let byteCount = 64
+    private static var size: Int { byteCount }
 
     // immutable
     private let directory: OpenFile
@@ -78,27 +87,41 @@ public final class GuardFile: Sendable {
         guard let address = unsafe address, unsafe address != MAP_FAILED else {
             throw .system(.openGuard)
         }
-        return unsafe address.bindMemory(to: Atomic<UInt64>.self, capacity: 2)
+        return unsafe address.bindMemory(to: Atomic<UInt64>.self, capacity: size / 8)
     }
 
     /// How often any process has called ``GuardLock/advanceGeneration()``.
     ///
     /// - Complexity: One load from memory that all processes share.
-    public var generation: UInt64 {
-        unsafe UInt64(littleEndian: words[0].load(ordering: .acquiring))
-    }
+    public var generation: UInt64 { self[.generation] }
 
-    fileprivate func setGeneration(_ value: UInt64) {
-        unsafe words[0].store(value.littleEndian, ordering: .releasing)
-    }
+    fileprivate func setGeneration(_ value: UInt64) { self[.generation] = value }
 
     /// The `IntactMark` of the last file that was known to be intact.
-    var mark: UInt64 {
-        unsafe UInt64(littleEndian: words[1].load(ordering: .acquiring))
+    var mark: UInt64 { self[.mark] }
+
+    func setMark(_ value: UInt64) { self[.mark] = value }
+
+    subscript(word: Word) -> UInt64 {
+        get { unsafe UInt64(littleEndian: words[word.rawValue].load(ordering: .acquiring)) }
+        set { unsafe words[word.rawValue].store(newValue.littleEndian, ordering: .releasing) }
     }
 
-    func setMark(_ value: UInt64) {
-        unsafe words[1].store(value.littleEndian, ordering: .releasing)
+    /// Replaces a word by what `change` makes of it, although other processes may change it at the
+    /// same time. `change` may run several times.
+    func update(_ word: Word, _ change: (UInt64) -> UInt64) {
+        while true {
+            let old = self[word]
+            let (isDone, _) = unsafe words[word.rawValue].compareExchange(
+                expected: old.littleEndian, desired: change(old).littleEndian,
+                ordering: .acquiringAndReleasing)
+            if isDone { return }
+        }
+    }
+
+    /// Calls `body` with the address of a word. It is valid as long as this object.
+    func withAddress<R>(of word: Word, _ body: (UnsafeMutablePointer<Atomic<UInt64>>) -> R) -> R {
+        unsafe body(words + word.rawValue)
     }
 
     // MARK: Lock
@@ -161,5 +184,15 @@ public struct GuardLock: ~Copyable {
         let next = owner.generation &+ 1
         owner.setGeneration(next)
         return next
+    }
+
+    /// Whether a data file was opened since ``forgetDataFile()``. If it is missing or empty now,
+    /// its contents are lost.
+    public var knowsDataFile: Bool { owner.mark != IntactMark.none }
+
+    /// Forgets the data file. Call it before a new one takes its place.
+    public func forgetDataFile() {
+        owner.setMark(IntactMark.none)
+        UseRecord(owner).reset()
     }
 }

@@ -101,6 +101,22 @@ struct DataFileHead {
         return try readLatest(file)
     }
 
+    /// Returns the meta page of a commit that a reader keeps. Throws if LMDB has replaced it: the
+    /// commit after the next one does.
+    static func ofCommit(_ number: UInt64, _ file: borrowing OpenFile) throws(LMDBError)
+        -> DataFileHead
+    {
+        let size = UInt64(try file.status(.prepareFiles).size)
+        let pageSize = try DataFileHead(file, at: 0).pageSize
+        guard pageSize.nonzeroBitCount == 1, (256...65_536).contains(pageSize) else {
+            throw LMDBError(.invalidFile, .prepareFiles)
+        }
+        let head = try DataFileHead(file, at: number % 2 == 0 ? 0 : Int(pageSize))
+        guard head.transaction == number, head.pageSize == pageSize, head.isSound(fileSize: size)
+        else { throw LMDBError.damage }
+        return head
+    }
+
     private static func readLatest(_ file: borrowing OpenFile) throws(LMDBError) -> DataFileHead? {
         let size = try file.status(.prepareFiles).size
         guard size > 0 else { return nil }

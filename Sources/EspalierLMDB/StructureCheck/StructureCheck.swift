@@ -10,6 +10,10 @@
 /// has a stack of bounded depth and stops at a page that it has met before, so it terminates. Pages
 /// are read, not mapped: a file that shrinks or a sector that fails is an error and no signal.
 ///
+/// The check can stop after any page and go on later, so that it can be done in small parts. Its
+/// trees are those of one commit: `isCurrent` tells whether LMDB has kept their pages
+/// meanwhile.
+///
 /// A prototype was measured with 6,600 damaged files of 11 kinds: LMDB had no crash and no error in
 /// the files that the check accepted. Cost: 0.2 to 0.6 ms for each MiB from the page cache, the
 /// most for small values.
@@ -29,74 +33,124 @@ struct StructureCheck: ~Copyable {
     /// The number of whole pages in the file. LMDB may never have written the last pages.
     private let pagesInFile: UInt64
 
+    /// The meta page of the commit whose trees are checked.
+    let head: DataFileHead
+
     private var met: PageSet
     /// The sizes of the nodes of the current page, by half of their offset.
     private var nodeSizes: [UInt16]
     private var keyspaces: [TreeRecord] = []
+    /// The number of trees that the check has begun.
+    private var treesBegun = 0
+    /// The walk that `advance` interrupted.
+    private var interrupted: TreeWalk?
 
-    /// Throws `.corrupted` if LMDB could die of the file. No process may change the file meanwhile.
+    /// Throws `.corrupted` if LMDB could die of the file. No process may change the trees of `head`
+    /// meanwhile.
     static func check(_ file: consuming OpenFile, _ head: DataFileHead) throws(LMDBError) {
+        var check = try begin(file, head)
+        _ = try check.advance(pages: .max)
+    }
+
+    /// Prepares a check, which `advance` does. Throws `.corrupted` if the meta page is damaged.
+    static func begin(_ file: consuming OpenFile, _ head: DataFileHead) throws(LMDBError)
+        -> StructureCheck
+    {
         let size = try file.status(.prepareFiles).size
         guard let pageSize = Int(exactly: head.pageSize), pageSizes.contains(pageSize) else {
             throw LMDBError.damage
         }
         // Pages beyond the end are on the free list, which takes eight bytes of the file for each.
-        guard head.lastPage <= UInt64(size / pageSize + size / 8) else { throw LMDBError.damage }
-        var check = StructureCheck(file, fileSize: size, pageSize: pageSize, head)
-        try check.run(head)
+        guard head.lastPage <= UInt64(size / pageSize + size / 8),
+            head.freeList.flags == freeListFlags, head.directory.flags == 0
+        else { throw LMDBError.damage }
+        var met = PageSet(limit: head.lastPage + 1)
+        for page in 0..<UInt64(2) { try met.insert(page) }
+        return StructureCheck(file, fileSize: size, pageSize: pageSize, head, met)
     }
 
-    private init(_ file: consuming OpenFile, fileSize: Int, pageSize: Int, _ head: DataFileHead) {
+    private init(
+        _ file: consuming OpenFile, fileSize: Int, pageSize: Int, _ head: DataFileHead,
+        _ met: PageSet
+    ) {
         self.file = file
         self.pageSize = pageSize
+        self.head = head
         lastPage = head.lastPage
         lastTransaction = head.transaction
         pagesInFile = UInt64(fileSize / pageSize)
-        met = PageSet(limit: lastPage + 1)
+        self.met = met
         nodeSizes = Array(repeating: 0, count: pageSize / 2)
     }
 
-    private mutating func run(_ head: DataFileHead) throws(LMDBError) {
-        for page in 0..<UInt64(2) { try met.insert(page) }
-        guard head.freeList.flags == Self.freeListFlags, head.directory.flags == 0 else {
-            throw LMDBError.damage
-        }
-        try walk(head.freeList, .freeList)
-        try walk(head.directory, .directory)
-        for keyspace in keyspaces {
-            guard keyspace.flags == 0 else { throw LMDBError.damage }
-            try walk(keyspace, .keyspace)
+    /// Checks about `pages` further pages. Returns whether the check is complete. Throws
+    /// `.corrupted` if LMDB could die of the file.
+    mutating func advance(pages: Int) throws(LMDBError) -> Bool {
+        var rest = pages
+        while true {
+            if var walk = interrupted.take() {
+                while walk.level >= 0 {
+                    guard rest > 0 else {
+                        interrupted = walk
+                        return false
+                    }
+                    rest -= 1
+                    try step(&walk)
+                }
+                guard walk.met == walk.tree.size else { throw LMDBError.damage }
+            }
+            guard treesBegun < 2 + keyspaces.count else { break }
+            interrupted = try beginTree()
         }
         // LMDB would never use a page that is neither in a tree nor on the free list.
         guard met.count == lastPage + 1 else { throw LMDBError.damage }
+        return true
+    }
+
+    /// Whether LMDB has kept the pages of the trees since the check began: it writes to no page of
+    /// the last commit, and this commit still is the last one.
+    func isCurrent() throws(LMDBError) -> Bool {
+        try DataFileHead.latest(file)?.transaction == lastTransaction
     }
 
     // MARK: Trees
 
-    private mutating func walk(_ tree: TreeRecord, _ kind: TreeWalk.Kind) throws(LMDBError) {
+    /// Begins the walk through the next tree: the free list, the directory, then each keyspace.
+    /// Returns `nil` if the tree is empty.
+    private mutating func beginTree() throws(LMDBError) -> TreeWalk? {
+        let (tree, kind): (TreeRecord, TreeWalk.Kind) =
+            switch treesBegun {
+            case 0: (head.freeList, .freeList)
+            case 1: (head.directory, .directory)
+            default: (keyspaces[treesBegun - 2], .keyspace)
+            }
+        treesBegun += 1
+        guard kind != .keyspace || tree.flags == 0 else { throw LMDBError.damage }
         guard !tree.isEmpty else {
             guard tree.depth == 0, tree.size == TreeRecord.Size() else { throw LMDBError.damage }
-            return
+            return nil
         }
         guard tree.depth >= 1, tree.depth <= TreeRecord.maximumDepth else {
             throw LMDBError.damage
         }
-        var walk = TreeWalk(kind, depth: Int(tree.depth), pageSize: pageSize)
-        var level = 0
-        try enter(tree.root, level, &walk)
-        while level >= 0 {
-            if level == walk.depth - 1 {
-                try readLeaf(&walk)
-                level -= 1
-            } else if walk.steps[level].next == walk.steps[level].count {
-                level -= 1
-            } else {
-                let child = try nextChild(level, &walk)
-                level += 1
-                try enter(child, level, &walk)
-            }
+        var walk = TreeWalk(kind, tree, pageSize: pageSize)
+        try enter(tree.root, 0, &walk)
+        return walk
+    }
+
+    /// Checks a leaf or goes on to another page.
+    private mutating func step(_ walk: inout TreeWalk) throws(LMDBError) {
+        let level = walk.level
+        if level == walk.depth - 1 {
+            try readLeaf(&walk)
+            walk.level -= 1
+        } else if walk.steps[level].next == walk.steps[level].count {
+            walk.level -= 1
+        } else {
+            let child = try nextChild(level, &walk)
+            walk.level += 1
+            try enter(child, walk.level, &walk)
         }
-        guard walk.met == tree.size else { throw LMDBError.damage }
     }
 
     /// Reads a page and checks its header and the layout of its nodes.
@@ -334,7 +388,10 @@ private struct TreeWalk {
     }
 
     let kind: Kind
+    let tree: TreeRecord
     let depth: Int
+    /// The level of the current page, 0 for the root; below 0 when the walk is complete.
+    var level = 0
     /// The pages from the root to the current one.
     var pages: [PageBytes]
     /// For each of `pages`, the index of the next child and the number of children.
@@ -345,9 +402,10 @@ private struct TreeWalk {
     var lastKeySize: Int?
     var lastWasSeparator = false
 
-    init(_ kind: Kind, depth: Int, pageSize: Int) {
+    init(_ kind: Kind, _ tree: TreeRecord, pageSize: Int) {
         self.kind = kind
-        self.depth = depth
+        self.tree = tree
+        depth = Int(tree.depth)
         pages = Array(repeating: PageBytes(count: pageSize), count: depth)
         steps = Array(repeating: Step(), count: depth)
         lastKey = PageBytes(count: 512)

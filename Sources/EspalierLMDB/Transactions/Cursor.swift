@@ -28,7 +28,11 @@ public struct Cursor: ~Copyable {
     }
 
     init(_ open: OpenTransaction, index: UInt32) throws(LMDBError) {
-        unsafe pointer = try LMDBCalls.openCursor(open.pointer, index)
+        do {
+            unsafe pointer = try LMDBCalls.openCursor(open.pointer, index)
+        } catch {
+            throw open.fail(error)
+        }
         self.open = open
         epoch = open.epoch
         unsafe entry = nil
@@ -92,8 +96,14 @@ public struct Cursor: ~Copyable {
     {
         guard epoch == open.epoch else { throw LMDBError(.transactionEnded, .cursor) }
         let pointer = unsafe self.pointer
-        unsafe entry = try key.withUnsafeBytes { (bytes) throws(LMDBError) -> LMDBCalls.Entry? in
-            try unsafe LMDBCalls.move(pointer, move, bytes)
+        do {
+            unsafe entry = try key.withUnsafeBytes {
+                (bytes) throws(LMDBError) -> LMDBCalls.Entry? in
+                try unsafe LMDBCalls.move(pointer, move, bytes)
+            }
+        } catch {
+            unsafe entry = nil
+            throw open.fail(error)
         }
         return unsafe entry != nil
     }
@@ -150,8 +160,7 @@ public struct Cursor: ~Copyable {
         do {
             try unsafe LMDBCalls.deleteCurrent(pointer)
         } catch {
-            open.fail()
-            throw error
+            throw open.fail(error)
         }
     }
 }

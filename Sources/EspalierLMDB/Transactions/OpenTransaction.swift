@@ -28,7 +28,8 @@ public final class OpenTransaction: @unchecked Sendable {
 
     private struct State {
         var borrows = 0
-        var hasFailed = false
+        /// The first error that made the transaction void.
+        var failure: LMDBError?
         /// Made by the first reader that can use it.
         var addressCache: RecordAddressCache?
     }
@@ -50,18 +51,31 @@ public final class OpenTransaction: @unchecked Sendable {
 
     var epoch: UInt64 { epochs.load(ordering: .acquiring) }
     var number: UInt64 { unsafe LMDBCalls.number(pointer) }
-    var hasFailed: Bool { state.value.hasFailed }
+    var hasFailed: Bool { state.value.failure != nil }
 
     /// Makes all snapshots and cursors of the transaction stale.
     func end() {
         precondition(
             state.value.borrows == 0, "a transaction ended while one of its values was borrowed")
+        state.value.failure = nil
         epochs.store(epochs.load(ordering: .relaxed) &+ 1, ordering: .releasing)
     }
 
-    /// Makes the transaction void.
-    func fail() {
-        state.value.hasFailed = true
+    /// Notes the error of a call, and returns the one to throw.
+    ///
+    /// LMDB refuses all calls of a transaction once it has met a bad page, even in a transaction
+    /// that only reads, and gives no reason. Whichever call meets the refusal, the file is damaged.
+    func fail(_ error: LMDBError) -> LMDBError {
+        let isRefused = error.code == .transactionFailed
+        let cause = isRefused ? refusal(error.operation) : error
+        if state.value.failure == nil { state.value.failure = cause }
+        return cause
+    }
+
+    /// The error of a call after the transaction has become void.
+    func refusal(_ operation: LMDBError.Operation) -> LMDBError {
+        let isDamaged = state.value.failure.map { $0.code == .corrupted } ?? true
+        return LMDBError(isDamaged ? .corrupted : .transactionFailed, operation)
     }
 
     /// Counts a value that the caller is about to use.
@@ -107,9 +121,14 @@ public final class OpenTransaction: @unchecked Sendable {
     {
         let index = index(of: keyspace)
         let pointer = unsafe self.pointer
-        let found = try unsafe key.withUnsafeBytes {
-            (bytes) throws(LMDBError) -> UnsafeRawBufferPointer? in
-            try unsafe LMDBCalls.get(pointer, index, bytes)
+        let found: UnsafeRawBufferPointer?
+        do {
+            unsafe found = try key.withUnsafeBytes {
+                (bytes) throws(LMDBError) -> UnsafeRawBufferPointer? in
+                try unsafe LMDBCalls.get(pointer, index, bytes)
+            }
+        } catch {
+            throw fail(error)
         }
         if unsafe found != nil { beginBorrow() }
         return unsafe found

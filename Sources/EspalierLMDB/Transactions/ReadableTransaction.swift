@@ -142,7 +142,11 @@ extension ReadableTransaction where Self: ~Copyable {
     /// - Complexity: O(1): LMDB keeps the counts.
     public func statistics(of keyspace: Keyspace) throws(LMDBError) -> KeyspaceStatistics {
         let open = try openTransaction
-        return try unsafe LMDBCalls.statistics(open.pointer, open.index(of: keyspace))
+        do {
+            return try unsafe LMDBCalls.statistics(open.pointer, open.index(of: keyspace))
+        } catch {
+            throw open.fail(error)
+        }
     }
 
     /// Returns how the pages of the file are used. The result is exact.

@@ -92,7 +92,13 @@ public final class SequentialReader {
             open.beginBorrow()
             return unsafe value
         }
-        guard let value = unsafe try find(key) else { return nil }
+        let found: UnsafeRawBufferPointer?
+        do {
+            unsafe found = try find(key)
+        } catch {
+            throw open.fail(error)
+        }
+        guard let value = unsafe found else { return nil }
         unsafe addressCache?.insert(key, tagPrefix, value)
         open.beginBorrow()
         return unsafe value

@@ -8,8 +8,9 @@
 ///
 /// An error about an argument leaves the transaction good: `.keyEmpty`, `.keyTooLong`,
 /// `.valueTooLong` and `.outOfOrder`. After any other error of a write it is void: further writes
-/// and ``commit()`` throw `.transactionFailed`. The commit itself can also run out of pages or of
-/// disk space. The file never changes unless the commit succeeds.
+/// and ``commit()`` throw `.transactionFailed`, or `.corrupted` if the first error was damage. The
+/// commit itself can also run out of pages or of disk space. The file never changes unless the
+/// commit succeeds.
 ///
 /// The transaction is bound to the thread that began it. Ending it on another thread traps, because
 /// LMDB's mutex would stay locked for ever.
@@ -52,8 +53,13 @@ public struct WriteTransaction: ~Copyable, ReadableTransaction {
     ///   ``Environment/Durability``.
     public consuming func commit() throws(LMDBError) {
         // The deinitialiser aborts.
-        guard !open.hasFailed else { throw LMDBError(.transactionFailed, .commit) }
-        try environment.commitWrite(open)
+        guard !open.hasFailed else { throw open.refusal(.commit) }
+        do {
+            try environment.commitWrite(open)
+        } catch {
+            // A call that read may have met a bad page, which only LMDB knows.
+            throw error.code == .transactionFailed ? LMDBError(.corrupted, .commit) : error
+        }
     }
 
     /// Discards all changes. Dropping the transaction does the same.
@@ -159,8 +165,7 @@ public struct WriteTransaction: ~Copyable, ReadableTransaction {
                 }
             }
         } catch {
-            open.fail()
-            throw error
+            throw open.fail(error)
         }
         guard let existing = unsafe existing else { return nil }
         open.beginBorrow()
@@ -199,8 +204,8 @@ public struct WriteTransaction: ~Copyable, ReadableTransaction {
                 }
             }
         } catch {
-            if error.code != .outOfOrder { open.fail() }
-            throw error
+            if error.code == .outOfOrder { throw error }
+            throw open.fail(error)
         }
     }
 
@@ -213,8 +218,7 @@ public struct WriteTransaction: ~Copyable, ReadableTransaction {
                 try unsafe LMDBCalls.delete(open.pointer, index, key)
             }
         } catch {
-            open.fail()
-            throw error
+            throw open.fail(error)
         }
     }
 
@@ -236,7 +240,7 @@ public struct WriteTransaction: ~Copyable, ReadableTransaction {
     {
         let open = openTransaction
         open.requireNothingBorrowed()
-        guard !open.hasFailed else { throw LMDBError(.transactionFailed, operation) }
+        guard !open.hasFailed else { throw open.refusal(operation) }
         return open.index(of: keyspace)
     }
 }

@@ -49,6 +49,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
         case damaged
         /// The disk is full.
         case diskFull
+        /// The disk reported an input or output error. Check it; the write was dropped.
+        case ioFailure
         /// One write takes more than its share of the budget, or than the limits of a tree.
         case treeTooLarge
         /// The model has no identifier and no key was given, or the identifier or key is empty.
@@ -98,6 +100,7 @@ extension CacheError {
         case .treeTooLarge: "treeTooLarge"
         case .dropped: "queueFull"
         case .diskFull: "diskFull"
+        case .ioFailure: "ioFailure"
         case .damaged: "damaged"
         case .storage: "storage"
         case .busy: "busy"
@@ -151,6 +154,11 @@ extension CacheError {
             self.init(
                 .diskFull, "The disk is full. Free some space; the write was dropped.", cause: error
             )
+        case .ioFailure:
+            self.init(
+                .ioFailure,
+                "The disk reported an input/output error. Check it; the write was dropped.",
+                cause: error)
         case .closed: self = .closed
         case .usedAfterFork: self = .usedAfterFork
         case .busy:

@@ -17,7 +17,7 @@ final class Engine: Sendable {
     let changeSets = Broadcast<ChangeSet>(buffering: .unbounded)
     let events = Broadcast<CacheEvent>(buffering: .bufferingNewest(4_096))
     let missObservers = MissObservers()
-    private let committer: Committer
+    let committer: Committer
     private let writer: WriterThread
     private let flatteners = WorkerThreads(name: "espalier-flatten", limit: 1)
     private let readers = WorkerThreads(name: "espalier-read", limit: 2)

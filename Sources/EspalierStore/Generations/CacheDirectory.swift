@@ -89,14 +89,23 @@ package struct CacheDirectory: Sendable {
 
     func generationPath(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Returns the name of the live generation; nil if there is none.
+    /// What the directory says about the live generation.
+    enum Live: Equatable {
+        /// There is no generation: nothing has been stored yet.
+        case none
+        case generation(String)
+        /// There is one that can't be told from others or can't be read, and why.
+        case lost(GenerationHolder.Replacement)
+    }
+
+    /// Returns the live generation.
     ///
     /// That is the generation that `current` names, if it exists. Otherwise it is the only
     /// generation, because a process may have been killed before it wrote `current`.
     ///
     /// - Throws: If `current` exists and can't be read: the live generation must not be taken for
     ///   missing.
-    func currentGeneration() throws(CacheError) -> String? {
+    func liveGeneration() throws(CacheError) -> Live {
         let file = "\(path)/\(Self.current)"
         if Self.attributes(file) != nil {
             let data: Data
@@ -107,10 +116,31 @@ package struct CacheDirectory: Sendable {
             }
             let name = String(decoding: data.prefix(64), as: UTF8.self).trimmingCharacters(
                 in: .whitespacesAndNewlines)
-            if isGeneration(name) { return name }
+            makeAccessible(name)
+            if isGeneration(name) { return .generation(name) }
         }
         let found = generations()
-        return found.count == 1 ? found[0] : nil
+        if found.count == 1 { return .generation(found[0]) }
+        if found.count > 1 { return .lost(.unnamed) }
+        return hasUnreadableGeneration ? .lost(.unreadable) : .none
+    }
+
+    /// Restores the mode of a generation's directory if this user has lost the access to it.
+    private func makeAccessible(_ name: String) {
+        let attributes = Self.attributes(generationPath(name))
+        guard Self.isName(name, prefix: Self.complete),
+            attributes?[.type] as? FileAttributeType == .typeDirectory,
+            let mode = attributes?[.posixPermissions] as? NSNumber, mode.intValue & 0o700 != 0o700
+        else { return }
+        try? FileManager.default.setAttributes(
+            [.posixPermissions: 0o700], ofItemAtPath: generationPath(name))
+    }
+
+    /// Whether something has the name of a generation and can't be used as one: a directory that
+    /// this user can't read, or one with files of others.
+    private var hasUnreadableGeneration: Bool {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return names.contains { Self.isName($0, prefix: Self.complete) && !isGeneration($0) }
     }
 
     package func generations() -> [String] {
@@ -120,14 +150,18 @@ package struct CacheDirectory: Sendable {
     }
 
     /// Returns whether the library has made the directory `name`. It opens and removes no others.
-    private func isGeneration(_ name: String, prefix: String = "g-") -> Bool {
-        let digits = name.dropFirst(prefix.count)
-        guard name.hasPrefix(prefix), (1...16).contains(digits.count),
-            digits.allSatisfy({ $0.isASCII && $0.isHexDigit && !$0.isUppercase }),
+    private func isGeneration(_ name: String, prefix: String = complete) -> Bool {
+        guard Self.isName(name, prefix: prefix),
             Self.attributes(generationPath(name))?[.type] as? FileAttributeType == .typeDirectory,
             let files = try? FileManager.default.contentsOfDirectory(atPath: generationPath(name))
         else { return false }
         return files.allSatisfy { $0 == "data.mdb" || $0 == "lock.mdb" }
+    }
+
+    private static func isName(_ name: String, prefix: String) -> Bool {
+        let digits = name.dropFirst(prefix.count)
+        return name.hasPrefix(prefix) && (1...16).contains(digits.count)
+            && digits.allSatisfy { $0.isASCII && $0.isHexDigit && !$0.isUppercase }
     }
 
     /// Returns whether the generation has a data file that is not empty.
@@ -138,7 +172,7 @@ package struct CacheDirectory: Sendable {
 
     /// Creates an empty generation and returns its name.
     func makeGeneration() throws(CacheError) -> String {
-        let name = "g-" + String(UInt64.random(in: .min ... .max), radix: 16)
+        let name = Self.complete + String(UInt64.random(in: .min ... .max), radix: 16)
         try makeDirectory(generationPath(name))
         return name
     }
@@ -151,11 +185,12 @@ package struct CacheDirectory: Sendable {
         return name
     }
 
+    private static let complete = "g-"
     private static let unfinished = "new-"
 
     /// Turns a generation that was filled into a complete one, and returns its new name.
     func finish(_ unfinished: String) throws(CacheError) -> String {
-        let name = "g-" + unfinished.dropFirst(Self.unfinished.count)
+        let name = Self.complete + unfinished.dropFirst(Self.unfinished.count)
         do {
             try FileManager.default.moveItem(
                 atPath: generationPath(unfinished), toPath: generationPath(name))
@@ -237,10 +272,18 @@ package struct CacheDirectory: Sendable {
                 .notWritable, "\(what): no permission. Check the directory's owner and mode.")
         case .fileWriteOutOfSpace:
             CacheError(.diskFull, "\(what): the disk is full. Free some space.")
+        case .fileReadUnknown where Self.isDeviceError(error),
+            .fileWriteUnknown where Self.isDeviceError(error):
+            CacheError(.ioFailure, "\(what): the disk reported an input/output error. Check it.")
         case .fileNoSuchFile, .fileReadNoSuchFile:
             CacheError(.badDirectory, "\(what): its parent directory is missing. Create it first.")
         default:
             CacheError(.badDirectory, "\(what): \(error.localizedDescription)")
         }
+    }
+
+    private static func isDeviceError(_ error: any Error) -> Bool {
+        let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+        return cause?.domain == NSPOSIXErrorDomain && cause?.code == Int(EIO)
     }
 }

@@ -50,7 +50,7 @@ package final class Generation: Sendable {
 
     /// The bytes of everything beside `data.mdb`: lock.mdb with 126 readers, `guard`, `current` and
     /// its copy during a switch, and the two directories themselves.
-    package static let sideFiles = 8_192 + 16 + 2 * 64 + 2 * 4_096
+    package static let sideFiles = 8_192 + GuardFile.byteCount + 2 * 64 + 2 * 4_096
 
     /// Returns the size of the map that leaves room for the side files.
     static func mapSize(for budget: ByteCount) -> Int {

@@ -23,11 +23,17 @@ final class GenerationHolder: Sendable {
     private let onReplace: @Sendable (Replacement) -> Void
 
     /// Why an empty generation replaced the live one.
-    enum Replacement: String {
+    enum Replacement: String, CaseIterable {
         /// The caller emptied the cache.
         case emptied
         /// The generation could not be opened, read or written.
         case damaged
+        /// The data file was empty or missing.
+        case emptyFile
+        /// The directory of the generation could not be read, or contained other files.
+        case unreadable
+        /// There were several generations, and no name of the live one.
+        case unnamed
         /// Nothing more could be evicted, and a write that fits the budget did not fit.
         case budgetDeadlock
     }
@@ -87,6 +93,10 @@ final class GenerationHolder: Sendable {
     /// Returns whether no process has switched since `generation` was opened.
     func isLive(_ generation: Generation) -> Bool { generation.number == guardFile.generation }
 
+    /// Whether the holder may repair and replace what is damaged. A tool that only looks at a cache
+    /// leaves it as it was.
+    var mayRepair: Bool { create }
+
     /// The guard's count of switches.
     var number: UInt64 { guardFile.generation }
 
@@ -139,8 +149,12 @@ final class GenerationHolder: Sendable {
         // Another thread may have opened it meanwhile.
         let (live, isUpToDate) = try lastKnown()
         if let live, isUpToDate { return live }
-        var isDamaged = false
-        if let name = try directory.currentGeneration() {
+        // The first generation of a cache replaces none.
+        var reason: Replacement? = live == nil ? nil : .damaged
+        switch try directory.liveGeneration() {
+        case .none: break
+        case .lost(let finding): reason = finding
+        case .generation(let name):
             do {
                 // Removes the generations of processes that were killed during a switch: they take
                 // room in the budget.
@@ -157,20 +171,22 @@ final class GenerationHolder: Sendable {
                 if let live, live.name == name, !live.environment.isClosed {
                     return try follow(live)
                 }
+                guard !lock.knowsDataFile || directory.hasData(name) else {
+                    reason = .emptyFile
+                    break
+                }
                 let generation = try open(name, under: lock)
                 install(generation)
                 return generation
             } catch let error where create && Self.isDamage(error) {
-                isDamaged = true
+                reason = .damaged
             }
         }
         guard create else {
             throw CacheError(
                 .damaged, "The cache's files are damaged. Delete the directory and store anew.")
         }
-        // The first generation of a cache replaces none.
-        return try makeGeneration(
-            under: lock, after: live, because: isDamaged || live != nil ? .damaged : nil)
+        return try makeGeneration(under: lock, after: live, because: reason)
     }
 
     /// Replaces all generations by an empty one with the lifetime counters and the budget of `old`.
@@ -185,6 +201,7 @@ final class GenerationHolder: Sendable {
         // and creates one.
         lock.advanceGeneration()
         directory.removeGenerations(except: nil)
+        lock.forgetDataFile()
         let name = try directory.makeGeneration()
         try directory.setCurrent(name)
         let generation = try open(

@@ -16,9 +16,15 @@ public import EspalierRecords
 public enum CacheEvent: Sendable, Hashable, Codable {
     /// The cache evicted a record or a cycle of records.
     case evicted(Eviction)
-    /// A new, empty generation replaced the cache's contents. The reason is `emptied`, `damaged` or
-    /// `budgetDeadlock`: nothing more could be evicted, and a write that fits the budget did not
-    /// fit.
+    /// A new, empty generation replaced the cache's contents. The reason is one of these:
+    ///
+    /// - `emptied`: the caller emptied the cache.
+    /// - `damaged`: the file could not be opened, read or written, or a check found it damaged.
+    /// - `emptyFile`: the file was empty or missing.
+    /// - `unreadable`: its directory could not be read, or contained other files.
+    /// - `unnamed`: there were several generations, and no name of the live one.
+    /// - `budgetDeadlock`: nothing more could be evicted, and a write that fits the budget did not
+    ///   fit.
     case generationReplaced(reason: String)
     /// The cache gave up a write; its ticket has failed.
     case writeDropped(reason: String)

@@ -279,7 +279,7 @@ final class CommitTransaction {
         case .retireDictionaries: retireDictionaries()
         case .recompress(let handles):
             for handle in handles { try recompress(handle, in: &transaction) }
-        case .reset, .barrier, .trim, .setBudget, .collectCycles, .compact: break
+        case .reset, .barrier, .trim, .setBudget, .collectCycles, .compact, .repairAll: break
         }
         try flagSuspects(in: transaction)
         try checkPins(in: transaction)

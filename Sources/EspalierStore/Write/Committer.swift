@@ -29,6 +29,7 @@ final class Committer: Sendable {
         var isExhausted = false
         /// The generation whose file a read found damaged.
         var damaged: Generation?
+        var upkeep = FileUpkeep()
         var groupBytes = PagePlan(capacity: 256).groupBytes
     }
     private let state = Mutex(State())
@@ -45,6 +46,7 @@ final class Committer: Sendable {
         compressor = RecordCompressor(compression)
         training = TrainingScheduler(compression, wakeWriter: wakeWriter)
         room = RoomMaker()
+        followFile()
     }
 
     /// Ends the background threads.
@@ -130,6 +132,7 @@ final class Committer: Sendable {
         case .setBudget(let budget, let mayExceed): try setBudget(budget, mayExceed: mayExceed)
         case .collectCycles: try collectCycles(generation)
         case .compact: try compact(generation)
+        case .repairAll: try repair(generation)
         case .barrier: try generation.environment.sync()
         default: try commitMakingRoom(operations, in: generation, &history)
         }
@@ -318,9 +321,10 @@ final class Committer: Sendable {
         if let damaged = state.withLock({ $0.damaged.take() }) {
             try? replace(damaged, because: .damaged)
         }
+        if isIdle { takeCareOfFile() }
         installTrainedDictionaries()
         let isSampling = training.takeSamples()
-        let isDue = deadline.map { $0 <= .now } ?? false
+        let isDue = logs.deadline.map { $0 <= .now } ?? false
         let hasMoreToEvict = state.withLock { $0.hasMoreToEvict }
         guard isIdle, isDue || hasMoreToEvict else { return hasMoreToEvict || isSampling }
         do {
@@ -339,8 +343,56 @@ final class Committer: Sendable {
     /// Whether `maintain` has work left.
     var hasWork: Bool { state.withLock { $0.hasMoreToEvict } || training.isSampling }
 
-    /// When a commit is due even without a write; nil if the logs need none.
-    var deadline: ContinuousClock.Instant? { logs.deadline }
+    /// When `maintain` has work even without a write: a commit of the logs, or a check of the file.
+    var deadline: ContinuousClock.Instant? {
+        let upkeep = state.withLock { $0.upkeep.deadline }
+        return [logs.deadline, upkeep].compactMap(\.self).min()
+    }
+
+    // MARK: - The file
+
+    /// Looks when the structure of the live file was last checked, and by that decides when to
+    /// check it next.
+    private func followFile() {
+        guard let generation = try? generations.current() else { return }
+        let age = generation.environment.timeSinceStructureCheck
+        let doubt = generations.mayRepair ? generation.environment.doubt : nil
+        state.withLock { $0.upkeep.follow(generation.name, age: age, doubt) }
+    }
+
+    /// Checks some pages of the file, or repairs records, if that is due. Replaces a file that LMDB
+    /// could die of.
+    func takeCareOfFile() {
+        let (duty, generation) = (state.withLock { $0.upkeep.duty }, try? generations.current())
+        guard let duty, let generation else { return }
+        guard state.withLock({ $0.upkeep.generation }) == generation.name else {
+            return followFile()
+        }
+        do {
+            switch duty {
+            case .repair:
+                state.withLock { $0.upkeep.finishRepair() }
+                let usage = try generation.environment.read { try $0.pages() }
+                guard usage.used * usage.pageSize <= FileUpkeep.largestRepair else { return }
+                try repair(generation)
+            case .check:
+                let age = generation.environment.timeSinceStructureCheck
+                // Another process that shares the file may have checked it.
+                guard state.withLock({ $0.upkeep.beginCheck(age: age) }) else { return }
+                let isComplete = try generation.environment.checkStructure(
+                    pages: FileUpkeep.pagesPerTurn)
+                state.withLock { $0.upkeep.finishTurn(isComplete: isComplete) }
+            }
+        } catch {
+            state.withLock { $0.upkeep.finishTurn(isComplete: true) }
+            guard CommitPolicy.Failure(error) == .damaged else { return }
+            try? replace(generation, because: .damaged)
+            followFile()
+        }
+    }
+
+    /// Makes a check of the structure due, for tests.
+    func makeStructureCheckDue() { state.withLock { $0.upkeep.makeCheckDue() } }
 
     /// Stores the logs when the cache closes. Clears no damaged record away: a tool that only looks
     /// at a damaged cache leaves it as it was.

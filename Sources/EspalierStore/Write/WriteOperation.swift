@@ -27,6 +27,8 @@ enum WriteOperation: Sendable {
     case collectCycles
     /// Repairs the damage to the index that a walk of the cache has found.
     case repair(IndexRepair)
+    /// Looks for damaged records, index entries and counts, and repairs them.
+    case repairAll
     /// Stores new dictionaries.
     case install(TrainedDictionaries)
     /// Compresses new records without a dictionary.
@@ -51,6 +53,7 @@ enum WriteOperation: Sendable {
             tree.byteCount
         case .restore(let records, _): records.reduce(0) { $0 + $1.byteCount }
         case .delete, .reset, .barrier, .evict, .pin, .unpin, .trim, .setBudget, .collectCycles,
+            .repairAll,
             .repair, .checkPins, .install, .retireDictionaries, .recompress, .compact:
             64
         }
@@ -70,7 +73,7 @@ enum WriteOperation: Sendable {
     /// Whether the operation runs transactions of its own and shares none with other operations.
     var standsAlone: Bool {
         switch self {
-        case .reset, .barrier, .trim, .setBudget, .collectCycles, .compact: true
+        case .reset, .barrier, .trim, .setBudget, .collectCycles, .compact, .repairAll: true
         default: false
         }
     }
