@@ -14,25 +14,35 @@ enum EnvironmentFiles {
     static let lock = "lock.mdb"
 
     /// Checks the files and creates the lock file. Returns whether the data file is known to be
-    /// intact.
+    /// intact, and whether LMDB has to do without a lock file.
     ///
     /// The caller holds the guard's lock, and the directory is not open in this process: closing a
     /// descriptor of a lock file drops all locks that the process has on it.
     static func prepare(
         in directory: borrowing OpenFile, of guardFile: GuardFile, options: Environment.Options
-    ) throws(LMDBError) -> Bool {
+    ) throws(LMDBError) -> (isIntact: Bool, isLockless: Bool) {
         for name in [data, lock] {
             guard let status = try directory.status(of: name, .prepareFiles) else { continue }
             guard status.isPlainFile else { throw LMDBError(.badPath, .prepareFiles) }
         }
         let isIntact = try check(in: directory, of: guardFile)
+        if options.isReadOnly { return (isIntact, try !hasLockFile(in: directory)) }
+        try writeOutLockFile(in: directory, size: lockFileSize(readers: options.maximumReaders))
+        return (isIntact, false)
+    }
+
+    /// Returns whether there is a lock file in which this process can enter its reads. A reader
+    /// creates none: where the file is missing or can't be written, no process writes.
+    private static func hasLockFile(in directory: borrowing OpenFile) throws(LMDBError) -> Bool {
         do {
-            try writeOutLockFile(in: directory, size: lockFileSize(readers: options.maximumReaders))
+            _ = try OpenFile(lock, in: directory.descriptor, flags: O_RDWR, .prepareFiles)
+            return true
         } catch {
-            // LMDB needs no lock file to read from a read-only file system.
-            guard options.isReadOnly, error.code == .notWritable else { throw error }
+            guard [.notFound, .notWritable, .permissionDenied].contains(error.code) else {
+                throw error
+            }
+            return false
         }
-        return isIntact
     }
 
     /// Checks the data file unless its mark says that it is intact. Returns whether it is intact.

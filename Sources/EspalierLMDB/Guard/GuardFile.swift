@@ -31,8 +31,11 @@ public final class GuardFile: Sendable {
 
     // immutable
     private let directory: OpenFile
+    private let path: String
     private let name: String
     private let identity: FileIdentity
+    /// Whether this process only reads the file, and keeps no mark.
+    private let isReadOnly: Bool
     /// The mapped file, which other processes share. Only atomic operations access it, and the
     /// mapping lives as long as this object.
     private nonisolated(unsafe) let words: UnsafeMutablePointer<Atomic<UInt64>>
@@ -42,21 +45,26 @@ public final class GuardFile: Sendable {
     /// - Parameters:
     ///   - path: The path of the file. Its directory must exist.
     ///   - create: Whether to create the file if it is missing.
+    ///   - isReadOnly: Whether the file is on a medium that can't be written, or must not be changed.
     /// - Throws: ``LMDBError``: `.notFound` if the directory is missing, or the file is missing and
     ///   should not be created; `.badPath` if the file is a link or a directory; `.diskFull`.
     /// - Complexity: A few system calls.
-    public init(path: String, create: Bool) throws(LMDBError) {
+    public init(path: String, create: Bool, isReadOnly: Bool = false) throws(LMDBError) {
+        self.isReadOnly = isReadOnly
+        self.path = path
         let slash = path.lastIndex(of: "/")
         name = String(slash.map { path[path.index(after: $0)...] } ?? path[...])
         // `lock` opens the file again. The open directory makes that independent of the working
         // directory.
         directory = try OpenFile(directory: slash.map { String(path[...$0]) } ?? ".", .openGuard)
         let file = try OpenFile(
-            name, in: directory.descriptor, flags: O_RDWR | (create ? O_CREAT : 0), .openGuard)
+            name, in: directory.descriptor,
+            flags: isReadOnly ? O_RDONLY : O_RDWR | (create ? O_CREAT : 0), .openGuard)
         let status = try file.status(.openGuard)
         guard status.isPlainFile else { throw LMDBError(.badPath, .openGuard) }
         identity = status.identity
         if status.size < Self.size {
+            guard !isReadOnly else { throw LMDBError(.invalidFile, .openGuard) }
             // Without the lock the zeros of one process could overwrite the generation that another
             // process has written.
             try FileLock.acquire(file, deadline: nil, .openGuard)
@@ -64,22 +72,29 @@ public final class GuardFile: Sendable {
             try file.extend(from: size, to: Self.size, .openGuard)
             FileLock.release(file)
         }
-        unsafe words = try Self.map(file)
+        unsafe words = try Self.map(file, isReadOnly: isReadOnly)
     }
 
     deinit {
         unsafe munmap(words, Self.size)
     }
 
-    private static func map(_ file: borrowing OpenFile) throws(LMDBError) -> UnsafeMutablePointer<
-        Atomic<UInt64>
-    > {
-        let address = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, 0)
+    private static func map(
+        _ file: borrowing OpenFile, isReadOnly: Bool
+    ) throws(LMDBError) -> UnsafeMutablePointer<Atomic<UInt64>> {
+        let access = isReadOnly ? PROT_READ : PROT_READ | PROT_WRITE
+        let address = unsafe mmap(nil, size, access, MAP_SHARED, file.descriptor, 0)
         guard let address = unsafe address, unsafe address != MAP_FAILED else {
             throw .system(.openGuard)
         }
         return unsafe address.bindMemory(to: Atomic<UInt64>.self, capacity: 2)
     }
+
+    /// Whether the path that the file was opened by still leads to it. It does not when somebody
+    /// has removed, renamed or replaced the file or a directory above it.
+    ///
+    /// - Complexity: One system call.
+    public var isInPlace: Bool { FileStatus(path: path)?.identity == identity }
 
     /// How often any process has called ``GuardLock/advanceGeneration()``.
     ///
@@ -89,6 +104,7 @@ public final class GuardFile: Sendable {
     }
 
     fileprivate func setGeneration(_ value: UInt64) {
+        precondition(!isReadOnly, "a guard file that was opened to read can't be changed")
         unsafe words[0].store(value.littleEndian, ordering: .releasing)
     }
 
@@ -98,6 +114,7 @@ public final class GuardFile: Sendable {
     }
 
     func setMark(_ value: UInt64) {
+        guard !isReadOnly else { return }
         unsafe words[1].store(value.littleEndian, ordering: .releasing)
     }
 
@@ -122,7 +139,8 @@ public final class GuardFile: Sendable {
     /// Acquires the lock. Each lock opens a descriptor of its own: `flock` excludes descriptors,
     /// not threads.
     func lock(deadline: Duration? = nil) throws(LMDBError) -> GuardLock {
-        let file = try OpenFile(name, in: directory.descriptor, flags: O_RDWR, .lockGuard)
+        let file = try OpenFile(
+            name, in: directory.descriptor, flags: isReadOnly ? O_RDONLY : O_RDWR, .lockGuard)
         guard try file.status(.lockGuard).identity == identity else {
             throw LMDBError(.badPath, .lockGuard)
         }

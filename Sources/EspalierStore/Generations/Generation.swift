@@ -63,13 +63,15 @@ package final class Generation: Sendable {
     /// - Parameter budget: The budget of a new generation. An existing one has its own.
     static func open(
         _ name: String, in directory: CacheDirectory, budget: ByteCount,
-        durability: Durability, under lock: borrowing GuardLock, number: UInt64
+        durability: Durability, isReadOnly: Bool = false, under lock: borrowing GuardLock,
+        number: UInt64
     ) throws -> Generation {
         let path = directory.generationPath(name)
         var budget = budget
         while true {
             let options = Environment.Options(
-                mapSize: mapSize(for: budget), durability: durability.environment)
+                mapSize: mapSize(for: budget), durability: durability.environment,
+                isReadOnly: isReadOnly)
             let environment = try openWithRetries(path, under: lock, options: options)
             let (stored, format) = try openInfo(environment, ifNew: budget)
             if stored == budget {
@@ -117,6 +119,7 @@ package final class Generation: Sendable {
                 guard format <= formatVersion else { throw newerFormat(format) }
                 return (try storedBudget(environment) ?? budget, format)
             }
+            guard !environment.options.isReadOnly else { throw CacheError.noCache }
             try environment.write { transaction in
                 // One commit writes the counters and the format. Counters without a format are
                 // damage: counting from 1 again would give new records the handles of old ones.

@@ -8,6 +8,7 @@ public import EspalierRecords
 ///     case .evicted(let eviction): evicted += eviction.records
 ///     case .generationReplaced(let reason): log("the cache was emptied: \(reason)")
 ///     case .writeDropped(let reason): log("a write failed: \(reason)")
+///     case .accessRestricted(let name): log("others could access \(name)")
 ///     }
 /// }
 /// ```
@@ -16,12 +17,16 @@ public import EspalierRecords
 public enum CacheEvent: Sendable, Hashable, Codable {
     /// The cache evicted a record or a cycle of records.
     case evicted(Eviction)
-    /// A new, empty generation replaced the cache's contents. The reason is `emptied`, `damaged` or
-    /// `budgetDeadlock`: nothing more could be evicted, and a write that fits the budget did not
-    /// fit.
+    /// A new, empty generation replaced the cache's contents. The reason is `emptied`; `damaged`;
+    /// `directoryGone`, if somebody removed or renamed the directory; or `budgetDeadlock`: nothing
+    /// more could be evicted, and a write that fits the budget did not fit.
     case generationReplaced(reason: String)
     /// The cache gave up a write; its ticket has failed.
     case writeDropped(reason: String)
+    /// Other users could read or write the directory or a file in it. Opening the cache has
+    /// restricted the access to this user. The name is relative to the directory, and "." for the
+    /// directory itself.
+    case accessRestricted(name: String)
 }
 
 /// The eviction of a record, or of the records of a cycle.

@@ -13,6 +13,8 @@ import EspalierRecords
 ///     generation is stale         retry in the live one           fail: busy
 ///     budget deadlock             new generation, retry           fail: full
 ///     damage of file or metadata  new generation, retry           fail: damaged
+///     disk full                   limit the map to the file,      fail: disk full
+///                                 retry: evicts
 ///     environment closed,         reopen it, retry                fail: LMDB's error
 ///       panicked, or resized
 ///     anything else               fail                            fail
@@ -36,6 +38,7 @@ enum CommitPolicy {
         case environmentClosed
         case environmentPanicked
         case mapResized
+        case diskFull
         case other
 
         init(_ error: any Error) {
@@ -50,6 +53,7 @@ enum CommitPolicy {
                 case .closed: self = .environmentClosed
                 case .panic: self = .environmentPanicked
                 case .mapResized: self = .mapResized
+                case .diskFull: self = .diskFull
                 default: self = error.isDamage ? .damaged : .other
                 }
             default: self = .other
@@ -66,6 +70,8 @@ enum CommitPolicy {
         var hasChangedGeneration = false
         /// Whether the environment of the generation was reopened.
         var hasReopened = false
+        /// Whether the map was limited to the file.
+        var hasLimited = false
 
         init(operationCount: Int) { self.operationCount = operationCount }
 
@@ -75,8 +81,10 @@ enum CommitPolicy {
             switch step {
             case .makeRoom: roomMade += 1
             case .reopen: hasReopened = true
+            case .limitToFile: hasLimited = true
             case .retry, .newGeneration:
                 (hasChangedGeneration, hasReopened, roomMade) = (true, false, 0)
+                hasLimited = false
             case .oneByOne, .fail: break
             }
         }
@@ -90,6 +98,8 @@ enum CommitPolicy {
         case retry
         /// Open the environment again, then try again.
         case reopen
+        /// Use only the pages that the file has, then try again: what does not fit is evicted.
+        case limitToFile
         /// Replace the generation by an empty one, then try again.
         case newGeneration(GenerationHolder.Replacement)
         /// Commit the operations one by one.
@@ -114,6 +124,8 @@ enum CommitPolicy {
             return history.hasChangedGeneration ? fail : .newGeneration(.damaged)
         case .environmentClosed, .environmentPanicked, .mapResized:
             return history.hasReopened ? fail : .reopen
+        case .diskFull:
+            return history.hasLimited ? fail : .limitToFile
         case .other:
             return fail
         }
