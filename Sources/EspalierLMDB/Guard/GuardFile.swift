@@ -45,7 +45,8 @@ public final class GuardFile: Sendable {
     /// - Parameters:
     ///   - path: The path of the file. Its directory must exist.
     ///   - create: Whether to create the file if it is missing.
-    ///   - isReadOnly: Whether the file is on a medium that can't be written, or must not be changed.
+    ///   - isReadOnly: Whether the file is on a medium that can't be written, or must not be
+    ///     changed.
     /// - Throws: ``LMDBError``: `.notFound` if the directory is missing, or the file is missing and
     ///   should not be created; `.badPath` if the file is a link or a directory; `.diskFull`.
     /// - Complexity: A few system calls.

@@ -130,10 +130,10 @@ public struct TreeLimits: Sendable, Hashable, Codable {
     /// 4,000,000.
     ///
     /// A read decodes a repeated subtree once or twice and then uses the model again, so that
-    /// ``maximumNodes`` does not count it. Code that walks the tree meets it at each place: 41 records
-    /// that each refer twice to the next one are a tree of 2,199,023,255,551 nodes, which nobody
-    /// can print, compare or change. The default allows a tree of as many nodes as `maximumNodes`
-    /// in which each node contains three that other nodes contain, too.
+    /// ``maximumNodes`` does not count it. Code that walks the tree meets it at each place: 41
+    /// records that each refer twice to the next one are a tree of 2,199,023,255,551 nodes, which
+    /// nobody can print, compare or change. The default allows a tree of as many nodes as
+    /// `maximumNodes` in which each node contains three that other nodes contain, too.
     ///
     /// The limit does not concern writes, which walk each node once.
     public var maximumLogicalNodes = 4_000_000

@@ -121,7 +121,8 @@ package final class Flattener {
         state.depth += 1
     }
 
-    /// Runs `body` one level down, unless the values written before are more than one tree may have.
+    /// Runs `body` one level down, unless the values written before are more than one tree may
+    /// have.
     ///
     /// Values inside a record can share memory and still be written one by one: forty arrays that
     /// hold the next one twice are a terabyte. Counting at the end of the record would be too late.

@@ -70,8 +70,8 @@ final class Broadcast<Element: Sendable>: Sendable {
         }
     }
 
-    /// Sends an element, or keeps it for the first subscriber if there is none: what happens while a
-    /// cache is opened happens before anybody can subscribe.
+    /// Sends an element, or keeps it for the first subscriber if there is none: what happens while
+    /// a cache is opened happens before anybody can subscribe.
     func keep(_ element: Element) {
         let isKept = state.withLock { state in
             guard state.subscribers.isEmpty, !state.isFinished else { return false }

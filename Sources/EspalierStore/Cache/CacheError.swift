@@ -21,8 +21,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
         case badCompression
         /// The directory holds no cache, and the call does not create one.
         case noCache
-        /// The path is a file, a symbolic link, or a directory that belongs to another user or has a
-        /// file of another user.
+        /// The path is a file, a symbolic link, or a directory that belongs to another user or has
+        /// a file of another user.
         case badDirectory
         /// Somebody removed or renamed the directory, or a file in it, while the cache was open. An
         /// empty cache takes its place as soon as the directory can be made. What was written

@@ -89,11 +89,11 @@ public struct Configuration: Sendable, Hashable {
 public enum FailurePolicy: String, Sendable, Hashable, CaseIterable {
     /// Opening throws the ``CacheError``.
     case `throw`
-    /// Opening returns a cache without files. Its reads miss with ``MissReason/unavailable(detail:)``
-    /// and its writes fail with the error, which ``CacheStatistics/openingFailure`` describes. It
-    /// does not try to open the directory again: open another cache for that. Mistakes of the
-    /// caller are thrown nevertheless: a wrong budget or level, or another configuration than that
-    /// of an open cache.
+    /// Opening returns a cache without files. Its reads miss with
+    /// ``MissReason/unavailable(detail:)``, and its writes fail with the error, which
+    /// ``CacheStatistics/openingFailure`` describes. It does not try to open the directory again:
+    /// open another cache for that. Mistakes of the caller are thrown nevertheless: a wrong budget
+    /// or level, or another configuration than that of an open cache.
     case missAlways
 }
 

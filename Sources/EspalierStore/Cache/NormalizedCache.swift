@@ -37,8 +37,9 @@ public final class NormalizedCache: Sendable {
     ///   - configuration: The options. Its budget applies to a new cache only.
     /// - Throws: A ``CacheError`` with one of the codes `badBudget`, `badCompression`,
     ///   `badDirectory`, `notWritable`, `newerFormat`, `alreadyOpen`, `diskFull` or `storage`.
-    ///   Damaged files are no error: an empty cache replaces them. With ``FailurePolicy/missAlways``
-    ///   only mistakes of the caller are errors: `badBudget`, `badCompression` and `alreadyOpen`.
+    ///   Damaged files are no error: an empty cache replaces them. With
+    ///   ``FailurePolicy/missAlways`` only mistakes of the caller are errors: `badBudget`,
+    ///   `badCompression` and `alreadyOpen`.
     public convenience init(directory: String, configuration: Configuration = Configuration())
         throws(CacheError)
     {
@@ -60,17 +61,17 @@ public final class NormalizedCache: Sendable {
         try NormalizedCache(directory: directory, configuration: configuration, create: false)
     }
 
-    /// Opens the cache in `directory` as ``init(directory:configuration:)`` does, on a thread of its
-    /// own.
+    /// Opens the cache in `directory` as ``init(directory:configuration:)`` does, on a thread of
+    /// its own.
     ///
     /// ```swift
     /// let cache = try await NormalizedCache.open(directory: path)
     /// ```
     ///
     /// Opening takes a millisecond as a rule. After a crash or a restart of the machine it checks
-    /// the whole file, at up to 0.6 milliseconds for each MiB, and it waits for another process that
-    /// is opening the same cache. Open a cache with this function where the caller must not block,
-    /// as on the main actor.
+    /// the whole file, at up to 0.6 milliseconds for each MiB, and it waits for another process
+    /// that is opening the same cache. Open a cache with this function where the caller must not
+    /// block, as on the main actor.
     ///
     /// - Parameters:
     ///   - directory: The path of the cache's directory.
