@@ -43,6 +43,16 @@ struct JSONWriterTests {
         #expect(try JSONParser.parse(Array(written.utf8)) == .string(text))
     }
 
+    @Test("For a terminal everything unprintable is escaped, and reads back as the same text")
+    func printable() throws {
+        let text = "\"\n\u{1B}\u{7F}\u{9B}é😀👩‍💻\u{202E}\u{2066}\u{200F}\u{61C}\u{E0041}"
+        let written = JSONWriter(escapesUnprintable: true).string(from: .string(text))
+        let escaped =
+            #""\"\n\u001b\u007f\u009bé😀👩‍💻\u202e\u2066\u200f\u061c\udb40\udc41""#
+        #expect(written == escaped)
+        #expect(try JSONParser.parse(Array(written.utf8)) == .string(text))
+    }
+
     @Test(
         "Numbers without a JSON text become null", arguments: [Double.infinity, -.infinity, .nan])
     func nonFinite(_ number: Double) {

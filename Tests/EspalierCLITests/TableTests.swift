@@ -82,6 +82,9 @@ struct TableTests {
         var table = Table(columns: [.left("identifier")])
         table.append(["a\u{202E}b\u{2066}c\u{2028}d"])
         #expect(table.text() == "identifier\na\u{FFFD}b\u{FFFD}c\u{FFFD}d")
+        var marks = Table(columns: [.left("identifier")])
+        marks.append(["a\u{200F}b\u{200E}c\u{61C}d\u{2069}e"])
+        #expect(marks.text() == "identifier\na\u{FFFD}b\u{FFFD}c\u{FFFD}d\u{FFFD}e")
     }
 
     @Test("Colors surround the text without its padding, and only when asked for")

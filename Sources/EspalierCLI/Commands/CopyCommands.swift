@@ -24,13 +24,15 @@ struct ExportCommand: ParsableCommand {
         if output.format == .csv { try spool.append(Array((report.csv + "\n").utf8)) }
         let leftOut = try cache.inspect { inspection in
             var export = RecordExport(inspection)
-            let writer = JSONWriter()
+            let isTerminal = Terminal.isOutput
+            let writer = JSONWriter(escapesUnprintable: isTerminal)
             try export.forEachLine { line, references in
                 switch output.format {
                 case .json: try spool.append(writer.bytes(from: line.json) + [UInt8(ascii: "\n")])
                 case .csv:
                     let row = ExportTable.row(line, references: references)
-                    try spool.append(Array((CSV.line(row.map(\.csv)) + "\n").utf8))
+                    let text = CSV.line(row.map(\.csv), forTerminal: isTerminal)
+                    try spool.append(Array((text + "\n").utf8))
                 case .table: report.append(ExportTable.row(line, references: references))
                 }
             }

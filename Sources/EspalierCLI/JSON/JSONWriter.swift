@@ -7,6 +7,9 @@
 struct JSONWriter {
     var style: Style = .compact
     var memberOrder: MemberOrder = .given
+    /// Whether characters that a terminal obeys or does not show are escaped, besides those that
+    /// JSON requires to be.
+    var escapesUnprintable = false
 
     enum Style: Sendable {
         case compact, pretty
@@ -78,7 +81,17 @@ struct JSONWriter {
 
     private func write(_ text: String, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
-        if text.utf8.contains(where: Self.needsEscape) {
+        if escapesUnprintable, text.unicodeScalars.contains(where: \.isUnprintable) {
+            for scalar in text.unicodeScalars {
+                if scalar.isASCII, scalar.value != 0x7F {
+                    writeEscaped(UInt8(scalar.value), to: &output)
+                } else {
+                    output.append(
+                        contentsOf: (scalar.isUnprintable ? scalar.jsonEscape : String(scalar)).utf8
+                    )
+                }
+            }
+        } else if text.utf8.contains(where: Self.needsEscape) {
             for byte in text.utf8 { writeEscaped(byte, to: &output) }
         } else {
             output.append(contentsOf: text.utf8)

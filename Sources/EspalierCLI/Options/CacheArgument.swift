@@ -20,11 +20,18 @@ struct CacheArgument: ParsableArguments {
     static func openExisting(
         at path: String, compression: Compression? = nil
     ) throws(CommandFailure) -> NormalizedCache {
+        var configuration = Configuration.commandLine(compression: compression)
         do {
-            return try NormalizedCache.existing(
-                directory: path, configuration: .commandLine(compression: compression))
+            return try NormalizedCache.existing(directory: path, configuration: configuration)
         } catch {
-            throw failure(error, at: path)
+            // A cache on a read-only medium, or of another user, who the superuser may look at.
+            configuration.isReadOnly = true
+            guard error.code == .notWritable || error.code == .badDirectory,
+                let cache = try? NormalizedCache.existing(
+                    directory: path, configuration: configuration)
+            else { throw failure(error, at: path) }
+            Console.note("\(path): opened to read only. \(error)")
+            return cache
         }
     }
 

@@ -11,8 +11,10 @@ enum Console {
         try write(Array((text + "\n").utf8))
     }
 
+    /// Prints JSON, without characters that a terminal would obey if the output is one.
     static func print(_ value: JSONValue, style: JSONWriter.Style = .pretty) throws {
-        try write(JSONWriter(style: style).bytes(from: value) + [UInt8(ascii: "\n")])
+        let writer = JSONWriter(style: style, escapesUnprintable: Terminal.isOutput)
+        try write(writer.bytes(from: value) + [UInt8(ascii: "\n")])
     }
 
     /// Prints a part of a line, without a newline.
@@ -73,7 +75,7 @@ extension OutputChoice {
         case .table:
             try Console.print(result.shown.table.text(width: Terminal.width, palette: palette))
         case .json: try Console.print(result.json)
-        case .csv: try Console.print(result.report.csv)
+        case .csv: try Console.print(result.report.csv(forTerminal: Terminal.isOutput))
         }
     }
 }

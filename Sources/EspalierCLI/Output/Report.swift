@@ -107,8 +107,12 @@ struct Report: Sendable {
     }
 
     /// The rows as in RFC 4180 under a row of names, with the newlines of this system.
-    var csv: String {
-        ([columns.map(\.name)] + rows.map { $0.map(\.csv) }).map(CSV.line).joined(separator: "\n")
+    var csv: String { csv(forTerminal: false) }
+
+    /// The rows as in `csv`. For a terminal, escapes what the terminal would obey.
+    func csv(forTerminal isTerminal: Bool) -> String {
+        ([columns.map(\.name)] + rows.map { $0.map(\.csv) })
+            .map { CSV.line($0, forTerminal: isTerminal) }.joined(separator: "\n")
     }
 }
 
@@ -132,7 +136,10 @@ extension Report: Printable {
 
 /// Comma-separated values as in RFC 4180.
 enum CSV {
-    static func line(_ fields: [String]) -> String { fields.map(quoted).joined(separator: ",") }
+    /// Returns a row. For a terminal, escapes what the terminal would obey as JSON does.
+    static func line(_ fields: [String], forTerminal isTerminal: Bool = false) -> String {
+        fields.map { quoted(isTerminal ? $0.withEscapedControls : $0) }.joined(separator: ",")
+    }
 
     private static func quoted(_ field: String) -> String {
         let special: Set<Unicode.Scalar> = [",", "\"", "\n", "\r"]

@@ -85,33 +85,6 @@ struct Table: Sendable {
     }
 }
 
-extension String {
-    /// The string with control characters replaced by the pictures that Unicode has for them, and
-    /// without characters that break lines or change the direction of text.
-    var withVisibleControls: String {
-        guard unicodeScalars.contains(where: \.isDisruptive) else { return self }
-        var visible = String.UnicodeScalarView()
-        for scalar in unicodeScalars {
-            switch scalar.value {
-            case 0x00..<0x20: visible.append(Unicode.Scalar(0x2400 + scalar.value) ?? "\u{FFFD}")
-            case 0x7F: visible.append("\u{2421}")
-            default: visible.append(scalar.isDisruptive ? "\u{FFFD}" : scalar)
-            }
-        }
-        return String(visible)
-    }
-}
-
-extension Unicode.Scalar {
-    fileprivate var isDisruptive: Bool {
-        switch value {
-        case 0x00..<0x20, 0x7F..<0xA0: true
-        case 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069: true
-        default: false
-        }
-    }
-}
-
 /// A line made of pieces that look different on a terminal.
 ///
 /// Example: `StyledLine("├ ", .faint) + StyledLine("Person:1", .name)`.

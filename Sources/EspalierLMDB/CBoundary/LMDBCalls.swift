@@ -42,9 +42,9 @@ enum LMDBCalls {
     }
 
     /// Opens the files in `directory`. After an error the environment can only be closed.
-    static func open(_ environment: Pointer, directory: String, options: Environment.Options)
-        throws(LMDBError)
-    {
+    static func open(
+        _ environment: Pointer, directory: String, options: Environment.Options, isLockless: Bool
+    ) throws(LMDBError) {
         // NOTLS: tasks change threads, so a reader slot must belong to the transaction.
         // Never WRITEMAP: the file then has the size of the map at once, and a full disk is SIGBUS.
         var flags = MDB_NOTLS
@@ -54,6 +54,7 @@ enum LMDBCalls {
         case .noSync: flags |= MDB_NOSYNC
         }
         if options.isReadOnly { flags |= MDB_RDONLY }
+        if isLockless { flags |= MDB_NOLOCK }
         errno = 0
         try unsafe check(mdb_env_open(environment, directory, UInt32(flags), 0o600), .open)
     }

@@ -43,6 +43,9 @@ public struct LMDBError: Error, Sendable, Equatable {
     /// The error of a check that finds a damaged file before LMDB opens it.
     static var damage: LMDBError { LMDBError(.corrupted, .prepareFiles) }
 
+    /// The error of a write for which the disk has no room.
+    package static var diskFull: LMDBError { LMDBError(.diskFull, .commit) }
+
     /// The place in this module that raised the error: `EspalierLMDB/GuardFile.swift:31`.
     public var location: String { "\(file):\(line)" }
 

@@ -35,6 +35,7 @@ public final class Environment: Sendable {
     /// Open, so that the system does not give the directory's inode number to another directory
     /// while this one is registered.
     private let directory: OpenFile
+    private let path: String
     /// The options that the environment was opened with.
     public let options: Options
     /// Why the file was in doubt when it was opened; `nil` if it was not. Its structure was checked
@@ -47,7 +48,8 @@ public final class Environment: Sendable {
 
     private init(
         _ handle: EnvironmentHandle, entry: EnvironmentRegistry.Entry,
-        directory: consuming OpenFile, guardFile: GuardFile, options: Options, doubt: Doubt?
+        directory: consuming OpenFile, path: String, guardFile: GuardFile, options: Options,
+        doubt: Doubt?
     ) {
         self.handle = handle
         gate = TransactionGate(
@@ -55,6 +57,7 @@ public final class Environment: Sendable {
         marker = IntactMarker(guardFile, dataDescriptor: handle.dataDescriptor)
         structureWatch = StructureWatch(guardFile)
         self.directory = directory
+        self.path = path
         self.options = options
         self.doubt = doubt
         unsafe guardFile.withAddress(of: .assertions) {
@@ -143,15 +146,16 @@ public final class Environment: Sendable {
         }
         do {
             handle = try EnvironmentHandle(
-                path: path, in: directory, keyspaces: keyspaces, options: options, fork: entry.fork)
+                path: path, in: directory, keyspaces: keyspaces, options: options,
+                isLockless: condition.isLockless, fork: entry.fork)
         } catch {
             record.end(in: entry.directory)
             EnvironmentRegistry.remove(entry)
             throw error
         }
         let environment = Environment(
-            handle, entry: entry, directory: directory, guardFile: lock.owner, options: options,
-            doubt: condition.doubt)
+            handle, entry: entry, directory: directory, path: path, guardFile: lock.owner,
+            options: options, doubt: condition.doubt)
         // Dropping the environment closes it.
         if condition.needsReader { try environment.checkWholeStructure() }
         if condition.isIntact { environment.marker.markIntact() }
@@ -169,6 +173,17 @@ public final class Environment: Sendable {
 
     /// Whether ``close()`` was called. Transactions may still be open.
     public var isClosed: Bool { handle.isInherited || gate.isClosing }
+
+    /// Whether the path that the environment was opened by still leads to its data file. If it does
+    /// not, commits succeed, and what they write is gone with the process.
+    ///
+    /// - Complexity: Two system calls.
+    public var isInPlace: Bool {
+        do { try gate.enter(.statistics) } catch { return true }
+        defer { gate.leave() }
+        guard let open = FileStatus(descriptor: handle.dataDescriptor) else { return true }
+        return FileStatus(path: "\(path)/\(EnvironmentFiles.data)")?.identity == open.identity
+    }
 
     // MARK: Properties
 
@@ -454,6 +469,30 @@ public final class Environment: Sendable {
         guard size > self.mapSize else { return }
         try gate.resize(deadline: deadline) { () throws(LMDBError) in
             try handle.setMapSize(size)
+            handle.setLimited(false)
+        }
+    }
+
+    /// Whether ``limitToFile(deadline:)`` has limited the map to the pages that the file has.
+    public var isLimitedToFile: Bool { handle.isLimited }
+
+    /// Limits the map to the pages that the file has on the disk, which is full. Transactions that
+    /// need more fail with `.mapFull` from now on and not with `.diskFull`, so that removing
+    /// entries makes room for others. ``resize(mapSize:deadline:)`` lifts the limit. Other
+    /// processes have limits of their own.
+    ///
+    /// - Parameter deadline: How long to wait for open transactions.
+    /// - Throws: ``LMDBError``, as ``resize(mapSize:deadline:)`` does.
+    /// - Complexity: The same as ``resize(mapSize:deadline:)``.
+    public func limitToFile(deadline: Duration) throws(LMDBError) {
+        try gate.resize(deadline: deadline) { () throws(LMDBError) in
+            guard let file = FileStatus(descriptor: handle.dataDescriptor) else { return }
+            // LMDB never uses the last page of the map. It keeps the map from becoming smaller than
+            // the pages of the last commit.
+            let size = (file.size / pageSize + 1) * pageSize
+            guard size < mapSize else { return }
+            try handle.setMapSize(EnvironmentHandle.wholePages(size))
+            handle.setLimited(true)
         }
     }
 
@@ -468,6 +507,7 @@ public final class Environment: Sendable {
             // Zero stands for the size that the file names.
             try handle.setMapSize(0)
             if mapSize < old { try handle.setMapSize(old) }
+            handle.setLimited(false)
         }
     }
 

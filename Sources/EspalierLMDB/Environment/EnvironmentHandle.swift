@@ -47,10 +47,13 @@ final class EnvironmentHandle: Sendable {
     /// Shared by all threads; changes only while no transaction is open.
     private let mapBytes: Atomic<Int>
 
+    /// Shared by all threads; changes together with `mapBytes`.
+    private let limited = Atomic<Bool>(false)
+
     /// Opens the files in the directory at `path`, and the keyspaces called `names`.
     init(
         path: String, in directory: borrowing OpenFile, keyspaces names: [String],
-        options: Environment.Options, fork: UInt64
+        options: Environment.Options, isLockless: Bool, fork: UInt64
     ) throws(LMDBError) {
         let readerTableLock = ProcessLock(
             try OpenFile(
@@ -64,7 +67,8 @@ final class EnvironmentHandle: Sendable {
                 pointer, mapSize: max(Self.wholePages(options.mapSize), Self.machinePage),
                 maximumReaders: options.maximumReaders,
                 keyspaces: max(names.count, 1))
-            try unsafe LMDBCalls.open(pointer, directory: path, options: options)
+            try unsafe LMDBCalls.open(
+                pointer, directory: path, options: options, isLockless: isLockless)
             dataDescriptor = try unsafe LMDBCalls.dataDescriptor(pointer)
             // LMDB sets this flag on its other descriptors only.
             _ = fcntl(dataDescriptor, F_SETFD, FD_CLOEXEC)
@@ -138,6 +142,11 @@ final class EnvironmentHandle: Sendable {
 
     /// The size of the map in bytes.
     var mapSize: Int { mapBytes.load(ordering: .acquiring) }
+
+    /// Whether the map is limited to the pages that the file has.
+    var isLimited: Bool { limited.load(ordering: .relaxed) }
+
+    func setLimited(_ isLimited: Bool) { limited.store(isLimited, ordering: .relaxed) }
 
     /// The longest value in bytes: it fits an overflow page of its own, after the page's header.
     var maximumValueSize: Int { pageSize - 16 }

@@ -13,7 +13,7 @@ enum EnvironmentFiles {
     static let data = "data.mdb"
     static let lock = "lock.mdb"
 
-    /// What `prepare` has found out about the data file.
+    /// What `prepare` has found out about the files.
     struct Condition {
         /// Whether the file may be marked as intact.
         var isIntact = true
@@ -23,13 +23,15 @@ enum EnvironmentFiles {
         /// Whether the structure must be checked, and the other process writes too often for that:
         /// the check needs a reader of the file.
         var needsReader = false
+        /// Whether LMDB has to do without a lock file.
+        var isLockless = false
     }
 
     /// How often the structure is checked while another process may write, before a reader is
     /// needed.
     private static let attempts = 3
 
-    /// Checks the files and creates the lock file. Returns the condition of the data file.
+    /// Checks the files and creates the lock file. Returns the condition of the files.
     ///
     /// The caller holds the guard's lock, and the directory is not open in this process: closing a
     /// descriptor of a lock file drops all locks that the process has on it.
@@ -40,14 +42,27 @@ enum EnvironmentFiles {
             guard let status = try directory.status(of: name, .prepareFiles) else { continue }
             guard status.isPlainFile else { throw LMDBError(.badPath, .prepareFiles) }
         }
-        let condition = try check(in: directory, of: guardFile)
-        do {
+        var condition = try check(in: directory, of: guardFile)
+        if options.isReadOnly {
+            condition.isLockless = try !hasLockFile(in: directory)
+        } else {
             try writeOutLockFile(in: directory, size: lockFileSize(readers: options.maximumReaders))
-        } catch {
-            // LMDB needs no lock file to read from a read-only file system.
-            guard options.isReadOnly, error.code == .notWritable else { throw error }
         }
         return condition
+    }
+
+    /// Returns whether there is a lock file in which this process can enter its reads. A reader
+    /// creates none: where the file is missing or can't be written, no process writes.
+    private static func hasLockFile(in directory: borrowing OpenFile) throws(LMDBError) -> Bool {
+        do {
+            _ = try OpenFile(lock, in: directory.descriptor, flags: O_RDWR, .prepareFiles)
+            return true
+        } catch {
+            guard [.notFound, .notWritable, .permissionDenied].contains(error.code) else {
+                throw error
+            }
+            return false
+        }
     }
 
     /// Checks the data file, unless its mark says that it is intact and no check is due.

@@ -131,6 +131,14 @@ struct FileStatus: Sendable {
         #endif
     }
 
+    /// Returns `nil`, and leaves the reason in `errno`, when there is nothing at the path. Reports
+    /// a symbolic link as such.
+    init?(path: String) {
+        var result = stat()
+        guard unsafe lstat(path, &result) == 0 else { return nil }
+        self.init(result)
+    }
+
     /// Returns `nil`, and leaves the reason in `errno`, when the system refuses.
     init?(descriptor: Int32) {
         var result = stat()

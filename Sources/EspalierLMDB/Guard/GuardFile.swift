@@ -40,8 +40,11 @@ public final class GuardFile: Sendable {
 
     // immutable
     private let directory: OpenFile
+    private let path: String
     private let name: String
     private let identity: FileIdentity
+    /// Whether this process only reads the file, and keeps no mark.
+    private let isReadOnly: Bool
     /// The mapped file, which other processes share. Only atomic operations access it, and the
     /// mapping lives as long as this object.
     private nonisolated(unsafe) let words: UnsafeMutablePointer<Atomic<UInt64>>
@@ -51,21 +54,27 @@ public final class GuardFile: Sendable {
     /// - Parameters:
     ///   - path: The path of the file. Its directory must exist.
     ///   - create: Whether to create the file if it is missing.
+    ///   - isReadOnly: Whether the file is on a medium that can't be written, or must not be
+    ///     changed.
     /// - Throws: ``LMDBError``: `.notFound` if the directory is missing, or the file is missing and
     ///   should not be created; `.badPath` if the file is a link or a directory; `.diskFull`.
     /// - Complexity: A few system calls.
-    public init(path: String, create: Bool) throws(LMDBError) {
+    public init(path: String, create: Bool, isReadOnly: Bool = false) throws(LMDBError) {
+        self.isReadOnly = isReadOnly
+        self.path = path
         let slash = path.lastIndex(of: "/")
         name = String(slash.map { path[path.index(after: $0)...] } ?? path[...])
         // `lock` opens the file again. The open directory makes that independent of the working
         // directory.
         directory = try OpenFile(directory: slash.map { String(path[...$0]) } ?? ".", .openGuard)
         let file = try OpenFile(
-            name, in: directory.descriptor, flags: O_RDWR | (create ? O_CREAT : 0), .openGuard)
+            name, in: directory.descriptor,
+            flags: isReadOnly ? O_RDONLY : O_RDWR | (create ? O_CREAT : 0), .openGuard)
         let status = try file.status(.openGuard)
         guard status.isPlainFile else { throw LMDBError(.badPath, .openGuard) }
         identity = status.identity
         if status.size < Self.size {
+            guard !isReadOnly else { throw LMDBError(.invalidFile, .openGuard) }
             // Without the lock the zeros of one process could overwrite the generation that another
             // process has written.
             try FileLock.acquire(file, deadline: .seconds(5), .openGuard)
@@ -73,29 +82,39 @@ public final class GuardFile: Sendable {
             try file.extend(from: size, to: Self.size, .openGuard)
             FileLock.release(file)
         }
-        unsafe words = try Self.map(file)
+        unsafe words = try Self.map(file, isReadOnly: isReadOnly)
     }
 
     deinit {
         unsafe munmap(words, Self.size)
     }
 
-    private static func map(_ file: borrowing OpenFile) throws(LMDBError) -> UnsafeMutablePointer<
-        Atomic<UInt64>
-    > {
-        let address = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, 0)
+    private static func map(
+        _ file: borrowing OpenFile, isReadOnly: Bool
+    ) throws(LMDBError) -> UnsafeMutablePointer<Atomic<UInt64>> {
+        let access = isReadOnly ? PROT_READ : PROT_READ | PROT_WRITE
+        let address = unsafe mmap(nil, size, access, MAP_SHARED, file.descriptor, 0)
         guard let address = unsafe address, unsafe address != MAP_FAILED else {
             throw .system(.openGuard)
         }
         return unsafe address.bindMemory(to: Atomic<UInt64>.self, capacity: size / 8)
     }
 
+    /// Whether the path that the file was opened by still leads to it. It does not when somebody
+    /// has removed, renamed or replaced the file or a directory above it.
+    ///
+    /// - Complexity: One system call.
+    public var isInPlace: Bool { FileStatus(path: path)?.identity == identity }
+
     /// How often any process has called ``GuardLock/advanceGeneration()``.
     ///
     /// - Complexity: One load from memory that all processes share.
     public var generation: UInt64 { self[.generation] }
 
-    fileprivate func setGeneration(_ value: UInt64) { self[.generation] = value }
+    fileprivate func setGeneration(_ value: UInt64) {
+        precondition(!isReadOnly, "a guard file that was opened to read can't be changed")
+        self[.generation] = value
+    }
 
     /// The `IntactMark` of the last file that was known to be intact.
     var mark: UInt64 { self[.mark] }
@@ -104,13 +123,16 @@ public final class GuardFile: Sendable {
 
     subscript(word: Word) -> UInt64 {
         get { unsafe UInt64(littleEndian: words[word.rawValue].load(ordering: .acquiring)) }
-        set { unsafe words[word.rawValue].store(newValue.littleEndian, ordering: .releasing) }
+        set {
+            guard !isReadOnly else { return }
+            unsafe words[word.rawValue].store(newValue.littleEndian, ordering: .releasing)
+        }
     }
 
     /// Replaces a word by what `change` makes of it, although other processes may change it at the
     /// same time. `change` may run several times.
     func update(_ word: Word, _ change: (UInt64) -> UInt64) {
-        while true {
+        while !isReadOnly {
             let old = self[word]
             let (isDone, _) = unsafe words[word.rawValue].compareExchange(
                 expected: old.littleEndian, desired: change(old).littleEndian,
@@ -119,8 +141,10 @@ public final class GuardFile: Sendable {
         }
     }
 
-    /// Calls `body` with the address of a word. It is valid as long as this object.
-    func withAddress<R>(of word: Word, _ body: (UnsafeMutablePointer<Atomic<UInt64>>) -> R) -> R {
+    /// Calls `body` with the address of a word, unless the file is only read. The address is valid
+    /// as long as this object.
+    func withAddress(of word: Word, _ body: (UnsafeMutablePointer<Atomic<UInt64>>) -> Void) {
+        guard !isReadOnly else { return }
         unsafe body(words + word.rawValue)
     }
 
@@ -145,7 +169,8 @@ public final class GuardFile: Sendable {
     /// Acquires the lock. Each lock opens a descriptor of its own: `flock` excludes descriptors,
     /// not threads.
     func lock(deadline: Duration? = nil) throws(LMDBError) -> GuardLock {
-        let file = try OpenFile(name, in: directory.descriptor, flags: O_RDWR, .lockGuard)
+        let file = try OpenFile(
+            name, in: directory.descriptor, flags: isReadOnly ? O_RDONLY : O_RDWR, .lockGuard)
         guard try file.status(.lockGuard).identity == identity else {
             throw LMDBError(.badPath, .lockGuard)
         }

@@ -55,7 +55,7 @@ private final class InlineEncoding<Value: Encodable>: EncodingStrategy<Value> {
     override var needsPath: Bool { true }
 
     override func encode(_ value: Value, into encoder: ValueEncoder) throws {
-        try encoder.flattener.nested {
+        try encoder.flattener.nested(behind: encoder.writer.count) {
             let frame = EncodingFrame(streaming: encoder)
             defer { frame.close() }
             try value.encode(to: frame)

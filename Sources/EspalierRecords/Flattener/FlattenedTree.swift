@@ -126,12 +126,41 @@ public struct TreeLimits: Sendable, Hashable, Codable {
     /// The most nodes of one tree. A read counts each occurrence that it has to decode. Default
     /// 1,000,000.
     public var maximumNodes = 1_000_000
+    /// The most nodes of a tree that a read returns, counting a node as often as it occurs. Default
+    /// 4,000,000.
+    ///
+    /// A read decodes a repeated subtree once or twice and then uses the model again, so that
+    /// ``maximumNodes`` does not count it. Code that walks the tree meets it at each place: 41
+    /// records that each refer twice to the next one are a tree of 2,199,023,255,551 nodes, which
+    /// nobody can print, compare or change. The default allows a tree of as many nodes as
+    /// `maximumNodes` in which each node contains three that other nodes contain, too.
+    ///
+    /// The limit does not concern writes, which walk each node once.
+    public var maximumLogicalNodes = 4_000_000
     /// The most bytes of all records of one tree. Default 256 MiB; for writes the cache lowers it
     /// to the share of its budget that one write may take.
     public var maximumBytes = 256 << 20
 
     /// Makes the default limits.
     public init() {}
+
+    /// Decodes limits. A limit that the encoder lacks, because a former version of this library
+    /// wrote it, has its default.
+    ///
+    /// - Parameter decoder: The decoder to read from.
+    /// - Throws: A `DecodingError` if a limit is not an integer.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        maximumDepth =
+            try values.decodeIfPresent(Int.self, forKey: .maximumDepth) ?? maximumDepth
+        maximumNodes =
+            try values.decodeIfPresent(Int.self, forKey: .maximumNodes) ?? maximumNodes
+        maximumLogicalNodes =
+            try values.decodeIfPresent(Int.self, forKey: .maximumLogicalNodes)
+            ?? maximumLogicalNodes
+        maximumBytes =
+            try values.decodeIfPresent(Int.self, forKey: .maximumBytes) ?? maximumBytes
+    }
 }
 
 // MARK: - Comparison with stored records

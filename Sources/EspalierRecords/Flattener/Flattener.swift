@@ -121,6 +121,19 @@ package final class Flattener {
         state.depth += 1
     }
 
+    /// Runs `body` one level down, unless the values written before are more than one tree may
+    /// have.
+    ///
+    /// Values inside a record can share memory and still be written one by one: forty arrays that
+    /// hold the next one twice are a terabyte. Counting at the end of the record would be too late.
+    @inline(__always)
+    func nested<R>(behind byteCount: Int, _ body: () throws -> R) throws -> R {
+        guard byteCount <= limits.maximumBytes else {
+            throw FlattenError.treeTooLarge(limit: limits.maximumBytes)
+        }
+        return try nested(body)
+    }
+
     /// Throws unless the tree may go `levels` deeper without `nested`: containers of a model's own
     /// code recurse by themselves.
     func checkDepth(adding levels: Int) throws {

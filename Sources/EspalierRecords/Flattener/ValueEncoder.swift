@@ -106,9 +106,10 @@ public final class ValueEncoder {
     /// - Parameters:
     ///   - count: The number of elements.
     ///   - body: Writes exactly `count` values.
-    /// - Throws: ``FlattenError/tooDeep(limit:)``, and what `body` throws.
+    /// - Throws: ``FlattenError/tooDeep(limit:)``, ``FlattenError/treeTooLarge(limit:)``, and what
+    ///   `body` throws.
     public func encodeArray(count: Int, _ body: () throws -> Void) throws {
-        try flattener.nested {
+        try flattener.nested(behind: writer.count) {
             writer.append(arrayOf: count)
             try body()
         }
@@ -119,9 +120,10 @@ public final class ValueEncoder {
     /// - Parameters:
     ///   - count: The number of entries.
     ///   - body: Writes key, value, key, value: two values for each entry.
-    /// - Throws: ``FlattenError/tooDeep(limit:)``, and what `body` throws.
+    /// - Throws: ``FlattenError/tooDeep(limit:)``, ``FlattenError/treeTooLarge(limit:)``, and what
+    ///   `body` throws.
     public func encodeMap(count: Int, _ body: () throws -> Void) throws {
-        try flattener.nested {
+        try flattener.nested(behind: writer.count) {
             writer.append(mapOf: count)
             try body()
         }
@@ -144,7 +146,7 @@ public final class ValueEncoder {
     private func encodeInline(_ fields: (inout RecordEncoder) throws -> Void) throws {
         let start = writer.count
         writer.append(Wire.fixmap)
-        let count = try flattener.nested {
+        let count = try flattener.nested(behind: writer.count) {
             var record = RecordEncoder(inline: self)
             try fields(&record)
             return record.count

@@ -26,7 +26,15 @@ package final class TreeReader {
     private struct State {
         var path = DecodingPath()
         var depth = 0
+        /// The nodes that may still be decoded: the smaller of what the two limits on nodes leave.
+        /// A decoded node counts for both, so that the path of every node has one counter. A
+        /// repeated subtree lowers it only once `repeatedNodes` make the limit on logical nodes the
+        /// smaller one.
         var nodesLeft: Int
+        /// The value that `nodesLeft` would have if no node had been decoded.
+        var nodeCeiling: Int
+        /// The nodes in the models that were used again instead of decoded.
+        var repeatedNodes = 0
         var bytesLeft: Int
         var recordCount = 0
         var isCut = false
@@ -51,6 +59,8 @@ package final class TreeReader {
         /// The model; nil where the record counts as deleted.
         let model: Any?
         let anchor: DecodingPath.Anchor
+        /// The nodes of the subtree, each counted as often as it occurs.
+        let nodes: Int
     }
 
     /// The records that the read found on their own path. The store flags them.
@@ -69,8 +79,9 @@ package final class TreeReader {
     package init(source: any RecordSource, limits: TreeLimits = TreeLimits()) {
         self.source = source
         self.limits = limits
+        let nodes = min(limits.maximumNodes, limits.maximumLogicalNodes)
         confined = Confined(
-            State(nodesLeft: limits.maximumNodes, bytesLeft: limits.maximumBytes))
+            State(nodesLeft: nodes, nodeCeiling: nodes, bytesLeft: limits.maximumBytes))
     }
 
     // MARK: Reads
@@ -168,12 +179,13 @@ package final class TreeReader {
     ) throws -> Model {
         let type = ObjectIdentifier(Model.self)
         if let known = try memoized(handle, type) as? Model { return known }
+        let before = logicalNodes
         do {
             let model = try decode(handle, make)
-            memoize(model, handle, type)
+            memoize(model, handle, type, nodes: logicalNodes - before)
             return model
         } catch {
-            memoizeDeletion(error, handle, type)
+            memoizeDeletion(error, handle, type, nodes: logicalNodes - before)
             throw error
         }
     }
@@ -214,20 +226,44 @@ package final class TreeReader {
         guard let known = state.memo[MemoKey(handle: handle, type: type)],
             path.use(known.anchor)
         else { return nil }
+        try countRepeated(known.nodes)
         guard let model = known.model else { throw ReadFailure(.deleted) }
         return model
     }
 
     /// Keeps the model of the record just left, or nil where the record counts as deleted.
     @usableFromInline
-    func memoize(_ model: Any?, _ handle: Handle, _ type: ObjectIdentifier) {
+    func memoize(_ model: Any?, _ handle: Handle, _ type: ObjectIdentifier, nodes: Int) {
         guard let anchor = path.anchorOfLast() else { return }
-        state.memo[MemoKey(handle: handle, type: type)] = Memo(model: model, anchor: anchor)
+        state.memo[MemoKey(handle: handle, type: type)] = Memo(
+            model: model, anchor: anchor, nodes: nodes)
     }
 
     @usableFromInline
-    func memoizeDeletion(_ error: any Error, _ handle: Handle, _ type: ObjectIdentifier) {
-        if (error as? ReadFailure)?.cause == .deleted { memoize(nil, handle, type) }
+    func memoizeDeletion(
+        _ error: any Error, _ handle: Handle, _ type: ObjectIdentifier, nodes: Int
+    ) {
+        if (error as? ReadFailure)?.cause == .deleted { memoize(nil, handle, type, nodes: nodes) }
+    }
+
+    /// The nodes of the tree so far, each counted as often as it occurs.
+    @usableFromInline var logicalNodes: Int {
+        state.nodeCeiling - state.nodesLeft + state.repeatedNodes
+    }
+
+    /// Counts the nodes of a subtree that is used again. A diamond doubles them at every level
+    /// without another record being decoded.
+    private func countRepeated(_ nodes: Int) throws {
+        // No sum overflows: `nodes` is at most the limit, as `repeatedNodes` was before.
+        guard nodes <= limits.maximumLogicalNodes - state.repeatedNodes else {
+            throw stop(.tooLarge)
+        }
+        state.repeatedNodes += nodes
+        let ceiling = min(
+            limits.maximumNodes, limits.maximumLogicalNodes - state.repeatedNodes)
+        state.nodesLeft -= state.nodeCeiling - ceiling
+        state.nodeCeiling = ceiling
+        guard state.nodesLeft >= 0 else { throw stop(.tooLarge) }
     }
 
     // MARK: Records

@@ -11,6 +11,8 @@ final class Broadcast<Element: Sendable>: Sendable {
         var lastKey = 0
         var subscribers: [Int: Subscriber] = [:]
         var isFinished = false
+        /// Elements for the first subscriber, sent while there was none.
+        var kept: [Element] = []
     }
 
     // immutable
@@ -37,6 +39,9 @@ final class Broadcast<Element: Sendable>: Sendable {
             guard !state.isFinished else { return nil }
             state.lastKey += 1
             state.subscribers[state.lastKey] = continuation
+            // Before any element that is sent from now on.
+            for element in state.kept { continuation.yield(element) }
+            state.kept = []
             subscriberCount.store(state.subscribers.count, ordering: .relaxed)
             return state.lastKey
         }
@@ -64,6 +69,19 @@ final class Broadcast<Element: Sendable>: Sendable {
             subscriber.yield(element)
         }
     }
+
+    /// Sends an element, or keeps it for the first subscriber if there is none: what happens while
+    /// a cache is opened happens before anybody can subscribe.
+    func keep(_ element: Element) {
+        let isKept = state.withLock { state in
+            guard state.subscribers.isEmpty, !state.isFinished else { return false }
+            if state.kept.count < Self.keptLimit { state.kept.append(element) }
+            return true
+        }
+        if !isKept { send(element) }
+    }
+
+    private static var keptLimit: Int { 64 }
 
     /// Ends all sequences, and those of later subscribers.
     func finish() {

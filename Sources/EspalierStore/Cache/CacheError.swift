@@ -21,9 +21,15 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
         case badCompression
         /// The directory holds no cache, and the call does not create one.
         case noCache
-        /// The path is a file, a symbolic link, or a directory that belongs to another user.
+        /// The path is a file, a symbolic link, or a directory that belongs to another user or has
+        /// a file of another user.
         case badDirectory
-        /// The directory can't be written. Check its owner and mode.
+        /// Somebody removed or renamed the directory, or a file in it, while the cache was open. An
+        /// empty cache takes its place as soon as the directory can be made. What was written
+        /// during the last second before may be lost although its tickets have succeeded.
+        case directoryGone
+        /// The directory can't be written, or the cache was opened to read only. Check the
+        /// directory's owner and mode, or open it with ``Configuration/isReadOnly``.
         case notWritable
         /// A newer version of the library wrote the cache. Update the library.
         case newerFormat
@@ -90,6 +96,12 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
 // MARK: - Statistics
 
 extension CacheError {
+    /// Whether opening failed because of what the caller asked for, not because of the surroundings
+    /// in which the program runs.
+    var isCallersMistake: Bool {
+        [.badBudget, .badCompression, .alreadyOpen, .noCache].contains(code)
+    }
+
     /// The reason under which statistics and events count a failed write; nil where the caller made
     /// the mistake and the cache did not give up the write.
     var dropReason: String? {
@@ -104,6 +116,7 @@ extension CacheError {
         case .damaged: "damaged"
         case .storage: "storage"
         case .busy: "busy"
+        case .directoryGone: "directoryGone"
         default: nil
         }
     }
@@ -205,6 +218,25 @@ extension CacheError {
         .closed, "This process was forked after the cache was opened. Open it again in the child.")
 
     static let noCache = CacheError(.noCache, "There is no cache at this path.")
+
+    /// - Parameter cause: The reason why the directory can't be made again, if it can't.
+    static func directoryGone(cause: (any Error)?) -> CacheError {
+        CacheError(
+            .directoryGone,
+            cause == nil
+                ? """
+                The cache's directory was removed or renamed while the cache was open. An empty \
+                cache has taken its place; store anew.
+                """
+                : """
+                The cache's directory was removed or renamed while the cache was open, and can't \
+                be made again. Put it back, or close the cache and open another one.
+                """,
+            cause: cause)
+    }
+
+    static let readOnly = CacheError(
+        .notWritable, "The cache was opened to read only. Open it without isReadOnly to write.")
 
     static let noIdentifier = CacheError(
         .noIdentifier,

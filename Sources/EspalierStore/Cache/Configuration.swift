@@ -45,6 +45,16 @@ public struct Configuration: Sendable, Hashable {
     /// time is over, the writes that wait fail with ``CacheError/Code-swift.enum/busy``, opening
     /// throws the same error, and a read that needs the lock is a miss.
     public var writeDeadline = Duration.seconds(5)
+    /// What happens if the cache can't be opened. Default: ``FailurePolicy/throw``.
+    public var onFailure = FailurePolicy.throw
+    /// Whether the cache is only read, and nothing in its directory changes. Default: false.
+    ///
+    /// Such a cache can be on a medium or in a directory that can't be written, and may belong to
+    /// the superuser, who may read everybody's. Opening it creates nothing and repairs nothing,
+    /// reads count as no access, and writes fail with ``CacheError/Code-swift.enum/notWritable``.
+    /// Where the lock file can't be written, other processes do not see the reads: nobody may write
+    /// to the cache meanwhile.
+    public var isReadOnly = false
 
     /// Creates a configuration.
     ///
@@ -55,10 +65,13 @@ public struct Configuration: Sendable, Hashable {
     ///   - queueLimit: How many bytes of submitted writes may wait to be committed.
     ///   - compression: How new records are compressed.
     ///   - writeDeadline: How long an operation waits for another process that writes.
+    ///   - onFailure: What happens if the cache can't be opened.
+    ///   - isReadOnly: Whether the cache is only read.
     public init(
         budget: ByteCount = .mebibytes(50), durability: Durability = .noMetaSync,
         limits: TreeLimits = TreeLimits(), queueLimit: ByteCount = .mebibytes(64),
-        compression: Compression = .standard, writeDeadline: Duration = .seconds(5)
+        compression: Compression = .standard, writeDeadline: Duration = .seconds(5),
+        onFailure: FailurePolicy = .throw, isReadOnly: Bool = false
     ) {
         self.budget = budget
         self.durability = durability
@@ -66,7 +79,31 @@ public struct Configuration: Sendable, Hashable {
         self.queueLimit = queueLimit
         self.compression = compression
         self.writeDeadline = writeDeadline
+        self.onFailure = onFailure
+        self.isReadOnly = isReadOnly
     }
+}
+
+/// What happens if a cache can't be opened: its directory can't be made or written, belongs to
+/// another user or has no room, or a newer version of the library has written it.
+///
+/// ```swift
+/// let cache = try NormalizedCache(
+///     directory: path, configuration: Configuration(onFailure: .missAlways))
+/// if let failure = try cache.statistics().openingFailure { log("no cache: \(failure)") }
+/// ```
+///
+/// An app runs without its cache, only more slowly. With ``missAlways`` it needs no second way
+/// through its code for that.
+public enum FailurePolicy: String, Sendable, Hashable, CaseIterable {
+    /// Opening throws the ``CacheError``.
+    case `throw`
+    /// Opening returns a cache without files. Its reads miss with
+    /// ``MissReason/unavailable(detail:)``, and its writes fail with the error, which
+    /// ``CacheStatistics/openingFailure`` describes. It does not try to open the directory again:
+    /// open another cache for that. Mistakes of the caller are thrown nevertheless: a wrong budget
+    /// or level, or another configuration than that of an open cache.
+    case missAlways
 }
 
 /// A number of bytes.

@@ -10,7 +10,6 @@ final class Engine: Sendable {
     // immutable
     let configuration: Configuration
     let directory: CacheDirectory
-    let identity: CacheDirectory.Identity
     let generations: GenerationHolder
     let queue: WriteQueue
     let statistics = StatisticsRecorder()
@@ -29,18 +28,36 @@ final class Engine: Sendable {
     // protected by `users`
     private let users = Mutex(0)
 
+    // protected by `place`
+    private let place: Mutex<CacheDirectory.Identity>
+
+    /// The directory that the cache uses. Another one has its path after somebody removed or
+    /// renamed it.
+    fileprivate(set) var identity: CacheDirectory.Identity {
+        get { place.withLock { $0 } }
+        set { place.withLock { $0 = newValue } }
+    }
+
     init(
         _ directory: CacheDirectory, _ identity: CacheDirectory.Identity,
         _ configuration: Configuration, create: Bool
     ) throws {
         self.directory = directory
-        self.identity = identity
+        let restricted = try directory.restrictAccess(isReadOnly: configuration.isReadOnly)
+        for name in restricted { events.keep(.accessRestricted(name: name)) }
+        place = Mutex(identity)
         self.configuration = configuration
-        generations = try GenerationHolder(directory, configuration, create: create) {
-            [statistics, events] reason in
-            statistics.countReplaced(reason: reason.rawValue)
-            events.send(.generationReplaced(reason: reason.rawValue))
-        }
+        let moves = Moves()
+        generations = try GenerationHolder(
+            directory, configuration, create: create,
+            onReplace: { [statistics, events] reason in
+                statistics.countReplaced(reason: reason.rawValue)
+                events.keep(.generationReplaced(reason: reason.rawValue))
+            },
+            onMove: { identity in
+                guard let engine = moves.engine.withLock({ $0.engine }) else { return }
+                try EngineRegistry.shared.move(engine, to: identity)
+            })
         queue = WriteQueue(
             limit: configuration.queueLimit, WriteFailures(statistics, events))
         committer = Committer(
@@ -52,6 +69,30 @@ final class Engine: Sendable {
         }
         // Last, because nothing stops the thread if a later step throws.
         writer = WriterThread(queue, committer)
+        moves.engine.withLock { $0.engine = self }
+    }
+
+    /// Creates the engine of a cache that could not be opened: its reads miss and its writes fail
+    /// with `failure`. No other cache shares it.
+    init(
+        failing failure: CacheError, _ directory: CacheDirectory, _ configuration: Configuration
+    ) {
+        self.directory = directory
+        // No directory has this identity.
+        place = Mutex(.init(device: .max, number: .random(in: .min ... .max)))
+        self.configuration = configuration
+        generations = GenerationHolder(failing: failure, directory, configuration)
+        queue = WriteQueue(limit: configuration.queueLimit, WriteFailures(statistics, events))
+        committer = Committer(
+            generations, statistics, .none, wakeWriter: { [queue] in queue.wakeWriter() }
+        ) { _, _ in }
+        writer = WriterThread(queue, committer)
+    }
+
+    /// Hands the engine to a closure that is made before the engine is.
+    private final class Moves: Sendable {
+        struct Reference: Sendable { weak var engine: Engine? }
+        let engine = Mutex(Reference())
     }
 
     // MARK: - Writing
@@ -71,6 +112,7 @@ final class Engine: Sendable {
         _ flatten: @escaping @Sendable (Flattener) throws -> WriteOperation
     ) -> WriteTicket {
         guard !isInherited else { return WriteTicket(failed: .usedAfterFork) }
+        guard !configuration.isReadOnly else { return WriteTicket(failed: .readOnly) }
         let limits = writeLimits
         let interner = interner
         let write = queue.submit(coalescingKey: coalescingKey, isDroppable: isDroppable) {
@@ -141,6 +183,7 @@ final class Engine: Sendable {
                 generation: generation, snapshot: transaction.snapshot, limits: configuration.limits
             )
             let result = try ReadScope.run { try body(reader) }
+            guard !configuration.isReadOnly else { return result }
             committer.logs.cycleCollector.flag(reader.onCycle, in: generation)
             // A read with `.peek` changes nothing in the cache.
             if access == .touch {
@@ -281,7 +324,8 @@ final class EngineRegistry: Sendable {
             throw CacheError(.badDirectory, "The path is empty. Name a directory.")
         }
         let directory = CacheDirectory(path)
-        let identity = try directory.prepare(create: create)
+        let identity = try directory.prepare(
+            create: create, isReadOnly: configuration.isReadOnly)
         let key = Key(identity)
         switch slots.withLock({ $0[key] }) {
         case .open(let engine):
@@ -318,6 +362,24 @@ final class EngineRegistry: Sendable {
         guard isUnused() else { return false }
         slots.withLock { $0[Key(engine.identity)] = .closing(engine) }
         return true
+    }
+
+    /// Lists `engine` under another directory, which has taken the place of its own.
+    ///
+    /// - Throws: `directoryGone` if another engine uses that directory.
+    func move(_ engine: Engine, to identity: CacheDirectory.Identity) throws(CacheError) {
+        // No thread that has the lock waits for a writer, which calls this.
+        opening.lock()
+        defer { opening.unlock() }
+        let old = engine.identity
+        guard identity != old else { return }
+        let isFree = slots.withLock { slots in
+            guard slots[Key(identity)] == nil else { return false }
+            slots[Key(identity)] = slots.removeValue(forKey: Key(old))
+            return true
+        }
+        guard isFree else { throw .directoryGone(cause: nil) }
+        engine.identity = identity
     }
 
     /// Forgets `engine`, which is closed.

@@ -37,7 +37,9 @@ public final class NormalizedCache: Sendable {
     ///   - configuration: The options. Its budget applies to a new cache only.
     /// - Throws: A ``CacheError`` with one of the codes `badBudget`, `badCompression`,
     ///   `badDirectory`, `notWritable`, `newerFormat`, `alreadyOpen`, `diskFull` or `storage`.
-    ///   Damaged files are no error: an empty cache replaces them.
+    ///   Damaged files are no error: an empty cache replaces them. With
+    ///   ``FailurePolicy/missAlways`` only mistakes of the caller are errors: `badBudget`,
+    ///   `badCompression` and `alreadyOpen`.
     public convenience init(directory: String, configuration: Configuration = Configuration())
         throws(CacheError)
     {
@@ -59,6 +61,41 @@ public final class NormalizedCache: Sendable {
         try NormalizedCache(directory: directory, configuration: configuration, create: false)
     }
 
+    /// Opens the cache in `directory` as ``init(directory:configuration:)`` does, on a thread of
+    /// its own.
+    ///
+    /// ```swift
+    /// let cache = try await NormalizedCache.open(directory: path)
+    /// ```
+    ///
+    /// Opening takes a millisecond as a rule. After a crash or a restart of the machine it checks
+    /// the whole file, at up to 0.6 milliseconds for each MiB, and it waits for another process
+    /// that is opening the same cache. Open a cache with this function where the caller must not
+    /// block, as on the main actor.
+    ///
+    /// - Parameters:
+    ///   - directory: The path of the cache's directory.
+    ///   - configuration: The options. Its budget applies to a new cache only.
+    /// - Returns: The open cache.
+    /// - Throws: A ``CacheError``, as ``init(directory:configuration:)`` does. Canceling the task
+    ///   has no effect.
+    public static func open(
+        directory: String, configuration: Configuration = Configuration()
+    ) async throws(CacheError) -> NormalizedCache {
+        let result: Result<NormalizedCache, CacheError> = await withCheckedContinuation { opened in
+            Thread.detachNewThread {
+                do throws(CacheError) {
+                    let cache = try NormalizedCache(
+                        directory: directory, configuration: configuration)
+                    opened.resume(returning: .success(cache))
+                } catch {
+                    opened.resume(returning: .failure(error))
+                }
+            }
+        }
+        return try result.get()
+    }
+
     private init(directory: String, configuration: Configuration, create: Bool) throws(CacheError) {
         guard Configuration.isValid(configuration.budget) else {
             throw .badBudget(configuration.budget)
@@ -66,8 +103,17 @@ public final class NormalizedCache: Sendable {
         guard configuration.compression.isValid else {
             throw .badCompression(configuration.compression)
         }
-        engine = try EngineRegistry.shared.open(
-            path: directory, configuration: configuration, create: create)
+        do throws(CacheError) {
+            engine = try EngineRegistry.shared.open(
+                path: directory, configuration: configuration,
+                create: create && !configuration.isReadOnly)
+        } catch {
+            guard configuration.onFailure == .missAlways, !error.isCallersMistake else {
+                throw error
+            }
+            engine = Engine(failing: error, CacheDirectory(directory), configuration)
+            engine.retain()
+        }
     }
 
     /// The configuration with which this object was opened. ``budget`` has the current budget.
@@ -107,6 +153,7 @@ public final class NormalizedCache: Sendable {
     ///
     /// - Throws: A ``CacheError`` when synchronising fails or the cache is closed.
     public func flush() async throws {
+        if configuration.isReadOnly { return }
         try await submit(isDroppable: false) { _ in .barrier }.committed
     }
 
@@ -131,6 +178,8 @@ public final class NormalizedCache: Sendable {
 
     /// Returns what the cache does of its own accord from now on: evictions, writes that it gave
     /// up, and new generations after damage.
+    ///
+    /// The first sequence begins with what happened while the cache was opened.
     ///
     /// Each call returns a sequence of its own. It buffers the latest 4,096 events; a subscriber
     /// that does not keep up loses the oldest, and the writer never waits.

@@ -34,8 +34,8 @@ package struct CacheDirectory: Sendable {
     }
 
     /// Creates the directory if it is missing and `create` allows it, and checks that this user
-    /// owns it and can write it.
-    func prepare(create: Bool) throws(CacheError) -> Identity {
+    /// owns it and can write it, or may read it if it is only read.
+    func prepare(create: Bool, isReadOnly: Bool = false) throws(CacheError) -> Identity {
         var attributes = Self.attributes(path)
         if attributes == nil {
             guard create else { throw .noCache }
@@ -49,10 +49,8 @@ package struct CacheDirectory: Sendable {
                 .badDirectory, "The path is a symbolic link. Name the directory it leads to.")
         default: throw CacheError(.badDirectory, "The path is not a directory.")
         }
-        if let owner = attributes?[.ownerAccountID] as? NSNumber, owner.uint32Value != geteuid() {
-            throw CacheError(.badDirectory, "The directory belongs to another user.")
-        }
-        guard FileManager.default.isWritableFile(atPath: path) else {
+        try requireOwner(attributes, "The directory", isReadOnly: isReadOnly)
+        guard isReadOnly || FileManager.default.isWritableFile(atPath: path) else {
             throw CacheError(
                 .notWritable, "The directory can't be written. Check its mode and the file system.")
         }
@@ -60,6 +58,71 @@ package struct CacheDirectory: Sendable {
             let number = attributes?[.systemFileNumber] as? NSNumber
         else { throw CacheError(.badDirectory, "The file system does not number its files.") }
         return Identity(device: device.uint64Value, number: number.uint64Value)
+    }
+
+    /// Throws unless this user owns what has the attributes.
+    ///
+    /// The superuser is no exception in writing: the files that it would leave in the directory of
+    /// another user would lock that user out. It may read. Everybody may read what the superuser
+    /// owns, who could change everything anyway.
+    private func requireOwner(
+        _ attributes: [FileAttributeKey: Any]?, _ what: String, isReadOnly: Bool
+    ) throws(CacheError) {
+        guard let owner = (attributes?[.ownerAccountID] as? NSNumber)?.uint32Value else { return }
+        let isTrusted = owner == geteuid() || isReadOnly && (owner == 0 || geteuid() == 0)
+        guard isTrusted else {
+            throw CacheError(
+                .badDirectory,
+                """
+                \(what) belongs to another user. Open the cache as that user, or in a directory of \
+                your own.
+                """)
+        }
+    }
+
+    /// Makes the directory and the files of the cache accessible to this user alone, and returns
+    /// the names of those that others could access. If nothing may change, only checks that others
+    /// can't write.
+    ///
+    /// - Throws: `badDirectory` if a file belongs to another user, or if others can write what is
+    ///   only read; `notWritable` if a mode can't be changed.
+    func restrictAccess(isReadOnly: Bool) throws(CacheError) -> [String] {
+        var restricted: [String] = []
+        var names = [".", "guard", Self.current]
+        for generation in generations() {
+            names += [generation, "\(generation)/data.mdb", "\(generation)/lock.mdb"]
+        }
+        for name in names {
+            let file = name == "." ? path : "\(path)/\(name)"
+            // Opening refuses links and devices.
+            guard let attributes = Self.attributes(file),
+                let type = attributes[.type] as? FileAttributeType,
+                type == .typeRegular || type == .typeDirectory
+            else { continue }
+            try requireOwner(attributes, "A file in the directory", isReadOnly: isReadOnly)
+            let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0
+            if isReadOnly {
+                // On a read-only file system nobody can write, whatever the modes say.
+                guard mode & 0o022 == 0 || !FileManager.default.isWritableFile(atPath: file) else {
+                    throw CacheError(
+                        .badDirectory,
+                        """
+                        Other users can write the directory or a file in it. Open the cache to \
+                        write once, which changes the modes.
+                        """)
+                }
+            } else if mode & 0o077 != 0 {
+                do {
+                    try FileManager.default.setAttributes(
+                        [.posixPermissions: mode & 0o700], ofItemAtPath: file)
+                } catch {
+                    throw Self.error("The mode of a file can't be changed", error)
+                }
+                // A process that is switching has just made `current` by renaming another file.
+                if name != Self.current { restricted.append(name) }
+            }
+        }
+        return restricted
     }
 
     /// Returns the attributes of the path itself, even if it is a symbolic link; nil if there is

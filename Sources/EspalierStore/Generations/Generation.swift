@@ -70,7 +70,7 @@ package final class Generation: Sendable {
         while true {
             let options = Environment.Options(
                 mapSize: mapSize(for: budget), durability: configuration.durability.environment,
-                lockDeadline: configuration.writeDeadline)
+                isReadOnly: configuration.isReadOnly, lockDeadline: configuration.writeDeadline)
             let environment = try Environment.open(
                 directory: path, under: lock, keyspaces: Keyspaces.names, options: options)
             let (stored, format) = try openInfo(environment, ifNew: budget)
@@ -101,6 +101,7 @@ package final class Generation: Sendable {
                 guard format <= formatVersion else { throw newerFormat(format) }
                 return (try storedBudget(environment) ?? budget, format)
             }
+            guard !environment.options.isReadOnly else { throw CacheError.noCache }
             try environment.write { transaction in
                 // One commit writes the counters and the format. Counters without a format are
                 // damage: counting from 1 again would give new records the handles of old ones.

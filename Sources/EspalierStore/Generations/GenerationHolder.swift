@@ -15,12 +15,14 @@ import Synchronization
 final class GenerationHolder: Sendable {
     // immutable
     let directory: CacheDirectory
-    private let guardFile: GuardFile
     private let configuration: Configuration
     /// Whether a new generation may replace a missing or damaged one.
     private let create: Bool
     /// Called when an empty generation has replaced the live one.
     private let onReplace: @Sendable (Replacement) -> Void
+    /// Called before files are made in a directory that has taken the place of the cache's. Throws
+    /// if another cache of this process uses that directory.
+    private let onMove: @Sendable (CacheDirectory.Identity) throws -> Void
 
     /// Why an empty generation replaced the live one.
     enum Replacement: String, CaseIterable {
@@ -36,10 +38,17 @@ final class GenerationHolder: Sendable {
         case unnamed
         /// Nothing more could be evicted, and a write that fits the budget did not fit.
         case budgetDeadlock
+        /// Somebody removed or renamed the directory or a file in it while the cache was open.
+        case directoryGone
     }
+
+    /// Why there is no generation, and never will be; nil for a cache that was opened.
+    let failure: CacheError?
 
     // protected by `state`
     private struct State {
+        /// Replaced when the directory is made anew; nil if the cache could not be opened.
+        var guardFile: GuardFile?
         var live: Generation?
         /// When to try again to follow a changed budget, after running reads prevented it.
         var retry: ContinuousClock.Instant?
@@ -49,19 +58,38 @@ final class GenerationHolder: Sendable {
         var directoryChange: UInt64?
         var isClosed = false
     }
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// Opens the live generation, or creates the first one.
     init(
         _ directory: CacheDirectory, _ configuration: Configuration, create: Bool,
-        onReplace: @escaping @Sendable (Replacement) -> Void = { _ in }
+        onReplace: @escaping @Sendable (Replacement) -> Void = { _ in },
+        onMove: @escaping @Sendable (CacheDirectory.Identity) throws -> Void = { _ in }
     ) throws {
         self.directory = directory
         self.onReplace = onReplace
+        self.onMove = onMove
+        failure = nil
         self.configuration = configuration
         self.create = create
-        guardFile = try GuardFile(path: directory.guardPath, create: true)
+        state = Mutex(
+            State(
+                guardFile: try GuardFile(
+                    path: directory.guardPath, create: !configuration.isReadOnly,
+                    isReadOnly: configuration.isReadOnly)))
         _ = try current()
+    }
+
+    /// Creates a holder without a generation, for a cache that could not be opened. Every access
+    /// throws `failure`.
+    init(failing failure: CacheError, _ directory: CacheDirectory, _ configuration: Configuration) {
+        self.directory = directory
+        self.configuration = configuration
+        self.failure = failure
+        create = false
+        onReplace = { _ in }
+        onMove = { _ in }
+        state = Mutex(State())
     }
 
     /// Returns the live generation. Costs a load from shared memory, unless another process has
@@ -90,15 +118,29 @@ final class GenerationHolder: Sendable {
         }
     }
 
+    private var guardFile: GuardFile {
+        get throws {
+            guard let guardFile = state.withLock({ $0.guardFile }) else {
+                throw failure ?? .closed
+            }
+            return guardFile
+        }
+    }
+
     /// Returns whether no process has switched since `generation` was opened.
-    func isLive(_ generation: Generation) -> Bool { generation.number == guardFile.generation }
+    func isLive(_ generation: Generation) -> Bool {
+        state.withLock { $0.guardFile }?.generation == generation.number
+    }
+
+    /// Whether nothing in the directory may change.
+    var isReadOnly: Bool { configuration.isReadOnly }
 
     /// Whether the holder may repair and replace what is damaged. A tool that only looks at a cache
     /// leaves it as it was.
     var mayRepair: Bool { create }
 
     /// The guard's count of switches.
-    var number: UInt64 { guardFile.generation }
+    var number: UInt64 { state.withLock { $0.guardFile }?.generation ?? 0 }
 
     func withExclusiveLock<R>(_ body: (borrowing GuardLock) throws -> R) throws -> R {
         try guardFile.withExclusiveLock(deadline: configuration.writeDeadline, body)
@@ -106,8 +148,11 @@ final class GenerationHolder: Sendable {
 
     /// Returns the generation that this process opened last, and whether it is live.
     private func lastKnown() throws -> (live: Generation?, isUpToDate: Bool) {
-        let (live, retry, isClosed) = state.withLock { ($0.live, $0.retry, $0.isClosed) }
+        let (live, retry, isClosed, guardFile) = state.withLock {
+            ($0.live, $0.retry, $0.isClosed, $0.guardFile)
+        }
         guard !isClosed else { throw CacheError.closed }
+        guard let guardFile else { throw failure ?? .closed }
         guard let live, live.number == guardFile.generation else { return (live, false) }
         return (live, retry.map { ContinuousClock.now < $0 } ?? true)
     }
@@ -232,7 +277,7 @@ final class GenerationHolder: Sendable {
     {
         try Generation.open(
             name, in: directory, budget: budget ?? configuration.budget,
-            configuration, under: lock, number: guardFile.generation)
+            configuration, under: lock, number: number)
     }
 
     /// Makes `generation` the one that this process uses, and closes the previous environment.
@@ -253,7 +298,8 @@ final class GenerationHolder: Sendable {
     ///
     /// - Parameter blamed: The generation to replace. If it is no longer live, nothing is replaced.
     func replace(_ blamed: Generation? = nil, because reason: Replacement) throws -> Generation {
-        try withExclusiveLock { lock in
+        guard !configuration.isReadOnly else { throw CacheError.readOnly }
+        return try withExclusiveLock { lock in
             let (live, isClosed) = state.withLock { ($0.live, $0.isClosed) }
             guard !isClosed else { throw CacheError.closed }
             if let blamed, !isLive(blamed) { return try reopen(under: lock) }
@@ -275,6 +321,51 @@ final class GenerationHolder: Sendable {
             directory.removeUnfinished()
             let change = directory.lastChange
             state.withLock { $0.directoryChange = change }
+        }
+    }
+
+    // MARK: - Files that are gone
+
+    /// Whether the files of the live generation are still where this process has opened them.
+    var isInPlace: Bool {
+        let (live, guardFile) = state.withLock { ($0.live, $0.guardFile) }
+        guard let live, let guardFile else { return true }
+        guard guardFile.isInPlace else { return false }
+        // Another process that switches removes the files, too, after it has raised the count.
+        return live.environment.isInPlace || live.number != guardFile.generation
+    }
+
+    /// Makes directory and files anew after somebody has removed or renamed them, or opens the
+    /// cache that another process has made there meanwhile.
+    ///
+    /// - Throws: If the directory can't be made, if another cache of this process uses it, or if
+    ///   this holder creates nothing.
+    func replaceMissing() throws {
+        try onMove(directory.prepare(create: create))
+        let known = try guardFile
+        let isGuardInPlace = known.isInPlace
+        // A new file, if the old one is gone: nobody else finds the old one.
+        let guardFile =
+            isGuardInPlace ? known : try GuardFile(path: directory.guardPath, create: create)
+        try guardFile.withExclusiveLock { lock in
+            let lost = state.withLock { state in
+                state.guardFile = guardFile
+                return state.live
+            }
+            var isThere = false
+            if case .generation = try directory.liveGeneration() { isThere = true }
+            if isGuardInPlace || !isThere {
+                // Another process may have done the same meanwhile.
+                if isGuardInPlace, isInPlace { return }
+                guard create else { throw CacheError.noCache }
+                _ = try makeGeneration(under: lock, after: lost, because: .directoryGone)
+            } else {
+                state.withLock { $0.live = nil }
+                // First, because it may be the file that is opened again.
+                lost?.environment.close()
+                _ = try reopen(under: lock)
+                onReplace(.directoryGone)
+            }
         }
     }
 

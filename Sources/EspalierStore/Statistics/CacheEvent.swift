@@ -8,6 +8,7 @@ public import EspalierRecords
 ///     case .evicted(let eviction): evicted += eviction.records
 ///     case .generationReplaced(let reason): log("the cache was emptied: \(reason)")
 ///     case .writeDropped(let reason): log("a write failed: \(reason)")
+///     case .accessRestricted(let name): log("others could access \(name)")
 ///     }
 /// }
 /// ```
@@ -23,11 +24,16 @@ public enum CacheEvent: Sendable, Hashable, Codable {
     /// - `emptyFile`: the file was empty or missing.
     /// - `unreadable`: its directory could not be read, or contained other files.
     /// - `unnamed`: there were several generations, and no name of the live one.
+    /// - `directoryGone`: somebody removed or renamed the directory.
     /// - `budgetDeadlock`: nothing more could be evicted, and a write that fits the budget did not
     ///   fit.
     case generationReplaced(reason: String)
     /// The cache gave up a write; its ticket has failed.
     case writeDropped(reason: String)
+    /// Other users could read or write the directory or a file in it. Opening the cache has
+    /// restricted the access to this user. The name is relative to the directory, and "." for the
+    /// directory itself.
+    case accessRestricted(name: String)
 }
 
 /// The eviction of a record, or of the records of a cycle.

@@ -9,6 +9,10 @@
 /// The counters of what was done cover the whole life of the cache and all processes, unless their
 /// comment says otherwise. What other processes have not committed yet is missing.
 public struct CacheStatistics: Sendable, Hashable, Codable {
+    /// Why the cache could not be opened and misses always, which ``FailurePolicy/missAlways``
+    /// allows; nil for every other cache. The other figures are then those of this object.
+    public var openingFailure: String?
+
     // MARK: - Contents
 
     /// The number of nodes.

@@ -9,6 +9,12 @@ extension NormalizedCache {
     /// - Complexity: O(*n*) in the shapes and files; some hundred microseconds at most.
     public func statistics() throws(CacheError) -> CacheStatistics {
         guard !isClosed else { throw .closed }
+        if let failure = engine.generations.failure {
+            var statistics = CacheStatistics()
+            statistics.openingFailure = failure.description
+            statistics.add(engine.statistics.pending(asOf: 0))
+            return statistics
+        }
         do {
             return try engine.inspect { transaction, generation in
                 // First, because a commit may take these counts meanwhile, and the snapshot does

@@ -13,6 +13,8 @@ import EspalierRecords
 ///     generation is stale         retry in the live one           fail: busy
 ///     budget deadlock             new generation, retry           fail: full
 ///     damage of file or metadata  new generation, retry           fail: damaged
+///     disk full                   limit the map to the file,      fail: disk full
+///                                 retry: evicts
 ///     environment closed,         reopen it, retry                fail: LMDB's error
 ///       panicked, or resized
 ///     another process has the     fail, with all writes           fail, with all writes
@@ -39,6 +41,7 @@ enum CommitPolicy {
         case environmentPanicked
         case mapResized
         case lockTimeout
+        case diskFull
         case other
 
         init(_ error: any Error) {
@@ -54,6 +57,7 @@ enum CommitPolicy {
                 case .panic: self = .environmentPanicked
                 case .mapResized: self = .mapResized
                 case .busy: self = .lockTimeout
+                case .diskFull: self = .diskFull
                 default: self = error.isDamage ? .damaged : .other
                 }
             default: self = .other
@@ -70,6 +74,8 @@ enum CommitPolicy {
         var hasChangedGeneration = false
         /// Whether the environment of the generation was reopened.
         var hasReopened = false
+        /// Whether the map was limited to the file.
+        var hasLimited = false
 
         init(operationCount: Int) { self.operationCount = operationCount }
 
@@ -79,8 +85,10 @@ enum CommitPolicy {
             switch step {
             case .makeRoom: roomMade += 1
             case .reopen: hasReopened = true
+            case .limitToFile: hasLimited = true
             case .retry, .newGeneration:
                 (hasChangedGeneration, hasReopened, roomMade) = (true, false, 0)
+                hasLimited = false
             case .oneByOne, .fail: break
             }
         }
@@ -94,6 +102,8 @@ enum CommitPolicy {
         case retry
         /// Open the environment again, then try again.
         case reopen
+        /// Use only the pages that the file has, then try again: what does not fit is evicted.
+        case limitToFile
         /// Replace the generation by an empty one, then try again.
         case newGeneration(GenerationHolder.Replacement)
         /// Commit the operations one by one.
@@ -121,6 +131,8 @@ enum CommitPolicy {
         case .lockTimeout:
             // One by one, each operation would wait for the lock again.
             return .fail
+        case .diskFull:
+            return history.hasLimited ? fail : .limitToFile
         case .other:
             return fail
         }

@@ -30,6 +30,10 @@ final class Committer: Sendable {
         /// The generation whose file a read found damaged.
         var damaged: Generation?
         var upkeep = FileUpkeep()
+        /// When the files were last seen in their place; nil after they were found missing.
+        var lastSeen: ContinuousClock.Instant? = .now
+        /// When to ask for more room on a disk that was full.
+        var diskRetry: ContinuousClock.Instant?
         var groupBytes = PagePlan(capacity: 256).groupBytes
     }
     private let state = Mutex(State())
@@ -82,15 +86,21 @@ final class Committer: Sendable {
             do {
                 let current = try generations.current()
                 generation = current
+                liftDiskLimit(of: current)
                 try perform(operations, in: current, &history)
+                try requireFiles(always: operations[0].isBarrier)
                 for index in operations.indices { result(index, .success(())) }
                 return
+            } catch let error as CacheError where error.code == .directoryGone {
+                for index in operations.indices { result(index, .failure(error)) }
+                return
             } catch {
-                let step = CommitPolicy.step(after: .init(error), history)
+                let step = CommitPolicy.step(after: failure(error, in: generation), history)
                 history.add(step)
                 do {
                     switch step {
                     case .retry: continue
+                    case .limitToFile: try limitToFile(generation, after: error)
                     case .reopen: try generation.map { try generations.recover($0, from: error) }
                     case .newGeneration(let reason): try replace(generation, because: reason)
                     case .oneByOne:
@@ -102,7 +112,7 @@ final class Committer: Sendable {
                     case .makeRoom, .fail: throw error
                     }
                 } catch {
-                    let error = CacheError(error, budget: generation?.budget)
+                    let error = explained(error, in: generation)
                     for index in operations.indices { result(index, .failure(error)) }
                     return
                 }
@@ -270,6 +280,91 @@ final class Committer: Sendable {
         onCommit(changes, Timeline())
     }
 
+    // MARK: - Full disk
+
+    /// How long the map stays limited to the file before a commit finds out whether the disk has
+    /// room again.
+    private static let diskPatience = Duration.seconds(10)
+    private static let resizeDeadline = Duration.milliseconds(250)
+
+    /// Limits the map to the pages that the file has: the disk has no room for more. The budget is
+    /// then that of the file, and the retry evicts as in a full cache.
+    private func limitToFile(_ generation: Generation?, after error: any Error) throws {
+        guard let environment = generation?.environment, !environment.isLimitedToFile else {
+            throw error
+        }
+        do {
+            try environment.limitToFile(deadline: Self.resizeDeadline)
+        } catch {
+            // Reads of this process are under way. The next write tries again.
+            throw LMDBError.diskFull
+        }
+        guard environment.isLimitedToFile else { throw error }
+        state.withLock { $0.diskRetry = .now + Self.diskPatience }
+    }
+
+    /// Gives the map the size of the budget again, some time after the disk was full.
+    private func liftDiskLimit(of generation: Generation) {
+        guard generation.environment.isLimitedToFile,
+            state.withLock({ $0.diskRetry.map { $0 <= .now } ?? true })
+        else { return }
+        // If reads prevent it, the next write tries again.
+        try? generation.environment.resize(
+            mapSize: Generation.mapSize(for: generation.budget), deadline: .zero)
+    }
+
+    /// Returns what the next step after an error depends on. On a full disk a write that does not
+    /// fit is no reason to begin with an empty file.
+    private func failure(_ error: any Error, in generation: Generation?) -> CommitPolicy.Failure {
+        let failure = CommitPolicy.Failure(error)
+        let isLimited = generation?.environment.isLimitedToFile == true
+        return isLimited && failure == .budgetDeadlock ? .other : failure
+    }
+
+    // MARK: - Missing files
+
+    /// How long commits may succeed after the files were last seen in their place.
+    private static let sightInterval = Duration.seconds(1)
+
+    /// Throws `directoryGone` if somebody has removed or renamed the cache's files: what was
+    /// committed since they were last seen is gone. A new generation takes their place, or the next
+    /// call tries again.
+    ///
+    /// - Parameter always: Whether to look even if the files were seen less than a second ago.
+    private func requireFiles(always: Bool) throws(CacheError) {
+        let now = ContinuousClock.now
+        let lastSeen = state.withLock { $0.lastSeen }
+        if !always, let lastSeen, now - lastSeen < Self.sightInterval { return }
+        guard !generations.isInPlace else {
+            state.withLock { $0.lastSeen = now }
+            return
+        }
+        do {
+            try generations.replaceMissing()
+        } catch {
+            state.withLock { $0.lastSeen = nil }
+            throw .directoryGone(cause: error)
+        }
+        state.withLock { $0.lastSeen = now }
+        var changes = ChangeSet(commit: 0)
+        changes.isReset = true
+        onCommit(changes, Timeline())
+        throw .directoryGone(cause: nil)
+    }
+
+    /// Returns the error of a cache for a failed commit. Errors of the file system have another
+    /// reason if the directory is gone.
+    private func explained(_ error: any Error, in generation: Generation?) -> CacheError {
+        if error is LMDBError {
+            do { try requireFiles(always: true) } catch { return error }
+        }
+        let explained = CacheError(error, budget: generation?.budget)
+        guard explained.code == .full, generation?.environment.isLimitedToFile == true else {
+            return explained
+        }
+        return CacheError(LMDBError.diskFull)
+    }
+
     // MARK: - Budget
 
     /// Changes the budget, for every process. A smaller budget keeps the records accessed last.
@@ -318,6 +413,8 @@ final class Committer: Sendable {
     /// Does some of the background work: stores logs, clears damaged records away, evicts, removes
     /// records, takes samples. Returns whether more work is left.
     func maintain(isIdle: Bool) -> Bool {
+        guard !generations.isReadOnly else { return false }
+        if isIdle { try? requireFiles(always: false) }
         if let damaged = state.withLock({ $0.damaged.take() }) {
             try? replace(damaged, because: .damaged)
         }
@@ -345,6 +442,7 @@ final class Committer: Sendable {
 
     /// When `maintain` has work even without a write: a commit of the logs, or a check of the file.
     var deadline: ContinuousClock.Instant? {
+        guard !generations.isReadOnly else { return nil }
         let upkeep = state.withLock { $0.upkeep.deadline }
         return [logs.deadline, upkeep].compactMap(\.self).min()
     }
@@ -397,7 +495,7 @@ final class Committer: Sendable {
     /// Stores the logs when the cache closes. Clears no damaged record away: a tool that only looks
     /// at a damaged cache leaves it as it was.
     func flushLogs() {
-        guard !logs.isEmpty else { return }
+        guard !logs.isEmpty, !generations.isReadOnly else { return }
         _ = try? generations.withCurrent {
             try commitOnce(.init(operations: [], clearsDamage: false), in: $0)
         }

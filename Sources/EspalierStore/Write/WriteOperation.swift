@@ -70,6 +70,9 @@ enum WriteOperation: Sendable {
         }
     }
 
+    /// Whether the operation is a promise that everything before is on disk.
+    var isBarrier: Bool { if case .barrier = self { true } else { false } }
+
     /// Whether the operation runs transactions of its own and shares none with other operations.
     var standsAlone: Bool {
         switch self {

@@ -2,6 +2,12 @@
 import Foundation
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 @testable import EspalierCLI
 
 /// Runs the built `espalier` as a process in a folder that is removed with the test.
@@ -52,6 +58,56 @@ struct CommandLineTool {
         return Outcome(
             code: process.terminationStatus, output: Array(try Data(contentsOf: output)),
             errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
+    }
+
+    /// Runs a command with a terminal as its standard output, and returns what it prints there. The
+    /// terminal writes a carriage return before each newline.
+    func outputOnTerminal(_ arguments: [String]) throws -> [UInt8] {
+        let (terminal, screen) = try Self.openTerminal()
+        let process = Process()
+        process.executableURL = URL(
+            fileURLWithPath: try #require(Self.path, "the tool is not built"))
+        process.arguments = arguments
+        process.currentDirectoryURL = folder.url
+        process.standardOutput = screen
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        try screen.close()
+        // The read fails when no process has the terminal open any more.
+        var output: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = unsafe buffer.withUnsafeMutableBytes {
+                unsafe read(terminal.fileDescriptor, $0.baseAddress, $0.count)
+            }
+            guard count > 0 else { break }
+            output += buffer[..<count]
+        }
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(arguments)")
+        return output
+    }
+
+    private static func openTerminal() throws -> (terminal: FileHandle, screen: FileHandle) {
+        let terminal = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        try #require(terminal >= 0)
+        #if os(Linux)
+        // Glibc's module lacks `unlockpt` and `ptsname`, which do this.
+        var (isLocked, number) = (Int32(0), Int32(0))
+        try #require(unsafe ioctl(terminal, 0x4004_5431, &isLocked) == 0)
+        try #require(unsafe ioctl(terminal, 0x8004_5430, &number) == 0)
+        let name = "/dev/pts/\(number)"
+        #else
+        try #require(grantpt(terminal) == 0 && unlockpt(terminal) == 0)
+        let name = try #require(unsafe ptsname(terminal).map { unsafe String(cString: $0) })
+        #endif
+        let screen = unsafe open(name, O_RDWR | O_NOCTTY)
+        try #require(screen >= 0)
+        return (
+            FileHandle(fileDescriptor: terminal, closeOnDealloc: true),
+            FileHandle(fileDescriptor: screen, closeOnDealloc: true)
+        )
     }
 
     /// Runs a command that must succeed and print nothing on standard error.

@@ -1,5 +1,6 @@
 import EspalierLMDB
 import EspalierRecords
+import Foundation
 import Testing
 
 @testable import EspalierStore
@@ -125,7 +126,9 @@ struct SizeTests {
 
     @Test("A graph with 2^40 paths is written and read without delay")
     func diamonds() throws {
-        try withCache { cache in
+        var configuration = Configuration.forTests
+        configuration.limits.maximumLogicalNodes = .max
+        try withCache(configuration) { cache in
             var ring = Ring("r:0")
             for number in 1...40 {
                 ring = Ring("r:\(number)", left: ring, right: ring)
@@ -133,5 +136,30 @@ struct SizeTests {
             }
             #expect(cache.read(Ring.self, "r:40") != nil)
         }
+    }
+    @Test("A graph with 2^40 paths is a miss by default, and so are a key and a list of it")
+    func endlessDiamonds() throws {
+        try withCache { cache in
+            var ring = Ring("r:0")
+            for number in 1...40 { ring = Ring("r:\(number)", left: ring, right: ring) }
+            cache.set(ring)
+            cache.setModel(ring, forKey: "key")
+            cache.setCollection([ring, ring], forKey: "list")
+            #expect(cache.readOutcome(Ring.self, "r:40").reason?.name == "tooLarge")
+            #expect(cache.modelOutcome(Ring.self, forKey: "key").reason?.name == "tooLarge")
+            #expect(
+                cache.collectionOutcome(of: Ring.self, forKey: "list").reason?.name == "tooLarge")
+            #expect(cache.read(Ring.self, "r:15") != nil)
+        }
+    }
+
+    @Test("Limits that a former version encoded are decoded with the default of the others")
+    func decodedLimits() throws {
+        let old = Data(#"{"maximumDepth":3,"maximumNodes":4,"maximumBytes":5}"#.utf8)
+        var limits = TreeLimits()
+        (limits.maximumDepth, limits.maximumNodes, limits.maximumBytes) = (3, 4, 5)
+        #expect(try JSONDecoder().decode(TreeLimits.self, from: old) == limits)
+        let coded = try JSONEncoder().encode(limits)
+        #expect(try JSONDecoder().decode(TreeLimits.self, from: coded) == limits)
     }
 }

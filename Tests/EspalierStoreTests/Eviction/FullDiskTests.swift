@@ -1,0 +1,63 @@
+import EspalierLMDB
+import EspalierRecords
+import Foundation
+import Testing
+
+@testable import EspalierStore
+
+@Suite("A disk without room")
+struct FullDiskTests {
+    @Test(
+        "On a full disk new writes succeed by evicting old ones, and with room the cache grows again"
+    )
+    func evicts() async {
+        await #expect(processExitsWith: .success) { try Self.fill() }
+    }
+
+    /// Runs in a process of its own, which may not make a file larger than 2 MiB: a write beyond
+    /// fails as it does on a full disk.
+    private static func fill() throws {
+        signal(SIGXFSZ, SIG_IGN)
+        let scratch = try Scratch()
+        let cache = try scratch.open(.forTests(budget: .mebibytes(16)))
+        limitFiles(to: 2 << 20)
+        let text = String(repeating: "t", count: 2_000)
+        // Commits of several records free the pages that the next ones need.
+        for start in stride(from: 0, to: 4_000, by: 50) {
+            let people = (start..<start + 50).map { Person("p:\($0)", text) }
+            guard code(cache.set(people)) == nil else { exit(3) }
+        }
+        guard cache.read(Person.self, "p:3999") != nil, cache.read(Person.self, "p:0") == nil else {
+            exit(4)
+        }
+        let statistics = try cache.statistics()
+        // More than half of the file holds records, and it has not grown.
+        print(statistics.nodes, statistics.fileBytes, statistics.droppedWrites)
+        guard statistics.nodes > 150, statistics.fileBytes <= ByteCount(2 << 20),
+            statistics.droppedWrites.isEmpty, statistics.generationsReplaced.isEmpty
+        else { exit(5) }
+        guard try cache.verify().isClean else { exit(6) }
+        // With room again, the file grows to the budget.
+        limitFiles(to: 64 << 20)
+        let generation = try cache.generation
+        try generation.environment.resize(
+            mapSize: Generation.mapSize(for: generation.budget), deadline: .seconds(1))
+        for number in 0..<4_000 {
+            guard code(cache.set(Person("p:\(number)", text))) == nil else { exit(9) }
+        }
+        guard try cache.statistics().nodes > 1_500, try cache.verify().isClean else { exit(10) }
+        cache.close()
+    }
+
+    private static func limitFiles(to bytes: UInt) {
+        var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+        #if os(Linux)
+        let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+        #else
+        let resource = RLIMIT_FSIZE
+        #endif
+        guard unsafe getrlimit(resource, &limit) == 0 else { exit(11) }
+        limit.rlim_cur = rlim_t(bytes)
+        guard unsafe setrlimit(resource, &limit) == 0 else { exit(12) }
+    }
+}
