@@ -45,8 +45,8 @@ extension Scratch {
         guardFile.setMark(IntactMark.none)
     }
 
-    /// Replaces the data file by `image` and marks that as intact: a drive returned other bytes than
-    /// were written.
+    /// Replaces the data file by `image` and marks that as intact: a drive returned other bytes
+    /// than were written.
     func replaceUnnoticed(by image: Data) throws {
         try image.write(to: URL(fileURLWithPath: data))
         let folder = try OpenFile(directory: directory, .open)

@@ -58,8 +58,8 @@ enum LMDBCalls {
         try unsafe check(mdb_env_open(environment, directory, UInt32(flags), 0o600), .open)
     }
 
-    /// Makes LMDB add 1 to `count` before it ends the process because of a damaged page. The address
-    /// must be valid as long as the environment.
+    /// Makes LMDB add 1 to `count` before it ends the process because of a damaged page. The
+    /// address must be valid as long as the environment.
     static func countAssertions(
         of environment: Pointer, in count: UnsafeMutablePointer<Atomic<UInt64>>
     ) {

@@ -379,8 +379,8 @@ public final class Environment: Sendable {
     /// Checks the whole structure of a commit that no process changes meanwhile.
     ///
     /// - Throws: ``LMDBError``, as ``checkStructure(pages:)`` does.
-    /// - Complexity: Up to 0.6 milliseconds for each MiB. LMDB cannot reuse the pages that are freed
-    ///   meanwhile.
+    /// - Complexity: Up to 0.6 milliseconds for each MiB. LMDB cannot reuse the pages that are
+    ///   freed meanwhile.
     public func checkWholeStructure() throws(LMDBError) {
         let transaction = try beginRead()
         let file = try OpenFile(duplicating: handle.dataDescriptor, .statistics)

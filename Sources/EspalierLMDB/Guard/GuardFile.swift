@@ -186,8 +186,8 @@ public struct GuardLock: ~Copyable {
         return next
     }
 
-    /// Whether a data file was opened since ``forgetDataFile()``. If it is missing or empty now, its
-    /// contents are lost.
+    /// Whether a data file was opened since ``forgetDataFile()``. If it is missing or empty now,
+    /// its contents are lost.
     public var knowsDataFile: Bool { owner.mark != IntactMark.none }
 
     /// Forgets the data file. Call it before a new one takes its place.

@@ -8,8 +8,9 @@
 ///
 /// An error about an argument leaves the transaction good: `.keyEmpty`, `.keyTooLong`,
 /// `.valueTooLong` and `.outOfOrder`. After any other error of a write it is void: further writes
-/// and ``commit()`` throw `.transactionFailed`, or `.corrupted` if the first error was damage. The commit itself can also run out of pages or of
-/// disk space. The file never changes unless the commit succeeds.
+/// and ``commit()`` throw `.transactionFailed`, or `.corrupted` if the first error was damage. The
+/// commit itself can also run out of pages or of disk space. The file never changes unless the
+/// commit succeeds.
 ///
 /// The transaction is bound to the thread that began it. Ending it on another thread traps, because
 /// LMDB's mutex would stay locked for ever.

@@ -19,7 +19,7 @@ struct FileUpkeep {
     /// The time between two checks of the whole structure, by any process.
     static let interval = Duration.seconds(3_600)
     static let pause = Duration.milliseconds(250)
-    /// How long an app has the writer for itself after it was killed, which seldom damages anything.
+    /// How long an app has the writer for itself after it was killed: that seldom damages anything.
     static let calm = Duration.seconds(10)
     /// The most bytes in use that are repaired without being asked: writes wait meanwhile.
     /// `espalier doctor --repair` repairs larger caches.
