@@ -6,7 +6,7 @@ FLAGS =
 ifdef WARNINGS_AS_ERRORS
 FLAGS += -Xswiftc -warnings-as-errors
 endif
-# The trait CommandLine is the tool, with swift-argument-parser. The trait Macros is @Normalized, with
+# The trait CommandLine is the tool, with its packages. The trait Macros is @Normalized, with
 # swift-syntax, which the tool does not need: the build of the tool does not even fetch it.
 RELEASE_FLAGS = --configuration release --traits CommandLine --product espalier $(FLAGS)
 TEST_FLAGS = --traits Macros,CommandLine $(FLAGS)

@@ -37,7 +37,7 @@ struct UseRecord {
     /// After so many seconds the structure is checked again, whatever the number of openings: 7
     /// days. Disks test their sectors as often.
     static let ageLimit: UInt64 = 7 * 86_400
-    /// Files up to this size, 2 MiB, are checked at each opening. That takes up to 1.2 milliseconds.
+    /// Files up to this size, 2 MiB, are checked at each opening, in up to 1.2 milliseconds.
     static let smallFile = 2 << 20
     /// How many assertions prove that the file is damaged.
     private static let assertionLimit: UInt64 = 2
