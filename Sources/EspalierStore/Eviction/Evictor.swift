@@ -167,9 +167,11 @@ struct Evictor {
                 commit.states.tick()
                 return try states.touch(oldest.handle, in: transaction)
             }
-            // The record that `recency` lists loses its name last. Until then the cycle comes up
-            // again, even if the cache is closed meanwhile.
-            let members = handles.filter { $0 != oldest.handle } + [oldest.handle]
+            // Of a large cycle, the record that `recency` lists loses its name last. Until then the
+            // cycle comes up again, even if the cache is closed meanwhile.
+            let isLarge = handles.count > CommitTransaction.removalBatch
+            let members =
+                isLarge ? handles.filter { $0 != oldest.handle } + [oldest.handle] : handles
             try evict(
                 members, accessedAt: stamp, reason: reason, isTree: isTree, in: &transaction)
         case .release(let handle):
