@@ -2,7 +2,8 @@ public import EspalierModels
 public import EspalierRecords
 
 // The feed as models whose conformance to `NormalizedModel` is written by hand, as `@Normalized`
-// would write it: the tool must not depend on the macro. Only conversions use that they are `Codable`.
+// would write it: the tool must not depend on the macro. Only conversions use that they are
+// `Codable`.
 
 /// A feed as the benchmarks store it: 601 nodes if it has 100 posts.
 public struct HandWrittenFeed: NormalizedModel, Codable, Sendable {

@@ -11,6 +11,9 @@ struct WriteRecording {
     private let partSize: Int
     private let evictedBefore: Int
     private static let partsOfWrite = 4
+    /// The most models of one write. Each new node may change a page of the index of its own, and
+    /// LMDB needs free pages in a row for the list of the pages that a commit frees.
+    fileprivate static let modelsOfWrite = 2_048
     private var census = NodeCensus()
     private var tickets: [(ticket: WriteTicket, models: String)] = []
     private var modelCount = 0
@@ -131,7 +134,8 @@ extension ModelDocument {
         var bytes = 0
         for (index, model) in models.enumerated() {
             let next = model.byteEstimate
-            if index > start, bytes + next > size {
+            let isFull = index - start == WriteRecording.modelsOfWrite || bytes + next > size
+            if index > start, isFull {
                 parts.append(start..<index)
                 (start, bytes) = (index, 0)
             }

@@ -18,8 +18,8 @@ import Synchronization
 ///
 /// All threads may use an environment. Reads run side by side and wait only while the map is being
 /// resized. Writes wait for one another, in this process and in others, at most for
-/// ``Options/lockDeadline``. A process opens a directory once; a forked child must open it again. An environment that is dropped is
-/// closed.
+/// ``Options/lockDeadline``. A process opens a directory once; a forked child must open it again.
+/// An environment that is dropped is closed.
 ///
 /// All methods throw ``LMDBError``: `.closed` after ``close()``, `.usedAfterFork` in a forked
 /// child, and `.panic` after an error that LMDB cannot recover from. Close the environment and open
@@ -320,8 +320,8 @@ public final class Environment: Sendable {
     /// A second call on the same thread would wait for itself, and traps. Asynchronous functions
     /// cannot call this, because they can change threads at every `await`.
     ///
-    /// - Parameter deadline: How long to wait; `nil` stands for ``Options/lockDeadline``, zero tries
-    ///   once.
+    /// - Parameter deadline: How long to wait. `nil` stands for ``Options/lockDeadline``, zero for
+    ///   one attempt.
     /// - Returns: The transaction. It must end on this thread.
     /// - Throws: ``LMDBError``: `.busy` if another thread or process has been writing for longer
     ///   than `deadline`; `.notWritable`, `.mapResized`, or see ``Environment``.

@@ -26,6 +26,9 @@ package struct PagePlan: Sendable, Equatable {
     /// copies a path of each keyspace.
     var reserve: Int { min(max(capacity / 16, 40), 96) }
 
+    /// The pages that can be free for one write, if everything else is evicted.
+    var mostPages: Int { capacity - 17 - reserve }
+
     /// The pages that one transaction may copy for eviction. LMDB writes the pages that a commit
     /// frees as one list, and a list of more than 509 needs free pages in a row.
     var evictionLimit: Int { min(max(capacity / 4, 48), 400) }

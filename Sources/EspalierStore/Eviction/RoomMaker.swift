@@ -72,7 +72,7 @@ final class RoomMaker: Sendable {
         let environment = generation.environment
         let plan = try PagePlan(capacity: environment.read { try $0.pages().capacity })
         let needed = pages + plan.reserve
-        guard needed < plan.capacity - 16 else { throw full(generation, committer) }
+        guard pages <= plan.mostPages else { throw full(generation, committer) }
         var evictionSteps = Int.max
         for _ in 0..<Self.transactionLimit {
             let free = try Self.freePages(of: generation)
@@ -148,6 +148,11 @@ final class RoomMaker: Sendable {
     static func freePages(of generation: Generation) throws -> FreePages {
         let oldest = try generation.environment.oldestReader
         return try generation.environment.read { try $0.freePages(oldestReader: oldest) }
+    }
+
+    /// Returns how many pages `make` can make free at most: those of an empty cache.
+    static func mostPages(in generation: Generation) throws -> Int {
+        try generation.environment.read { PagePlan(capacity: try $0.pages().capacity).mostPages }
     }
 
     static func isOutOfPages(_ error: any Error) -> Bool {

@@ -179,7 +179,9 @@ final class Committer: Sendable {
                     // LMDB does not say how many pages the transaction needed.
                     ranOut = true
                     let free = try RoomMaker.freePages(of: generation).allocatable
-                    needed = max(needed * 2, free + free / 2, 64)
+                    needed = min(
+                        max(needed * 2, free + free / 2, 64),
+                        try RoomMaker.mostPages(in: generation))
                 }
                 do {
                     try room.make(pages: needed, in: generation, self)

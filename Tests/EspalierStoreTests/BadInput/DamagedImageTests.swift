@@ -49,7 +49,7 @@ private struct Deaths: CustomStringConvertible {
     private(set) var failures: [String] = []
 
     var description: String {
-        "\(images) images: \(once) died once, \(twice) twice, \(failures.count) failures \(failures)"
+        "\(images) images: \(once) died once, \(twice) twice, \(failures.count) failed: \(failures)"
     }
 
     init(

@@ -7,9 +7,7 @@ import Testing
 
 @Suite("A disk without room")
 struct FullDiskTests {
-    @Test(
-        "On a full disk new writes succeed by evicting old ones, and with room the cache grows again"
-    )
+    @Test("On a full disk writes succeed by evicting others, and with room the cache grows again")
     func evicts() async {
         await #expect(processExitsWith: .success) { try Self.fill() }
     }
