@@ -113,6 +113,7 @@ enum InheritedDescriptors {
 
     @safe
     private struct Places: ~Copyable, Sendable {
+        /// Only atomic operations access the memory, which is never freed.
         nonisolated(unsafe) let pointer: UnsafeMutablePointer<Atomic<Int32>>
 
         init() {

@@ -148,6 +148,12 @@ public final class GuardFile: Sendable {
         unsafe body(words + word.rawValue)
     }
 
+    /// When an entry of the file's directory was last made, renamed or removed, in nanoseconds;
+    /// `nil` if the system refuses to tell.
+    ///
+    /// - Complexity: One system call.
+    public var directoryChange: UInt64? { FileStatus(descriptor: directory.descriptor)?.modified }
+
     // MARK: Lock
 
     /// Runs `body` while no other thread and no other process holds the lock.

@@ -281,20 +281,6 @@ package struct CacheDirectory: Sendable {
         removeUnfinished()
     }
 
-    /// When an entry of the directory was last made, renamed or removed, in nanoseconds; nil if the
-    /// directory is gone.
-    var lastChange: UInt64? {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0 else { return nil }
-        #if canImport(Glibc)
-        let time = status.st_mtim
-        #else
-        let time = status.st_mtimespec
-        #endif
-        return UInt64(truncatingIfNeeded: time.tv_sec) &* 1_000_000_000
-            &+ UInt64(truncatingIfNeeded: time.tv_nsec)
-    }
-
     /// Removes what a process was filling or writing when it was killed. The caller holds the
     /// guard's lock.
     func removeUnfinished() {

@@ -313,13 +313,13 @@ final class GenerationHolder: Sendable {
     /// Called inside a write transaction. A process that fills a generation holds the lock of the
     /// writer, so each unfinished one was left by a process that died.
     func removeUnfinished() {
-        guard let change = directory.lastChange,
+        guard let guardFile = try? guardFile, let change = guardFile.directoryChange,
             change != state.withLock({ $0.directoryChange })
         else { return }
         // Another process that has the guard's lock removes them itself.
         try? guardFile.withExclusiveLock(deadline: .zero) { _ in
             directory.removeUnfinished()
-            let change = directory.lastChange
+            let change = guardFile.directoryChange
             state.withLock { $0.directoryChange = change }
         }
     }
