@@ -133,13 +133,35 @@ struct Evictor {
                 progress.removals += 1
                 continue
             }
-            guard let oldest = try order.oldest(in: &transaction) else {
+            guard let oldest = try next(&order, isAbove: isAbove, used, in: &transaction) else {
                 isExhausted = true
                 return
             }
             try step(oldest, reason: goal.reason, in: &transaction)
             progress.steps += 1
         }
+    }
+
+    /// Returns the entry of the record to be looked at next.
+    ///
+    /// A removal goes on before anything else is evicted, because it loses nothing more. But the
+    /// children that it releases become roots, and those take pages in `state` and `recency`. If
+    /// more pages are in use than the goal allows, the children are evicted as they are released,
+    /// before they are written to these keyspaces. If half of the pages above the watermark are in
+    /// use, older records are evicted, too: the removal could otherwise fill the map.
+    private func next(
+        _ order: inout RecencyOrder, isAbove: Bool, _ used: Int,
+        in transaction: inout WriteTransaction
+    ) throws -> RecencyEntry? {
+        guard let oldest = try order.oldest(in: &transaction) else { return nil }
+        guard isAbove, oldest.stamp == .never,
+            let root = try order.oldestRoot(in: &transaction)
+        else { return oldest }
+        let removal = try commit.states.entry(oldest.handle, in: transaction)
+        guard removal.released != StateEntry.allReleased else { return oldest }
+        let isChild = removal.released > 0 && root.stamp == removal.stamp
+        let isScarce = used > (budget.plan.high + budget.plan.capacity) / 2
+        return isChild || isScarce && root.stamp <= removal.stamp ? root : oldest
     }
 
     /// Whether the next record is pending removal.

@@ -55,26 +55,18 @@ package struct RecencyHeap {
 /// The order in which one transaction evicts: the entries of the keyspace `recency` and those that
 /// the transaction has changed since it began, merged into one order.
 ///
-///     recency, as stored      Feed:1  Feed:2  Feed:3 ...      read from its old end, 64 at a time
-///     heap of changes         Message:7, Person:3             roots since Feed:1 was evicted
-///
-/// An entry is valid if the reference counts give its record that stamp. Entries that have become
-/// invalid are skipped when they come up.
+///     removals   entries under stamp 0: records that are pending removal
+///     roots      entries under other stamps
 struct RecencyOrder {
     private let states: ReferenceCounts
-    private let recency: Keyspace
-    private var changed = RecencyHeap()
-    /// The next entries of the keyspace, the oldest last.
-    private var stored: [RecencyEntry] = []
-    /// Where the next entries of the keyspace begin; nil at its end.
-    private var position: KeyPair? = KeyPair(0, 0)
-
-    private static let batch = 64
+    private var removals: RecencyQueue
+    private var roots: RecencyQueue
 
     /// Begins at the oldest record as `commit` has left it so far.
     init(_ commit: CommitTransaction) {
         states = commit.states
-        recency = commit.keyspaces.recency
+        removals = RecencyQueue(commit, from: .never, to: .never)
+        roots = RecencyQueue(commit, from: Stamp(1), to: Stamp(.max))
         states.stampUnreferenced()
         states.startRecordingRecency()
     }
@@ -82,7 +74,53 @@ struct RecencyOrder {
     /// Returns the entry of the record to be looked at next; nil if no record can be evicted. The
     /// entry stays first until the transaction changes its record.
     mutating func oldest(in transaction: inout WriteTransaction) throws -> RecencyEntry? {
-        states.drainRecencyChanges(into: &changed)
+        addChanges()
+        return try removals.oldest(in: &transaction) ?? roots.oldest(in: &transaction)
+    }
+
+    /// Returns the first entry of a record that is not pending removal; nil if there is none.
+    mutating func oldestRoot(in transaction: inout WriteTransaction) throws -> RecencyEntry? {
+        addChanges()
+        return try roots.oldest(in: &transaction)
+    }
+
+    private mutating func addChanges() {
+        states.drainRecencyChanges { entry in
+            if entry.stamp == .never { removals.insert(entry) } else { roots.insert(entry) }
+        }
+    }
+}
+
+/// The entries of a range of stamps in order: those of the keyspace `recency` and those that the
+/// transaction has changed.
+///
+///     as stored           Feed:1  Feed:2  Feed:3 ...      read from its old end, 64 at a time
+///     heap of changes     Message:7, Person:3             roots since Feed:1 was evicted
+///
+/// An entry is valid if the reference counts give its record that stamp. Entries that have become
+/// invalid are skipped when they come up.
+private struct RecencyQueue {
+    private let states: ReferenceCounts
+    private let recency: Keyspace
+    private let last: Stamp
+    private var changed = RecencyHeap()
+    /// The next entries of the keyspace, the oldest last.
+    private var stored: [RecencyEntry] = []
+    /// Where the next entries of the keyspace begin; nil at the end of the range.
+    private var position: KeyPair?
+
+    private static let batch = 64
+
+    init(_ commit: CommitTransaction, from first: Stamp, to last: Stamp) {
+        states = commit.states
+        recency = commit.keyspaces.recency
+        self.last = last
+        position = KeyPair(first.rawValue, 0)
+    }
+
+    mutating func insert(_ entry: RecencyEntry) { changed.insert(entry) }
+
+    mutating func oldest(in transaction: inout WriteTransaction) throws -> RecencyEntry? {
         while let first = changed.first,
             try states.recencyStamp(of: first.handle, in: transaction) != first.stamp
         {
@@ -115,6 +153,7 @@ struct RecencyOrder {
         var next: KeyPair?
         try transaction.forEach(in: recency, from: start) { key, _ in
             guard let pair = KeyPair(key) else { return true }
+            guard pair.first <= last.rawValue else { return false }
             guard found.count < Self.batch else {
                 next = pair
                 return false

@@ -150,10 +150,34 @@ final class RoomMaker: Sendable {
         return try generation.environment.read { try $0.freePages(oldestReader: oldest) }
     }
 
-    /// Returns how many pages `make` can make free at most: those of an empty cache.
-    static func mostPages(in generation: Generation) throws -> Int {
-        try generation.environment.read { PagePlan(capacity: try $0.pages().capacity).mostPages }
+    /// Returns how many pages to make free for operations whose transaction has run out of pages.
+    ///
+    /// Records of new nodes take new pages. Their names are spread over the index, so each may copy
+    /// a page of it.
+    ///
+    /// - Parameters:
+    ///   - tried: The number of pages that was not enough.
+    ///   - makingAll: Whether to return as many as `make` can make free: those of an empty cache.
+    static func pages(
+        for operations: [WriteOperation], moreThan tried: Int, makingAll: Bool,
+        in generation: Generation
+    ) throws -> Int {
+        let free = try freePages(of: generation).allocatable
+        return try generation.environment.read { snapshot in
+            let most = PagePlan(capacity: try snapshot.pages().capacity).mostPages
+            guard !makingAll else { return most }
+            let names = operations.reduce(0) { $0 + $1.nodeCount }
+            let bytes = operations.reduce(0) { $0 + $1.byteCount + $1.nodeCount * nameBytes }
+            let leaves = try snapshot.statistics(of: generation.keyspaces.index).leafPages
+            let needed = bytes / filledBytes + min(names, leaves)
+            return min(most, max(needed, tried * 2, free + free / 2, 64))
+        }
     }
+
+    /// The bytes that an index entry takes at most, as a rule.
+    private static let nameBytes = 64
+    /// The bytes of entries on a page, as a rule.
+    private static let filledBytes = 2_800
 
     static func isOutOfPages(_ error: any Error) -> Bool {
         if case .outOfPages = CommitPolicy.Failure(error) { true } else { false }

@@ -349,10 +349,10 @@ final class ReferenceCounts {
         }
     }
 
-    /// Moves the collected entries to `heap`. An entry may be out of date by then.
-    func drainRecencyChanges(into heap: inout RecencyHeap) {
+    /// Calls `body` with the entries collected since the last call. One may be out of date by then.
+    func drainRecencyChanges(_ body: (RecencyEntry) -> Void) {
         guard recencyChanges?.isEmpty == false else { return }
-        for entry in recencyChanges ?? [] { heap.insert(entry) }
+        for entry in recencyChanges ?? [] { body(entry) }
         recencyChanges?.removeAll(keepingCapacity: true)
     }
 

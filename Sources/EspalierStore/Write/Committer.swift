@@ -178,10 +178,9 @@ final class Committer: Sendable {
                 } else {
                     // LMDB does not say how many pages the transaction needed.
                     ranOut = true
-                    let free = try RoomMaker.freePages(of: generation).allocatable
-                    needed = min(
-                        max(needed * 2, free + free / 2, 64),
-                        try RoomMaker.mostPages(in: generation))
+                    let isLast = history.roomMade == CommitPolicy.roomLimit
+                    needed = try RoomMaker.pages(
+                        for: operations, moreThan: needed, makingAll: isLast, in: generation)
                 }
                 do {
                     try room.make(pages: needed, in: generation, self)

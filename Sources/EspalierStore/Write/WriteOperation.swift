@@ -59,6 +59,16 @@ enum WriteOperation: Sendable {
         }
     }
 
+    /// The nodes that the operation stores.
+    var nodeCount: Int {
+        switch self {
+        case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _, _):
+            tree.nodes.count
+        case .restore(let records, _): records.count
+        default: 0
+        }
+    }
+
     /// Whether the operation may use the pages that are reserved for eviction. An operation that
     /// makes room has to work when no other pages are free.
     var makesRoom: Bool {

@@ -1,4 +1,5 @@
 import EspalierRecords
+import EspalierTestSupport
 import Foundation
 import Testing
 
@@ -93,6 +94,26 @@ struct FullCacheTests {
                 _ = cache.read(Person.self, first.id, access: .peek)
             }
             #expect(cache.read(Person.self, first.id, access: .peek) == nil)
+        }
+    }
+
+    @Test("A full cache stores every write of 20,000 new records that fits half of the budget")
+    func largeWrites() throws {
+        let budget = ByteCount.mebibytes(8)
+        try withCache(.forTests(budget: budget)) { cache in
+            try cache.overfill(budgets: 1.2)
+            // The names of neighbours are far apart in the index.
+            var numbers = SeededGenerator(seed: 16)
+            for turn in 0..<8 {
+                let people = (0..<20_000).map { _ in Person("\(numbers.next())", "") }
+                let ticket = cache.set(Box("box:\(turn)", people))
+                #expect(code(ticket) == nil, "write \(turn)")
+                let stored = cache.read(Box<[Person]>.self, "box:\(turn)", access: .peek)
+                let isStored = stored?.value == people
+                #expect(isStored, "write \(turn)")
+                #expect(try cache.statistics().directoryBytes <= budget)
+            }
+            try expectClean(cache)
         }
     }
 
