@@ -4,7 +4,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Bytes of a file that may be damaged. A load beyond the end throws.
+/// A buffer for bytes of a file.
 struct PageBytes {
     var bytes: [UInt8]
 
@@ -12,10 +12,8 @@ struct PageBytes {
         bytes = [UInt8](repeating: 0, count: count)
     }
 
-    var count: Int { bytes.count }
-
-    /// Reads `count` bytes from the file. A sector that cannot be read counts as damage: LMDB would
-    /// die on it.
+    /// Reads as many bytes as the buffer has. A sector that cannot be read counts as damage: LMDB
+    /// would die on it.
     mutating func fill(from file: borrowing OpenFile, at offset: Int) throws(LMDBError) {
         do {
             guard try file.fill(&bytes, at: offset, .prepareFiles) else { throw LMDBError.damage }
@@ -24,27 +22,43 @@ struct PageBytes {
         }
     }
 
+    /// Copies a part of `other` to the beginning.
+    mutating func copy(_ range: Range<Int>, of other: RawSpan) throws(LMDBError) {
+        guard other.contains(range), range.count <= bytes.count else { throw LMDBError.damage }
+        for index in 0..<range.count {
+            bytes[index] = unsafe other.unsafeLoad(
+                fromUncheckedByteOffset: range.lowerBound + index, as: UInt8.self)
+        }
+    }
+}
+
+/// Bytes of a file that may be damaged.
+extension RawSpan {
+    /// Loads a number. Throws if it does not end before the end of the bytes.
     @inline(__always)
     func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: T.Type)
         throws(LMDBError) -> T
     {
-        guard offset >= 0, offset <= bytes.count - MemoryLayout<T>.size else {
+        guard offset >= 0, offset <= byteCount - MemoryLayout<T>.size else {
             throw LMDBError.damage
         }
-        return unsafe bytes.withUnsafeBytes {
-            unsafe $0.loadUnaligned(fromByteOffset: offset, as: type)
-        }
+        return unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: type)
     }
 
     /// Compares two keys in LMDB's order: by bytes, a prefix first. Returns a number below 0, 0, or
     /// a number above 0.
     @inline(__always)
     static func compare(
-        _ a: PageBytes, _ aRange: Range<Int>, _ b: PageBytes, _ bRange: Range<Int>
+        _ a: RawSpan, _ aRange: Range<Int>, _ b: RawSpan, _ bRange: Range<Int>
     ) throws(LMDBError) -> Int {
+        if aRange.count == 8, bRange.count == 8 {
+            let first = UInt64(bigEndian: try a.load(aRange.lowerBound, as: UInt64.self))
+            let second = UInt64(bigEndian: try b.load(bRange.lowerBound, as: UInt64.self))
+            return first < second ? -1 : first > second ? 1 : 0
+        }
         guard a.contains(aRange), b.contains(bRange) else { throw LMDBError.damage }
-        let order = unsafe a.bytes.withUnsafeBytes { first in
-            unsafe b.bytes.withUnsafeBytes { second in
+        let order = unsafe a.withUnsafeBytes { first in
+            unsafe b.withUnsafeBytes { second in
                 unsafe memcmp(
                     // Neither is empty, because both contain a range.
                     first.baseAddress! + aRange.lowerBound,
@@ -55,14 +69,9 @@ struct PageBytes {
         return order == 0 ? aRange.count - bRange.count : Int(order)
     }
 
-    private func contains(_ range: Range<Int>) -> Bool {
-        !bytes.isEmpty && range.lowerBound >= 0 && range.upperBound <= bytes.count
-    }
-
-    /// Copies a part of `other` to the beginning.
-    mutating func copy(_ range: Range<Int>, of other: PageBytes) throws(LMDBError) {
-        guard other.contains(range), range.count <= bytes.count else { throw LMDBError.damage }
-        bytes.replaceSubrange(0..<range.count, with: other.bytes[range])
+    @inline(__always)
+    fileprivate func contains(_ range: Range<Int>) -> Bool {
+        !isEmpty && range.lowerBound >= 0 && range.upperBound <= byteCount
     }
 }
 
@@ -139,18 +148,19 @@ struct DataFileHead {
         guard try file.fill(&bytes.bytes, at: offset, .prepareFiles) else {
             throw LMDBError(.invalidFile, .prepareFiles)
         }
-        guard try bytes.load(10, as: UInt16.self) & Self.metaFlag != 0,
-            try bytes.load(16, as: UInt32.self) == Self.magic
+        let head = bytes.bytes.span.bytes
+        guard try head.load(10, as: UInt16.self) & Self.metaFlag != 0,
+            try head.load(16, as: UInt32.self) == Self.magic
         else { throw LMDBError(.invalidFile, .prepareFiles) }
-        guard try bytes.load(20, as: UInt32.self) == Self.version else {
+        guard try head.load(20, as: UInt32.self) == Self.version else {
             throw LMDBError(.versionMismatch, .prepareFiles)
         }
-        pageSize = UInt64(try bytes.load(40, as: UInt32.self))
-        mapSize = try bytes.load(32, as: UInt64.self)
-        freeList = try TreeRecord(bytes, at: 40)
-        directory = try TreeRecord(bytes, at: 88)
-        lastPage = try bytes.load(136, as: UInt64.self)
-        transaction = try bytes.load(144, as: UInt64.self)
+        pageSize = UInt64(try head.load(40, as: UInt32.self))
+        mapSize = try head.load(32, as: UInt64.self)
+        freeList = try TreeRecord(head, at: 40)
+        directory = try TreeRecord(head, at: 88)
+        lastPage = try head.load(136, as: UInt64.self)
+        transaction = try head.load(144, as: UInt64.self)
     }
 
     private func isSound(fileSize: UInt64) -> Bool {
@@ -192,8 +202,8 @@ struct TreeRecord {
     let root: UInt64
     let size: Size
 
-    init(_ bytes: PageBytes, at offset: Int) throws(LMDBError) {
-        guard offset >= 0, offset <= bytes.count - Self.size else { throw LMDBError.damage }
+    init(_ bytes: RawSpan, at offset: Int) throws(LMDBError) {
+        guard offset >= 0, offset <= bytes.byteCount - Self.size else { throw LMDBError.damage }
         flags = try bytes.load(offset + 4, as: UInt16.self)
         depth = try bytes.load(offset + 6, as: UInt16.self)
         size = Size(
@@ -227,13 +237,13 @@ struct PageNode {
     private let low: UInt32
 
     @inline(__always)
-    init(_ page: PageBytes, at offset: Int) throws(LMDBError) {
+    init(_ page: RawSpan, at offset: Int) throws(LMDBError) {
         // The load proves that the header lies inside the page, so the sums cannot overflow.
         let word = try page.load(offset, as: UInt64.self)
         let keySize = Int(word >> 48)
         self.offset = offset
         key = offset + Self.headerSize..<offset + Self.headerSize + keySize
-        guard key.upperBound <= page.count else { throw LMDBError.damage }
+        guard key.upperBound <= page.byteCount else { throw LMDBError.damage }
         low = UInt32(truncatingIfNeeded: word)
         flags = UInt16(truncatingIfNeeded: word >> 32)
     }

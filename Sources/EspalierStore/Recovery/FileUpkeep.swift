@@ -10,8 +10,8 @@ import EspalierRecords
 ///   last check + 1 h      256 pages, a pause of 250 ms, 256 pages, ... until all are checked
 /// ```
 ///
-/// 256 pages take up to 0.6 milliseconds, so a write waits no longer for a check than for another
-/// write. A cache of 50 MiB is checked in 50 turns once an hour: 30 milliseconds, 0.001 % of the
+/// 256 pages take up to 0.5 milliseconds, so a write waits no longer for a check than for another
+/// write. A cache of 50 MiB is checked in 50 turns once an hour: 25 milliseconds, 0.001 % of the
 /// time.
 struct FileUpkeep {
     /// How many pages are checked in one turn: a mebibyte.

@@ -144,7 +144,9 @@ enum DamagedFiles {
                 throw Unexpected()
             }
             scratch.guardFile.setMark(IntactMark(status).durable)
-            do { _ = try use(scratch) } catch is LMDBError {}
+            do {
+                _ = try UseRecord.$smallFile.withValue(0) { try use(scratch) }
+            } catch is LMDBError {}
         }
     }
 }

@@ -5,7 +5,10 @@ import Testing
 
 @Suite("Use of the data file")
 struct UseTests {
-    let scratch: Scratch
+    private let scratch: Scratch
+    /// The size above which a file counts as large here.
+    private let smallFile = 2 << 20
+
     init() throws { scratch = try Scratch() }
 
     private var record: UseRecord { UseRecord(scratch.guardFile) }
@@ -32,7 +35,7 @@ struct UseTests {
             }
         }
         environment.close()
-        try #expect(scratch.image().count > UseRecord.smallFile)
+        try #expect(scratch.image().count > smallFile)
     }
 
     @Test("The count of users returns to zero when the last one has closed the file")
@@ -75,17 +78,17 @@ struct UseTests {
     @Test("A small file is checked at each opening, a large one after 32 openings or 7 days")
     func due() throws {
         try scratch.open().close()
-        #expect(!record.isCheckDue(fileSize: 3 << 20))
+        #expect(!record.isCheckDue(fileSize: UseRecord.smallFile + 1))
         #expect(record.isCheckDue(fileSize: UseRecord.smallFile))
         for _ in 0..<UseRecord.openingLimit { record.addOpening() }
-        #expect(record.isCheckDue(fileSize: 3 << 20))
+        #expect(record.isCheckDue(fileSize: UseRecord.smallFile + 1))
         #expect(record.finishCheck())
-        #expect(!record.isCheckDue(fileSize: 3 << 20))
+        #expect(!record.isCheckDue(fileSize: UseRecord.smallFile + 1))
         let now = scratch.guardFile[.checked]
         scratch.guardFile[.checked] = now - UseRecord.ageLimit
-        #expect(record.isCheckDue(fileSize: 3 << 20))
+        #expect(record.isCheckDue(fileSize: UseRecord.smallFile + 1))
         scratch.guardFile[.checked] = now + 1_000
-        #expect(record.isCheckDue(fileSize: 3 << 20))
+        #expect(record.isCheckDue(fileSize: UseRecord.smallFile + 1))
     }
 
     @Test("A large file is opened without a check, until one is due")
@@ -119,7 +122,7 @@ struct UseTests {
         }
         try scratch.replaceUnnoticed(by: image)
         await #expect(processExitsWith: .signal(SIGABRT)) { [root = scratch.root as String] in
-            try Self.readAll(root)
+            try UseRecord.$smallFile.withValue(0) { try Self.readAll(root) }
         }
         #expect(scratch.guardFile[.assertions] & 0xFFFF_FFFF == 1)
         #expect(code { _ = try scratch.open() } == .corrupted)

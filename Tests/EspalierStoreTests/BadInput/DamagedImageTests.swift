@@ -92,6 +92,9 @@ private struct Deaths: CustomStringConvertible {
 
 /// What the processes do. Each image is used twice.
 private enum DamagedImage {
+    /// The size above which a file counts as large here.
+    private static let smallFile = 2 << 20
+
     static func makeTemplate(in scratch: Scratch, isLarge: Bool) throws {
         let cache = try scratch.open(.uncompressed)
         for number in 0..<(isLarge ? 2_000 : 100) {
@@ -103,7 +106,7 @@ private enum DamagedImage {
         try FileManager.default.moveItem(
             atPath: scratch.directory, toPath: scratch.root + "/template")
         let size = try dataPath(scratch.root + "/template").size
-        guard (size > UseRecord.smallFile) == isLarge else { throw Missing() }
+        guard (size > smallFile) == isLarge else { throw Missing() }
     }
 
     private static func person(_ number: Int) -> Person {
@@ -158,7 +161,9 @@ private enum DamagedImage {
     /// Reads, writes and verifies everything. Returns what is wrong.
     private static func use(_ directory: String, isLast: Bool = false) -> String? {
         do {
-            return try findFailure(in: directory, isLast: isLast)
+            return try UseRecord.$smallFile.withValue(smallFile) {
+                try findFailure(in: directory, isLast: isLast)
+            }
         } catch {
             return "\(error)"
         }
