@@ -12,7 +12,7 @@ extension Environment {
         public var mapSize: Int
         /// The number of slots in the reader table. Only that of the process which opens the file
         /// first counts.
-        public var maximumReaders = 126
+        public var maximumReaders = 510  // 12 processes with 40 readers each, in 32 KiB
         /// How long a commit waits for the disk.
         public var durability = Durability.noMetaSync
         /// Whether write transactions are refused, and nothing is created.
@@ -30,7 +30,7 @@ extension Environment {
         ///   - isReadOnly: Whether write transactions are refused.
         ///   - lockDeadline: How long an operation waits for another writer.
         public init(
-            mapSize: Int, maximumReaders: Int = 126, durability: Durability = .noMetaSync,
+            mapSize: Int, maximumReaders: Int = 510, durability: Durability = .noMetaSync,
             isReadOnly: Bool = false, lockDeadline: Duration = .seconds(5)
         ) {
             self.mapSize = mapSize

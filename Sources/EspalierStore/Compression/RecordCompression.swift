@@ -68,8 +68,12 @@ final class RecordCompressor: @unchecked Sendable {
         return digest
     }
 
-    /// Forgets deleted dictionaries.
-    func forget(_ numbers: [UInt64]) { for number in numbers { digests[number] = nil } }
+    /// Forgets the dictionaries that are not among `entries`: this process or another one has
+    /// deleted them.
+    func forgetAll(except entries: [UInt64: DictionaryTable.Entry]) {
+        guard digests.contains(where: { entries[$0.key] == nil }) else { return }
+        digests = digests.filter { entries[$0.key] != nil }
+    }
 }
 
 /// Decompresses the records of one generation with its dictionaries.
@@ -119,6 +123,9 @@ package final class RecordDecompressor: PayloadDecompressor {
             }
             // A snapshot sees only committed dictionaries, so all readers may use them.
             if let dictionary = RecordDictionary(stored.bytes) {
+                // Another process has stored it, and may have deleted older ones.
+                let numbers = try snapshot.dictionaryNumbers(generation.keyspaces)
+                generation.dictionaries.removeAll(except: Set(numbers))
                 generation.dictionaries.add(dictionary, number: number)
             }
             return stored

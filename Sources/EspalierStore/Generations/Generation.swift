@@ -48,9 +48,9 @@ package final class Generation: Sendable {
         dictionaries = other.dictionaries
     }
 
-    /// The bytes of everything beside `data.mdb`: lock.mdb with 126 readers, `guard`, `current` and
+    /// The bytes of everything beside `data.mdb`: lock.mdb with 510 readers, `guard`, `current` and
     /// its copy during a switch, and the two directories themselves.
-    package static let sideFiles = 8_192 + GuardFile.byteCount + 2 * 64 + 2 * 4_096
+    package static let sideFiles = 32_768 + GuardFile.byteCount + 2 * 64 + 2 * 4_096
 
     /// Returns the size of the map that leaves room for the side files.
     static func mapSize(for budget: ByteCount) -> Int {
@@ -192,6 +192,15 @@ final class NumberedTable<Element: Sendable>: Sendable {
     func remove(_ number: UInt64) {
         elements.withLock { elements in
             if number < elements.count { elements[Int(number)] = nil }
+        }
+    }
+
+    /// Removes the elements whose numbers are not among `numbers`: another process has deleted them.
+    func removeAll(except numbers: Set<UInt64>) {
+        elements.withLock { elements in
+            for number in elements.indices where !numbers.contains(UInt64(number)) {
+                elements[number] = nil
+            }
         }
     }
 }

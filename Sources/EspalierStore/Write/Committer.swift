@@ -247,7 +247,7 @@ final class Committer: Sendable {
             }
         }
         for number in outcome.droppedDictionaries { generation.dictionaries.remove(number) }
-        compressor?.forget(outcome.droppedDictionaries)
+        compressor?.forgetAll(except: commit.dictionaries.entries)
         logs.cycleCollector.continueScan(commit)
         training.continueAfter(commit)
     }

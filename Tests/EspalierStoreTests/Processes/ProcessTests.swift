@@ -22,6 +22,27 @@ struct ProcessTests {
         }
     }
 
+    @Test("Dictionaries that another process has deleted leave the memory")
+    func deletedDictionaries() async throws {
+        try await withCache(CompressedCache.configuration) { cache in
+            try CompressedCache.fill(cache, "round 0")
+            try await cache.compact().committed
+            let directory = cache.engine.directory.path
+            for round in 1...3 {
+                await #expect(processExitsWith: .success) {
+                    [directory = directory as String, round = round as Int] in
+                    try Peer.compact(directory, round)
+                }
+                CompressedCache.expectRead(cache, "round \(round)")
+                let stored = try cache.dictionaries.entries.keys
+                let inMemory = try cache.generation.dictionaries.all.enumerated()
+                    .compactMap { $0.element == nil ? nil : UInt64($0.offset) }
+                #expect(!inMemory.isEmpty)
+                #expect(Set(inMemory).isSubset(of: stored))
+            }
+        }
+    }
+
     @Test("When a process removes everything, the other one moves on to the new generation")
     func removingAll() async throws {
         try await withCache { cache in
@@ -104,6 +125,14 @@ private enum Peer {
         cache.set(Person("p:1", "child"))
         try cache.set(Card("p:2", name: "child", badge: 5)).wait()
         guard try cache.verify().isClean else { exit(11) }
+        cache.close()
+    }
+
+    static func compact(_ directory: String, _ round: Int) throws {
+        let cache = try NormalizedCache(
+            directory: directory, configuration: CompressedCache.configuration)
+        try CompressedCache.fill(cache, "round \(round)")
+        try cache.compact().wait()
         cache.close()
     }
 
