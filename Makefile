@@ -13,7 +13,7 @@ TEST_FLAGS = --traits Macros,CommandLine $(FLAGS)
 SWIFT_SOURCES = $(wildcard Package.swift Sources Tests Benchmarks Examples Fuzz Plugins Snippets)
 
 .DEFAULT_GOAL = help
-.PHONY: help all setup setup-bench build test races fuzz bench bench-micro bench-smoke release demo docs format lint clean
+.PHONY: help all setup setup-bench build test races memory fuzz bench bench-micro bench-smoke release demo docs format lint clean
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,25 +27,31 @@ build: setup ## builds everything, for debugging
 	@echo 'build: building everything for debugging'
 	$(SWIFT) build $(TEST_FLAGS)
 
-# Backtraces are off: each test that lets a process die on purpose would spend seconds on one. The
-# tests run one at a time: many of them start threads and processes, which wait for one another if
-# several tests run on two processors.
 test: setup ## installs missing packages, builds and runs all tests
 	@echo 'test: building everything for debugging, with the tests; minutes the first time'
 	$(SWIFT) build --build-tests $(TEST_FLAGS)
 	@echo 'test: running all tests'
-	SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build --disable-xctest --no-parallel $(TEST_FLAGS)
+	@SWIFT='$(SWIFT)' Scripts/test $(TEST_FLAGS)
 
-# A report of the sanitizer ends the tests with an error. ESPALIER_TARGETS reduces the package to the
-# tests of the layers that have threads of their own above the cache.
-RACES = ESPALIER_TARGETS='EspalierConsistencyTests EspalierProvidersTests' \
-	TSAN_OPTIONS='halt_on_error=1 exitcode=66' SWIFT_BACKTRACE=enable=no
-RACES_FLAGS = --sanitize=thread --disable-default-traits --scratch-path .build/races $(FLAGS)
-races: setup ## runs the tests of consistency and providers with the thread sanitizer
+# RACES_FILTER and MEMORY_FILTER are regular expressions: the tests to run.
+RACES_TARGETS = EspalierModelsTests EspalierConsistencyTests EspalierProvidersTests \
+	EspalierLMDBTests EspalierStoreTests SanitizedSynchronizationTests
+RACES_FILTER = .
+races: setup ## runs the tests of the engine and the layers above with the thread sanitizer
 	@echo 'races: building these tests with the thread sanitizer'
-	$(RACES) $(SWIFT) build --product EspalierPackageTests $(RACES_FLAGS)
-	@echo 'races: running them'
-	$(RACES) $(SWIFT) test --skip-build --disable-xctest --no-parallel $(RACES_FLAGS)
+	@SWIFT='$(SWIFT)' Scripts/races '$(RACES_TARGETS)' '$(RACES_FILTER)' $(FLAGS)
+
+# Copies of locals on the heap would hide how much of the stack is in use.
+MEMORY = ESPALIER_TARGETS='EspalierRecordsTests EspalierLMDBTests' SWIFT_BACKTRACE=enable=no \
+	ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0
+MEMORY_FLAGS = --sanitize=address --disable-default-traits --scratch-path .build/memory $(FLAGS)
+MEMORY_FILTER = .
+memory: setup ## runs the tests of records and LMDB with the address sanitizer
+	@echo 'memory: building these tests with the address sanitizer'
+	$(MEMORY) $(SWIFT) build --product EspalierPackageTests $(MEMORY_FLAGS)
+	@echo 'memory: running them'
+	$(MEMORY) $(SWIFT) test --skip-build --disable-xctest --no-parallel \
+		--filter '$(MEMORY_FILTER)' $(MEMORY_FLAGS)
 
 fuzz: setup ## feeds made-up bytes to the readers of records, models and dictionaries, a minute each
 	@for target in records codable dictionaries; do Scripts/fuzz $$target 60 || exit; done

@@ -245,3 +245,16 @@ if let names = Context.environment["ESPALIER_TARGETS"] {
         ? [.executable(name: "espalier", targets: ["EspalierMain"])] : []
     if !needsPackages { package.dependencies = [] }
 }
+
+// `Scripts/races` sets this, for its copy of the sources: see `Tests/SanitizedSynchronization`.
+if Context.environment["ESPALIER_RACES"] != nil {
+    let name = "SanitizedSynchronization"
+    for target in package.targets where ![.system, .macro, .plugin].contains(target.type) {
+        target.dependencies.append(.target(name: name))
+    }
+    package.targets += [
+        .target(name: name, path: "Tests/\(name)", swiftSettings: settings),
+        .testTarget(
+            name: "\(name)Tests", dependencies: [.target(name: name)], swiftSettings: settings),
+    ]
+}
