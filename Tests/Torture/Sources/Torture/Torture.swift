@@ -51,6 +51,10 @@ struct Torture {
             let verdict = try Check(arguments).run()
             Console.say(verdict.detail)
             return verdict.status
+        case ["read"]:
+            let verdict = try Reader(arguments).run()
+            Console.say(verdict.detail)
+            return verdict.status
         default: throw Mistake("there is no such command")
         }
     }

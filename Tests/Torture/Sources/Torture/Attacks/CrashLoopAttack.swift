@@ -58,7 +58,8 @@ struct CrashLoopAttack: Attack {
             let crew = try Self.crew(scratch)
             defer { crew.remove() }
             var score = Score()
-            isCaught = try Self.play(seed + number, .early, on: crew, &score)?
+            isCaught =
+                try Self.play(seed + number, .early, on: crew, &score)?
                 .contains("lost") == true
         }
         return [("acknowledges before it commits", isCaught)]

@@ -26,7 +26,7 @@ struct DamageAttack: Attack {
         var score = Score()
         for number in 0..<tries {
             let seed = seed + number
-            let (isNoticed, isLarge) = (seed % 2 == 0, seed / 2 % 3 == 0)
+            let (isNoticed, isLarge) = (seed % 2 == 0, seed / 2 % 2 == 0)
             let kind = isNoticed ? "noticed" : isLarge ? "unnoticed large" : "unnoticed small"
             score.tries += 1
             score[kind] += 1
@@ -89,7 +89,8 @@ struct DamageAttack: Attack {
         var crashes = 0
         func use(_ more: [String]) throws -> (ending: Child.Ending, line: String) {
             for _ in 0..<3 {
-                let result = try crew.check(owners: template.owners, ["--may-miss", "yes"] + more)
+                let result = try crew.check(
+                    owners: template.owners, ["--may-miss", "yes", "--verify", "whole"] + more)
                 guard result.ending.isCrash else { return result }
                 crashes += 1
                 if crashes <= 2 { score["\(crashes == 1 ? "once" : "twice"), \(kind)"] += 1 }
@@ -97,15 +98,19 @@ struct DamageAttack: Attack {
             return (.killed(signal: 0), "it crashes for ever")
         }
         var result = try use(["--write", "yes", "--verify", "no"] + more)
-        guard result.ending == .exited(0) else { return "\(damage): \(result.ending), \(result.line)" }
+        guard result.ending == .exited(0) else {
+            return "\(damage): \(result.ending), \(result.line)"
+        }
         for _ in 0..<2 {
             result = try use(more)
             if result.ending != .exited(Verdict.uncleanStatus) { break }
         }
         // A record whose version is damaged looks like one of a newer version, which has to stay.
-        if result.ending == .exited(Verdict.uncleanStatus), !result.line.contains("unknownVersion") {
+        if result.ending == .exited(Verdict.uncleanStatus), !result.line.contains("unknownVersion")
+        {
             score["repaired"] += 1
-            _ = try Tool.run(["doctor", crew.directory, "--repair"], output: crew.directory + ".tool")
+            _ = try Tool.run(
+                ["doctor", crew.directory, "--repair"], output: crew.directory + ".tool")
             result = try use(more)
         }
         if crashes > 0, isNoticed { return "\(damage): it crashed" }
@@ -124,7 +129,7 @@ struct DamageAttack: Attack {
         var random = Random(seed: seed)
         var image = DamagedImage(new: template.new, old: template.old)
         let kinds = DamagedImage.Kind.allCases
-        let kind = kinds[seed / 6 % kinds.count]
+        let kind = kinds[seed / 4 % kinds.count]
         image.apply(kind, &random)
         // A file of another size is always noticed.
         if !isNoticed { image.restoreSize(of: template.new) }

@@ -7,6 +7,7 @@ struct KillAttack: Attack {
     let name = "kill"
     let goal = "0 lost, mixed, wrong or unclean; 0 bytes over; survivors go on"
     let shortTries = 300
+    let needsDisk = true
 
     /// How long a survivor may take for its next writes, in seconds: the deadline of writes and a
     /// margin for a busy machine.
@@ -59,7 +60,8 @@ struct KillAttack: Attack {
     }
 
     /// Plays a cycle. Returns what has gone wrong.
-    private static func play(_ cycle: Cycle, on crew: Crew, _ score: inout Score) throws -> String? {
+    private static func play(_ cycle: Cycle, on crew: Crew, _ score: inout Score) throws -> String?
+    {
         var random = Random(seed: cycle.seed)
         let changesBudget = !cycle.isCalm && random.happens(0.5)
         if changesBudget { crew.largestBudget = 2 << 20 }
@@ -85,7 +87,9 @@ struct KillAttack: Attack {
         workers.shuffle(using: &random)
         let killed = 1 + random.below(cycle.processes)
         for (owner, child) in workers.prefix(killed) {
-            if let ending = child.poll() { return "a worker ended: \(ending), \(crew.output(owner))" }
+            if let ending = child.poll() {
+                return "a worker ended: \(ending), \(crew.output(owner))"
+            }
             child.send(SIGKILL)
             score["kills"] += 1
         }

@@ -52,7 +52,9 @@ struct PowerAttack: Attack {
             + " \(score.failures.count) failed"
     }
 
-    private static func record(_ promise: Promise, seed: Int, in scratch: Scratch) throws -> PowerLog {
+    private static func record(_ promise: Promise, seed: Int, in scratch: Scratch) throws
+        -> PowerLog
+    {
         let crew = try Crew(
             scratch, budget: promise.flavour == .keep ? 8 << 20 : 1 << 20,
             options: ["--durability", promise.durability])

@@ -6,6 +6,7 @@ struct StopAttack: Attack {
     let name = "stop"
     let goal = "others get busy or go on in time, and all go on after SIGCONT"
     let shortTries = 24
+    let needsDisk = true
 
     /// The deadline of writes in seconds, and how much longer a call may take on a busy machine.
     private static let deadline = 0.3
@@ -37,7 +38,9 @@ struct StopAttack: Attack {
 
     private static func play(_ seed: Int, on crew: Crew, _ score: inout Score) throws -> String? {
         var random = Random(seed: seed)
-        let stopped = try crew.worker(0, random.happens(0.5) ? .keep : .reopen, seed: seed)
+        // One that changes the budget is also stopped while it moves to another generation.
+        let flavour = random.pick([Worker.Flavour.keep, .keep, .reopen, .reopen, .budgets])
+        let stopped = try crew.worker(0, flavour, seed: seed)
         let other = try crew.worker(1, random.happens(0.7) ? .keep : .reopen, seed: seed)
         let progress = try [crew.progress(0), crew.progress(1)]
         guard wait(10, until: { progress.allSatisfy { $0[.writes] > 3 } }) else {
@@ -58,7 +61,8 @@ struct StopAttack: Attack {
             score.raise("wait", waited)
             return waited > deadline + margin
         }
-        let waited = progress[1][.began] == 0
+        let waited =
+            progress[1][.began] == 0
             ? 0 : Double(Int(Moment.nanoseconds) - progress[1][.began]) / 1e9
         if progress[1][.busy] > busy { score["blocked"] += 1 }
         stopped.send(SIGCONT)
@@ -73,8 +77,10 @@ struct StopAttack: Attack {
             child.send(SIGKILL)
             _ = child.wait(seconds: 5)
         }
-        if progress.contains(where: { $0[.findings] > 0 }) { return crew.output(0) + crew.output(1) }
-        return try crew.finding(owners: 2)
+        if progress.contains(where: { $0[.findings] > 0 }) {
+            return crew.output(0) + crew.output(1)
+        }
+        return try crew.finding(owners: 2, flavour == .budgets ? ["--may-miss", "yes"] : [])
     }
 
     private static func wait(_ seconds: Double, until condition: () -> Bool) -> Bool {

@@ -29,7 +29,8 @@ struct DamagedImage {
         case .bits: for _ in 0..<64 { flip(0..<bytes.count, &random) }
         // The type of a page and the bounds of its entries stand in its first 16 bytes.
         case .head: flip(first.prefix(16), &random)
-        case .sectorOfZeros: fill(first.dropFirst(Self.sector * random.below(8)).prefix(Self.sector), 0)
+        case .sectorOfZeros:
+            fill(first.dropFirst(Self.sector * random.below(8)).prefix(Self.sector), 0)
         case .pageOfZeros: fill(first, 0)
         case .pagesOfZeros: for _ in 0..<4 { fill(somePage(&random), 0) }
         case .pageOfOnes: fill(first, 0xFF)
@@ -48,8 +49,10 @@ struct DamagedImage {
         case .staleMetas: bringBack(0..<2 * Self.page)
         case .cut: bytes.removeLast((1 + random.below(pages - 1)) * Self.page)
         case .cutInPage: bytes.removeLast(1 + random.below(bytes.count - 1))
-        case .tailOfZeros: fill(bytes.count - Self.page * (1 + random.below(pages / 2))..<bytes.count, 0)
-        case .grown: bytes += (0..<Self.page * 2).map { _ in UInt8.random(in: 0...255, using: &random) }
+        case .tailOfZeros:
+            fill(bytes.count - Self.page * (1 + random.below(pages / 2))..<bytes.count, 0)
+        case .grown:
+            bytes += (0..<Self.page * 2).map { _ in UInt8.random(in: 0...255, using: &random) }
         }
     }
 

@@ -29,7 +29,9 @@ struct PowerImage {
     init(_ log: PowerLog, mayLoseLast: Bool, _ random: inout Random) {
         let entries = log.entries
         let cut = random.below(entries.count + 1)
-        let lastSync = entries[..<cut].lastIndex { if case .sync = $0.change { true } else { false } }
+        let lastSync = entries[..<cut].lastIndex {
+            if case .sync = $0.change { true } else { false }
+        }
         let leastNames = (lastSync ?? -1) + 1
         // Names and sizes before this index are in the journal.
         let journal = random.happens(0.5) ? cut : leastNames + random.below(cut - leastNames + 1)
@@ -58,7 +60,8 @@ struct PowerImage {
                 let bytes = contents[file] ?? []
                 contents[file] =
                     size < bytes.count
-                    ? Array(bytes[..<size]) : bytes + [UInt8](repeating: 0, count: size - bytes.count)
+                    ? Array(bytes[..<size])
+                    : bytes + [UInt8](repeating: 0, count: size - bytes.count)
             case .rename(let from, let to):
                 guard index < cut else { continue }
                 Self.rename(from, to, in: &live)
@@ -88,7 +91,11 @@ struct PowerImage {
         for (index, entry) in zip(entries.indices, entries) {
             switch entry.change {
             case .write(let name, _, _, let isSynchronous):
-                if isSynchronous { durable.insert(index) } else { pending[name, default: []].append(index) }
+                if isSynchronous {
+                    durable.insert(index)
+                } else {
+                    pending[name, default: []].append(index)
+                }
             case .sync(let name):
                 durable.formUnion(pending[name] ?? [])
                 pending[name] = nil

@@ -33,7 +33,9 @@ struct PowerLog {
     let entries: [Entry]
 
     init(_ path: String) throws {
-        guard let bytes = Files.read(path), !bytes.isEmpty else { throw Mistake("\(path) is empty") }
+        guard let bytes = Files.read(path), !bytes.isEmpty else {
+            throw Mistake("\(path) is empty")
+        }
         var entries: [Entry] = []
         var start = 0
         func number(_ offset: Int, _ count: Int) -> Int {

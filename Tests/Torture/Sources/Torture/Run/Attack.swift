@@ -7,6 +7,13 @@ protocol Attack: Sendable {
     /// How many tries `torture short` makes.
     var shortTries: Int { get }
 
+    /// How many tries the first round of a long run makes.
+    func tries(minutes: Int) -> Int
+
+    /// Whether the time that a disk takes for a sync matters. Other attacks use memory, which is
+    /// four times as fast.
+    var needsDisk: Bool { get }
+
     /// Attacks. Try number `n` depends on `seed + n` only, timing apart.
     func run(tries: Int, seed: Int, in scratch: Scratch) throws -> Score
 
@@ -21,6 +28,8 @@ protocol Attack: Sendable {
 }
 
 extension Attack {
+    func tries(minutes: Int) -> Int { shortTries }
+    var needsDisk: Bool { false }
     func miss(_ score: Score) -> String? { nil }
 }
 

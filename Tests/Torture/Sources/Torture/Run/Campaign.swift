@@ -5,7 +5,7 @@ import Glibc
 struct Campaign {
     static let attacks: [any Attack] = [
         KillAttack(), StopAttack(), FaultAttack(), PowerAttack(), DamageAttack(),
-        CrashLoopAttack(),
+        CrashLoopAttack(), InputAttack(), SeveralAttack(), SoakAttack(),
     ]
 
     /// A line of the table.
@@ -26,12 +26,22 @@ struct Campaign {
 
     private let seed: Int
     private let scratch: Scratch
+    /// In memory, for attacks that need no disk.
+    private let memory: Scratch
+
+    private static let memoryRoot = "/dev/shm"
+    /// The caches of the attacks that use memory take a few MiB.
+    private static let leastMemory = 256 << 20
 
     init(_ arguments: Arguments) throws {
         seed = try arguments.number("seed", 1)
         scratch = try Scratch(
             arguments["scratch"] ?? "\(NSTemporaryDirectory())torture-\(getpid())")
-        Console.say("torture: seed \(seed), in \(scratch.root)")
+        let hasMemory = Files.freeBytes(of: Self.memoryRoot) > Self.leastMemory
+        memory =
+            hasMemory ? try Scratch("\(Self.memoryRoot)/torture-\(getpid())") : scratch
+        if let tool = arguments["tool"] { setenv(Tool.variable, tool, 1) }
+        Console.say("torture: seed \(seed), in \(scratch.root) and \(memory.root)")
     }
 
     func runShort() throws -> Bool {
@@ -58,7 +68,8 @@ struct Campaign {
                 let attack = lines[index].attack
                 lines[index].score.add(
                     try attack.run(
-                        tries: attack.shortTries, seed: seed + round * 10_000, in: scratch))
+                        tries: attack.shortTries, seed: seed + round * 10_000,
+                        in: attack.needsDisk ? scratch : memory))
                 Console.say("torture: \(attack.name): \(attack.summary(lines[index].score))")
             }
             round += 1
@@ -68,6 +79,7 @@ struct Campaign {
 
     private func play(_ attack: any Attack, tries: Int, seed: Int) throws -> Line {
         let start = Moment.now
+        let scratch = attack.needsDisk ? scratch : memory
         let canaries = try attack.canaries(seed: seed, in: scratch)
         let middle = Moment.now
         let score = try attack.run(tries: tries, seed: seed, in: scratch)
@@ -102,14 +114,10 @@ struct Campaign {
         }
         let isReached = lines.allSatisfy { $0.miss == nil }
         if isReached { Files.remove(scratch.root) }
+        if isReached { Files.remove(memory.root) }
         Console.say("torture: \(isReached ? "all goals are reached" : "a goal is missed")")
         return isReached
     }
-}
-
-extension Attack {
-    /// How many tries the first round of a long run makes.
-    func tries(minutes: Int) -> Int { shortTries }
 }
 
 extension String {

@@ -61,6 +61,14 @@ final class Crew {
             ] + common + more, output: path("output-\(owner)"))
     }
 
+    /// Starts a process that reads from many threads.
+    func reader(_ owner: Int, _ more: [String]) throws -> Child {
+        _ = try progress(owner)
+        return try Child(
+            ["read", "--progress", path("progress-\(owner)")] + common + more,
+            output: path("output-\(owner)"))
+    }
+
     /// Runs a worker to its end.
     func work(
         _ owner: Int, _ flavour: Worker.Flavour, seed: Int, operations: Int, _ more: [String] = [],

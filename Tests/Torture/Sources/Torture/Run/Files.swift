@@ -28,6 +28,13 @@ enum Files {
         try FileManager.default.copyItem(atPath: path, toPath: other)
     }
 
+    /// Returns the free bytes of a file system, or 0 if there is none at the path.
+    static func freeBytes(of path: String) -> Int {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return 0 }
+        return Int(status.f_bavail) * Int(status.f_frsize)
+    }
+
     static func makeDirectory(_ path: String) throws {
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -63,7 +70,9 @@ enum Files {
 
     /// Returns the path of `data.mdb` of the live generation.
     static func dataFile(in cache: String) throws -> String {
-        guard let current = read(cache + "/current") else { throw Mistake("\(cache) has no current") }
+        guard let current = read(cache + "/current") else {
+            throw Mistake("\(cache) has no current")
+        }
         let name = String(decoding: current, as: UTF8.self).split(separator: "\n").first ?? ""
         return "\(cache)/\(name)/data.mdb"
     }

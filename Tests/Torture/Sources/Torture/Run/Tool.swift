@@ -1,7 +1,13 @@
+import Glibc
+
 /// The command-line tool, which is built beside this program.
 enum Tool {
+    /// The environment variable with the path of another build of the tool.
+    static let variable = "TORTURE_TOOL"
+
     static let program =
-        Child.program.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/espalier"
+        getenv(variable).map { String(cString: $0) }
+        ?? Child.program.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/espalier"
 
     static func run(_ arguments: [String], output: String, seconds: Double = 20) throws
         -> (ending: Child.Ending, line: String)

@@ -99,7 +99,8 @@ struct Leaf: NormalizedModel, Hashable {
     }
 
     private static let words = [
-        "wall", "branch", "pear", "cordon", "lattice", "prune", "graft", "blossom", "trellis", "sun",
+        "wall", "branch", "pear", "cordon", "lattice", "prune", "graft", "blossom", "trellis",
+        "sun",
         "root", "stem", "fan", "wire", "bud", "stake", "autumn", "quince", "shade", "garden",
     ]
 

@@ -83,7 +83,11 @@ struct Worker {
         progress[.state] = 1
         var number = 0
         while number < operations, progress[.stop] == 0 {
-            if flavour == .fill { writeOwn(cache, number % Progress.trees) } else { work(on: cache) }
+            if flavour == .fill {
+                writeOwn(cache, number % Progress.trees)
+            } else {
+                work(on: cache)
+            }
             number += 1
             if flaw == .leak { leaked.append([UInt8](repeating: 1, count: 20_000)) }
             if flaw == .stall, number > 20 { while true { sleep(1) } }
@@ -162,7 +166,9 @@ struct Worker {
         case 0..<110: writeShared(cache, tree)
         case 110..<150:
             progress.time {
-                cache.read(Tree.self, name).map { note($0.verdict(owner: Self.shared, number: tree)) }
+                cache.read(Tree.self, name).map {
+                    note($0.verdict(owner: Self.shared, number: tree))
+                }
             }
         case 150..<160:
             let leaf = Leaf("C:\(owner):\(random.below(500))", version: random.below(1_000))
