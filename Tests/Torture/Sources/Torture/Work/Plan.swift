@@ -10,6 +10,8 @@ struct Plan {
         directory = try arguments.required("directory")
         var configuration = Configuration()
         configuration.budget = ByteCount(try arguments.number("budget", 50 << 20))
+        configuration.limits.maximumDepth = try arguments.number(
+            "depth", configuration.limits.maximumDepth)
         configuration.writeDeadline = .milliseconds(try arguments.number("deadline", 5_000))
         if let name = arguments["durability"] {
             guard let durability = Durability(rawValue: name) else {
