@@ -50,15 +50,15 @@ races: setup ## runs the tests of consistency and providers with the thread sani
 fuzz: setup ## feeds made-up bytes to the readers of records, models and dictionaries, a minute each
 	@for target in records codable dictionaries; do Scripts/fuzz $$target 60 || exit; done
 
-# The attacks come from a package of their own, always optimised. TORTURE_TOOL is the path of a built
-# tool; without it the tool is built as well, in a minute and a half.
+# The attacks come from a package of their own, always optimised. TORTURE_TOOL is the path of a
+# built tool; without it the tool is built as well, in a minute and a half.
 SEED = 1
 MINUTES = 60
 TORTURE_SCRATCH = Tests/Torture/.build
 TORTURE_BUILD = $(SWIFT) build --package-path Tests/Torture --scratch-path $(TORTURE_SCRATCH) \
 	--configuration release $(FLAGS)
 TORTURE_FLAGS = --seed $(SEED) $(if $(TORTURE_TOOL),--tool $(abspath $(TORTURE_TOOL)))
-torture: setup ## attacks the cache for MINUTES=60: kills, faults, power losses, damage; prints a table
+torture: setup ## attacks the cache for MINUTES=60 by kills, faults, damage; prints a table
 	@echo 'torture: building the attacks, optimised; minutes the first time'
 	$(TORTURE_BUILD) --product torture
 	$(if $(TORTURE_TOOL),,$(TORTURE_BUILD) --product espalier)

@@ -22,8 +22,8 @@
 
 enum { most_files = 1024, longest_path = 256 };
 
-// An open file below the watched directory. `path` is relative to it, and empty if the descriptor is
-// not watched.
+// An open file below the watched directory. `path` is relative to it, and empty if the descriptor
+// is not watched.
 static struct {
     char path[longest_path];
     int is_synchronous;
@@ -61,8 +61,8 @@ static const char *path_of(int descriptor) {
     return files[descriptor].path;
 }
 
-// Returns the part of an absolute path below the watched directory, or NULL. The directory itself is
-// ".".
+// Returns the part of an absolute path below the watched directory, or NULL. The directory itself
+// is ".".
 static const char *below(const char *path) {
     if (!watched_length || strncmp(path, watched, watched_length)) return NULL;
     if (!path[watched_length]) return ".";
@@ -94,7 +94,8 @@ static void die(void) {
 static int strike(int kind) {
     if (!(atomic_load(&plan_kinds) & kind)) return -1;
     int64_t number = atomic_fetch_add(&count, 1) + 1;
-    if (number != plan_number && !(plan_action == faults_fail_on && number > plan_number)) return -1;
+    int goes_on = plan_action == faults_fail_on && number > plan_number;
+    if (number != plan_number && !goes_on) return -1;
     if (plan_action == faults_die) die();
     if (plan_action == faults_abort) abort();
     return plan_action;
@@ -146,8 +147,8 @@ static void append(uint32_t type, uint32_t flags, int64_t a, int64_t b, int64_t 
     if (length) fwrite(data, length, 1, record);
 }
 
-// Calls are recorded in the order in which they take effect: the mutex is held from before a call to
-// after its entry.
+// Calls are recorded in the order in which they take effect: the mutex is held from before a call
+// to after its entry.
 static int begin(const char *path) {
     if (!record || !path) return 0;
     pthread_mutex_lock(&mutex);
@@ -294,7 +295,9 @@ static char *join(const struct iovec *parts, int number, size_t *length) {
     *length = 0;
     for (int i = 0; i < number; i++) *length += parts[i].iov_len;
     char *joined = malloc(*length + 1), *end = joined;
-    for (int i = 0; joined && i < number; i++) end = mempcpy(end, parts[i].iov_base, parts[i].iov_len);
+    for (int i = 0; joined && i < number; i++) {
+        end = mempcpy(end, parts[i].iov_base, parts[i].iov_len);
+    }
     return joined;
 }
 
@@ -345,8 +348,10 @@ DEFINE_PWRITEV(pwritev64)
     }
 DEFINE_OF_FILE(fsync, faults_sync, entry_sync, 0, (int descriptor), descriptor)
 DEFINE_OF_FILE(fdatasync, faults_sync, entry_sync, 0, (int descriptor), descriptor)
-DEFINE_OF_FILE(ftruncate, faults_size, entry_size, size, (int descriptor, off_t size), descriptor, size)
-DEFINE_OF_FILE(ftruncate64, faults_size, entry_size, size, (int descriptor, off_t size), descriptor, size)
+DEFINE_OF_FILE(ftruncate, faults_size, entry_size, size, (int descriptor, off_t size),
+               descriptor, size)
+DEFINE_OF_FILE(ftruncate64, faults_size, entry_size, size, (int descriptor, off_t size),
+               descriptor, size)
 DEFINE_OF_FILE(flock, faults_lock, 0, 0, (int descriptor, int operation), descriptor, operation)
 
 ssize_t pread(int descriptor, void *data, size_t length, off_t offset) {
@@ -368,7 +373,8 @@ ssize_t read(int descriptor, void *data, size_t length) {
 }
 
 #define DEFINE_MMAP(name) \
-    void *name(void *address, size_t length, int access, int flags, int descriptor, off_t offset) { \
+    void *name(void *address, size_t length, int access, int flags, int descriptor, \
+               off_t offset) { \
         REAL(name); \
         int action = path_of(descriptor) ? strike(faults_map) : -1; \
         if (fails(action)) return MAP_FAILED; \
@@ -399,9 +405,10 @@ DEFINE_MMAP(mmap64)
     }
 DEFINE_OF_NAME(unlink, faults_remove, entry_remove, AT_FDCWD, (const char *file), file)
 DEFINE_OF_NAME(rmdir, faults_remove, entry_remove, AT_FDCWD, (const char *file), file)
-DEFINE_OF_NAME(unlinkat, faults_remove, entry_remove, parent, (int parent, const char *file, int flags),
-               parent, file, flags)
-DEFINE_OF_NAME(mkdir, faults_folder, entry_folder, AT_FDCWD, (const char *file, mode_t mode), file, mode)
+DEFINE_OF_NAME(unlinkat, faults_remove, entry_remove, parent,
+               (int parent, const char *file, int flags), parent, file, flags)
+DEFINE_OF_NAME(mkdir, faults_folder, entry_folder, AT_FDCWD, (const char *file, mode_t mode),
+               file, mode)
 DEFINE_OF_NAME(mkdirat, faults_folder, entry_folder, parent,
                (int parent, const char *file, mode_t mode), parent, file, mode)
 

@@ -1,7 +1,7 @@
 // System calls that fail, die, lie or are recorded, for the files below one directory.
 //
-// The program defines `write`, `fsync` and the like itself. The dynamic linker therefore resolves the
-// calls of LMDB, Foundation and the engine to these definitions, which call the system's.
+// The program defines `write`, `fsync` and the like itself. The dynamic linker therefore resolves
+// the calls of LMDB, Foundation and the engine to these definitions, which call the system's.
 #ifndef TORTURE_FAULTS_H
 #define TORTURE_FAULTS_H
 
@@ -19,6 +19,7 @@ enum faults_kind {
     faults_folder = 128,  // mkdir, mkdirat
     faults_lock = 256,    // flock
     faults_read = 512,    // read, pread
+    faults_changes = 511,  // all but reads
     faults_all = 1023,
 };
 

@@ -44,7 +44,7 @@ struct FaultAttack: Attack {
             guard ending == .exited(0) || ending == .exited(1) else { return told }
             if progress[.findings] > 0 { return told }
             if progress[.failures] > 0 || ending == .exited(1) { score["told"] += 1 }
-            let more = isCalm ? [] : ["--may-miss", "yes"]
+            let more = isCalm && !fault.isDamage ? [] : ["--may-miss", "yes"]
             if let finding = try crew.finding(owners: 1, more) {
                 return "\(finding), after \(told)"
             }
@@ -52,16 +52,16 @@ struct FaultAttack: Attack {
                 score["struck"] += 1
                 break
             }
-            // There were fewer such calls. One of them fails in a second run.
-            guard progress[.calls] > 0 else { break }
-            fault.number = 1 + random.below(progress[.calls])
+            // There were fewer such calls, or none. A second run strikes.
+            if progress[.calls] == 0 { fault.kinds = faults_changes }
+            fault.number = 1 + random.below(max(progress[.calls], 10))
         }
         return nil
     }
 
     /// A fault as `faults_plan` takes it.
     private struct Fault {
-        let kinds: faults_kind
+        var kinds: faults_kind
         var number: Int
         let action: faults_action
         let error: Int32
@@ -70,15 +70,21 @@ struct FaultAttack: Attack {
             kinds = random.pick([
                 faults_open, faults_write, faults_write, faults_sync, faults_sync, faults_size,
                 faults_map, faults_rename, faults_remove, faults_folder, faults_lock, faults_read,
-                faults_all, faults_all, faults_all,
+                faults_changes, faults_changes, faults_changes,
             ])
             action = random.pick([faults_fail_once, faults_fail_once, faults_fail_on, faults_short])
             var errors = [EIO, EIO, ENOSPC, ENOSPC, EMFILE, ENOMEM, EACCES, EDQUOT, ENOLCK, EROFS]
             // A call that is interrupted for ever is no fault that a system has.
             if action == faults_fail_once { errors += [EINTR, EINTR, EAGAIN] }
+            // Reads do not fail for want of space.
+            if kinds == faults_read { errors = [EIO] }
             error = random.pick(errors)
             number = 1 + random.below(random.happens(0.5) ? 20 : 150)
         }
+
+        /// A page that can't be read is damage, because LMDB would die of it. The cache then begins
+        /// anew.
+        var isDamage: Bool { kinds == faults_read }
 
         var argument: String { "\(kinds.rawValue):\(number):\(action.rawValue):\(error)" }
     }

@@ -95,8 +95,10 @@ struct KillAttack: Attack {
         }
         let survivors = workers.dropFirst(killed)
         if let failure = try outlive(survivors, cycle, crew, watch, &score) { return failure }
-        try end(survivors, gently: random.happens(0.5), crew)
-        for (_, child) in workers { _ = child.wait(seconds: 10) }
+        for (_, child) in workers.prefix(killed) { _ = child.wait(seconds: 10) }
+        if let failure = try end(survivors, gently: random.happens(0.5), cycle, crew) {
+            return failure
+        }
         for (owner, _) in workers {
             let progress = try crew.progress(owner)
             score["busy"] += progress[.busy]
@@ -129,12 +131,17 @@ struct KillAttack: Attack {
         return areAlive ? nil : "a survivor does not go on within \(cycle.patience) s"
     }
 
+    /// Ends the survivors: in good order, or all at once.
     private static func end(
-        _ survivors: ArraySlice<(owner: Int, child: Child)>, gently: Bool, _ crew: Crew
-    ) throws {
+        _ survivors: ArraySlice<(owner: Int, child: Child)>, gently: Bool, _ cycle: Cycle,
+        _ crew: Crew
+    ) throws -> String? {
         for (owner, child) in survivors {
             if gently { try crew.progress(owner)[.stop] = 1 } else { child.send(SIGKILL) }
         }
+        let endings = survivors.map { $0.child.wait(seconds: cycle.patience) }
+        guard gently, let ending = endings.first(where: { $0 != .exited(0) }) else { return nil }
+        return "a survivor does not go on to its end: \(ending)"
     }
 
     func canaries(seed: Int, in scratch: Scratch) throws -> [(name: String, isCaught: Bool)] {

@@ -9,8 +9,7 @@ struct SoakAttack: Attack {
     let shortTries = 60
     let needsDisk = true
 
-    /// Memory in the last part of a run, divided by that in an early part, may be this at most. A
-    /// short run has no part in which the processes have all the memory that they need.
+    /// Memory in the last part of a run, divided by that in an early part, may be this at most.
     private static let ratios = (long: 1.2, short: 1.5)
     /// From so many seconds on, a run is long.
     private static let long = 300
@@ -59,8 +58,10 @@ struct SoakAttack: Attack {
         for child in children where child.wait(seconds: 20) != .exited(0) {
             score.fail(seed, "a worker does not end, \(crew.place)")
         }
-        // Of ten minutes, the early part is that around the end of the first.
-        let early = memory[memory.count * 8 / 100..<max(1, memory.count * 12 / 100)]
+        // Of ten minutes, the early part is that around the end of the first. In a short run the
+        // processes need longer, in parts of the run, until they have all the memory that they need.
+        let first = seconds >= long ? 8 : 30
+        let early = memory[memory.count * first / 100..<memory.count * (first + 5) / 100]
         let late = memory[(memory.count * 9 / 10)...]
         for index in children.indices {
             let before = early.map { $0[index] }.reduce(0, +) / early.count

@@ -56,7 +56,7 @@ struct Campaign {
         return report([try play(attack, tries: count, seed: seed)])
     }
 
-    /// Repeats all attacks with other seeds until the time is over. The canaries sing once.
+    /// Repeats all attacks with other seeds until the time is over. The canaries run once.
     func runLong(minutes: Int) throws -> Bool {
         let end = Moment.now + Double(minutes) * 60
         var lines = try Self.attacks.map {

@@ -89,8 +89,8 @@ struct Worker {
                 work(on: cache)
             }
             number += 1
-            if flaw == .leak { leaked.append([UInt8](repeating: 1, count: 20_000)) }
-            if flaw == .stall, number > 20 { while true { sleep(1) } }
+            if flaw == .leak { leaked.append([UInt8](repeating: 1, count: 2_000_000)) }
+            if flaw == .stall, number > 2 { while true { sleep(1) } }
         }
         try? WaitingFlush.flush(cache)
         faults_note(3, 0, 0)
@@ -138,10 +138,13 @@ struct Worker {
         faults_note(1, Int64(tree), Int64(version))
         if flaw == .early {
             progress.acknowledge(tree, version)
-            usleep(300)
+            usleep(3_000)
         }
         let value = Tree(owner: owner, number: tree, version: version)
-        if flaw == .torn { wait(cache.set(value.branches[0]), "set") }
+        if flaw == .torn {
+            wait(cache.set(value.branches[0]), "set")
+            usleep(3_000)
+        }
         guard wait(cache.set(value), "set") else { return }
         progress.acknowledge(tree, version)
         progress[.writes] += 1
