@@ -122,7 +122,7 @@ struct DamageAttack: Attack {
 
     // MARK: Damage
 
-    /// Damages the file, in one of 20 ways. Returns which.
+    /// Damages the file, in one of the ways of `DamagedImage`. Returns which.
     private static func damage(
         _ crew: Crew, _ template: Template, _ seed: Int, _ isNoticed: Bool
     ) throws -> String {

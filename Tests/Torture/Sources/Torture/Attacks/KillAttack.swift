@@ -19,7 +19,8 @@ struct KillAttack: Attack {
     struct Cycle {
         var seed: Int
         var processes: Int
-        /// Whether everything acknowledged has to stay. Otherwise workers evict and empty the cache.
+        /// Whether everything acknowledged has to stay. Otherwise workers evict trees and empty the
+        /// cache.
         var isCalm: Bool
         var patience = KillAttack.patience
         var flaw = Worker.Flaw.none

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Loses power: records what a worker writes, makes images of what the disk may have at some moment,
-/// and opens them.
+/// Loses power: records what a worker writes, makes images of what the disk may have at some
+/// moment, and opens them.
 struct PowerAttack: Attack {
     let name = "power"
     let goal = "each durability keeps its promise, and every image is whole"

@@ -58,8 +58,8 @@ struct SoakAttack: Attack {
         for child in children where child.wait(seconds: 20) != .exited(0) {
             score.fail(seed, "a worker does not end, \(crew.place)")
         }
-        // Of ten minutes, the early part is that around the end of the first. In a short run the
-        // processes need longer, in parts of the run, until they have all the memory that they need.
+        // Of ten minutes, the early part is that around the end of the first. In a short run, the
+        // processes need a larger part of it until they have all their memory.
         let first = seconds >= long ? 8 : 30
         let early = memory[memory.count * first / 100..<memory.count * (first + 5) / 100]
         let late = memory[(memory.count * 9 / 10)...]

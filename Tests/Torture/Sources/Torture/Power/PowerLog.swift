@@ -5,7 +5,8 @@ import Foundation
 /// The file is a sequence of entries, as `append` in faults.c writes them:
 ///
 /// ```
-/// type, flags (4 bytes each), a, b, c (8 bytes each), length of path, length of data (4 bytes each),
+/// type, flags (4 bytes each), a, b, c (8 bytes each),
+/// length of path, length of data (4 bytes each),
 /// contents of the guard file (64 bytes), path, data
 /// ```
 struct PowerLog {

@@ -93,7 +93,8 @@ final class Crew {
             output: path("check"), seconds: seconds ?? patience)
     }
 
-    /// Checks the cache, again if something is not clean: opening repairs it. Returns what is wrong.
+    /// Checks the cache, again if something is not clean: opening repairs it. Returns what is
+    /// wrong.
     func finding(owners: Int, _ more: [String] = []) throws -> String? {
         var result = try check(owners: owners, more)
         if result.ending == .exited(Verdict.uncleanStatus) {

@@ -54,8 +54,8 @@ private final class Outcomes: Sendable {
     }
 }
 
-/// A model whose initializer waits until all threads of the process are in it, so that all reads are
-/// in progress at the same time.
+/// A model whose initializer waits until all threads of the process are in it, so that all reads
+/// are in progress at the same time.
 struct Gated: NormalizedModel, Hashable {
     private static let inside = Atomic(0)
     /// How long the gate stays open for reads of other processes, in microseconds.

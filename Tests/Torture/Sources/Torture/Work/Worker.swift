@@ -12,8 +12,8 @@ struct Worker {
     enum Flavour: String {
         /// Writes and reads its own trees, one ticket after the other. Nothing may be lost.
         case keep
-        /// Also writes shared trees, evicts, compacts, pins, deletes, empties the cache. Whatever is
-        /// read has to be right.
+        /// Writes and reads shared trees, evicts, compacts, pins, deletes, empties the cache.
+        /// Whatever is read has to be right.
         case rough
         /// Like `rough`, and also changes the budget.
         case budgets
@@ -36,8 +36,6 @@ struct Worker {
         case stall
         /// Keeps a little memory at each operation.
         case leak
-        /// Works, and does nothing about the deadline of others.
-        case crash, hang
     }
 
     /// The owner of the trees that all workers write.
@@ -69,8 +67,6 @@ struct Worker {
 
     /// Works until the operations are done or the parent says stop.
     mutating func run() throws {
-        if flaw == .crash { abort() }
-        if flaw == .hang { while true { sleep(1) } }
         if flavour == .reopen { return reopenAlways() }
         defer { progress[.calls] = Int(faults_count()) }
         let cache: NormalizedCache
