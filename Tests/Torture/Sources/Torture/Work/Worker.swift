@@ -128,7 +128,9 @@ struct Worker {
 
     // MARK: Own trees
 
-    private func writeOwn(_ cache: NormalizedCache, _ tree: Int) {
+    private func writeOwn(_ cache: NormalizedCache, _ chosen: Int) {
+        // A tree can only be torn when it is written again.
+        let tree = flaw == .torn ? chosen % 2 : chosen
         let version = progress.submitted(tree) + 1
         progress.submit(tree, version)
         faults_note(1, Int64(tree), Int64(version))
