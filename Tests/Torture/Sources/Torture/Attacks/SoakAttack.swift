@@ -4,7 +4,7 @@ import Glibc
 /// Lets two processes work on a small cache for a long time, of which one compacts it.
 struct SoakAttack: Attack {
     let name = "soak"
-    let goal = "memory at the end at most 1.2 times that of before; 0 bytes over; clean"
+    let goal = "memory grows to 1.2 times at most (1.5 in a short run); 0 bytes over; clean"
     /// Here a try is a second.
     let shortTries = 60
     let needsDisk = true
@@ -25,12 +25,6 @@ struct SoakAttack: Attack {
         return "\(score["operations"]) operations, memory \(before) KiB, later"
             + " \(String(rounding: score.largest["ratio"] ?? 0)) times as much,"
             + " \(score["samples"]) samples of the size, \(score.failures.count) failed"
-    }
-
-    func miss(_ score: Score) -> String? {
-        let limit = score.tries >= Self.long ? Self.ratios.long : Self.ratios.short
-        let ratio = score.largest["ratio"] ?? 0
-        return ratio <= limit ? nil : "memory grew \(String(rounding: ratio)) times"
     }
 
     private static func play(
@@ -69,6 +63,10 @@ struct SoakAttack: Attack {
             score.raise("before", Double(before))
             score.raise("ratio", Double(after) / Double(max(before, 1)))
         }
+        let (ratio, limit) = (
+            score.largest["ratio"] ?? 0, seconds >= long ? ratios.long : ratios.short
+        )
+        if ratio > limit { score.fail(seed, "memory grew \(String(rounding: ratio)) times") }
         score["samples"] = watch.samples
         score["operations"] = progress.reduce(0) { $0 + $1[.operations] }
         if watch.most > crew.budget {
@@ -93,6 +91,6 @@ struct SoakAttack: Attack {
 
     func canaries(seed: Int, in scratch: Scratch) throws -> [(name: String, isCaught: Bool)] {
         let score = try Self.play(seconds: 4, seed: seed, .leak, in: scratch)
-        return [("a process that leaks", miss(score) != nil)]
+        return [("a process that leaks", score.failures.contains { $0.message.contains("memory") })]
     }
 }
