@@ -13,7 +13,7 @@ TEST_FLAGS = --traits Macros,CommandLine $(FLAGS)
 SWIFT_SOURCES = $(wildcard Package.swift Sources Tests Benchmarks Examples Fuzz Plugins Snippets)
 
 .DEFAULT_GOAL = help
-.PHONY: help all setup setup-bench build test races memory fuzz bench bench-micro bench-smoke release demo docs format lint clean
+.PHONY: help all setup setup-bench build test races memory fuzz torture torture-short bench bench-micro bench-smoke release demo docs format lint clean
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,28 @@ memory: setup ## runs the tests of records and LMDB with the address sanitizer
 
 fuzz: setup ## feeds made-up bytes to the readers of records, models and dictionaries, a minute each
 	@for target in records codable dictionaries; do Scripts/fuzz $$target 60 || exit; done
+
+# The attacks come from a package of their own, always optimised. TORTURE_TOOL is the path of a
+# built tool; without it the tool is built as well, in a minute and a half.
+SEED = 1
+MINUTES = 60
+TORTURE_SCRATCH = Tests/Torture/.build
+TORTURE_BUILD = $(SWIFT) build --package-path Tests/Torture --scratch-path $(TORTURE_SCRATCH) \
+	--configuration release $(FLAGS)
+TORTURE_FLAGS = --seed $(SEED) $(if $(TORTURE_TOOL),--tool $(abspath $(TORTURE_TOOL)))
+torture: setup ## attacks the cache for MINUTES=60 by kills, faults, damage; prints a table
+	@echo 'torture: building the attacks, optimised; minutes the first time'
+	$(TORTURE_BUILD) --product torture
+	$(if $(TORTURE_TOOL),,$(TORTURE_BUILD) --product espalier)
+	@echo 'torture: attacking for $(MINUTES) minutes'
+	$(TORTURE_SCRATCH)/release/torture long --minutes $(MINUTES) $(TORTURE_FLAGS)
+
+torture-short: setup ## the same in five minutes, as CI does
+	@echo 'torture-short: building the attacks, optimised; minutes the first time'
+	$(TORTURE_BUILD) --product torture
+	$(if $(TORTURE_TOOL),,$(TORTURE_BUILD) --product espalier)
+	@echo 'torture-short: attacking for five minutes'
+	$(TORTURE_SCRATCH)/release/torture short $(TORTURE_FLAGS)
 
 # The peers of the comparison have system packages of their own. `compare` gets BENCH_FLAGS.
 BENCH_REPORT = Benchmarks/report

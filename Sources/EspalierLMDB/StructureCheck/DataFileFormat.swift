@@ -12,14 +12,27 @@ struct PageBytes {
         bytes = [UInt8](repeating: 0, count: count)
     }
 
-    /// Reads as many bytes as the buffer has. A sector that cannot be read counts as damage: LMDB
-    /// would die on it.
+    /// Reads as many bytes as the buffer has. A sector that cannot be read at the second attempt
+    /// either counts as damage: LMDB would die on it. Other errors of the system say nothing about
+    /// the file.
     mutating func fill(from file: borrowing OpenFile, at offset: Int) throws(LMDBError) {
+        let isComplete: Bool
         do {
-            guard try file.fill(&bytes, at: offset, .prepareFiles) else { throw LMDBError.damage }
-        } catch {
-            throw LMDBError.damage
+            isComplete = try fillOnce(from: file, at: offset)
+        } catch where error.code == .ioFailure {
+            do {
+                isComplete = try fillOnce(from: file, at: offset)
+            } catch where error.code == .ioFailure {
+                throw LMDBError.damage
+            }
         }
+        guard isComplete else { throw LMDBError.damage }
+    }
+
+    private mutating func fillOnce(from file: borrowing OpenFile, at offset: Int)
+        throws(LMDBError) -> Bool
+    {
+        try file.fill(&bytes, at: offset, .prepareFiles)
     }
 
     /// Copies a part of `other` to the beginning.
@@ -148,7 +161,7 @@ struct DataFileHead {
         guard try file.fill(&bytes.bytes, at: offset, .prepareFiles) else {
             throw LMDBError(.invalidFile, .prepareFiles)
         }
-        let head = bytes.bytes.span.bytes
+        let head = unsafe bytes.bytes.span.bytes
         guard try head.load(10, as: UInt16.self) & Self.metaFlag != 0,
             try head.load(16, as: UInt32.self) == Self.magic
         else { throw LMDBError(.invalidFile, .prepareFiles) }

@@ -161,7 +161,7 @@ struct StructureCheck: ~Copyable {
         try met.insert(number)
         try walk.pages[level].fill(from: file, at: Int(number) * pageSize)
         let buffer = walk.pages[level]
-        let page = buffer.bytes.span.bytes
+        let page = unsafe buffer.bytes.span.bytes
         let isLeaf = level == walk.depth - 1
         let flags = try page.load(10, as: UInt16.self)
         guard try page.load(0, as: UInt64.self) == number,
@@ -178,7 +178,7 @@ struct StructureCheck: ~Copyable {
         let index = walk.steps[level].next
         walk.steps[level].next += 1
         let buffer = walk.pages[level]
-        let page = buffer.bytes.span.bytes
+        let page = unsafe buffer.bytes.span.bytes
         let node = try Self.node(index, of: page)
         // LMDB never reads the first key of a branch, so it may have any content.
         if index > 0 {
@@ -191,7 +191,7 @@ struct StructureCheck: ~Copyable {
     private mutating func readLeaf(_ walk: inout TreeWalk) throws(LMDBError) {
         let level = walk.depth - 1
         let buffer = walk.pages[level]
-        let page = buffer.bytes.span.bytes
+        let page = unsafe buffer.bytes.span.bytes
         let kind = walk.kind
         let count = walk.steps[level].count
         var previous: Range<Int>?
@@ -223,7 +223,8 @@ struct StructureCheck: ~Copyable {
     ) throws(LMDBError) {
         guard let size = walk.lastKeySize else { return }
         let mayEqual = walk.lastWasSeparator && !isSeparator
-        guard try isOrdered(walk.lastKey.bytes.span.bytes, 0..<size, page, key, walk.kind, mayEqual: mayEqual) else {
+        let last = unsafe walk.lastKey.bytes.span.bytes
+        guard try isOrdered(last, 0..<size, page, key, walk.kind, mayEqual: mayEqual) else {
             throw LMDBError.damage
         }
     }
@@ -320,7 +321,7 @@ struct StructureCheck: ~Copyable {
             // The pages are in the file, so the size is bounded by that of the file.
             var list = PageBytes(count: node.dataSize)
             try list.fill(from: file, at: Int(overflow.first) * pageSize + Self.headerSize)
-            try readFreePages(list.bytes.span.bytes, at: 0, size: node.dataSize)
+            try unsafe readFreePages(list.bytes.span.bytes, at: 0, size: node.dataSize)
         } else {
             try readFreePages(page, at: node.key.upperBound, size: node.dataSize)
         }
@@ -335,7 +336,7 @@ struct StructureCheck: ~Copyable {
         guard first >= 2, first < pagesInFile else { throw LMDBError.damage }
         var header = PageBytes(count: Self.headerSize)
         try header.fill(from: file, at: Int(first) * pageSize)
-        let fields = header.bytes.span.bytes
+        let fields = unsafe header.bytes.span.bytes
         let count = UInt64(try fields.load(12, as: UInt32.self))
         let needed = (Self.headerSize - 1 + node.dataSize) / pageSize + 1
         guard try fields.load(0, as: UInt64.self) == first,

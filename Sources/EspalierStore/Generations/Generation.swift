@@ -195,7 +195,8 @@ final class NumberedTable<Element: Sendable>: Sendable {
         }
     }
 
-    /// Removes the elements whose numbers are not among `numbers`: another process has deleted them.
+    /// Removes the elements whose numbers are not among `numbers`, because another process has
+    /// deleted them.
     func removeAll(except numbers: Set<UInt64>) {
         elements.withLock { elements in
             for number in elements.indices where !numbers.contains(UInt64(number)) {
