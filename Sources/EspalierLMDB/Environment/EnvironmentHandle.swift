@@ -143,6 +143,9 @@ final class EnvironmentHandle: Sendable {
     /// The size of the map in bytes.
     var mapSize: Int { mapBytes.load(ordering: .acquiring) }
 
+    /// The pages that the file has at least, as far as this process has looked.
+    let filePages = Atomic(0)
+
     /// Whether the map is limited to the pages that the file has.
     var isLimited: Bool { limited.load(ordering: .relaxed) }
 

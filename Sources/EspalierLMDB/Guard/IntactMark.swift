@@ -95,6 +95,11 @@ final class IntactMarker: Sendable {
         }
     }
 
+    /// Marks the file anew after a change of its length, if it carried the mark before.
+    func markAgain() {
+        isTrusted.withLock { if $0 { setMark(isDurable: false) } }
+    }
+
     /// Ends a write transaction by calling `end`, and marks the file that results.
     func endWrite(isDurable: Bool, _ end: () throws(LMDBError) -> Void) throws(LMDBError) {
         try isTrusted.withLock { isTrusted throws(LMDBError) in

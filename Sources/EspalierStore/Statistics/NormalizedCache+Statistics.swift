@@ -52,7 +52,7 @@ extension CacheStatistics {
         pageSize = ByteCount(pages.pageSize)
         pagesUsed = pages.used
         pageCapacity = pages.capacity
-        fileBytes = ByteCount((pages.lastPage + 1) * pages.pageSize)
+        fileBytes = ByteCount(try generation.environment.fileSize)
         budget = generation.budget
         oldestReader = OldestReader(try generation.environment.readers())
         writes = Int(clamping: counters.writes)

@@ -148,14 +148,17 @@ final class CommitTransaction {
         var transaction = try generation.environment.beginWrite(deadline: request.lockDeadline)
         guard generations.isLive(generation) else { throw StaleGeneration() }
         generations.removeUnfinished()
+        let pages = try transaction.pages()
+        let plan = PagePlan(capacity: pages.capacity)
+        try generation.environment.reserveFile(
+            pages: plan.fileReserve(lastPage: pages.lastPage), in: transaction)
 
         // Continue with the tables of the last commit, unless another process has written since.
         let number = transaction.number
         let commit = try CommitTransaction(generation, transaction, tables(number), compressor)
 
         // Take what reads have logged since the last commit.
-        let capacity = try transaction.pages().capacity
-        let share = request.appliesLogs ? PagePlan(capacity: capacity).touchLimit : 0
+        let share = request.appliesLogs ? plan.touchLimit : 0
         let logged = logs.take(
             atMost: share, damaged: request.clearsDamage ? share : 0, in: generation,
             transaction: number, scanHandle: commit.counters.cycleScanHandle)

@@ -7,22 +7,25 @@ import Testing
 
 @Suite("A disk without room")
 struct FullDiskTests {
-    @Test("On a full disk writes succeed by evicting others, and with room the cache grows again")
-    func evicts() async {
-        await #expect(processExitsWith: .success) { try Self.fill() }
+    @Test(
+        "On a full disk writes succeed by evicting others, and with room the cache grows again",
+        arguments: [1, 50])
+    func evicts(atOnce: Int) async {
+        await #expect(processExitsWith: .success) { [atOnce = atOnce as Int] in
+            try Self.fill(atOnce)
+        }
     }
 
     /// Runs in a process of its own, which may not make a file larger than 2 MiB: a write beyond
     /// fails as it does on a full disk.
-    private static func fill() throws {
+    private static func fill(_ atOnce: Int) throws {
         signal(SIGXFSZ, SIG_IGN)
         let scratch = try Scratch()
         let cache = try scratch.open(.forTests(budget: .mebibytes(16)))
         limitFiles(to: 2 << 20)
         let text = String(repeating: "t", count: 2_000)
-        // Commits of several records free the pages that the next ones need.
-        for start in stride(from: 0, to: 4_000, by: 50) {
-            let people = (start..<start + 50).map { Person("p:\($0)", text) }
+        for start in stride(from: 0, to: 4_000, by: atOnce) {
+            let people = (start..<start + atOnce).map { Person("p:\($0)", text) }
             guard code(cache.set(people)) == nil else { exit(3) }
         }
         guard cache.read(Person.self, "p:3999") != nil, cache.read(Person.self, "p:0") == nil else {
