@@ -7,9 +7,10 @@ ifdef WARNINGS_AS_ERRORS
 FLAGS += -Xswiftc -warnings-as-errors
 endif
 # The trait CommandLine is the tool, with its packages. The trait Macros is @Normalized, with
-# swift-syntax, which the tool does not need: the build of the tool does not even fetch it.
+# swift-syntax, which the tool does not need: the build of the tool does not even fetch it. The trait
+# Encryption, with swift-crypto, is tested and not released.
 RELEASE_FLAGS = --configuration release --traits CommandLine --product espalier $(FLAGS)
-TEST_FLAGS = --traits Macros,CommandLine $(FLAGS)
+TEST_FLAGS = --traits Macros,CommandLine,Encryption $(FLAGS)
 SWIFT_SOURCES = $(wildcard Package.swift Sources Tests Benchmarks Examples Fuzz Plugins Snippets)
 
 .DEFAULT_GOAL = help

@@ -21,6 +21,10 @@ func toolProduct(_ name: String, package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: ["CommandLine"]))
 }
 
+/// swift-crypto, which SwiftPM fetches only for the trait `Encryption`.
+let crypto = Target.Dependency.product(
+    name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"]))
+
 // Only `make docs` sets this: other builds do not fetch the plugin.
 let documentation: [Package.Dependency] =
     Context.environment["ESPALIER_DOCS"] == nil
@@ -53,10 +57,15 @@ let package = Package(
             description:
                 "The command-line tool. Needs swift-argument-parser and hdrhistogram-swift."
         ),
+        .trait(
+            name: "Encryption",
+            description: "Encryption at rest, with a key of the app's. Needs swift-crypto."
+        ),
         .default(enabledTraits: ["Macros"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
     ] + documentation,
@@ -69,7 +78,11 @@ let package = Package(
 
         .target(name: "EspalierConfinement", swiftSettings: settings),
         .target(
-            name: "EspalierLMDB", dependencies: ["CLMDB", "EspalierConfinement"],
+            name: "EspalierEncryption", dependencies: ["EspalierConfinement", crypto],
+            swiftSettings: settings),
+        .target(
+            name: "EspalierLMDB",
+            dependencies: ["CLMDB", "EspalierConfinement", "EspalierEncryption"],
             swiftSettings: settings),
         .target(
             name: "EspalierRecords", dependencies: ["EspalierConfinement"],
@@ -103,7 +116,7 @@ let package = Package(
             name: "EspalierStore",
             dependencies: [
                 "EspalierLMDB", "EspalierCompression", "EspalierRecords", "EspalierModels",
-                "EspalierConfinement",
+                "EspalierConfinement", "EspalierEncryption",
             ],
             swiftSettings: settings),
         // What tools need and applications do without, except for `verify(deep:)`.
@@ -115,7 +128,7 @@ let package = Package(
             name: "Espalier",
             dependencies: [
                 "EspalierStore", "EspalierInspection", "EspalierProviders", "EspalierConsistency",
-                "EspalierNormalized",
+                "EspalierNormalized", "EspalierEncryption",
                 "EspalierModels", "EspalierRecords",
             ],
             swiftSettings: settings),
@@ -137,7 +150,7 @@ let package = Package(
             name: "EspalierBench",
             dependencies: [
                 "EspalierStore", "EspalierInspection", "EspalierModels", "EspalierRecords",
-                "EspalierCompression", "EspalierCharts", "EspalierFixtures",
+                "EspalierCompression", "EspalierEncryption", "EspalierCharts", "EspalierFixtures",
             ],
             path: "Benchmarks/Suites", swiftSettings: settings),
         .executableTarget(
@@ -146,8 +159,8 @@ let package = Package(
             name: "EspalierCLI",
             dependencies: [
                 "EspalierStore", "EspalierInspection", "EspalierModels", "EspalierRecords",
-                "EspalierLMDB", "EspalierCompression", "EspalierCharts", "EspalierFixtures",
-                "EspalierBench",
+                "EspalierLMDB", "EspalierCompression", "EspalierEncryption", "EspalierCharts",
+                "EspalierFixtures", "EspalierBench",
                 toolProduct("ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -159,6 +172,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EspalierConfinementTests", dependencies: ["EspalierConfinement"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EspalierEncryptionTests", dependencies: ["EspalierEncryption"],
             swiftSettings: settings),
         .testTarget(
             name: "EspalierLMDBTests", dependencies: ["EspalierLMDB", "EspalierTestSupport"],
@@ -184,14 +200,15 @@ let package = Package(
             name: "EspalierStoreTests",
             dependencies: [
                 "EspalierStore", "EspalierInspection", "EspalierLMDB", "EspalierCompression",
-                "EspalierTestSupport",
+                "EspalierEncryption", "EspalierTestSupport",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "EspalierCLITests",
             dependencies: [
                 "EspalierCLI", "EspalierBench", "EspalierCharts", "EspalierFixtures",
-                "EspalierStore", "EspalierInspection", "EspalierLMDB", "EspalierTestSupport",
+                "EspalierStore", "EspalierInspection", "EspalierLMDB", "EspalierEncryption",
+                "EspalierTestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -4,6 +4,9 @@ package import EspalierCharts
 /// The suites of `espalier bench`. Each runs in a folder of its own, for the time that it is given.
 package enum BenchSuite: String, CaseIterable, Sendable {
     case reading, writing, latency, eviction, opening, compression
+    #if Encryption
+    case encryption
+    #endif
 
     /// What the suite does, for the title of its result.
     package var about: String {
@@ -16,6 +19,9 @@ package enum BenchSuite: String, CaseIterable, Sendable {
             "feeds into a small cache, recent ones read more often, missing ones fetched again"
         case .opening: "a closed cache opened, by the records in it"
         case .compression: "the same feeds with and without compression"
+        #if Encryption
+        case .encryption: "the same feeds with and without encryption"
+        #endif
         }
     }
 
@@ -33,6 +39,9 @@ package enum BenchSuite: String, CaseIterable, Sendable {
         case .eviction: try EvictionSuite(folder: folder, time: time).run()
         case .opening: try OpeningSuite(folder: folder, time: time).run()
         case .compression: try CompressionSuite(folder: folder, time: time).run()
+        #if Encryption
+        case .encryption: try EncryptionSuite(folder: folder, time: time).run()
+        #endif
         }
     }
 }

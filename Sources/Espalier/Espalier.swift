@@ -1,4 +1,5 @@
 @_exported public import EspalierConsistency
+@_exported public import EspalierEncryption
 @_exported public import EspalierInspection
 @_exported public import EspalierModels
 @_exported public import EspalierNormalized

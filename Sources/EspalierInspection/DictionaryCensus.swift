@@ -138,7 +138,7 @@ extension Inspection {
     /// - Complexity: A look-up for each record's header.
     package func dictionaryNumbers() throws -> [Handle: UInt64] {
         var numbers: [Handle: UInt64] = [:]
-        try snapshot.forEach(in: keyspaces.nodes) { key, _ in
+        try snapshot.forEachKey(in: keyspaces.nodes, from: [UInt8]()) { key in
             guard key.byteCount == 8 else { return true }
             let handle = try Handle(stored: key)
             if let layout = try? snapshot.layout(keyspaces, of: handle)?.layout {

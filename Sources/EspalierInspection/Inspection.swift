@@ -200,13 +200,18 @@ package final class Inspection {
     /// Entries whose identifiers are too long for a key come last.
     ///
     /// Visits damaged entries and entries of damaged records, too; `record(of:)` distinguishes
-    /// them.
+    /// them. In an encrypted cache only records have names: entries of damaged records, and those
+    /// that lead to another record, are visited first among the nodes, without their names.
     ///
-    /// - Complexity: O(*n*) in the entries that start with `prefix`.
+    /// - Complexity: O(*n*) in the entries that start with `prefix`. O(*n* log *n*) in the records
+    ///   of an encrypted cache.
     package func forEachEntry(
         of nameSpace: NameSpace, startingWith prefix: String = "",
         _ body: (IndexEntry) throws -> Bool
     ) throws {
+        guard !keyspaces.hidesNames else {
+            return try forEachNamedRecord(of: nameSpace, startingWith: prefix, body)
+        }
         for start in IndexKey.ranges(nameSpace, startingWith: prefix) {
             var continues = true
             try snapshot.forEach(in: keyspaces.index, from: start) { key, value in
@@ -224,6 +229,51 @@ package final class Inspection {
         }
     }
 
+    /// Visits the entries of an encrypted cache in the order of their identifiers: the names stand
+    /// in the records, whose keys in the index are hashes.
+    private func forEachNamedRecord(
+        of nameSpace: NameSpace, startingWith prefix: String,
+        _ body: (IndexEntry) throws -> Bool
+    ) throws {
+        var entries: [(key: [UInt8], entry: IndexEntry)] = []
+        try snapshot.forEach(in: keyspaces.index) { key, value in
+            let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
+            let handle = (try? Handle(stored: value)) ?? Handle(0)
+            guard let entry = try namedEntry(key, handle) else {
+                guard nameSpace == .node, prefix.isEmpty else { return true }
+                entries.append(([], Self.namelessEntry(handle)))
+                return true
+            }
+            guard entry.nameSpace == nameSpace, entry.identifier.utf8.starts(with: prefix.utf8)
+            else { return true }
+            // The order and the form of the keys that a cache without encryption has.
+            entries.append((IndexKey.bytes(nameSpace, entry.identifier), entry))
+            return true
+        }
+        entries.sort { $0.key.lexicographicallyPrecedes($1.key) }
+        for (_, entry) in entries {
+            guard try body(entry) else { return }
+        }
+    }
+
+    /// Returns the entry of a record that has the name, and can't be read.
+    static func namelessEntry(_ handle: Handle) -> IndexEntry {
+        IndexEntry(
+            nameSpace: .node, identifier: "record \(handle.rawValue)", handle: handle,
+            isWhole: false)
+    }
+
+    /// Returns the entry under a hashed key; nil if its record can't be read or has another name.
+    func namedEntry(_ key: [UInt8], _ handle: Handle) throws -> IndexEntry? {
+        guard case .record(let record) = try record(handle),
+            keyspaces.indexKey(record.nameSpace, record.identifier) == key
+        else { return nil }
+        let plain = IndexKey.bytes(record.nameSpace, record.identifier)
+        return IndexEntry(
+            nameSpace: record.nameSpace, identifier: record.identifier, handle: handle,
+            isWhole: true, longKey: plain[0] == IndexKey.longMark ? plain : nil)
+    }
+
     /// Returns the entry under a key of the index or of the pins.
     func entry(key: [UInt8], _ nameSpace: NameSpace, _ value: RawSpan) throws -> IndexEntry {
         let handle = value.byteCount == 8 ? try Handle(stored: value) : Handle(0)
@@ -234,7 +284,7 @@ package final class Inspection {
         }
         // Only the record has the whole identifier, if the entry leads to the right one.
         if case .record(let record) = try record(handle),
-            IndexKey.bytes(nameSpace, record.identifier) == key
+            keyspaces.indexKey(nameSpace, record.identifier) == key
         {
             return IndexEntry(
                 nameSpace: nameSpace, identifier: record.identifier, handle: handle, isWhole: true,
@@ -249,7 +299,7 @@ package final class Inspection {
     /// Visits every record, segments included, in the order of handles until `body` returns
     /// `false`.
     package func forEachRecord(_ body: (Handle, StoredRecord) throws -> Bool) throws {
-        try snapshot.forEach(in: keyspaces.nodes) { key, _ in
+        try snapshot.forEachKey(in: keyspaces.nodes, from: [UInt8]()) { key in
             // The keys of a record's further chunks are longer.
             guard key.byteCount == 8 else { return true }
             let handle = try Handle(stored: key)

@@ -23,12 +23,18 @@ extension Inspection {
         get throws { AccessAges(try snapshot.lifetimeCounters(keyspaces).timeline) }
     }
 
-    /// The pinned entries. A long identifier is cut short if its record can't be read.
+    /// The pinned entries. A long identifier is cut short if its record can't be read; in an
+    /// encrypted cache it is not known.
     package var pins: [IndexEntry] {
         get throws {
             var pins: [IndexEntry] = []
             try snapshot.forEach(in: keyspaces.pins) { key, value in
                 let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
+                guard !keyspaces.hidesNames else {
+                    let handle = (try? Handle(stored: value)) ?? Handle(0)
+                    pins.append(try namedEntry(key, handle) ?? Self.namelessEntry(handle))
+                    return true
+                }
                 let byte = key.dropFirst(key.first == IndexKey.longMark ? 1 : 0).first
                 guard let nameSpace = byte.flatMap(NameSpace.init(rawValue:)) else { return true }
                 pins.append(try entry(key: key, nameSpace, value))

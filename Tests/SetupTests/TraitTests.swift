@@ -19,8 +19,11 @@ struct TraitTests {
     }
 
     @Test(
-        "A client of the library fetches swift-syntax with the default traits, and nothing without",
-        arguments: [("", ["swift-syntax"]), ("[]", []), ("[\"Macros\"]", ["swift-syntax"])])
+        "A client of the library fetches a package only with the trait that needs it",
+        arguments: [
+            ("", ["swift-syntax"]), ("[]", []), ("[\"Macros\"]", ["swift-syntax"]),
+            ("[\"Encryption\"]", ["swift-asn1", "swift-crypto"]),
+        ])
     func clients(traits: String, fetched: [String]) throws {
         let client = try Checkout(client: ["Espalier"], traits: traits)
         let (status, text) = try client.run(["package", "resolve"])

@@ -50,6 +50,7 @@ struct DoctorCommand: ParsableCommand {
     @Flag(help: "Repairs damaged records, index entries and counts first.")
     var repair = false
 
+    @OptionGroup var key: KeyOption
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -78,8 +79,10 @@ struct DoctorCommand: ParsableCommand {
 
     private func examine(_ path: String) throws(CommandFailure) -> DoctorReport {
         let surroundings = Surroundings(of: path)
+        let encryption = try key.encryption()
         do {
-            let cache = try NormalizedCache.existing(directory: path, configuration: .commandLine())
+            let cache = try NormalizedCache.existing(
+                directory: path, configuration: .commandLine(encryption))
             defer { cache.close() }
             if repair { try cache.repair().wait() }
             let condition = try cache.condition()
@@ -87,7 +90,9 @@ struct DoctorCommand: ParsableCommand {
                 of: surroundings, condition, history: try CacheHistory(of: cache))
             return DoctorReport(
                 of: surroundings, path, condition, findings: diagnosis.findings)
-        } catch let error as CacheError where [.noCache, .badDirectory].contains(error.code) {
+        } catch let error as CacheError
+            where [.noCache, .badDirectory, .wrongKey].contains(error.code)
+        {
             throw CacheArgument.failure(error, at: path)
         } catch {
             var diagnosis = Diagnosis(of: surroundings, nil)

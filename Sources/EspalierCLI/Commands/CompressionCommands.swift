@@ -10,8 +10,9 @@ struct CompactCommand: CacheCommand {
         commandName: "compact",
         abstract: "Compresses all records again, with dictionaries trained on the cache.",
         discussion: """
-            Records get shorter; the pages this frees are there for what is written next, and the \
-            file does not shrink. The values read stay the same, and no record counts as accessed. \
+            Records get shorter, and are copied into a new file, which holds nothing of what was \
+            deleted and has the first key of --key-file. If both files do not fit in the budget, \
+            the old file stays. The values read stay the same, and no record counts as accessed. \
             The command helps after a first import; the cache compresses later records by itself.
 
             --compression none stores all records uncompressed, which makes reads faster and takes \

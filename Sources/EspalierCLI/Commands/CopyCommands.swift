@@ -76,6 +76,7 @@ struct DiffCommand: ParsableCommand {
             "Prints at most this many records; all are counted.", valueName: "count"))
     var limit: Int?
 
+    @OptionGroup var key: KeyOption
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -91,10 +92,19 @@ struct DiffCommand: ParsableCommand {
         }
     }
 
+    /// Opens a cache with the key, or without it if the cache is not encrypted.
+    private func open(_ path: String) throws(CommandFailure) -> NormalizedCache {
+        let encryption = try key.encryption()
+        if encryption != nil, let plain = try? CacheArgument.openExisting(at: path, nil) {
+            return plain
+        }
+        return try CacheArgument.openExisting(at: path, encryption)
+    }
+
     private func compare() throws -> CacheComparison {
-        let a = try CacheArgument.openExisting(at: first)
+        let a = try open(first)
         defer { a.close() }
-        let b = try CacheArgument.openExisting(at: second)
+        let b = try open(second)
         defer { b.close() }
         var comparison = CacheComparison(limit: limit)
         do {

@@ -1,5 +1,6 @@
 #if CommandLine
 import ArgumentParser
+import EspalierEncryption
 import EspalierInspection
 import EspalierRecords
 import EspalierStore
@@ -10,17 +11,19 @@ struct CacheArgument: ParsableArguments {
     @Argument(help: "The directory of the cache.", completion: .directory)
     var cache: String
 
+    @OptionGroup var key: KeyOption
+
     /// Opens the cache.
     ///
     /// - Throws: `CommandFailure` if there is no cache, which is not created.
     func openExisting(compression: Compression? = nil) throws(CommandFailure) -> NormalizedCache {
-        try Self.openExisting(at: cache, compression: compression)
+        try Self.openExisting(at: cache, key.encryption(), compression: compression)
     }
 
     static func openExisting(
-        at path: String, compression: Compression? = nil
+        at path: String, _ encryption: Encryption?, compression: Compression? = nil
     ) throws(CommandFailure) -> NormalizedCache {
-        var configuration = Configuration.commandLine(compression: compression)
+        var configuration = Configuration.commandLine(encryption, compression: compression)
         do {
             return try NormalizedCache.existing(directory: path, configuration: configuration)
         } catch {
@@ -37,8 +40,10 @@ struct CacheArgument: ParsableArguments {
 
     /// Opens the cache, or returns nil if there is none.
     func openIfThere() throws(CommandFailure) -> NormalizedCache? {
+        let encryption = try key.encryption()
         do {
-            return try NormalizedCache.existing(directory: cache, configuration: .commandLine())
+            return try NormalizedCache.existing(
+                directory: cache, configuration: .commandLine(encryption))
         } catch  where error.code == .noCache {
             return nil
         } catch {
@@ -51,10 +56,12 @@ struct CacheArgument: ParsableArguments {
         budget: SizeArgument?, compression: Compression?
     ) throws(CommandFailure) -> NormalizedCache {
         try requireOwnDirectory()
+        let encryption = try key.encryption()
         do {
             let cache = try NormalizedCache(
                 directory: cache,
-                configuration: .commandLine(budget: budget, compression: compression))
+                configuration: .commandLine(
+                    encryption, budget: budget, compression: compression))
             let stored = try cache.statistics().budget
             if let budget, stored.bytes != budget.bytes {
                 Console.note(
@@ -84,7 +91,12 @@ struct CacheArgument: ParsableArguments {
 
     static func failure(_ error: CacheError, at path: String) -> CommandFailure {
         let advice =
-            error.code == .noCache ? " Check the path; espalier import creates a cache." : ""
+            switch error.code {
+            case .noCache: " Check the path; espalier import creates a cache."
+            case .wrongKey where KeyHeader.isAvailable:
+                " The option --key-file, or \(KeyOption.variable), names the file of the key."
+            default: ""
+            }
         return CommandFailure("\(path): \(error)\(advice)")
     }
 
@@ -144,7 +156,8 @@ extension Configuration {
     /// Returns the configuration with which the tool opens caches. Its limits let the tool store
     /// every document that the parser accepts and the budget allows, and read every record.
     static func commandLine(
-        budget: SizeArgument? = nil, compression: Compression? = nil
+        _ encryption: Encryption? = nil, budget: SizeArgument? = nil,
+        compression: Compression? = nil
     ) -> Configuration {
         var limits = TreeLimits()
         // One level of JSON is one level of the tree, below the levels of a collection, its
@@ -155,7 +168,8 @@ extension Configuration {
         return Configuration(
             budget: budget.map { ByteCount($0.bytes) } ?? Configuration().budget, limits: limits,
             // All models of a file are queued at once, and the queue must not drop any of them.
-            queueLimit: largestBudget, compression: compression ?? .standard)
+            queueLimit: largestBudget, compression: compression ?? .standard,
+            encryption: encryption)
     }
 }
 #endif

@@ -192,9 +192,18 @@ public final class Environment: Sendable {
     /// The page size of the file in bytes, which can differ from that of the machine.
     public var pageSize: Int { handle.pageSize }
 
-    /// The length of the longest value in bytes. It fits one page, so that no write needs several
-    /// adjacent free pages.
+    /// The length of the longest value in bytes. Once it is encrypted, it fits one page, so that no
+    /// write needs several adjacent free pages.
     public var maximumValueSize: Int { handle.maximumValueSize }
+
+    /// How values are encrypted, or `nil` if they are not.
+    package var protection: ValueProtection? { handle.protection }
+
+    /// Encrypts and decrypts all values from now on. Call it once, before any value is stored or
+    /// read that is not stored plainly. Later calls have no effect.
+    ///
+    /// - Parameter protection: The keys, and which values are encrypted.
+    package func protect(with protection: ValueProtection) { handle.protect(with: protection) }
 
     /// The size of the map in bytes, which is a hard limit on the file. It exceeds
     /// ``Options/mapSize`` if the file was larger already.

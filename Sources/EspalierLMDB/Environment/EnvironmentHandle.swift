@@ -1,3 +1,4 @@
+import EspalierEncryption
 import Synchronization
 
 #if canImport(Glibc)
@@ -43,6 +44,9 @@ final class EnvironmentHandle: Sendable {
     /// Held while LMDB's mutex of the reader table is locked: while a slot is taken, and while
     /// slots of dead processes are freed.
     let readerTableLock: ProcessLock
+
+    /// Set once, before others use the environment. Shared by all threads.
+    private let valueProtection = AtomicLazyReference<ValueProtection>()
 
     /// Shared by all threads; changes only while no transaction is open.
     private let mapBytes: Atomic<Int>
@@ -152,7 +156,20 @@ final class EnvironmentHandle: Sendable {
     func setLimited(_ isLimited: Bool) { limited.store(isLimited, ordering: .relaxed) }
 
     /// The longest value in bytes: it fits an overflow page of its own, after the page's header.
-    var maximumValueSize: Int { pageSize - 16 }
+    var maximumValueSize: Int { pageSize - 16 - (protection?.overhead ?? 0) }
+
+    /// How values are encrypted; `nil` if they are not.
+    var protection: ValueProtection? {
+        #if Encryption
+        valueProtection.load()
+        #else
+        nil
+        #endif
+    }
+
+    func protect(with protection: ValueProtection) {
+        _ = valueProtection.storeIfNil(protection)
+    }
 
     /// Whether an ancestor of this process opened the environment.
     var isInherited: Bool { fork != ForkCounter.current }

@@ -18,6 +18,7 @@ public struct Cursor: ~Copyable {
     @usableFromInline let open: OpenTransaction
     private let epoch: UInt64
     private let pointer: LMDBCalls.Pointer
+    private let keyspace: UInt32
     /// The entry that the cursor points to. In a read transaction it stays in place; in a write
     /// transaction LMDB is asked for it at each access.
     private var entry: LMDBCalls.Entry?
@@ -34,6 +35,7 @@ public struct Cursor: ~Copyable {
             throw open.fail(error)
         }
         self.open = open
+        keyspace = index
         epoch = open.epoch
         unsafe entry = nil
     }
@@ -122,6 +124,12 @@ public struct Cursor: ~Copyable {
     ) throws(E) -> R {
         let entry = unsafe borrowEntry()
         defer { open.endBorrow() }
+        #if Encryption
+        if open.isProtected, let opened = unsafe opened(entry.key, entry.value) {
+            return try body(
+                unsafe RawSpan(_unsafeBytes: entry.key), unsafe opened.span.bytes)
+        }
+        #endif
         return try body(
             unsafe RawSpan(_unsafeBytes: entry.key), unsafe RawSpan(_unsafeBytes: entry.value))
     }
@@ -141,6 +149,25 @@ public struct Cursor: ~Copyable {
         }
         open.beginBorrow()
         return unsafe entry
+    }
+
+    /// Calls `body` with the key of the entry that the cursor points to, and opens no value.
+    ///
+    /// - Parameter body: Reads the key, as ``withEntry(_:)`` lends it.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: Rethrows the errors of `body`.
+    @inlinable
+    public func withKey<R, E: Error>(_ body: (_ key: RawSpan) throws(E) -> R) throws(E) -> R {
+        let entry = unsafe borrowEntry()
+        defer { open.endBorrow() }
+        return try body(unsafe RawSpan(_unsafeBytes: entry.key))
+    }
+
+    /// Returns the content of an encrypted value, or `nil` if the value is stored plainly.
+    @usableFromInline
+    func opened(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> [UInt8]? {
+        unsafe open.environment.protection?.opened(
+            value, in: keyspace, key: RawSpan(_unsafeBytes: key), remembers: false)
     }
 
     /// Removes the entry that the cursor points to. ``next()`` then moves to the entry after it.

@@ -23,6 +23,10 @@ public final class OpenTransaction: @unchecked Sendable {
     let isWritable: Bool
     let pointer: LMDBCalls.Pointer
 
+    // confined to the thread that the transaction runs on; changes while no thread uses the object
+    /// Whether values have to be opened. A field, because every look-up asks.
+    @usableFromInline private(set) var isProtected = false
+
     // shared by all threads
     private let epochs = Atomic<UInt64>(0)
 
@@ -41,11 +45,13 @@ public final class OpenTransaction: @unchecked Sendable {
         unsafe self.pointer = pointer
         self.environment = environment
         self.isWritable = isWritable
+        isProtected = environment.protection != nil
     }
 
     /// Makes the calling thread the owner of a transaction from the pool.
     func transferToCurrentThread() {
         state.transferToCurrentThread()
+        isProtected = environment.protection != nil
         state.value.addressCache?.transferToCurrentThread()
     }
 
@@ -112,6 +118,14 @@ public final class OpenTransaction: @unchecked Sendable {
         let cache = RecordAddressCache(keyspace)
         state.value.addressCache = cache
         return cache
+    }
+
+    /// Returns the content of an encrypted value, or `nil` if the value is stored plainly. One that
+    /// does not open has no bytes.
+    @usableFromInline
+    func opened(_ stored: UnsafeRawBufferPointer, _ keyspace: Keyspace, _ key: RawSpan) -> [UInt8]?
+    {
+        unsafe environment.protection?.opened(stored, in: keyspace.index, key: key)
     }
 
     /// Finds a value and calls `beginBorrow`. The caller calls `endBorrow`.

@@ -43,6 +43,11 @@ extension ReadableTransaction where Self: ~Copyable {
         return try key.withBytes { (bytes) throws -> R? in
             guard let value = try unsafe open.borrowValue(keyspace, bytes) else { return nil }
             defer { open.endBorrow() }
+            #if Encryption
+            if open.isProtected, let opened = unsafe open.opened(value, keyspace, bytes) {
+                return try body(unsafe opened.span.bytes)
+            }
+            #endif
             return try body(unsafe RawSpan(_unsafeBytes: value))
         }
     }
@@ -74,7 +79,12 @@ extension ReadableTransaction where Self: ~Copyable {
     public func contains<Key: KeyspaceKey & ~Copyable & ~Escapable>(
         _ keyspace: Keyspace, _ key: borrowing Key
     ) throws -> Bool {
-        try withValue(keyspace, key) { _ in } != nil
+        let open = try openTransaction
+        return try key.withBytes { (bytes) throws -> Bool in
+            guard unsafe try open.borrowValue(keyspace, bytes) != nil else { return false }
+            open.endBorrow()
+            return true
+        }
     }
 
     // MARK: Cursors
@@ -129,6 +139,27 @@ extension ReadableTransaction where Self: ~Copyable {
         var isOnEntry = try cursor.seek(atOrAfter: key)
         while isOnEntry {
             guard try cursor.withEntry(body) else { return }
+            isOnEntry = try cursor.next()
+        }
+    }
+
+    /// Calls `body` with the keys at and after a key in their order, until `body` returns `false`.
+    /// Opens no value.
+    ///
+    /// - Parameters:
+    ///   - keyspace: The keyspace to walk through.
+    ///   - key: Where to begin. The empty key stands before all others.
+    ///   - body: Reads a key. Returns whether to go on.
+    /// - Throws: ``LMDBError``, see ``ReadableTransaction``. Rethrows the errors of `body`.
+    /// - Complexity: O(log *n*) to find the key, then some ten nanoseconds for each key visited.
+    @inlinable
+    public func forEachKey<Key: KeyspaceKey & ~Copyable & ~Escapable>(
+        in keyspace: Keyspace, from key: borrowing Key, _ body: (RawSpan) throws -> Bool
+    ) throws {
+        var cursor = try Cursor(openTransaction, keyspace)
+        var isOnEntry = try cursor.seek(atOrAfter: key)
+        while isOnEntry {
+            guard try cursor.withKey(body) else { return }
             isOnEntry = try cursor.next()
         }
     }

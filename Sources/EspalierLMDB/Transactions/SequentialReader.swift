@@ -38,6 +38,9 @@ public final class SequentialReader {
 
     // confined to the thread of the transaction
     private let cursors = Confined(Cursors())
+    /// The contents of encrypted values. They stay in place as long as the reader, as plain values
+    /// do as long as the transaction.
+    private let opened = Confined<[[UInt8]]>([])
 
     /// Makes a reader.
     ///
@@ -61,6 +64,7 @@ public final class SequentialReader {
         guard !open.environment.isInherited, !open.isWritable || epoch == open.epoch else { return }
         // The last reference can be dropped on any thread.
         cursors.transferToCurrentThread()
+        opened.transferToCurrentThread()
         if let cursor = unsafe cursors.value.run.cursor { unsafe LMDBCalls.closeCursor(cursor) }
         if let cursor = unsafe cursors.value.other.cursor { unsafe LMDBCalls.closeCursor(cursor) }
     }
@@ -69,8 +73,8 @@ public final class SequentialReader {
     ///
     /// - Parameters:
     ///   - key: The key to look up.
-    ///   - body: Reads the value, which stands in the map and is valid until `body` returns. It is
-    ///     not aligned.
+    ///   - body: Reads the value, which stands in the map and is valid until `body` returns. An
+    ///     encrypted one stands in memory, as long as the reader. It is not aligned.
     /// - Returns: `false`, without calling `body`, if the key is not there.
     /// - Throws: ``LMDBError``: `.transactionEnded` if the reader outlived its transaction,
     ///   `.corrupted`. Rethrows the errors of `body`.
@@ -80,8 +84,25 @@ public final class SequentialReader {
     public func withValue(_ key: UInt64, _ body: (RawSpan) throws -> Void) throws -> Bool {
         guard let value = unsafe try borrowValue(key) else { return false }
         defer { open.endBorrow() }
+        #if Encryption
+        if open.isProtected, let opened = unsafe opened(value, key) {
+            try body(unsafe opened.span.bytes)
+            return true
+        }
+        #endif
         try body(unsafe RawSpan(_unsafeBytes: value))
         return true
+    }
+
+    /// Returns the content of an encrypted value, which stays in memory as long as the reader, or
+    /// `nil` if the value is stored plainly.
+    @usableFromInline
+    func opened(_ stored: UnsafeRawBufferPointer, _ key: UInt64) -> [UInt8]? {
+        let value = key.withBytes { key in
+            unsafe open.environment.protection?.opened(stored, in: keyspace, key: key)
+        }
+        if let value { opened.value.append(value) }
+        return value
     }
 
     /// Finds a value and calls `beginBorrow`. The caller calls `endBorrow`.

@@ -160,7 +160,7 @@ public struct WriteTransaction: ~Copyable, ReadableTransaction {
         let existing: UnsafeRawBufferPointer?
         do {
             unsafe existing = try key.withUnsafeBytes { (key) throws(LMDBError) in
-                try unsafe value.withUnsafeBytes { (value) throws(LMDBError) in
+                try unsafe withStored(value, keyspace, key) { (value) throws(LMDBError) in
                     try unsafe LMDBCalls.insert(open.pointer, index, key, value)
                 }
             }
@@ -170,6 +170,11 @@ public struct WriteTransaction: ~Copyable, ReadableTransaction {
         guard let existing = unsafe existing else { return nil }
         open.beginBorrow()
         defer { open.endBorrow() }
+        #if Encryption
+        if open.isProtected, let opened = unsafe open.opened(existing, keyspace, key) {
+            return try body(unsafe opened.span.bytes)
+        }
+        #endif
         return try body(unsafe RawSpan(_unsafeBytes: existing))
     }
 
@@ -199,7 +204,7 @@ public struct WriteTransaction: ~Copyable, ReadableTransaction {
         let index = try requireWritable(keyspace, operation)
         do {
             try unsafe key.withUnsafeBytes { (key) throws(LMDBError) in
-                try unsafe value.withUnsafeBytes { (value) throws(LMDBError) in
+                try unsafe withStored(value, keyspace, key) { (value) throws(LMDBError) in
                     try unsafe LMDBCalls.put(open.pointer, index, key, value, appending: appending)
                 }
             }
@@ -219,6 +224,29 @@ public struct WriteTransaction: ~Copyable, ReadableTransaction {
             }
         } catch {
             throw open.fail(error)
+        }
+    }
+
+    /// Calls `body` with the bytes that are stored for a value.
+    @inline(__always)
+    private func withStored<R>(
+        _ value: RawSpan, _ keyspace: Keyspace, _ key: UnsafeRawBufferPointer,
+        _ body: (UnsafeRawBufferPointer) throws(LMDBError) -> R
+    ) throws(LMDBError) -> R {
+        #if Encryption
+        let open = openTransaction
+        if open.isProtected, let protection = open.environment.protection {
+            let key = unsafe RawSpan(_unsafeBytes: key)
+            return try protection.withStored(value, in: keyspace.index, key: key) {
+                (stored) throws(LMDBError) -> R in
+                try unsafe stored.withUnsafeBytes { (stored) throws(LMDBError) -> R in
+                    try unsafe body(stored)
+                }
+            }
+        }
+        #endif
+        return try unsafe value.withUnsafeBytes { (value) throws(LMDBError) -> R in
+            try unsafe body(value)
         }
     }
 

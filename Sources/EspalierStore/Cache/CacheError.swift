@@ -33,6 +33,10 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
         case notWritable
         /// A newer version of the library wrote the cache. Update the library.
         case newerFormat
+        /// The cache is encrypted with another key, or is opened with a key and not encrypted, or
+        /// the other way round. Nothing was changed. Open it with its key, or start anew:
+        /// ``Encryption/whenKeyIsWrong``. Also thrown if the trait `Encryption` is off.
+        case wrongKey
         /// The cache is open in this process with another configuration.
         case alreadyOpen
         /// The cache was closed. Open it again.
@@ -99,7 +103,7 @@ extension CacheError {
     /// Whether opening failed because of what the caller asked for, not because of the surroundings
     /// in which the program runs.
     var isCallersMistake: Bool {
-        [.badBudget, .badCompression, .alreadyOpen, .noCache].contains(code)
+        [.badBudget, .badCompression, .alreadyOpen, .noCache, .wrongKey].contains(code)
     }
 
     /// The reason under which statistics and events count a failed write; nil where the caller made

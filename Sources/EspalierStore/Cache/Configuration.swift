@@ -55,6 +55,12 @@ public struct Configuration: Sendable, Hashable {
     /// Where the lock file can't be written, other processes do not see the reads: nobody may write
     /// to the cache meanwhile.
     public var isReadOnly = false
+    /// The keys of the cache. Default: `nil`, the cache is not encrypted.
+    ///
+    /// A tree that this process has read or written lately is read in 1.2 to 1.4 times the time,
+    /// and another one in two to four times. A new tree is written in two to four times the time,
+    /// and a changed one in one and a half to two.
+    public var encryption: Encryption?
 
     /// Creates a configuration.
     ///
@@ -67,11 +73,13 @@ public struct Configuration: Sendable, Hashable {
     ///   - writeDeadline: How long an operation waits for another process that writes.
     ///   - onFailure: What happens if the cache can't be opened.
     ///   - isReadOnly: Whether the cache is only read.
+    ///   - encryption: The keys of the cache, or `nil` if it is not encrypted.
     public init(
         budget: ByteCount = .mebibytes(50), durability: Durability = .noMetaSync,
         limits: TreeLimits = TreeLimits(), queueLimit: ByteCount = .mebibytes(64),
         compression: Compression = .standard, writeDeadline: Duration = .seconds(5),
-        onFailure: FailurePolicy = .throw, isReadOnly: Bool = false
+        onFailure: FailurePolicy = .throw, isReadOnly: Bool = false,
+        encryption: Encryption? = nil
     ) {
         self.budget = budget
         self.durability = durability
@@ -81,6 +89,7 @@ public struct Configuration: Sendable, Hashable {
         self.writeDeadline = writeDeadline
         self.onFailure = onFailure
         self.isReadOnly = isReadOnly
+        self.encryption = encryption
     }
 }
 
@@ -138,8 +147,8 @@ public struct ByteCount: Hashable, Comparable, Sendable, Codable, CustomStringCo
 ///
 /// Compression halves the bytes of the records; the directory, which also holds indexes and free
 /// pages, shrinks by about a quarter. Records that are already stored keep their compression, and
-/// stay readable with every setting, until they are rewritten or ``NormalizedCache/compact()``
-/// runs.
+/// stay readable with every setting, until they are rewritten or
+/// ``NormalizedCache/compact(mayExceed:)`` runs.
 public enum Compression: Sendable, Hashable {
     /// Stores records uncompressed. Reads take a third to a half less time.
     case none

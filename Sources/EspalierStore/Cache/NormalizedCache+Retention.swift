@@ -133,25 +133,38 @@ extension NormalizedCache {
         submit(isDroppable: false) { _ in .collectCycles }
     }
 
-    /// Recompresses the records: trains dictionaries on the records that the cache holds now, and
-    /// rewrites the records that are stored uncompressed, without a dictionary, or with an older
-    /// dictionary.
+    /// Recompresses the records, and copies them into a new file.
+    ///
+    /// Trains dictionaries on the records that the cache holds now, and rewrites the records that
+    /// are stored uncompressed, without a dictionary, or with an older dictionary.
     ///
     /// ```swift
     /// try await cache.compact().committed
     /// ```
     ///
-    /// The records become shorter. The number of used pages stays about the same, and the file does
-    /// not shrink. Use it after a first import, or after a change of
-    /// ``Configuration/compression``. With ``Compression/none`` it decompresses all records, and
-    /// then evicts those that do not fit the budget. No record counts as accessed.
+    /// Use it after a first import, or after a change of ``Configuration/compression``. With
+    /// ``Compression/none`` it decompresses all records, and then evicts those that do not fit the
+    /// budget. No record counts as accessed.
+    ///
+    /// The new file holds nothing of what was deleted, which stays readable in free pages of the
+    /// old one. If both files do not fit in the budget, the old file stays, with what was deleted.
+    ///
+    /// The new file is encrypted with ``Encryption/key``, if the old one had one of
+    /// ``Encryption/previousKeys``. If both files do not fit in the budget, the cache then deletes
+    /// the old file first, and a process killed at that moment leaves an empty cache. Records that
+    /// can't be read lose their identifiers.
     ///
     /// Other writes wait meanwhile, and the oldest fail when the queue is full. Reads continue.
     ///
+    /// - Parameter mayExceed: Whether both files together may take twice the budget, so that the
+    ///   old file stays until the new one is complete.
     /// - Returns: A ticket that succeeds when all records are rewritten.
-    /// - Complexity: O(*n*) in the bytes of the cache, in several commits.
+    /// - Complexity: O(*n*) in the bytes of the cache, in several commits. A change of the key
+    ///   holds 64 bytes for each record in memory.
     @discardableResult
-    public func compact() -> WriteTicket { submit(isDroppable: false) { _ in .compact } }
+    public func compact(mayExceed: Bool = false) -> WriteTicket {
+        submit(isDroppable: false) { _ in .compact(mayExceed: mayExceed) }
+    }
 
     private func submit(
         _ nameSpace: NameSpace, _ identifier: String,

@@ -2,14 +2,52 @@ import EspalierLMDB
 import EspalierRecords
 
 /// Compaction: rewrites every record that is not compressed as a new record would be, up to 512
-/// with each commit.
-///
-/// Records get shorter, and new records can use the space. The number of pages in use stays about
-/// the same, because records keep their places; the file does not shrink.
+/// with each commit. Then the contents go into a new file, which holds nothing of deleted records,
+/// and is encrypted with the newest key.
 extension Committer {
     /// Trains dictionaries now, and rewrites every record that does not use them yet. With
-    /// compression off, decompresses every record.
-    func compact(_ generation: Generation) throws {
+    /// compression off, decompresses every record. Copies the result into a new generation.
+    ///
+    /// - Parameter mayExceed: Whether both files together may exceed the budget.
+    func compact(_ generation: Generation, mayExceed: Bool) throws {
+        try recompress(generation)
+        try renewFile(mayExceed: mayExceed)
+    }
+
+    /// Copies the contents into a new generation.
+    ///
+    /// Without a change of the key that is not worth a risk: if both files do not fit in the
+    /// budget, the old one stays. With one, the contents go through memory.
+    private func renewFile(mayExceed: Bool) throws {
+        let live = try generations.current()
+        let newKey = live.encryption?.hasNewestKey == false ? generations.encryption : nil
+        let room = ByteCount(live.budget.bytes * (mayExceed ? 2 : 1))
+        do {
+            let lostNames = try generations.move(
+                to: nil, room: room, throughMemory: newKey != nil, newKey: newKey)
+            if lostNames > 0 { try repair(try generations.current()) }
+        } catch is GenerationHolder.DoesNotFit {
+            guard let newKey else { return }
+            try evictToMove(newKey, room: room)
+        } catch let error as LMDBError where newKey == nil && error.code == .diskFull {
+            // The old file stays.
+        }
+    }
+
+    /// Evicts until the contents fit in a new generation, and copies them.
+    private func evictToMove(_ newKey: Encryption, room limit: ByteCount) throws {
+        for share in [8, 7, 6, 5] {
+            let live = try generations.current()
+            let pages = Generation.mapSize(for: live.budget) / live.environment.pageSize
+            try room.trim(to: pages * share / 10, .shrink, in: live, self)
+            do {
+                return _ = try generations.move(to: nil, room: limit, newKey: newKey)
+            } catch is GenerationHolder.DoesNotFit {}
+        }
+        throw room.full(try generations.current(), self)
+    }
+
+    private func recompress(_ generation: Generation) throws {
         let counters = try generation.environment.read { try $0.counters(generation.keyspaces) }
         if compression == .none {
             try commitMakingRoom([.retireDictionaries], in: generation)

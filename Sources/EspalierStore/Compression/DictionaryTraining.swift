@@ -232,7 +232,7 @@ struct RecordSamples {
     }
 
     private static func handle(at cursor: borrowing Cursor) throws -> UInt64 {
-        try cursor.withEntry { key, _ in try Handle(stored: key).rawValue }
+        try cursor.withKey { key in try Handle(stored: key).rawValue }
     }
 
     /// Returns the next number of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom
@@ -251,7 +251,7 @@ struct RecordSamples {
         _ keyspaces: Keyspaces
     ) throws -> [Handle] {
         var handles: [Handle] = []
-        try transaction.forEach(in: keyspaces.nodes, from: start) { key, _ in
+        try transaction.forEachKey(in: keyspaces.nodes, from: start) { key in
             if key.byteCount == 8 { handles.append(try Handle(stored: key)) }
             return handles.count < count
         }

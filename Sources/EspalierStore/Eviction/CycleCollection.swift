@@ -74,7 +74,7 @@ struct CycleScan {
         var search = CycleSearch()
         var starts: [Handle] = []
         next = nil
-        try transaction.forEach(in: keyspaces.nodes, from: start.rawValue) { key, _ in
+        try transaction.forEachKey(in: keyspaces.nodes, from: start.rawValue) { key in
             guard key.byteCount == 8 else { return true }
             let handle = try Handle(stored: key)
             guard starts.count < Self.sliceCount else {

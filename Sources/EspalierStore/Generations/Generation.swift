@@ -20,17 +20,20 @@ package final class Generation: Sendable {
     package let budget: ByteCount
     /// The format of the file, which may be older than the one that this library writes.
     package let format: UInt32
+    /// How the file is encrypted; nil if it is not.
+    let encryption: GenerationEncryption?
     let shapes: NumberedTable<Shape>
     let dictionaries: NumberedTable<RecordDictionary>
 
     private init(
-        name: String, number: UInt64, environment: Environment, budget: ByteCount, format: UInt32
+        name: String, number: UInt64, environment: Environment, _ heading: Heading
     ) {
         self.name = name
         self.number = number
         self.environment = environment
-        self.budget = budget
-        self.format = format
+        budget = heading.budget
+        format = heading.format
+        encryption = heading.encryption
         keyspaces = Keyspaces(environment)
         shapes = NumberedTable(capacity: 1 << 14)
         dictionaries = NumberedTable(capacity: 1 << 12)
@@ -43,6 +46,7 @@ package final class Generation: Sendable {
         environment = other.environment
         self.budget = budget
         format = other.format
+        encryption = other.encryption
         keyspaces = other.keyspaces
         shapes = other.shapes
         dictionaries = other.dictionaries
@@ -73,50 +77,74 @@ package final class Generation: Sendable {
                 isReadOnly: configuration.isReadOnly, lockDeadline: configuration.writeDeadline)
             let environment = try Environment.open(
                 directory: path, under: lock, keyspaces: Keyspaces.names, options: options)
-            let (stored, format) = try openInfo(environment, ifNew: budget)
-            if stored == budget {
-                return Generation(
-                    name: name, number: number, environment: environment, budget: budget,
-                    format: format)
+            let heading = try openHeading(environment, ifNew: budget, configuration.encryption)
+            if heading.budget == budget {
+                return Generation(name: name, number: number, environment: environment, heading)
             }
             environment.close()
-            budget = stored
+            budget = heading.budget
         }
     }
 
-    private static let formatKey = [UInt8]("format".utf8)
-    private static let budgetKey = [UInt8]("budget".utf8)
+    private static let formatKey = GenerationEncryption.formatKey
+    private static let budgetKey = GenerationEncryption.budgetKey
 
-    /// Returns the budget and the format of a generation. Gives a new one `budget` and the format
-    /// that this library writes.
-    private static func openInfo(
-        _ environment: Environment, ifNew budget: ByteCount
-    ) throws -> (budget: ByteCount, format: UInt32) {
+    /// What a generation says of itself.
+    private struct Heading {
+        let budget: ByteCount
+        let format: UInt32
+        let encryption: GenerationEncryption?
+    }
+
+    /// Reads what a generation says of itself, and begins to decrypt its values. Gives a new one
+    /// `budget`, the format that this library writes, and the newest key.
+    private static func openHeading(
+        _ environment: Environment, ifNew budget: ByteCount, _ encryption: Encryption?
+    ) throws -> Heading {
         do {
             let info = environment.keyspace("info")
-            let format = try environment.read { transaction in
-                try transaction.value(info, formatKey).map { try integer($0, UInt32.self) }
+            let (format, header) = try environment.read { transaction in
+                (
+                    try transaction.value(info, formatKey).map { try integer($0, UInt32.self) },
+                    try transaction.value(info, GenerationEncryption.headerKey)
+                )
             }
-            if let format {
+            if let stored = format {
+                let format = stored & ~GenerationEncryption.formatFlag
                 guard format <= formatVersion else { throw newerFormat(format) }
-                return (try storedBudget(environment) ?? budget, format)
+                guard format == stored || header != nil else { throw CacheError.corruptMetadata() }
+                let keys = try GenerationEncryption(stored: header, encryption)
+                if let keys { GenerationEncryption.protect(environment, with: keys.sealer) }
+                return Heading(
+                    budget: try storedBudget(environment) ?? budget, format: format,
+                    encryption: keys)
             }
             guard !environment.options.isReadOnly else { throw CacheError.noCache }
+            let keys = try encryption.map { try GenerationEncryption(new: $0) }
+            if let keys { GenerationEncryption.protect(environment, with: keys.sealer) }
             try environment.write { transaction in
                 // One commit writes the counters and the format. Counters without a format are
                 // damage: counting from 1 again would give new records the handles of old ones.
                 guard try !transaction.contains(info, Counters.key) else {
                     throw CacheError.corruptMetadata()
                 }
-                try transaction.put(info, formatKey, bytes(of: formatVersion))
+                try transaction.put(info, formatKey, formatValue(isEncrypted: keys != nil))
+                if let keys {
+                    try transaction.put(info, GenerationEncryption.headerKey, keys.headerValue)
+                }
                 try transaction.put(info, budgetKey, bytes(of: UInt64(budget.bytes)))
                 try transaction.put(info, Counters.key, Counters().bytes)
             }
-            return (budget, formatVersion)
+            return Heading(budget: budget, format: formatVersion, encryption: keys)
         } catch {
             environment.close()
             throw error
         }
+    }
+
+    /// The value of `format` in a new file.
+    private static func formatValue(isEncrypted: Bool) -> [UInt8] {
+        bytes(of: formatVersion | (isEncrypted ? GenerationEncryption.formatFlag : 0))
     }
 
     private static func newerFormat(_ format: UInt32) -> CacheError {

@@ -1,8 +1,10 @@
+import EspalierEncryption
 import EspalierLMDB
 import EspalierRecords
 
-// The budget is lowered by copying the contents into a new generation, because a file never becomes
-// shorter.
+// The contents are copied into a new generation to lower the budget, because a file never becomes
+// shorter; to encrypt them with another key; and to leave behind what deleted records have left in
+// free pages.
 
 extension GenerationHolder {
     /// Moves the contents into a new generation with another budget. Writes of other processes wait
@@ -11,11 +13,23 @@ extension GenerationHolder {
     /// Deletes the old generation first if the directory has no room for both. The contents are
     /// then in memory only, and a process killed at that moment leaves an empty cache.
     ///
-    /// - Parameter room: The most bytes that the directory may take during the move.
+    /// - Parameters:
+    ///   - budget: The budget of the new generation.
+    ///   - room: The most bytes that the directory may take during the move.
+    ///   - throughMemory: Whether the old generation may be deleted first.
+    ///   - newKey: The key of the new generation, or nil to keep the keys of the old one.
+    /// - Returns: How many names were lost, because their record can't be read. Only a new key
+    ///   loses names.
     /// - Throws: `DoesNotFit`, with nothing changed, if the contents are too large.
-    func move(to budget: ByteCount, room: ByteCount) throws {
+    @discardableResult
+    func move(
+        to budget: ByteCount?, room: ByteCount, throughMemory: Bool = true,
+        newKey: Encryption? = nil
+    ) throws -> Int {
         try withExclusiveLock { lock in
             let live = try reopen(under: lock)
+            let budget = budget ?? live.budget
+            let copy = try GenerationCopy(of: live, newKey: newKey)
             // Keeps other processes from writing to the old generation.
             let source = try live.environment.beginWrite()
             let used = try source.pages().used * live.environment.pageSize
@@ -23,10 +37,12 @@ extension GenerationHolder {
             // it is known to fit.
             guard used <= Generation.mapSize(for: budget) * 9 / 10 else { throw DoesNotFit() }
             if directory.byteCount() + used + Generation.sideFiles <= room.bytes {
-                try copyToSecondFile(source, of: live, to: budget, under: lock)
+                try copyToSecondFile(source, of: live, copy, to: budget, under: lock)
             } else {
-                try copyThroughMemory(source, of: live, to: budget, under: lock)
+                guard throughMemory else { throw DoesNotFit() }
+                try copyThroughMemory(source, of: live, copy, to: budget, under: lock)
             }
+            return copy.lostNames
         }
     }
 
@@ -34,13 +50,11 @@ extension GenerationHolder {
     struct DoesNotFit: Error {}
 
     private func copyToSecondFile(
-        _ source: consuming WriteTransaction, of live: Generation, to budget: ByteCount,
-        under lock: borrowing GuardLock
+        _ source: consuming WriteTransaction, of live: Generation, _ copy: GenerationCopy,
+        to budget: ByteCount, under lock: borrowing GuardLock
     ) throws {
-        let name = try make(budget, under: lock) { target in
-            try GenerationPart.forEach(in: source, of: live.environment) {
-                try $0.append(to: target)
-            }
+        let name = try make(budget, copy, under: lock) { target in
+            try copy.forEachPart(in: source) { try $0.append(to: target) }
         }
         // Before the transaction ends, so that writers that wait for it find that the generation is
         // no longer live.
@@ -52,18 +66,18 @@ extension GenerationHolder {
     }
 
     private func copyThroughMemory(
-        _ source: consuming WriteTransaction, of live: Generation, to budget: ByteCount,
-        under lock: borrowing GuardLock
+        _ source: consuming WriteTransaction, of live: Generation, _ copy: GenerationCopy,
+        to budget: ByteCount, under lock: borrowing GuardLock
     ) throws {
         var parts: [GenerationPart] = []
-        try GenerationPart.forEach(in: source, of: live.environment) { parts.append($0) }
+        try copy.forEachPart(in: source) { parts.append($0) }
         // Before the transaction ends, so that writers that wait for it find that the generation is
         // no longer live.
         lock.advanceGeneration()
         source.abort()
         abandon(live)
         directory.removeGenerations(except: nil)
-        let name = try make(budget, under: lock) { target in
+        let name = try make(budget, copy, under: lock) { target in
             for part in parts { try part.append(to: target) }
         }
         try directory.setCurrent(name)
@@ -73,11 +87,12 @@ extension GenerationHolder {
     /// Creates a generation that `body` fills, and returns its name. No process opens it before it
     /// is complete. Removes it if `body` throws.
     private func make(
-        _ budget: ByteCount, under lock: borrowing GuardLock, _ body: (Environment) throws -> Void
+        _ budget: ByteCount, _ copy: GenerationCopy, under lock: borrowing GuardLock,
+        _ body: (Environment) throws -> Void
     ) throws -> String {
         let unfinished = try directory.makeUnfinished()
         do {
-            try fill(unfinished, budget, under: lock, body)
+            try fill(unfinished, budget, copy, under: lock, body)
             return try directory.finish(unfinished)
         } catch {
             directory.removeGeneration(unfinished)
@@ -86,16 +101,122 @@ extension GenerationHolder {
     }
 
     private func fill(
-        _ name: String, _ budget: ByteCount, under lock: borrowing GuardLock,
-        _ body: (Environment) throws -> Void
+        _ name: String, _ budget: ByteCount, _ copy: GenerationCopy,
+        under lock: borrowing GuardLock, _ body: (Environment) throws -> Void
     ) throws {
         let target = try Environment.open(
             directory: directory.generationPath(name), under: lock, keyspaces: Keyspaces.names,
             options: .init(mapSize: Generation.mapSize(for: budget)))
         defer { target.close() }
+        if let keys = copy.keys { GenerationEncryption.protect(target, with: keys.sealer) }
         try body(target)
         try Generation.store(budget, in: target)
         try target.sync()
+    }
+}
+
+/// One copy of the contents of a generation: what is read, and what the new generation holds
+/// instead.
+///
+/// Values are decrypted by the environment that they are read from, and encrypted by the one that
+/// they are written to. With a new key, the keys of `index` and `pins` change, too, which are
+/// hashes of names: only the records have the names themselves. A name whose record can't be read
+/// is lost.
+final class GenerationCopy {
+    // immutable
+    private let live: Generation
+    /// The keys of the new generation; nil if it is not encrypted.
+    let keys: GenerationEncryption?
+    private let hasNewKeys: Bool
+
+    // confined to the thread that copies
+    private var nameless: Set<Handle> = []
+
+    init(of live: Generation, newKey: Encryption?) throws(CacheError) {
+        self.live = live
+        hasNewKeys = newKey != nil
+        keys = if let newKey { try GenerationEncryption(new: newKey) } else { live.encryption }
+    }
+
+    /// The number of names that could not be copied.
+    var lostNames: Int { nameless.count }
+
+    /// Calls `body` with all entries that `transaction` sees, some megabytes at a time, each
+    /// keyspace in the order of its keys.
+    func forEachPart(
+        in transaction: borrowing WriteTransaction, _ body: (GenerationPart) throws -> Void
+    ) throws {
+        for name in Keyspaces.names {
+            var part = GenerationPart(keyspace: name)
+            func add(_ key: [UInt8], _ value: [UInt8]) throws {
+                part.append(key, value)
+                guard part.isFull else { return }
+                try body(part)
+                part = GenerationPart(keyspace: name)
+            }
+            let keyspace = live.environment.keyspace(name)
+            if hasNewKeys, name == "index" || name == "pins" {
+                for (key, handle) in try renamed(keyspace, transaction) {
+                    try add(key, handle.storedBytes)
+                }
+            } else {
+                try transaction.forEach(in: keyspace) { key, value in
+                    let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
+                    let value = try ByteReader.reading(value) { try $0.bytes(count: $0.end) }
+                    try add(key, try replaced(name, key, value))
+                    return true
+                }
+            }
+            if !part.entries.isEmpty { try body(part) }
+        }
+    }
+
+    /// Returns the entries of `index` or `pins` under the names' new keys, in their order.
+    private func renamed(
+        _ keyspace: Keyspace, _ transaction: borrowing WriteTransaction
+    ) throws -> [(key: [UInt8], handle: Handle)] {
+        guard let sealer = keys?.sealer else { return [] }
+        let snapshot = transaction.snapshot
+        let decompressor = RecordDecompressor(live, snapshot)
+        var entries: [(key: [UInt8], handle: Handle)] = []
+        try transaction.forEach(in: keyspace) { _, value in
+            guard let handle = try? Handle(stored: value) else { return true }
+            let record = try? snapshot.record(live.keyspaces, handle, by: decompressor) {
+                try snapshot.storedShape(live.keyspaces, $0)?.shape
+            }
+            if let record {
+                let name = IndexKey.bytes(record.nameSpace, record.identifier)
+                entries.append((sealer.hash(name), handle))
+            } else {
+                nameless.insert(handle)
+            }
+            return true
+        }
+        entries.sort { $0.key.lexicographicallyPrecedes($1.key) }
+        // Damage may have left two entries of one record.
+        var last: [UInt8]?
+        return entries.filter { entry in
+            defer { last = entry.key }
+            return entry.key != last
+        }
+    }
+
+    /// Returns the value that the new generation has in place of an entry's.
+    private func replaced(_ keyspace: String, _ key: [UInt8], _ value: [UInt8]) throws -> [UInt8] {
+        guard hasNewKeys, let keys else { return value }
+        switch keyspace {
+        case "info" where key == GenerationEncryption.headerKey: return keys.headerValue
+        case "state" where !nameless.isEmpty:
+            let handle = try Handle(stored: key)
+            guard nameless.contains(handle),
+                var entry = try? ByteReader.reading(
+                    value, { try StateEntry(reading: &$0, for: handle) }),
+                entry.flags.contains(.lost)
+            else { return value }
+            entry.flags.insert(.nameless)
+            return entry.bytes(for: handle)
+        default: return value
+        }
     }
 }
 
@@ -108,26 +229,11 @@ struct GenerationPart {
     /// The bytes of keys and values at which a part ends.
     private static let size = 4 << 20
 
-    /// Calls `body` with all entries that `transaction` sees, some megabytes at a time.
-    static func forEach(
-        in transaction: borrowing WriteTransaction, of environment: Environment,
-        _ body: (GenerationPart) throws -> Void
-    ) throws {
-        for name in Keyspaces.names {
-            var part = GenerationPart(keyspace: name)
-            try transaction.forEach(in: environment.keyspace(name)) { key, value in
-                let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
-                let value = try ByteReader.reading(value) { try $0.bytes(count: $0.end) }
-                part.byteCount += key.count + value.count
-                part.entries.append((key, value))
-                if part.byteCount >= size {
-                    try body(part)
-                    part = GenerationPart(keyspace: name)
-                }
-                return true
-            }
-            if !part.entries.isEmpty { try body(part) }
-        }
+    var isFull: Bool { byteCount >= Self.size }
+
+    mutating func append(_ key: [UInt8], _ value: [UInt8]) {
+        byteCount += key.count + value.count
+        entries.append((key, value))
     }
 
     /// Appends the entries to a keyspace whose keys all precede them: so pages get full.

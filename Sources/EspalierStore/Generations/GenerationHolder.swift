@@ -1,3 +1,4 @@
+import EspalierEncryption
 import EspalierLMDB
 import EspalierRecords
 import Foundation
@@ -38,6 +39,9 @@ final class GenerationHolder: Sendable {
         case unnamed
         /// Nothing more could be evicted, and a write that fits the budget did not fit.
         case budgetDeadlock
+        /// The cache had another key than those it was opened with, and the caller had asked to
+        /// start anew.
+        case wrongKey
         /// Somebody removed or renamed the directory or a file in it while the cache was open.
         case directoryGone
     }
@@ -77,7 +81,16 @@ final class GenerationHolder: Sendable {
                 guardFile: try GuardFile(
                     path: directory.guardPath, create: !configuration.isReadOnly,
                     isReadOnly: configuration.isReadOnly)))
-        _ = try current()
+        do {
+            _ = try current()
+        } catch let error as CacheError
+            where error.code == .wrongKey && create
+            && configuration.encryption?.whenKeyIsWrong == .startAnew && KeyHeader.isAvailable
+        {
+            try withExclusiveLock { lock in
+                _ = try makeGeneration(under: lock, after: nil, because: .wrongKey)
+            }
+        }
     }
 
     /// Creates a holder without a generation, for a cache that could not be opened. Every access
@@ -131,6 +144,9 @@ final class GenerationHolder: Sendable {
     func isLive(_ generation: Generation) -> Bool {
         state.withLock { $0.guardFile }?.generation == generation.number
     }
+
+    /// The keys of the application; nil if the cache is not encrypted.
+    var encryption: Encryption? { configuration.encryption }
 
     /// Whether nothing in the directory may change.
     var isReadOnly: Bool { configuration.isReadOnly }

@@ -121,7 +121,7 @@ extension Committer {
         let decompressor = RecordDecompressor(generation, snapshot)
         var damaged: Set<Handle> = []
         var named: Set<Handle> = []
-        try transaction.forEach(in: keyspaces.nodes) { key, _ in
+        try transaction.forEachKey(in: keyspaces.nodes, from: [UInt8]()) { key in
             guard key.byteCount == 8 else { return true }
             let handle = try Handle(stored: key)
             do {
@@ -135,7 +135,7 @@ extension Committer {
             }
             return true
         }
-        try transaction.forEach(in: keyspaces.state) { key, _ in
+        try transaction.forEachKey(in: keyspaces.state, from: [UInt8]()) { key in
             if let handle = try? Handle(stored: key) { named.insert(handle) }
             return true
         }

@@ -51,7 +51,7 @@ struct IndexRepair: Sendable {
             if !named.insert(handle).inserted, record == nil { doubtful.insert(handle) }
             return true
         }
-        try transaction.forEach(in: keyspaces.nodes) { key, _ in
+        try transaction.forEachKey(in: keyspaces.nodes, from: [UInt8]()) { key in
             guard key.byteCount == 8 else {
                 let key = try ByteReader.reading(key) { try $0.bytes(count: $0.end) }
                 if try Self.isLoose(key, snapshot, keyspaces) { looseChunks.append(key) }
@@ -75,7 +75,7 @@ struct IndexRepair: Sendable {
     ) throws -> Bool {
         if let record {
             return record.nameSpace != .segment
-                && key == IndexKey.bytes(record.nameSpace, record.identifier)
+                && key == keyspaces.indexKey(record.nameSpace, record.identifier)
         }
         return try flags.contains(.lost) || snapshot.contains(keyspaces.nodes, handle.rawValue)
     }

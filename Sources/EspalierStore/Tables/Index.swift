@@ -2,7 +2,7 @@ import EspalierConfinement
 package import EspalierLMDB
 package import EspalierRecords
 
-/// Makes the keys of the index. No other code does.
+/// Makes the keys of the index. `Keyspaces.indexKey` hashes them in an encrypted file.
 ///
 ///     key  = name space, identifier                             if that fits LMDB's 511 bytes
 ///     long = 4, name space, first 493 bytes, 128-bit hash of the rest
@@ -72,7 +72,7 @@ package enum IndexKey {
 /// commits.
 final class IndexTable {
     // immutable
-    private let keyspace: Keyspace
+    private let keyspaces: Keyspaces
     private let states: ReferenceCounts
     private let counters: CounterTable
     /// The index entries that this process has seen to be right.
@@ -93,11 +93,13 @@ final class IndexTable {
         _ keyspaces: Keyspaces, _ states: ReferenceCounts, _ counters: CounterTable,
         _ verified: VerifiedIndexEntries
     ) {
-        keyspace = keyspaces.index
+        self.keyspaces = keyspaces
         self.states = states
         self.counters = counters
         self.verified = verified
     }
+
+    private var keyspace: Keyspace { keyspaces.index }
 
     /// The keys of entries that were added or removed, except by `addMissingEntry`.
     var edited: [[UInt8]] { state.value.edited }
@@ -109,7 +111,7 @@ final class IndexTable {
     func bind(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws -> (handle: Handle, isNew: Bool) {
-        IndexKey.write(nameSpace, identifier, to: &state.value.key)
+        keyspaces.writeIndexKey(nameSpace, identifier, to: &state.value.key)
         let key = state.value.key.bytes
         // The nodes of a tree are mostly all new or all known. Looking a known one up costs less
         // than an insertion that fails.
@@ -130,20 +132,20 @@ final class IndexTable {
     func handle(
         of identifier: String, in nameSpace: NameSpace, _ transaction: borrowing WriteTransaction
     ) throws -> Handle? {
-        try handle(under: IndexKey.bytes(nameSpace, identifier), in: transaction)
+        try handle(under: keyspaces.indexKey(nameSpace, identifier), in: transaction)
     }
 
     /// Gives an identifier a new handle, even if it has one.
     func rebind(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws -> Handle {
-        try rebind(IndexKey.bytes(nameSpace, identifier), in: &transaction)
+        try rebind(keyspaces.indexKey(nameSpace, identifier), in: &transaction)
     }
 
     /// Removes the entry that leads to a record, so that no read finds it any more.
     func removeEntry(of record: Record, in transaction: inout WriteTransaction) throws {
         guard record.nameSpace != .segment else { return }
-        let key = IndexKey.bytes(record.nameSpace, record.identifier)
+        let key = keyspaces.indexKey(record.nameSpace, record.identifier)
         // After damage the entry may lead to another record.
         let named = try? transaction.withValue(keyspace, key) { try Handle(stored: $0) }
         guard named == record.handle else { return }
@@ -179,7 +181,7 @@ final class IndexTable {
 
     /// Adds the missing entry of a record, unless another record has its name by now.
     func addMissingEntry(of record: Record, in transaction: inout WriteTransaction) throws {
-        let key = IndexKey.bytes(record.nameSpace, record.identifier)
+        let key = keyspaces.indexKey(record.nameSpace, record.identifier)
         guard try !transaction.contains(keyspace, key) else { return }
         try transaction.put(keyspace, key, record.handle.storedBytes)
     }
@@ -282,7 +284,7 @@ extension ReadableTransaction where Self: ~Copyable {
     package func handle(
         _ keyspaces: Keyspaces, _ nameSpace: NameSpace, _ identifier: String
     ) throws -> Handle? {
-        try withValue(keyspaces.index, IndexKey.bytes(nameSpace, identifier)) {
+        try withValue(keyspaces.index, keyspaces.indexKey(nameSpace, identifier)) {
             try Handle(stored: $0)
         }
     }

@@ -1,3 +1,4 @@
+import EspalierEncryption
 package import EspalierLMDB
 package import EspalierRecords
 
@@ -27,8 +28,14 @@ package final class Keyspaces: Sendable {
     /// Name -> format, counters, budget, statistics, list of dictionaries. See `CounterTable` and
     /// `DictionaryTable`.
     let info: Keyspace
+    /// Hashes the names that are keys of `index` and `pins`, if the file is encrypted.
+    private let names: Sealer?
+
+    /// Whether keys of `index` and `pins` are hashes. Only a record then has its name.
+    package var hidesNames: Bool { names != nil }
 
     init(_ environment: Environment) {
+        names = environment.protection?.sealer
         index = environment.keyspace("index")
         nodes = environment.keyspace("nodes")
         state = environment.keyspace("state")
@@ -37,6 +44,22 @@ package final class Keyspaces: Sendable {
         dictionaries = environment.keyspace("dictionaries")
         pins = environment.keyspace("pins")
         info = environment.keyspace("info")
+    }
+}
+
+extension Keyspaces {
+    /// Returns the key of an identifier in `index` and `pins`.
+    package func indexKey(_ nameSpace: NameSpace, _ identifier: String) -> [UInt8] {
+        let key = IndexKey.bytes(nameSpace, identifier)
+        return names?.hash(key) ?? key
+    }
+
+    /// Replaces the content of `writer` by the key of an identifier.
+    func writeIndexKey(_ nameSpace: NameSpace, _ identifier: String, to writer: inout ByteWriter) {
+        IndexKey.write(nameSpace, identifier, to: &writer)
+        guard let hash = names?.hash(writer.bytes) else { return }
+        writer.removeAll()
+        writer.append(hash)
     }
 }
 

@@ -160,7 +160,7 @@ extension CommitTransaction {
             throw CacheError(.notFound, "There is nothing under this name to pin. Store it first.")
         }
         let isNew = try pins.insert(
-            IndexKey.bytes(nameSpace, identifier), handle, in: &transaction
+            keyspaces.indexKey(nameSpace, identifier), handle, in: &transaction
         ) { transaction in
             // The record that was pinned was lost to damage.
             try unpin(nameSpace, identifier, in: &transaction)
@@ -176,7 +176,7 @@ extension CommitTransaction {
     func unpin(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws {
-        let key = IndexKey.bytes(nameSpace, identifier)
+        let key = keyspaces.indexKey(nameSpace, identifier)
         guard let value = try pins.remove(key, in: &transaction) else { return }
         guard let handle = try? Handle(stored: value), counterTable.isGivenOut(handle) else {
             // The entry is damaged. The recount corrects the count of the record that was pinned.

@@ -261,7 +261,7 @@ package struct Verifier {
                 }
                 return true
             }
-            let expected = IndexKey.bytes(record.nameSpace, record.identifier.string)
+            let expected = keyspaces.indexKey(record.nameSpace, record.identifier.string)
             let isSame = try ByteReader.reading(key) { reader in
                 try reader.bytes(count: reader.end) == expected
             }

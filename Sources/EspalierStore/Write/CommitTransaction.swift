@@ -329,7 +329,7 @@ final class CommitTransaction {
             return false
         }
         try unpin(nameSpace, identifier, in: &transaction)
-        let key = IndexKey.bytes(nameSpace, identifier)
+        let key = keyspaces.indexKey(nameSpace, identifier)
         if let record = try readableRecord(handle, in: transaction) {
             if record.isNamed(identifier, in: nameSpace) {
                 try removeOrScheduleRemoval(record, in: &transaction)

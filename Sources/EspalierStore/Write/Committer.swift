@@ -141,7 +141,7 @@ final class Committer: Sendable {
                 to: available / generation.environment.pageSize, .explicit, in: generation, self)
         case .setBudget(let budget, let mayExceed): try setBudget(budget, mayExceed: mayExceed)
         case .collectCycles: try collectCycles(generation)
-        case .compact: try compact(generation)
+        case .compact(let mayExceed): try compact(generation, mayExceed: mayExceed)
         case .repairAll: try repair(generation)
         case .barrier: try generation.environment.sync()
         default: try commitMakingRoom(operations, in: generation, &history)
@@ -400,7 +400,7 @@ final class Committer: Sendable {
             }
             do {
                 let limit = mayExceed ? ByteCount(old.bytes + budget.bytes) : old
-                return try generations.move(to: budget, room: limit)
+                return _ = try generations.move(to: budget, room: limit)
             } catch is GenerationHolder.DoesNotFit {
                 goal = goal * 3 / 4
                 generation = try generations.current()

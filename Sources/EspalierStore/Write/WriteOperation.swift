@@ -35,7 +35,8 @@ enum WriteOperation: Sendable {
     case retireDictionaries
     /// Compresses records again with the current dictionaries.
     case recompress([Handle])
-    case compact
+    /// Compresses all records again, and copies them into a new file.
+    case compact(mayExceed: Bool)
     /// Starts an empty generation.
     case reset
     /// Changes nothing. When a barrier is done, every write before it is on disk.

@@ -150,9 +150,9 @@ struct DamageTests {
             cache.set(Message("m:1", from: anna, to: ben))
             try cache.set(Person("p:3", "Cem")).wait()
             let wrong = try #require(
-                try cache.readStorage { try $0.value($1.index, IndexKey.bytes(.node, "p:2")) })
+                try cache.readStorage { try $0.value($1.index, $1.indexKey(.node, "p:2")) })
             for identifier in ["p:3", "m:1"] {
-                try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, identifier), wrong) }
+                try cache.tamper { try $0.put($1.index, $1.indexKey(.node, identifier), wrong) }
             }
             #expect(cache.readOutcome(Person.self, "p:3").reason?.name == "damaged")
             cache.delete("m:1")
@@ -179,7 +179,7 @@ struct DamageTests {
             for (target, handle) in zip(spaces, handles) {
                 for space in spaces {
                     try cache.tamper {
-                        try $0.put($1.index, IndexKey.bytes(space, "x"), handle.storedBytes)
+                        try $0.put($1.index, $1.indexKey(space, "x"), handle.storedBytes)
                     }
                 }
                 let hits: [NameSpace: Bool] = [
@@ -202,14 +202,14 @@ struct DamageTests {
                 as [[UInt8]]
             {
                 try cache.set(anna).wait()
-                try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, "p:1"), bytes) }
+                try cache.tamper { try $0.put($1.index, $1.indexKey(.node, "p:1"), bytes) }
                 #expect(
                     ["damaged", "dangling"].contains(
                         cache.readOutcome(Person.self, "p:1").reason?.name))
                 #expect(code(cache.set(anna)) == nil)
                 #expect(cache.read(Person.self, "p:1") == anna)
                 #expect(code(cache.set(Person("new \(bytes)", "new"))) == nil)
-                try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, "p:1"), bytes) }
+                try cache.tamper { try $0.put($1.index, $1.indexKey(.node, "p:1"), bytes) }
                 #expect(code(cache.delete("p:1")) == nil)
             }
         }

@@ -137,11 +137,11 @@ struct CycleCollectionTests {
             try cache.tamper { transaction, keyspaces in
                 guard
                     let handle = try transaction.value(
-                        keyspaces.index, IndexKey.bytes(.node, "p:1"))
+                        keyspaces.index, keyspaces.indexKey(.node, "p:1"))
                 else {
                     throw Missing()
                 }
-                try transaction.put(keyspaces.index, IndexKey.bytes(.node, wrong), handle)
+                try transaction.put(keyspaces.index, keyspaces.indexKey(.node, wrong), handle)
             }
             try cache.collectCycles().wait()
             #expect(cache.read(Person.self, "p:1") == person)
@@ -155,7 +155,7 @@ struct CycleCollectionTests {
             let message = Message("m:1", from: Person("p:1", "Anna"))
             try cache.set(message).wait()
             try cache.tamper {
-                try $0.put($1.index, IndexKey.bytes(.node, "m:1"), [1, 2, 3] as [UInt8])
+                try $0.put($1.index, $1.indexKey(.node, "m:1"), [1, 2, 3] as [UInt8])
             }
             #expect(cache.read(Message.self, "m:1") == nil)
             try cache.collectCycles().wait()
@@ -168,7 +168,7 @@ struct CycleCollectionTests {
         try withCache(Self.configuration) { cache in
             try cache.set(Person("p:1", "old")).wait()
             let old = try #require(try cache.handle("p:1"))
-            try cache.tamper { _ = try $0.delete($1.index, IndexKey.bytes(.node, "p:1")) }
+            try cache.tamper { _ = try $0.delete($1.index, $1.indexKey(.node, "p:1")) }
             let new = Person("p:1", "new")
             try cache.set(new).wait()
             try cache.collectCycles().wait()

@@ -294,7 +294,7 @@ struct PinTests {
         try withCache(Self.configuration, isDamaged: true) { cache in
             cache.set(feed)
             try cache.pin("f:1").wait()
-            try cache.tamper { try $0.delete($1.pins, IndexKey.bytes(.node, "f:1")) }
+            try cache.tamper { try $0.delete($1.pins, $1.indexKey(.node, "f:1")) }
             #expect(Set(try cache.verify().problems.map(\.invariant)) == [2])
         }
     }

@@ -1,3 +1,4 @@
+import EspalierEncryption
 import EspalierStore
 import Foundation
 import Testing
@@ -66,13 +67,34 @@ final class Scratch: Sendable {
 
 extension Configuration {
     /// Does not sync: killing a process loses no commit, and waiting for the disk takes time.
-    static var forTests: Configuration { Configuration(durability: .noSync) }
+    static var forTests: Configuration { Configuration(durability: .noSync, encryption: .inTests) }
 
     /// Stores records raw, so that the size of a text is its size in the file.
     static var uncompressed: Configuration { .forTests(budget: .mebibytes(50)) }
 
     /// A configuration for tests with a budget, by default without compression.
     static func forTests(budget: ByteCount, compression: Compression = .none) -> Configuration {
-        Configuration(budget: budget, durability: .noSync, compression: compression)
+        Configuration(
+            budget: budget, durability: .noSync, compression: compression, encryption: .inTests)
+    }
+}
+
+extension Encryption {
+    /// With the variable `ESPALIER_ENCRYPTED` in the environment, all tests of the engine run with
+    /// encrypted caches. Those fail that look at the bytes of a file, or make room for a number of
+    /// records.
+    static let inTests: Encryption? =
+        ProcessInfo.processInfo.environment["ESPALIER_ENCRYPTED"] == nil
+        ? nil : Encryption(key: .numbered(0))
+}
+
+extension EncryptionKey {
+    /// A key for tests: always the same for a number.
+    static func numbered(_ number: UInt8) -> EncryptionKey {
+        do {
+            return try EncryptionKey(bytes: (0..<32).map { number &* 31 &+ $0 })
+        } catch {
+            preconditionFailure("a key of 32 bytes")
+        }
     }
 }

@@ -105,11 +105,11 @@ struct IndexWalkTests {
             try cache.damage("p:1")
             try cache.damage(a)
             let one = try #require(
-                try cache.readStorage { try $0.value($1.index, IndexKey.bytes(.node, "p:1")) })
+                try cache.readStorage { try $0.value($1.index, $1.indexKey(.node, "p:1")) })
             try cache.tamper { transaction, keyspaces in
                 try transaction.put(
-                    keyspaces.index, IndexKey.bytes(.node, "p:2"), [1, 2, 3] as [UInt8])
-                try transaction.put(keyspaces.index, IndexKey.bytes(.node, "p:3"), one)
+                    keyspaces.index, keyspaces.indexKey(.node, "p:2"), [1, 2, 3] as [UInt8])
+                try transaction.put(keyspaces.index, keyspaces.indexKey(.node, "p:3"), one)
             }
             let found = try entries(cache)
             #expect(found.count == 5)
@@ -128,9 +128,9 @@ struct IndexWalkTests {
 
             // An index entry that leads to a record with another identifier is damaged.
             let two = try #require(
-                try cache.readStorage { try $0.value($1.index, IndexKey.bytes(.node, b)) })
-            try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, "p:1"), two) }
-            try cache.tamper { try $0.put($1.index, IndexKey.bytes(.node, a), two) }
+                try cache.readStorage { try $0.value($1.index, $1.indexKey(.node, b)) })
+            try cache.tamper { try $0.put($1.index, $1.indexKey(.node, "p:1"), two) }
+            try cache.tamper { try $0.put($1.index, $1.indexKey(.node, a), two) }
             let misled = try entries(cache).filter { $0.identifier != b }
             for entry in misled {
                 #expect(try cache.inspect { try kind($0.record(of: entry)) } != "record")

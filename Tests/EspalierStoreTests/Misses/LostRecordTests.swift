@@ -129,7 +129,7 @@ struct LostRecordTests {
             try cache.set(ben).wait()
             try cache.forge(.dangling)
             try cache.tamper {
-                try $0.put($1.index, IndexKey.bytes(.node, "p:2"), Handle(1 << 40).storedBytes)
+                try $0.put($1.index, $1.indexKey(.node, "p:2"), Handle(1 << 40).storedBytes)
             }
             #expect(cache.readOutcome(Person.self, "p:2").reason == .dangling(path: "p:2"))
             #expect(cache.readOutcome(Person.self, "p:1").reason == .dangling(path: "p:1"))
@@ -150,7 +150,7 @@ struct LostRecordTests {
             try cache.set(ben).wait()
             let wrong = try present(cache.handle("p:1"))
             try cache.tamper {
-                try $0.put($1.index, IndexKey.bytes(.node, "p:2"), wrong.storedBytes)
+                try $0.put($1.index, $1.indexKey(.node, "p:2"), wrong.storedBytes)
             }
             #expect(cache.readOutcome(Person.self, "p:2").reason?.name == "damaged")
             try cache.set(other).wait()
@@ -166,7 +166,7 @@ struct LostRecordTests {
             try cache.set(ben).wait()
             let handle = try present(cache.handle("p:1"))
             try cache.tamper {
-                try $0.put($1.index, IndexKey.bytes(.node, "p:2"), handle.storedBytes)
+                try $0.put($1.index, $1.indexKey(.node, "p:2"), handle.storedBytes)
             }
             try cache.damage(handle)
             #expect(cache.read(Person.self, "p:1") == nil)

@@ -63,7 +63,7 @@ struct EvictionResizeTests {
         var parts: [GenerationPart] = []
         let generation = try cache.generation
         let source = try generation.environment.beginWrite()
-        try GenerationPart.forEach(in: source, of: generation.environment) { parts.append($0) }
+        try GenerationCopy(of: generation, newKey: nil).forEachPart(in: source) { parts.append($0) }
         source.abort()
         cache.close()
         let directory = CacheDirectory(scratch.directory)

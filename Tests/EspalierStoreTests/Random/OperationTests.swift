@@ -1,6 +1,8 @@
 import EspalierTestSupport
 import Testing
 
+@testable import EspalierStore
+
 /// Compares the engine with a dictionary over 120,000 random operations, and shows that the
 /// comparison would detect a difference.
 @Suite("Random operations")
@@ -16,6 +18,16 @@ struct OperationTests {
         #expect(walk.hits > 2_000 && walk.misses.count >= 3, "\(walk.hits) hits, \(walk.misses)")
         #expect(walk.cuts > 50)
     }
+
+    #if Encryption
+    @Test("Random operations on an encrypted cache give what the oracle gives")
+    func encrypted() throws {
+        let walk = try OperationWalk(seed: 105, .encrypted())
+        try walk.run(steps: 30_000)
+        #expect(walk.differences == [])
+        #expect(walk.hits > 2_000 && walk.misses.count >= 3, "\(walk.hits) hits, \(walk.misses)")
+    }
+    #endif
 
     @Test(
         "The comparison with the oracle detects an oracle that is wrong in one rule",

@@ -37,10 +37,13 @@ final class OperationWalk {
     private var tickets: [(ticket: WriteTicket, code: CacheError.Code?)] = []
     private var recent: [TreeModel] = []
 
-    init(seed: UInt64, flaw: Flaw? = nil) throws {
+    private let configuration: Configuration
+
+    init(seed: UInt64, flaw: Flaw? = nil, _ configuration: Configuration = .forTests) throws {
         self.flaw = flaw
+        self.configuration = configuration
         scratch = try Scratch()
-        cache = try scratch.open()
+        cache = try scratch.open(configuration)
         random = SeededGenerator(seed: seed)
         var knobs = TreeKnobs()
         knobs.size = 7
@@ -80,7 +83,7 @@ final class OperationWalk {
 
     private func reopen() throws {
         cache.close()
-        cache = try scratch.open()
+        cache = try scratch.open(configuration)
     }
 
     // MARK: Operations

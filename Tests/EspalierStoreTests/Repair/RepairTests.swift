@@ -132,11 +132,12 @@ struct RepairTests {
             try repairIndex(packing, "\(identifier) leads to \(other)") {
                 transaction, keyspaces, key, value in
                 guard
-                    let value = try transaction.value(keyspaces.index, IndexKey.bytes(.node, other))
+                    let value = try transaction.value(
+                        keyspaces.index, keyspaces.indexKey(.node, other))
                 else {
                     throw Missing()
                 }
-                try transaction.put(keyspaces.index, IndexKey.bytes(.node, identifier), value)
+                try transaction.put(keyspaces.index, keyspaces.indexKey(.node, identifier), value)
             }
         }
     }
@@ -148,7 +149,7 @@ struct RepairTests {
         for bytes in [[0, 0, 0, 0, 0, 0, 3, 0xE7], [1, 2, 3], []] as [[UInt8]] {
             try repairIndex(packing, "\(identifier) leads to \(bytes)") {
                 transaction, keyspaces, _, _ in
-                try transaction.put(keyspaces.index, IndexKey.bytes(.node, identifier), bytes)
+                try transaction.put(keyspaces.index, keyspaces.indexKey(.node, identifier), bytes)
             }
         }
     }
@@ -167,7 +168,7 @@ struct RepairTests {
             defer { cache.close() }
             try write(cache)
             try cache.tamper { transaction, keyspaces in
-                let key = IndexKey.bytes(.node, identifier)
+                let key = keyspaces.indexKey(.node, identifier)
                 guard let value = try transaction.value(keyspaces.index, key) else {
                     throw Missing()
                 }
@@ -195,13 +196,14 @@ struct RepairTests {
             let handle = try present(cache.handle("p:long"))
             try cache.tamper { transaction, keyspaces in
                 let nowhere = Handle(1 << 40).storedBytes
-                try transaction.put(keyspaces.index, IndexKey.bytes(.node, "p:1"), nowhere)
+                try transaction.put(keyspaces.index, keyspaces.indexKey(.node, "p:1"), nowhere)
                 try transaction.delete(keyspaces.nodes, handle.rawValue)
             }
             let repair = try cache.readStorage { transaction, _ in
                 try IndexRepair(in: transaction, of: cache.generation)
             }
-            #expect(repair.staleKeys.contains(IndexKey.bytes(.node, "p:1")))
+            let key = try cache.generation.keyspaces.indexKey(.node, "p:1")
+            #expect(repair.staleKeys.contains(key))
             #expect(!repair.looseChunks.isEmpty)
             // Another commit comes first.
             cache.set(long)
@@ -227,7 +229,7 @@ struct RepairTests {
                 try cache.set(Person("p:9", "again")).wait()
             }
             try cache.tamper {
-                try $0.put($1.index, IndexKey.bytes(.node, "p:1"), handle.storedBytes)
+                try $0.put($1.index, $1.indexKey(.node, "p:1"), handle.storedBytes)
             }
             try cache.collectCycles().wait()
             for name in ["p:1", "p:2"] { #expect(try cache.handle(name) == nil) }

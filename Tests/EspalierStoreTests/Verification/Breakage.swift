@@ -74,20 +74,21 @@ struct Breakage: Sendable, CustomTestStringConvertible {
 
     private static let fourth = [
         Breakage("a record that the index lacks", [4]) { transaction, keyspaces, _ in
-            try transaction.delete(keyspaces.index, IndexKey.bytes(.node, "p:anna"))
+            try transaction.delete(keyspaces.index, keyspaces.indexKey(.node, "p:anna"))
         },
         Breakage("a record under two identifiers", [4]) {
-            try $0.put($1.index, IndexKey.bytes(.node, "p:x"), bytes($2.anna))
+            try $0.put($1.index, $1.indexKey(.node, "p:x"), bytes($2.anna))
         },
         Breakage("a record in another name space", [4]) { transaction, keyspaces, scene in
-            try transaction.delete(keyspaces.index, IndexKey.bytes(.node, "p:anna"))
-            try transaction.put(keyspaces.index, IndexKey.bytes(.key, "p:anna"), bytes(scene.anna))
+            try transaction.delete(keyspaces.index, keyspaces.indexKey(.node, "p:anna"))
+            try transaction.put(
+                keyspaces.index, keyspaces.indexKey(.key, "p:anna"), bytes(scene.anna))
         },
         Breakage("an index entry of nothing", [4]) { transaction, keyspaces, _ in
-            try transaction.put(keyspaces.index, IndexKey.bytes(.node, "p:x"), bytes(nothing))
+            try transaction.put(keyspaces.index, keyspaces.indexKey(.node, "p:x"), bytes(nothing))
         },
         Breakage("an index entry of a tombstone", [4]) {
-            try $0.put($1.index, IndexKey.bytes(.node, "p:ben"), bytes($2.ben))
+            try $0.put($1.index, $1.indexKey(.node, "p:ben"), bytes($2.ben))
         },
         Breakage("a chunk of nothing", [4, 5]) { transaction, keyspaces, _ in
             try transaction.put(keyspaces.nodes, ChunkKey(nothing.rawValue, 1), [1])

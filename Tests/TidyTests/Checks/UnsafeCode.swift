@@ -8,6 +8,8 @@ enum UnsafeCode {
 
     /// File names by module.
     static let allowedFiles: [String: Set<String>] = [
+        // swift-crypto takes its input from buffers, and returns keys and codes in them.
+        "EspalierEncryption": ["Sealer.swift", "KeyHeader.swift"],
         // The bytes of records; names that are compared without being retained.
         "EspalierRecords": [
             "ByteReader.swift", "FieldPlan.swift", "ByteWriter.swift", "RecordMemory.swift",

@@ -93,19 +93,24 @@ struct Snippet: Sendable {
     var name: String { String(file.name.dropLast(".swift".count)) }
 
     /// Whether all of it stands behind the trait of the macro: without, it is an empty program.
-    var isBehindTrait: Bool {
+    var isBehindTrait: Bool { isBehind("Macros") }
+
+    private func isBehind(_ trait: String) -> Bool {
         let code = file.codeLines.map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }
-        return code.first == "#ifMacros" && code.last == "#endif"
+        return code.first == "#if\(trait)" && code.last == "#endif"
     }
 
     var usesMacro: Bool { file.codeLines.contains { $0.contains("@Normalized") } }
 
     /// Whether it is built to print what it says.
     var isBuilt: Bool {
+        #if !Encryption
+        if isBehind("Encryption") { return false }
+        #endif
         #if Macros
-        true
+        return true
         #else
-        !isBehindTrait
+        return !isBehindTrait
         #endif
     }
 

@@ -1,0 +1,73 @@
+import EspalierEncryption
+import Synchronization
+
+/// Sealed values that were opened or stored before, decrypted: to open 600 of them anew with each
+/// read of a tree would take three times as long as the read itself.
+///
+/// A value is found by its entry and by its tag, which proves that it is the same sealed value: two
+/// different ones have the same tag with a probability of 2^-128. So an entry never becomes
+/// invalid, whatever other processes write.
+///
+/// Holds at most 4,096 values of at most 1 KiB, a slot for each value of the low bits of a number.
+/// The memory is that of the process, like the models that a read makes of the values.
+final class OpenedValues: Sendable {
+    /// What identifies a sealed value: its entry and its tag.
+    struct Seal: Equatable {
+        let number: UInt64
+        let keyspace: UInt8
+        let tag: (UInt64, UInt64)
+
+        /// Returns `nil` for entries that are not kept: those whose key is not a number, and long
+        /// ones.
+        init?(_ stored: UnsafeRawBufferPointer, _ keyspace: UInt8, _ key: RawSpan) {
+            let count = stored.count
+            guard key.byteCount == 8, (Sealer.overhead...OpenedValues.longest).contains(count)
+            else { return nil }
+            number = unsafe UInt64(bigEndian: key.unsafeLoadUnaligned(as: UInt64.self))
+            self.keyspace = keyspace
+            tag = unsafe (
+                stored.loadUnaligned(fromByteOffset: count - 16, as: UInt64.self),
+                stored.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
+            )
+        }
+
+        static func == (a: Seal, b: Seal) -> Bool {
+            a.number == b.number && a.keyspace == b.keyspace && a.tag == b.tag
+        }
+    }
+
+    private static let count = 4_096
+    private static let longest = 1_024 + Sealer.overhead
+
+    /// Empty until the first insertion.
+    // protected by itself
+    private let slots = Mutex<[(seal: Seal, value: [UInt8])?]>([])
+
+    func value(_ seal: Seal) -> [UInt8]? {
+        slots.withLock { slots in
+            guard !slots.isEmpty, let slot = slots[Self.index(of: seal)], slot.seal == seal else {
+                return nil
+            }
+            return slot.value
+        }
+    }
+
+    func insert(_ value: [UInt8], _ seal: Seal) {
+        slots.withLock { slots in
+            if slots.isEmpty { slots = Array(repeating: nil, count: Self.count) }
+            slots[Self.index(of: seal)] = (seal, value)
+        }
+    }
+
+    /// Keeps a value that is about to be stored: what was written is often read next.
+    func insert(_ value: RawSpan, sealedAs sealed: RawSpan, _ keyspace: UInt8, _ key: RawSpan) {
+        let seal = unsafe sealed.withUnsafeBytes { unsafe Seal($0, keyspace, key) }
+        guard let seal else { return }
+        insert(unsafe value.withUnsafeBytes { unsafe [UInt8]($0) }, seal)
+    }
+
+    private static func index(of seal: Seal) -> Int {
+        // Shapes and records have the same numbers.
+        (Int(truncatingIfNeeded: seal.number) &+ Int(seal.keyspace) &* 1_021) & (count - 1)
+    }
+}
