@@ -148,10 +148,7 @@ final class CommitTransaction {
         var transaction = try generation.environment.beginWrite(deadline: request.lockDeadline)
         guard generations.isLive(generation) else { throw StaleGeneration() }
         generations.removeUnfinished()
-        let pages = try transaction.pages()
-        let plan = PagePlan(capacity: pages.capacity)
-        try generation.environment.reserveFile(
-            pages: plan.fileReserve(lastPage: pages.lastPage), in: transaction)
+        let plan = try PagePlan(reservingFileOf: generation, in: transaction)
 
         // Continue with the tables of the last commit, unless another process has written since.
         let number = transaction.number

@@ -76,8 +76,8 @@ struct DiagnosisTests {
         let behind = Reader(processIdentifier: 7, transaction: 1, lag: 1_001)
         #expect(findings { $0.readers = [behind] } == ["warning readers"])
         let idle = Reader(processIdentifier: 7, transaction: nil, lag: nil)
-        #expect(findings { $0.readers = Array(repeating: idle, count: 114) } == ["warning readers"])
-        #expect(findings { $0.readers = Array(repeating: idle, count: 113) } == [])
+        #expect(findings { $0.readers = Array(repeating: idle, count: 460) } == ["warning readers"])
+        #expect(findings { $0.readers = Array(repeating: idle, count: 459) } == [])
         #expect(findings { $0.leftGenerations = ["g-1"] } == ["warning generations"])
     }
 

@@ -79,7 +79,7 @@ struct EvictionPreviewTests {
 
     @Test(
         "A preview lists the victims of the eviction in its order, and nearly as many",
-        arguments: [900, 800, 700])
+        arguments: [924, 824, 724])
     func agrees(kibibytes: Int) async throws {
         let cache = try await filled()
         defer { cache.close() }
