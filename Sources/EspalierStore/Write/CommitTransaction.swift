@@ -148,11 +148,11 @@ final class CommitTransaction {
         var transaction = try generation.environment.beginWrite(deadline: request.lockDeadline)
         guard generations.isLive(generation) else { throw StaleGeneration() }
         generations.removeUnfinished()
-        let plan = try PagePlan(reservingFileOf: generation, in: transaction)
-
         // Continue with the tables of the last commit, unless another process has written since.
         let number = transaction.number
         let commit = try CommitTransaction(generation, transaction, tables(number), compressor)
+        // After the tables: LMDB does not report a damaged page where it counts pages.
+        let plan = try PagePlan(reservingFileOf: generation, in: transaction)
 
         // Take what reads have logged since the last commit.
         let share = request.appliesLogs ? plan.touchLimit : 0
