@@ -26,8 +26,8 @@ package struct PagePlan: Sendable, Equatable {
     /// copies a path of each keyspace.
     var reserve: Int { min(max(capacity / 16, 40), 96) }
 
-    /// The pages that the file has beyond the last used one, so that eviction goes on when the disk
-    /// is full.
+    /// The pages that the file has at least behind the last used one, so that eviction can write
+    /// when the disk is full.
     func fileReserve(lastPage: Int) -> Int { min(reserve, 24 + lastPage / 8) }
 
     /// The pages that can be free for one write, if everything else is evicted.
