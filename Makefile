@@ -7,8 +7,8 @@ ifdef WARNINGS_AS_ERRORS
 FLAGS += -Xswiftc -warnings-as-errors
 endif
 # The trait CommandLine is the tool, with its packages. The trait Macros is @Normalized, with
-# swift-syntax, which the tool does not need: the build of the tool does not even fetch it. The trait
-# Encryption, with swift-crypto, is tested and not released.
+# swift-syntax, which the tool does not need: the build of the tool does not even fetch it. The
+# trait Encryption, with swift-crypto, is tested, and not part of the released tool.
 RELEASE_FLAGS = --configuration release --traits CommandLine --product espalier $(FLAGS)
 TEST_FLAGS = --traits Macros,CommandLine,Encryption $(FLAGS)
 SWIFT_SOURCES = $(wildcard Package.swift Sources Tests Benchmarks Examples Fuzz Plugins Snippets)
@@ -42,7 +42,8 @@ races: setup ## runs the tests of the engine and the layers above with the threa
 	@echo 'races: building these tests with the thread sanitizer'
 	@SWIFT='$(SWIFT)' Scripts/races '$(RACES_TARGETS)' '$(RACES_FILTER)' $(FLAGS)
 
-# Copies of locals on the heap would hide how much of the stack is in use.
+# detect_stack_use_after_return would move local variables to the heap, and so hide from the tests
+# how much of the stack is in use.
 MEMORY = ESPALIER_TARGETS='EspalierRecordsTests EspalierLMDBTests' SWIFT_BACKTRACE=enable=no \
 	ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0
 MEMORY_FLAGS = --sanitize=address --disable-default-traits --scratch-path .build/memory $(FLAGS)
@@ -57,7 +58,7 @@ memory: setup ## runs the tests of records and LMDB with the address sanitizer
 fuzz: setup ## feeds made-up bytes to the readers of records, models and dictionaries, a minute each
 	@for target in records codable dictionaries; do Scripts/fuzz $$target 60 || exit; done
 
-# The attacks come from a package of their own, always optimised. TORTURE_TOOL is the path of a
+# The attacks are a package of their own, which is always optimised. TORTURE_TOOL is the path of a
 # built tool; without it the tool is built as well, in a minute and a half.
 SEED = 1
 MINUTES = 60

@@ -1,14 +1,14 @@
 /// A key of 256 bits with which an application encrypts a cache.
 ///
 /// ```swift
-/// let key = EncryptionKey(bytes: bytesFromTheKeychain)
+/// let key = try EncryptionKey(bytes: bytesFromTheKeychain)
 /// ```
 ///
-/// The cache stores no key. Keep the key where the system protects it, such as the keychain, and
-/// not beside the cache. A key must be random: a password is none. The cache derives the keys that
-/// it encrypts with from this one and from a random number of each file.
+/// The cache does not store the key. Keep it where the system protects it, such as the keychain,
+/// and not beside the cache. The bytes must be random: a password is not a key. The cache derives
+/// the keys of each file from this key and a random number in the file.
 ///
-/// Its description, and that of everything that contains it, does not show the bytes.
+/// The description of a key does not show its bytes, nor does that of a value that contains it.
 public struct EncryptionKey: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// The number of bytes of a key: 32.
     public static let byteCount = 32
@@ -16,16 +16,18 @@ public struct EncryptionKey: Sendable, Hashable, CustomStringConvertible, Custom
     /// The bytes of the key.
     public let bytes: [UInt8]
 
-    /// Makes a key of its bytes.
+    /// Makes a key from its bytes.
     ///
     /// - Parameter bytes: 32 random bytes.
-    /// - Throws: ``WrongKeyLength`` if there are more or fewer.
+    /// - Throws: ``WrongKeyLength`` if there are not 32 bytes.
     public init(bytes: [UInt8]) throws(WrongKeyLength) {
         guard bytes.count == Self.byteCount else { throw WrongKeyLength(byteCount: bytes.count) }
         self.bytes = bytes
     }
 
     /// Returns a new random key, from the generator of the system.
+    ///
+    /// Store its ``bytes``: without them the cache can't be read again.
     public static func random() -> EncryptionKey {
         EncryptionKey(valid: RandomBytes.make(byteCount))
     }
@@ -38,7 +40,7 @@ public struct EncryptionKey: Sendable, Hashable, CustomStringConvertible, Custom
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The bytes given for an ``EncryptionKey`` are not 32.
+/// Thrown if the bytes given for an ``EncryptionKey`` are not 32.
 public struct WrongKeyLength: Error, Hashable, CustomStringConvertible {
     /// The number of bytes given.
     public let byteCount: Int

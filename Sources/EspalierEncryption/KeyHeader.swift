@@ -2,13 +2,15 @@
 import Crypto
 #endif
 
-/// The part of an encrypted file that is not encrypted: what a process needs, besides the key of
-/// the application, to derive the keys of the file, and a value by which it recognises a wrong key.
+/// The salt and the proof of an encrypted file, which are stored readably.
+///
+/// A process derives the keys of the file from the application's key and the salt. It compares the
+/// proof to recognise a wrong key.
 ///
 ///     header = version (byte, 1), cipher (byte, 1: AES-256-GCM), salt (32 bytes), proof (32 bytes)
 ///
-/// The salt is random, so every file has keys of its own, whatever the key of the application. The
-/// proof is derived like a key, and nothing is encrypted with it.
+/// The salt is random, so two files have different keys even if the application uses one key for
+/// both. The proof is derived like a key, and nothing is encrypted with it.
 package struct KeyHeader: Sendable, Hashable {
     private static let version: UInt8 = 1
     private static let cipher: UInt8 = 1
@@ -36,7 +38,7 @@ package struct KeyHeader: Sendable, Hashable {
     /// Reads a header.
     ///
     /// - Parameter bytes: The header as a file holds it.
-    /// - Returns: `nil` if the bytes are no header of a known version and cipher.
+    /// - Returns: `nil` if the bytes have another length, or an unknown version or cipher.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.byteCount, bytes[0] == Self.version, bytes[1] == Self.cipher
         else { return nil }
@@ -74,7 +76,7 @@ package struct KeyHeader: Sendable, Hashable {
     package func sealer(_ key: EncryptionKey) -> Sealer? {
         #if Encryption
         let keys = FileKeys(key, salt: salt)
-        // The proof is no secret: comparing it may take as long as it takes.
+        // The proof is not secret, so the time of the comparison may depend on it.
         return keys.proof == proof ? Sealer(keys) : nil
         #else
         nil

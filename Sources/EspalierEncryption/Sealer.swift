@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Encrypts and authenticates the values of one file, and hashes the names under which they stand.
+/// Encrypts and authenticates the values of one file, and hashes names that are keys in the file.
 ///
 /// ```swift
 /// sealer.withSealed(record, in: 2, key: handle) { transaction.put($0) }
@@ -19,26 +19,26 @@ import Foundation
 ///     authenticated = value, the first 8 bytes of an HMAC-SHA256
 ///     name          = 4 bytes of an HMAC-SHA256 of its group, 12 bytes of one of the name
 ///
-/// Every code also covers the number of the keyspace and the key of the entry: a value that was
-/// moved to another entry does not open.
+/// Every tag and code also covers the number of the keyspace and the key of the entry: a value that
+/// was moved to another entry does not open.
 ///
-/// A nonce is a number of 96 bits that counts up from a random one, which each sealer draws. Two
-/// values of a file have the same nonce only if two of its sealers have drawn numbers that lie as
-/// close as the number of values that they seal. That is less probable than with random nonces.
+/// A nonce has 96 bits. Each sealer draws its first nonce at random and counts up from there. A
+/// nonce occurs twice only if the ranges of two sealers of one file overlap, which is less probable
+/// than a repetition among random nonces.
 ///
 /// All threads may use a sealer. A forked child must not, because it would repeat its parent's
-/// nonces; environments refuse to work in one.
+/// nonces; environments refuse to work in a forked child.
 package final class Sealer: Sendable {
     // immutable
     private let valueKey: SymmetricKey
-    /// These have taken in their keys already, which saves two thirds of the time of a code.
+    /// States that have taken in their keys already: a copy saves two thirds of the time of a code.
     private let entryCode: HMAC<SHA256>
     private let nameCode: HMAC<SHA256>
     private let nonceStart: UInt32
 
     // shared by all threads
     private let nonceCount: Atomic<UInt64>
-    /// The groups of names that were hashed last, and the bytes that stand for them.
+    /// The groups of names that were hashed last, and the hash of each; nil in an unused slot.
     private let groups = Mutex<[(name: [UInt8], digest: [UInt8]?)]>(
         Array(repeating: ([], nil), count: groupCount))
 
@@ -57,7 +57,7 @@ package final class Sealer: Sendable {
     ///   - value: The value to encrypt.
     ///   - keyspace: The number of the keyspace that the value goes to.
     ///   - key: The key of the entry.
-    ///   - body: Stores the sealed value, which is valid until it returns.
+    ///   - body: Stores the sealed value, which is valid until `body` returns.
     /// - Returns: The value that `body` returns.
     /// - Throws: Rethrows the errors of `body`.
     /// - Complexity: 1.1 microseconds for a short value, and 0.1 for each further 500 bytes. Three
@@ -109,7 +109,7 @@ package final class Sealer: Sendable {
         }
     }
 
-    /// Calls `body` with the bytes that stand for an entry: the number of its keyspace and its key.
+    /// Calls `body` with the bytes that identify an entry: the number of its keyspace and its key.
     private static func withContext<R>(
         _ keyspace: UInt8, _ key: RawSpan, _ body: (UnsafeRawBufferPointer) -> R
     ) -> R {
@@ -122,7 +122,7 @@ package final class Sealer: Sendable {
         }
     }
 
-    /// Returns the code of a value that is stored readably.
+    /// Returns the code that binds a readable value to its entry.
     ///
     /// - Parameters:
     ///   - value: The value.
@@ -132,7 +132,7 @@ package final class Sealer: Sendable {
     package func code(of value: RawSpan, in keyspace: UInt8, key: RawSpan) -> UInt64 {
         var code = entryCode
         unsafe Self.withContext(keyspace, key) { context in
-            // Keys of one keyspace that holds authenticated values are all of one length.
+            // No length is necessary: all keys of a keyspace with codes have the same length.
             unsafe code.update(data: context)
         }
         unsafe value.withUnsafeBytes { unsafe code.update(data: $0) }
@@ -141,11 +141,11 @@ package final class Sealer: Sendable {
         }
     }
 
-    /// Returns the key that stands for a name in the file.
+    /// Returns the hash that replaces a name in the keys of the file.
     ///
-    /// Names that differ in their last two bytes alone stand side by side: the objects of a write
-    /// often have consecutive numbers, and as many pages of the index would be copied as there are
-    /// objects if they did not.
+    /// Hashes of names that differ only in their last two bytes begin with the same four bytes, so
+    /// that they are neighbours in the index. The objects of a write often have consecutive
+    /// numbers; with plain hashes, the write would copy a page of the index for each.
     ///
     /// - Parameter name: The name.
     /// - Returns: Sixteen bytes, always the same for the same name in this file.
@@ -167,9 +167,9 @@ package final class Sealer: Sendable {
 
     /// The last bytes of a name that its group leaves out.
     private static let groupTail = 2
-    /// The bytes of a key that stand for the group.
+    /// The bytes of a hashed name that are the hash of its group.
     private static let groupSize = 4
-    /// The number of groups whose bytes are kept. A power of two.
+    /// The number of groups whose hashes are kept. A power of two.
     private static let groupCount = 64
 
     private func digest(_ bytes: ArraySlice<UInt8>, _ count: Int) -> [UInt8] {
@@ -179,8 +179,8 @@ package final class Sealer: Sendable {
     }
 }
 #else
-/// Without the trait `Encryption` nothing makes a sealer. The type is there, so that the code that
-/// calls one needs no conditions.
+/// Without the trait `Encryption` no code makes a sealer. The type exists so that its callers
+/// compile without conditions.
 package final class Sealer: Sendable {
     private init() {}
 

@@ -200,8 +200,8 @@ package final class Inspection {
     /// Entries whose identifiers are too long for a key come last.
     ///
     /// Visits damaged entries and entries of damaged records, too; `record(of:)` distinguishes
-    /// them. In an encrypted cache only records have names: entries of damaged records, and those
-    /// that lead to another record, are visited first among the nodes, without their names.
+    /// them. In an encrypted cache only the records hold names. Entries of damaged records, and
+    /// entries that lead to another record, are then visited first among the nodes, without names.
     ///
     /// - Complexity: O(*n*) in the entries that start with `prefix`. O(*n* log *n*) in the records
     ///   of an encrypted cache.
@@ -229,8 +229,8 @@ package final class Inspection {
         }
     }
 
-    /// Visits the entries of an encrypted cache in the order of their identifiers: the names stand
-    /// in the records, whose keys in the index are hashes.
+    /// Visits the entries of an encrypted cache in the order of their identifiers. It reads these
+    /// from the records, because the keys of the index are hashes.
     private func forEachNamedRecord(
         of nameSpace: NameSpace, startingWith prefix: String,
         _ body: (IndexEntry) throws -> Bool
@@ -256,7 +256,7 @@ package final class Inspection {
         }
     }
 
-    /// Returns the entry of a record that has the name, and can't be read.
+    /// Returns an entry without a name, for a record that can't be read.
     static func namelessEntry(_ handle: Handle) -> IndexEntry {
         IndexEntry(
             nameSpace: .node, identifier: "record \(handle.rawValue)", handle: handle,

@@ -80,7 +80,7 @@ struct SealerTests {
         #expect(other.hash([1, 2]).count == Sealer.nameSize)
     }
 
-    @Test("A header of an unknown version or cipher is none")
+    @Test("A header of an unknown version or cipher is refused")
     func unknownHeaders() throws {
         let (header, _) = try Self.sealer()
         for index in [0, 1] {

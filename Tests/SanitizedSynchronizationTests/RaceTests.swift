@@ -16,7 +16,7 @@ struct RaceTests {
         }
     }
 
-    @Test("A value that a mutex protects is no race")
+    @Test("Access to a value that a mutex protects is not reported")
     func protected() async {
         await #expect(processExitsWith: .success) {
             let count = Mutex(0)

@@ -1,10 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The attacks are a package of their own: nothing of them enters the library, and they take nothing
-// of the library but its public interface. Without swift-syntax, the build takes two minutes.
+// The attacks are a package of their own: nothing of them enters the library, and they use only its
+// public interface. The build leaves out swift-syntax, and takes two minutes.
 //
-// The tool comes along, because the attack with mutated input goes through it.
+// The trait `CommandLine` adds the tool, through which the attack `input` imports its documents.
 let package = Package(
     name: "Torture",
     platforms: [.macOS(.v15)],

@@ -10,9 +10,10 @@ struct CompactCommand: CacheCommand {
         commandName: "compact",
         abstract: "Compresses all records again, with dictionaries trained on the cache.",
         discussion: """
-            Records get shorter, and are copied into a new file, which holds nothing of what was \
-            deleted and has the first key of --key-file. If both files do not fit in the budget, \
-            the old file stays. The values read stay the same, and no record counts as accessed. \
+            Records get shorter, and are copied into a new file, which holds nothing of deleted \
+            records and is encrypted with the first key of --key-file. If both files do not fit in \
+            the budget, the old file stays, unless the key changes. Values stay the same, and no \
+            record counts as accessed. \
             The command helps after a first import; the cache compresses later records by itself.
 
             --compression none stores all records uncompressed, which makes reads faster and takes \

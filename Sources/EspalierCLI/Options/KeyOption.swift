@@ -15,7 +15,7 @@ struct KeyOption: ParsableArguments {
             "A file with the key of an encrypted cache: 32 bytes, or 64 hexadecimal digits.",
             discussion: """
                 Without the option, the variable \(variable) names the file. Repeat the option to \
-                name previous keys, which compact replaces by the first one.
+                name previous keys; compact replaces them by the first one.
                 """,
             valueName: "file"),
         completion: .file())

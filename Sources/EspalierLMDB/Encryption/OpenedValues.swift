@@ -1,15 +1,15 @@
 import EspalierEncryption
 import Synchronization
 
-/// Sealed values that were opened or stored before, decrypted: to open 600 of them anew with each
-/// read of a tree would take three times as long as the read itself.
+/// The contents of sealed values that this process has opened or stored.
 ///
-/// A value is found by its entry and by its tag, which proves that it is the same sealed value: two
-/// different ones have the same tag with a probability of 2^-128. So an entry never becomes
-/// invalid, whatever other processes write.
+/// Without them, a read of a tree of 600 records would take four times as long.
 ///
-/// Holds at most 4,096 values of at most 1 KiB, a slot for each value of the low bits of a number.
-/// The memory is that of the process, like the models that a read makes of the values.
+/// A value is found by its entry and its tag. Two different sealed values have the same tag with a
+/// probability of 2^-128, so a content that was found is right, whatever other processes write.
+///
+/// Holds at most 4,096 values of at most 1 KiB. The low bits of the number in the key choose the
+/// slot; a new value replaces the one in its slot.
 final class OpenedValues: Sendable {
     /// What identifies a sealed value: its entry and its tag.
     struct Seal: Equatable {
@@ -17,8 +17,8 @@ final class OpenedValues: Sendable {
         let keyspace: UInt8
         let tag: (UInt64, UInt64)
 
-        /// Returns `nil` for entries that are not kept: those whose key is not a number, and long
-        /// ones.
+        /// Returns `nil` for values that are not kept: long ones, and those whose key is not a
+        /// number.
         init?(_ stored: UnsafeRawBufferPointer, _ keyspace: UInt8, _ key: RawSpan) {
             let count = stored.count
             guard key.byteCount == 8, (Sealer.overhead...OpenedValues.longest).contains(count)
@@ -39,8 +39,8 @@ final class OpenedValues: Sendable {
     private static let count = 4_096
     private static let longest = 1_024 + Sealer.overhead
 
-    /// Empty until the first insertion.
     // protected by itself
+    /// Empty until the first insertion.
     private let slots = Mutex<[(seal: Seal, value: [UInt8])?]>([])
 
     func value(_ seal: Seal) -> [UInt8]? {
@@ -59,7 +59,7 @@ final class OpenedValues: Sendable {
         }
     }
 
-    /// Keeps a value that is about to be stored: what was written is often read next.
+    /// Keeps a value that is about to be stored: values are often read after they were written.
     func insert(_ value: RawSpan, sealedAs sealed: RawSpan, _ keyspace: UInt8, _ key: RawSpan) {
         let seal = unsafe sealed.withUnsafeBytes { unsafe Seal($0, keyspace, key) }
         guard let seal else { return }

@@ -9,18 +9,17 @@ package import EspalierEncryption
 ///     })
 /// ```
 ///
-/// This is the one place where values are encrypted and decrypted. Transactions, cursors and
-/// readers call it with every value that they store or find, so that no code above them knows
-/// sealed values. A value that does not open is lent as no bytes at all, which every reader of a
-/// format takes for damage.
+/// No other code encrypts or decrypts values. Transactions, cursors and readers call it with every
+/// value that they store or find, so that the code above them sees no sealed value. A value that
+/// does not open is lent as an empty one, which every reader of a format takes for damage.
 ///
-/// Keys are stored as they are: whoever uses a name as a key hashes it first, by the sealer.
+/// Keys are stored as they are: callers that use a name as a key hash it first, with the sealer.
 package final class ValueProtection: Sendable {
     /// What is done to the values of a keyspace.
     package enum Mode: Sendable, Hashable {
         /// The values are stored as they are.
         case none
-        /// The values are readable; a code follows each, which binds it to its entry.
+        /// The values are readable. A code follows each value and binds it to its entry.
         case authenticated
         /// The values are encrypted, except those under the given keys.
         case sealed(except: [[UInt8]])
@@ -31,8 +30,8 @@ package final class ValueProtection: Sendable {
     package let sealer: Sealer
     /// By LMDB's number of the keyspace.
     private let modes: [Mode]
-    /// The numbers that stand for the keyspaces in sealed values: the order of their names when the
-    /// environment was opened, which must stay the same for ever. By LMDB's number.
+    /// The numbers of keyspaces that tags and codes cover: the place of each name in the list with
+    /// which the environment was opened. The list must never change. By LMDB's number.
     private let numbers: [UInt8]
     private let opened = OpenedValues()
 
@@ -89,11 +88,11 @@ package final class ValueProtection: Sendable {
         }
     }
 
-    /// Returns the content of a stored value; `nil` if it is stored as it is. A value that does not
-    /// open has no bytes.
+    /// Returns the content of a stored value; no bytes if the value does not open.
     ///
     /// - Parameter remembers: Whether a further look-up of the value is probable. A walk of the
     ///   whole keyspace would displace the values that reads look up.
+    /// - Returns: `nil` if the keyspace or the key is stored without protection.
     func opened(
         _ stored: UnsafeRawBufferPointer, in keyspace: UInt32, key: RawSpan,
         remembers: Bool = true

@@ -192,15 +192,15 @@ public final class Environment: Sendable {
     /// The page size of the file in bytes, which can differ from that of the machine.
     public var pageSize: Int { handle.pageSize }
 
-    /// The length of the longest value in bytes. Once it is encrypted, it fits one page, so that no
-    /// write needs several adjacent free pages.
+    /// The length of the longest value in bytes. Even encrypted it fits one page, so that no write
+    /// needs several adjacent free pages.
     public var maximumValueSize: Int { handle.maximumValueSize }
 
     /// How values are encrypted, or `nil` if they are not.
     package var protection: ValueProtection? { handle.protection }
 
-    /// Encrypts and decrypts all values from now on. Call it once, before any value is stored or
-    /// read that is not stored plainly. Later calls have no effect.
+    /// Encrypts and decrypts all values from now on. Call it once, before the first value is read
+    /// or stored that is not plain. Later calls have no effect.
     ///
     /// - Parameter protection: The keys, and which values are encrypted.
     package func protect(with protection: ValueProtection) { handle.protect(with: protection) }
@@ -482,16 +482,18 @@ public final class Environment: Sendable {
         }
     }
 
-    /// Makes the file longer, with zeros, so that at least `count` pages after the last used one
-    /// are on the disk. On a disk that is full by then, transactions can still use them to remove
-    /// entries. Has no effect once ``limitToFile(deadline:)`` has limited the map.
+    /// Appends zeros to the file, so that it has at least `count` pages behind the last used one.
+    /// When the disk is full later, transactions can still write these pages to remove entries. Has
+    /// no effect while ``limitToFile(deadline:)`` limits the map.
     ///
     /// - Parameters:
     ///   - count: The number of pages. The file never becomes longer than the map.
     ///   - transaction: The write transaction of the calling thread, which keeps other processes
     ///     from writing.
-    /// - Throws: ``LMDBError``: `.diskFull`, or another error of the file system.
-    /// - Complexity: Two system calls for every 16 pages by which the file grows.
+    /// - Throws: ``LMDBError``: `.diskFull`, or another error of the file system. The file may have
+    ///   become longer all the same.
+    /// - Complexity: Some five system calls for every 16 pages by which the file grows; none if the
+    ///   file is known to be long enough.
     public func reserveFile(
         pages count: Int, in transaction: borrowing WriteTransaction
     ) throws(LMDBError) {
@@ -502,7 +504,7 @@ public final class Environment: Sendable {
         let file = try OpenFile(duplicating: handle.dataDescriptor, .prepareFiles)
         let size = try file.status(.prepareFiles).size
         if size / pageSize < needed {
-            // If this fails, the file may have become longer all the same.
+            // Also after an error: the file may have become longer all the same.
             defer { marker.markAgain() }
             try file.extend(
                 from: size, to: min(needed + Self.reservedAtOnce, mapPages) * pageSize,
@@ -512,10 +514,10 @@ public final class Environment: Sendable {
         handle.filePages.store(pages, ordering: .relaxed)
     }
 
-    /// The pages by which the file becomes longer than needed.
+    /// The further pages that an extension adds, so that few transactions extend the file.
     private static let reservedAtOnce = 16
 
-    /// The bytes of the data file, with those that ``reserveFile(pages:in:)`` has added.
+    /// The size of the data file in bytes. It includes the pages of ``reserveFile(pages:in:)``.
     ///
     /// - Throws: ``LMDBError``, an error of the file system.
     /// - Complexity: One system call.

@@ -147,7 +147,8 @@ final class EnvironmentHandle: Sendable {
     /// The size of the map in bytes.
     var mapSize: Int { mapBytes.load(ordering: .acquiring) }
 
-    /// The pages that the file has at least, as far as this process has looked.
+    /// A number of pages that the file is known to have. It can have more, because other processes
+    /// make it longer, too. Shared by all threads.
     let filePages = Atomic(0)
 
     /// Whether the map is limited to the pages that the file has.

@@ -37,9 +37,8 @@ struct UseRecord {
     /// After so many seconds the structure is checked again, whatever the number of openings: 7
     /// days. Disks test their sectors as often.
     static let ageLimit: UInt64 = 7 * 86_400
-    /// Files up to this size, 64 MiB, are checked at each opening. The check takes 0.3 to 0.5
-    /// milliseconds for each MiB, which is less than the time that a process takes to
-    /// start again after a crash. Tests lower the size.
+    /// Files of up to this size, 64 MiB, are checked at each opening, at 0.3 to 0.5 milliseconds
+    /// for each MiB. A process takes longer to start again after a crash. Tests lower the size.
     @TaskLocal static var smallFile = 64 << 20
     /// How many assertions prove that the file is damaged.
     private static let assertionLimit: UInt64 = 2

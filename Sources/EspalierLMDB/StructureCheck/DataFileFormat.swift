@@ -12,9 +12,9 @@ struct PageBytes {
         bytes = [UInt8](repeating: 0, count: count)
     }
 
-    /// Reads as many bytes as the buffer has. A sector that cannot be read at the second attempt
-    /// either counts as damage: LMDB would die on it. Other errors of the system say nothing about
-    /// the file.
+    /// Reads as many bytes as the buffer has. Retries once after an I/O error. A second one counts
+    /// as damage, because LMDB would end the process when it loads the page. Other errors of the
+    /// system say nothing about the file, and are thrown.
     mutating func fill(from file: borrowing OpenFile, at offset: Int) throws(LMDBError) {
         let isComplete: Bool
         do {

@@ -33,9 +33,10 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
         case notWritable
         /// A newer version of the library wrote the cache. Update the library.
         case newerFormat
-        /// The cache is encrypted with another key, or is opened with a key and not encrypted, or
-        /// the other way round. Nothing was changed. Open it with its key, or start anew:
-        /// ``Encryption/whenKeyIsWrong``. Also thrown if the trait `Encryption` is off.
+        /// The cache is encrypted with another key, it is encrypted and was opened without a key,
+        /// or it is not encrypted and was opened with one. Nothing was changed. Open it with its
+        /// key, or start anew: ``Encryption/whenKeyIsWrong``. Also thrown for an encrypted cache,
+        /// and for every key, if the program was built without the trait `Encryption`.
         case wrongKey
         /// The cache is open in this process with another configuration.
         case alreadyOpen

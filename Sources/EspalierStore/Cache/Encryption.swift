@@ -9,12 +9,13 @@ public import EspalierEncryption
 /// ```
 ///
 /// Everything that an application stores is encrypted: identifiers, values, names of types and
-/// fields, dictionaries and statistics. Numbers of records, their sizes, and when they were last
-/// accessed in relation to each other stay visible. A changed or moved value is a miss.
+/// fields, dictionaries and statistics. The number of records, their sizes, and the order in which
+/// they were accessed stay visible. A changed or moved value is a miss.
 ///
-/// A cache that exists is opened with the key that it was made with, or an opening throws
-/// ``CacheError/Code-swift.enum/wrongKey`` and changes nothing. That is also so for a cache without
-/// encryption that is opened with a key, and the other way round.
+/// An existing cache opens only with the key that it was made with. Otherwise opening throws
+/// ``CacheError/Code-swift.enum/wrongKey`` and changes nothing. The same error is thrown for a
+/// cache without encryption that is opened with a key, and for an encrypted one that is opened
+/// without.
 ///
 /// To change the key, open the cache with the new key and the old one, and call
 /// ``NormalizedCache/compact(mayExceed:)``, which writes a new file with the new key:
@@ -49,7 +50,7 @@ public struct Encryption: Sendable, Hashable {
     }
 }
 
-/// What happens if a cache can't be opened with the keys that it is opened with.
+/// What happens if none of the given keys is that of the cache.
 ///
 /// ```swift
 /// Encryption(key: key, whenKeyIsWrong: .startAnew)
@@ -57,8 +58,8 @@ public struct Encryption: Sendable, Hashable {
 public enum WrongKeyPolicy: String, Sendable, Hashable, CaseIterable {
     /// Opening throws ``CacheError/Code-swift.enum/wrongKey``, and nothing changes.
     case `throw`
-    /// Opening deletes the contents and begins an empty cache with the key. So does opening a cache
-    /// that is not encrypted. A cache that is open already, and finds that another process has
-    /// changed the key, deletes nothing: its reads miss and its writes fail.
+    /// Opening deletes the contents and begins an empty cache with the key, also if the cache was
+    /// not encrypted. A cache that is already open deletes nothing when another process changes the
+    /// key: its reads miss and its writes fail.
     case startAnew
 }

@@ -146,21 +146,27 @@ extension NormalizedCache {
     /// ``Compression/none`` it decompresses all records, and then evicts those that do not fit the
     /// budget. No record counts as accessed.
     ///
-    /// The new file holds nothing of what was deleted, which stays readable in free pages of the
-    /// old one. If both files do not fit in the budget, the old file stays, with what was deleted.
+    /// Deleted records stay readable in free pages of a file until they are overwritten; the new
+    /// file holds nothing of them. If both files do not fit in the budget, or on the disk, the old
+    /// file stays, and the ticket succeeds.
     ///
-    /// The new file is encrypted with ``Encryption/key``, if the old one had one of
-    /// ``Encryption/previousKeys``. If both files do not fit in the budget, the cache then deletes
-    /// the old file first, and a process killed at that moment leaves an empty cache. Records that
-    /// can't be read lose their identifiers.
+    /// If the old file has one of ``Encryption/previousKeys``, the new one is encrypted with
+    /// ``Encryption/key``. Then the cache copies in any case. If both files do not fit in the
+    /// budget, it holds the contents in memory and deletes the old file first; a process killed at
+    /// that moment leaves an empty cache. If more than nine tenths of the pages are in use, it
+    /// evicts before. Records that can't be read lose their identifiers.
     ///
-    /// Other writes wait meanwhile, and the oldest fail when the queue is full. Reads continue.
+    /// Other writes wait meanwhile, those of other processes only while the contents are copied.
+    /// The oldest fail when the queue is full. Reads continue.
     ///
     /// - Parameter mayExceed: Whether both files together may take twice the budget, so that the
     ///   old file stays until the new one is complete.
-    /// - Returns: A ticket that succeeds when all records are rewritten.
-    /// - Complexity: O(*n*) in the bytes of the cache, in several commits. A change of the key
-    ///   holds 64 bytes for each record in memory.
+    /// - Returns: A ticket that succeeds when all records are rewritten. It fails with
+    ///   ``CacheError/Code-swift.enum/busy`` if another process writes or opens the cache for
+    ///   longer than ``Configuration/writeDeadline``.
+    /// - Complexity: O(*n*) in the bytes of the cache, in several commits. The copy holds some MiB
+    ///   in memory. A change of the key holds 64 bytes for each record, and all contents if
+    ///   both files do not fit in the budget.
     @discardableResult
     public func compact(mayExceed: Bool = false) -> WriteTicket {
         submit(isDroppable: false) { _ in .compact(mayExceed: mayExceed) }

@@ -69,9 +69,9 @@ public final class NormalizedCache: Sendable {
     /// ```
     ///
     /// Opening checks the structure of a file of up to 64 MiB, at 0.3 to 0.5 milliseconds for each
-    /// MiB, and that of a larger one after a crash or a restart of the machine. It waits for
-    /// another process that is opening the same cache. Open a cache with this function where the
-    /// caller must not block, as on the main actor.
+    /// MiB. It checks a larger file after a crash or a restart of the machine, and after 32
+    /// openings or 7 days. It waits for another process that is opening the same cache. Use this
+    /// function where the caller must not block, as on the main actor.
     ///
     /// - Parameters:
     ///   - directory: The path of the cache's directory.

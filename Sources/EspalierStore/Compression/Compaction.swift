@@ -2,8 +2,8 @@ import EspalierLMDB
 import EspalierRecords
 
 /// Compaction: rewrites every record that is not compressed as a new record would be, up to 512
-/// with each commit. Then the contents go into a new file, which holds nothing of deleted records,
-/// and is encrypted with the newest key.
+/// with each commit. Then copies the contents into a new file, which holds nothing of deleted
+/// records, and is encrypted with the newest key.
 extension Committer {
     /// Trains dictionaries now, and rewrites every record that does not use them yet. With
     /// compression off, decompresses every record. Copies the result into a new generation.
@@ -16,8 +16,8 @@ extension Committer {
 
     /// Copies the contents into a new generation.
     ///
-    /// Without a change of the key that is not worth a risk: if both files do not fit in the
-    /// budget, the old one stays. With one, the contents go through memory.
+    /// If the key stays the same, a copy is not worth a risk: the old file stays if both files do
+    /// not fit in the budget. If the key changes, the contents are then copied through memory.
     private func renewFile(mayExceed: Bool) throws {
         let live = try generations.current()
         let newKey = live.encryption?.hasNewestKey == false ? generations.encryption : nil
@@ -34,7 +34,7 @@ extension Committer {
         }
     }
 
-    /// Evicts until the contents fit in a new generation, and copies them.
+    /// Evicts until the contents fit in a new generation, and copies them with another key.
     private func evictToMove(_ newKey: Encryption, room limit: ByteCount) throws {
         for share in [8, 7, 6, 5] {
             let live = try generations.current()

@@ -68,8 +68,8 @@ final class RecordCompressor: @unchecked Sendable {
         return digest
     }
 
-    /// Forgets the dictionaries that are not among `entries`: this process or another one has
-    /// deleted them.
+    /// Forgets the dictionaries that are not among `entries`, because this process or another one
+    /// has deleted them.
     func forgetAll(except entries: [UInt64: DictionaryTable.Entry]) {
         guard digests.contains(where: { entries[$0.key] == nil }) else { return }
         digests = digests.filter { entries[$0.key] != nil }

@@ -144,11 +144,12 @@ struct Evictor {
 
     /// Returns the entry of the record to be looked at next.
     ///
-    /// A removal goes on before anything else is evicted, because it loses nothing more. But the
-    /// children that it releases become roots, and those take pages in `state` and `recency`. If
-    /// more pages are in use than the goal allows, the children are evicted as they are released,
-    /// before they are written to these keyspaces. If half of the pages above the watermark are in
-    /// use, older records are evicted, too: the removal could otherwise fill the map.
+    /// A pending removal comes first: its record is lost already, so it loses nothing more. But the
+    /// children that it releases become roots, which take pages in `state` and `recency`. While
+    /// more pages are in use than the goal allows, each child is therefore evicted when it is
+    /// released, before it is written to these keyspaces. When half of the pages above the
+    /// watermark are in use, records that are older than the removed one are evicted, too: the
+    /// removal could otherwise fill the map.
     private func next(
         _ order: inout RecencyOrder, isAbove: Bool, _ used: Int,
         in transaction: inout WriteTransaction

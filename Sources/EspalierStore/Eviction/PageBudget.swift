@@ -26,6 +26,7 @@ package struct PagePlan: Sendable, Equatable {
     /// copies a path of each keyspace.
     var reserve: Int { min(max(capacity / 16, 40), 96) }
 
+<<<<<<< HEAD
     /// Makes the plan of a transaction. The file gets 24 to 96 pages beyond the last used one, with
     /// which eviction goes on when the disk is full.
     init(
@@ -36,6 +37,11 @@ package struct PagePlan: Sendable, Equatable {
         try generation.environment.reserveFile(
             pages: min(reserve, 24 + pages.lastPage / 8), in: transaction)
     }
+=======
+    /// The pages that the file has at least behind the last used one, so that eviction can write
+    /// when the disk is full.
+    func fileReserve(lastPage: Int) -> Int { min(reserve, 24 + lastPage / 8) }
+>>>>>>> review
 
     /// The pages that can be free for one write, if everything else is evicted.
     var mostPages: Int { capacity - 17 - reserve }

@@ -91,7 +91,7 @@ struct RecencyOrder {
     }
 }
 
-/// The entries of a range of stamps in order: those of the keyspace `recency` and those that the
+/// The entries of a range of stamps, in order: those of the keyspace `recency`, and those that the
 /// transaction has changed.
 ///
 ///     as stored           Feed:1  Feed:2  Feed:3 ...      read from its old end, 64 at a time

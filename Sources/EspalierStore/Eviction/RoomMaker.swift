@@ -152,12 +152,13 @@ final class RoomMaker: Sendable {
 
     /// Returns how many pages to make free for operations whose transaction has run out of pages.
     ///
-    /// Records of new nodes take new pages. Their names are spread over the index, so each may copy
-    /// a page of it.
+    /// The records of new nodes take new pages. Their names are spread over the index, so each name
+    /// may copy a page of it.
     ///
     /// - Parameters:
     ///   - tried: The number of pages that was not enough.
-    ///   - makingAll: Whether to return as many as `make` can make free: those of an empty cache.
+    ///   - makingAll: Whether to return the most pages that `make` can free: those of an empty
+    ///     cache.
     static func pages(
         for operations: [WriteOperation], moreThan tried: Int, makingAll: Bool,
         in generation: Generation
@@ -174,9 +175,9 @@ final class RoomMaker: Sendable {
         }
     }
 
-    /// The bytes that an index entry takes at most, as a rule.
+    /// An estimate of the bytes of an index entry; most are shorter.
     private static let nameBytes = 64
-    /// The bytes of entries on a page, as a rule.
+    /// An estimate of the bytes of entries on a page.
     private static let filledBytes = 2_800
 
     static func isOutOfPages(_ error: any Error) -> Bool {

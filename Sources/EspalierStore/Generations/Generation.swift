@@ -89,14 +89,14 @@ package final class Generation: Sendable {
     private static let formatKey = GenerationEncryption.formatKey
     private static let budgetKey = GenerationEncryption.budgetKey
 
-    /// What a generation says of itself.
+    /// What the keyspace `info` says about the generation itself.
     private struct Heading {
         let budget: ByteCount
         let format: UInt32
         let encryption: GenerationEncryption?
     }
 
-    /// Reads what a generation says of itself, and begins to decrypt its values. Gives a new one
+    /// Reads the heading of a generation, and begins to decrypt its values. Gives a new generation
     /// `budget`, the format that this library writes, and the newest key.
     private static func openHeading(
         _ environment: Environment, ifNew budget: ByteCount, _ encryption: Encryption?

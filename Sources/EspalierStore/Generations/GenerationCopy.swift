@@ -2,25 +2,26 @@ import EspalierEncryption
 import EspalierLMDB
 import EspalierRecords
 
-// The contents are copied into a new generation to lower the budget, because a file never becomes
-// shorter; to encrypt them with another key; and to leave behind what deleted records have left in
-// free pages.
+// The contents are copied into a new generation for three reasons: to lower the budget, because a
+// file never becomes shorter; to change the key; and to get rid of the bytes of deleted records,
+// which stand in free pages of the old file.
 
 extension GenerationHolder {
-    /// Moves the contents into a new generation with another budget. Writes of other processes wait
-    /// meanwhile, and then find the new generation.
+    /// Copies the contents into a new generation, and deletes the old one. Writes of other
+    /// processes wait meanwhile, and then find the new generation.
     ///
     /// Deletes the old generation first if the directory has no room for both. The contents are
     /// then in memory only, and a process killed at that moment leaves an empty cache.
     ///
     /// - Parameters:
-    ///   - budget: The budget of the new generation.
+    ///   - budget: The budget of the new generation, or nil to keep that of the old one.
     ///   - room: The most bytes that the directory may take during the move.
     ///   - throughMemory: Whether the old generation may be deleted first.
     ///   - newKey: The key of the new generation, or nil to keep the keys of the old one.
-    /// - Returns: How many names were lost, because their record can't be read. Only a new key
-    ///   loses names.
-    /// - Throws: `DoesNotFit`, with nothing changed, if the contents are too large.
+    /// - Returns: How many names were lost, because their record can't be read. Names are lost only
+    ///   with a new key.
+    /// - Throws: `DoesNotFit`, with nothing changed, if the contents take more than nine tenths of
+    ///   the new budget, or if both files do not fit in `room` and `throughMemory` is false.
     @discardableResult
     func move(
         to budget: ByteCount?, room: ByteCount, throughMemory: Bool = true,
@@ -46,7 +47,7 @@ extension GenerationHolder {
         }
     }
 
-    /// The contents are larger than the new budget allows.
+    /// The contents, or both files together, are too large.
     struct DoesNotFit: Error {}
 
     private func copyToSecondFile(
@@ -115,13 +116,11 @@ extension GenerationHolder {
     }
 }
 
-/// One copy of the contents of a generation: what is read, and what the new generation holds
-/// instead.
+/// Reads the contents of a generation for a copy, and replaces what differs in the new generation.
 ///
-/// Values are decrypted by the environment that they are read from, and encrypted by the one that
-/// they are written to. With a new key, the keys of `index` and `pins` change, too, which are
-/// hashes of names: only the records have the names themselves. A name whose record can't be read
-/// is lost.
+/// The old environment decrypts the values that are read, and the new one encrypts them. With a new
+/// key, the keys of `index` and `pins` change, too: they are hashes of names, and only the records
+/// have the names themselves. The name of a record that can't be read is lost.
 final class GenerationCopy {
     // immutable
     private let live: Generation
@@ -130,6 +129,7 @@ final class GenerationCopy {
     private let hasNewKeys: Bool
 
     // confined to the thread that copies
+    /// The records whose names are lost.
     private var nameless: Set<Handle> = []
 
     init(of live: Generation, newKey: Encryption?) throws(CacheError) {
@@ -236,7 +236,7 @@ struct GenerationPart {
         entries.append((key, value))
     }
 
-    /// Appends the entries to a keyspace whose keys all precede them: so pages get full.
+    /// Appends the entries to a keyspace whose keys all precede theirs, which fills its pages.
     func append(to environment: Environment) throws {
         let keyspace = environment.keyspace(keyspace)
         try environment.write { transaction in

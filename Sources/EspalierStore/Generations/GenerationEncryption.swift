@@ -2,10 +2,9 @@ import EspalierEncryption
 import EspalierLMDB
 import EspalierRecords
 
-/// How the file of a generation is encrypted: the keys it was made with, and what is done to the
-/// values of each keyspace.
+/// How the file of a generation is encrypted: its keys, and the protection of each keyspace.
 ///
-///     index, pins, state            a code follows each value; names are hashed to be keys
+///     index, pins, state            a code follows each value; hashes of names are keys
 ///     recency                       has no values
 ///     info                          sealed, except for the format, the budget and the key header
 ///     nodes, shapes, dictionaries   sealed
@@ -15,13 +14,13 @@ struct GenerationEncryption {
     static let formatKey = [UInt8]("format".utf8)
     static let budgetKey = [UInt8]("budget".utf8)
 
-    /// The bit of the format that an encrypted file has. A library that does not know encryption
-    /// takes the file for one of a newer version, and not for a damaged one.
+    /// The bit of the format that is set in an encrypted file. A library without knowledge of
+    /// encryption then takes the file for one of a newer version, and not for a damaged one.
     static let formatFlag: UInt32 = 1 << 16
 
     let header: KeyHeader
     let sealer: Sealer
-    /// Whether the file has the key that new files get.
+    /// Whether the file is encrypted with `Encryption.key`, and not with a previous key.
     let hasNewestKey: Bool
 
     /// Makes the keys of a new file.
@@ -40,7 +39,7 @@ struct GenerationEncryption {
     ///   - stored: The header as the file holds it, or nil if it holds none.
     ///   - encryption: The keys of the application, or nil if it has none.
     /// - Returns: Nil for a file that is not encrypted.
-    /// - Throws: `wrongKey`; a `FormatError` if the header is damaged.
+    /// - Throws: `wrongKey`; `newerFormat`; a `FormatError` if the header is damaged.
     init?(stored: [UInt8]?, _ encryption: Encryption?) throws {
         guard let stored else {
             guard encryption == nil else { throw CacheError.notEncrypted }

@@ -39,8 +39,7 @@ final class GenerationHolder: Sendable {
         case unnamed
         /// Nothing more could be evicted, and a write that fits the budget did not fit.
         case budgetDeadlock
-        /// The cache had another key than those it was opened with, and the caller had asked to
-        /// start anew.
+        /// None of the given keys was that of the cache, and the caller had asked to start anew.
         case wrongKey
         /// Somebody removed or renamed the directory or a file in it while the cache was open.
         case directoryGone

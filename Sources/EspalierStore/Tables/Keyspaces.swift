@@ -31,7 +31,7 @@ package final class Keyspaces: Sendable {
     /// Hashes the names that are keys of `index` and `pins`, if the file is encrypted.
     private let names: Sealer?
 
-    /// Whether keys of `index` and `pins` are hashes. Only a record then has its name.
+    /// Whether the keys of `index` and `pins` are hashes. Then only the record has its name.
     package var hidesNames: Bool { names != nil }
 
     init(_ environment: Environment) {

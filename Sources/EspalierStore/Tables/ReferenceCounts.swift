@@ -349,7 +349,7 @@ final class ReferenceCounts {
         }
     }
 
-    /// Calls `body` with the entries collected since the last call. One may be out of date by then.
+    /// Calls `body` with the entries collected since the last call. An entry may be out of date.
     func drainRecencyChanges(_ body: (RecencyEntry) -> Void) {
         guard recencyChanges?.isEmpty == false else { return }
         for entry in recencyChanges ?? [] { body(entry) }

@@ -57,7 +57,7 @@ struct KeyOptionTests {
         #expect(try tool.run(["diff", "plain", "c", "--key-file", "key"]).code == 2)
     }
 
-    @Test("A missing or a wrong key is one clear line")
+    @Test("A missing or wrong key is an error that names the option")
     func wrongKey() throws {
         try fill()
         for arguments in [["ls", "c"], ["verify", "c", "--key-file", "new"], ["doctor", "c"]] {
@@ -96,7 +96,7 @@ struct KeyOptionTests {
 #else
 @Suite("A tool without encryption")
 struct UnavailableKeyOptionTests {
-    @Test("A key is an error that names the trait")
+    @Test("The option --key-file is an error that names the trait")
     func unavailable() throws {
         let tool = try CommandLineTool()
         _ = try tool.folder.write(String(repeating: "0f", count: 32), to: "key")

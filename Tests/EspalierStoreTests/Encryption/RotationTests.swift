@@ -48,7 +48,7 @@ struct RotationTests {
         reopened.close()
     }
 
-    @Test("A cache that fills its budget changes its key, too")
+    @Test("A cache that fills its budget can change its key")
     func fullCache() async throws {
         let scratch = try Scratch()
         var configuration = Configuration.encrypted(1)
@@ -122,7 +122,9 @@ struct RotationTests {
         reopened.close()
     }
 
-    @Test("A process killed while it changes the key leaves one of both keys", arguments: 0..<12)
+    @Test(
+        "A process killed while it changes the key leaves the old or the new key",
+        arguments: 0..<12)
     func killed(round: Int) async throws {
         let scratch = try Scratch()
         let first = try scratch.open(.encrypted(1))

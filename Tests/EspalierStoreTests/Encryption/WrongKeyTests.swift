@@ -91,7 +91,7 @@ struct WrongKeyTests {
         reopened.close()
     }
 
-    @Test("A damaged key header is damage, and no wrong key")
+    @Test("A damaged key header counts as damage, and not as a wrong key")
     func damagedHeader() throws {
         let scratch = try Self.stored(.encrypted(1))
         try scratch.withStoredValues { environment in

@@ -2,7 +2,7 @@ import CFaults
 import Foundation
 import Glibc
 
-/// Attacks the cache, and says what it has withstood.
+/// Attacks the cache, and reports the results.
 @main
 struct Torture {
     static let usage = """

@@ -1,4 +1,4 @@
-// System calls that fail, die, lie or are recorded, for the files below one directory.
+// Lets system calls fail, end the process, lie or be recorded, for the files below one directory.
 //
 // The program defines `write`, `fsync` and the like itself. The dynamic linker therefore resolves
 // the calls of LMDB, Foundation and the engine to these definitions, which call the system's.
@@ -11,7 +11,7 @@
 enum faults_kind {
     faults_open = 1,      // open, openat
     faults_write = 2,     // write, pwrite, writev, pwritev
-    faults_sync = 4,      // fsync, fdatasync, msync
+    faults_sync = 4,      // fsync, fdatasync
     faults_size = 8,      // ftruncate
     faults_map = 16,      // mmap
     faults_rename = 32,   // rename, renameat
@@ -19,7 +19,7 @@ enum faults_kind {
     faults_folder = 128,  // mkdir, mkdirat
     faults_lock = 256,    // flock
     faults_read = 512,    // read, pread
-    faults_changes = 511,  // all but reads
+    faults_changes = 511,  // all except reads
     faults_all = 1023,
 };
 

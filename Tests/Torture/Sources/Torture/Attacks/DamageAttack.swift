@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Damages `data.mdb`, and uses the cache in a child that may die of it.
+/// Damages `data.mdb`, and uses the cache in a child, which may crash.
 ///
 /// Damage is *noticed* if the intact mark in the guard file does not match the damaged file any
 /// more. It is *unnoticed* if it does, as when a drive returns other bytes than were written.
@@ -10,7 +10,7 @@ struct DamageAttack: Attack {
     let goal = "noticed: no crash; unnoticed: at most 2 % crash once, none twice; 0 wrong, 0 hangs"
     let shortTries = 600
 
-    /// What the images are made of.
+    /// The cache that images are copies of.
     private struct Template {
         let crew: Crew
         let owners: Int
@@ -79,7 +79,7 @@ struct DamageAttack: Attack {
         return Template(crew: crew, owners: owners, old: old, new: new)
     }
 
-    /// Uses an image until it crashes no more. Returns what is wrong with it.
+    /// Uses an image, again after a crash, up to three times. Returns what is wrong.
     private static func play(
         _ seed: Int, _ isNoticed: Bool, _ template: Template, on crew: Crew, _ kind: String,
         _ score: inout Score, _ more: [String] = []

@@ -52,7 +52,7 @@ struct FaultAttack: Attack {
                 score["struck"] += 1
                 break
             }
-            // There were fewer such calls, or none. A second run strikes.
+            // The worker made fewer such calls, or none. A second run chooses one that it makes.
             if progress[.calls] == 0 { fault.kinds = faults_changes }
             fault.number = 1 + random.below(max(progress[.calls], 10))
         }
@@ -74,7 +74,7 @@ struct FaultAttack: Attack {
             ])
             action = random.pick([faults_fail_once, faults_fail_once, faults_fail_on, faults_short])
             var errors = [EIO, EIO, ENOSPC, ENOSPC, EMFILE, ENOMEM, EACCES, EDQUOT, ENOLCK, EROFS]
-            // A call that is interrupted for ever is no fault that a system has.
+            // No system interrupts a call for ever.
             if action == faults_fail_once { errors += [EINTR, EINTR, EAGAIN] }
             // Reads do not fail for want of space.
             if kinds == faults_read { errors = [EIO] }

@@ -6,7 +6,7 @@ struct InputAttack: Attack {
     let goal = "success or an error in words; 0 crashes, hangs, damage to the cache"
     let shortTries = 300
 
-    /// So many inputs go into one cache.
+    /// The number of inputs that go into one cache.
     private static let inputsOfCache = 25
     /// How long an import may take, in seconds.
     private static let patience = 20.0

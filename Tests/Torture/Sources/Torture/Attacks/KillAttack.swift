@@ -12,10 +12,10 @@ struct KillAttack: Attack {
     /// How long a survivor may take for its next writes, in seconds: the deadline of writes and a
     /// margin for a busy machine.
     private static let patience = 7.0
-    /// So many tries use one cache, one after the other.
+    /// The number of tries that use one cache, one after the other.
     private static let triesOfCache = 20
 
-    /// What a cycle is made of.
+    /// The choices of one try.
     struct Cycle {
         var seed: Int
         var processes: Int
@@ -24,7 +24,7 @@ struct KillAttack: Attack {
         var isCalm: Bool
         var patience = KillAttack.patience
         var flaw = Worker.Flaw.none
-        /// Puts a file into the directory that the budget has no room for.
+        /// Whether to put a file into the directory for which the budget has no room.
         var isOver = false
     }
 
@@ -60,7 +60,7 @@ struct KillAttack: Attack {
         try Crew(scratch, budget: isCalm ? 16 << 20 : 1 << 20)
     }
 
-    /// Plays a cycle. Returns what has gone wrong.
+    /// Runs a cycle. Returns what has gone wrong.
     private static func play(_ cycle: Cycle, on crew: Crew, _ score: inout Score) throws -> String?
     {
         var random = Random(seed: cycle.seed)
@@ -172,7 +172,7 @@ struct KillAttack: Attack {
     }
 }
 
-/// Adds up the sizes of all files of a cache, over and over.
+/// Adds up the sizes of all files of a cache again and again.
 final class SizeWatch {
     private let crew: Crew
     private(set) var samples = 0

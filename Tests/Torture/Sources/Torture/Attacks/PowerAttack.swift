@@ -1,13 +1,13 @@
 import Foundation
 
-/// Loses power: records what a worker writes, makes images of what the disk may have at some
-/// moment, and opens them.
+/// Simulates losses of power: records what a worker writes, makes images of what the disk may hold
+/// at some moment, and opens them.
 struct PowerAttack: Attack {
     let name = "power"
     let goal = "each durability keeps its promise, and every image is whole"
     let shortTries = 300
 
-    /// So many images are made of one record.
+    /// The number of images that are made of one record.
     private static let imagesOfRecord = 30
 
     /// What is recorded, and which promise its images have to keep.

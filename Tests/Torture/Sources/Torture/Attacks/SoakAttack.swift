@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Lets two processes work on a small cache for a long time, of which one compacts it.
+/// Lets two processes work on a small cache for a long time. One of them compacts it.
 struct SoakAttack: Attack {
     let name = "soak"
     let goal = "memory grows to 1.2 times at most (1.5 in a short run); 0 bytes over; clean"
@@ -11,7 +11,7 @@ struct SoakAttack: Attack {
 
     /// Memory in the last part of a run, divided by that in an early part, may be this at most.
     private static let ratios = (long: 1.2, short: 1.5)
-    /// From so many seconds on, a run is long.
+    /// The seconds from which on a run is long.
     private static let long = 300
 
     func tries(minutes: Int) -> Int { max(60, min(600, minutes * 10)) }

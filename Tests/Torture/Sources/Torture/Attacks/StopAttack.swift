@@ -1,7 +1,7 @@
 import Glibc
 
-/// Stops a process while it opens the cache or writes. Another one gets `busy` in time, and both go
-/// on when the first continues.
+/// Stops a process while it opens the cache or writes. Another process gets `busy` in time, and
+/// both write again when the first one continues.
 struct StopAttack: Attack {
     let name = "stop"
     let goal = "others get busy or go on in time, and all go on after SIGCONT"
@@ -38,7 +38,7 @@ struct StopAttack: Attack {
 
     private static func play(_ seed: Int, on crew: Crew, _ score: inout Score) throws -> String? {
         var random = Random(seed: seed)
-        // One that changes the budget is also stopped while it moves to another generation.
+        // A worker that changes the budget is also stopped while it copies a generation.
         let flavour = random.pick([Worker.Flavour.keep, .keep, .reopen, .reopen, .budgets])
         let stopped = try crew.worker(0, flavour, seed: seed)
         let other = try crew.worker(1, random.happens(0.7) ? .keep : .reopen, seed: seed)

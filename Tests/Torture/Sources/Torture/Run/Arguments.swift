@@ -1,4 +1,4 @@
-/// The arguments of a command: words, and options with a value each.
+/// The arguments of a command: words, and options that each have a value.
 ///
 /// ```swift
 /// let arguments = try Arguments(["kill", "--seed", "7"])
@@ -36,7 +36,7 @@ struct Arguments {
     func isSet(_ name: String) -> Bool { options[name] == "yes" }
 }
 
-/// What is wrong with the arguments, or with the surroundings: not with the cache.
+/// An error in the arguments or the surroundings, and not in the cache.
 struct Mistake: Error, CustomStringConvertible {
     let description: String
 

@@ -1,29 +1,29 @@
 /// One way to attack the cache.
 protocol Attack: Sendable {
-    /// The name by which it is run.
+    /// The name of the attack in `torture run`.
     var name: String { get }
-    /// What it has to reach, for the table.
+    /// The goal of the attack, for the table.
     var goal: String { get }
-    /// How many tries `torture short` makes.
+    /// The number of tries of `torture short`.
     var shortTries: Int { get }
 
-    /// How many tries the first round of a long run makes.
+    /// Returns the number of tries in the first round of a long run.
     func tries(minutes: Int) -> Int
 
-    /// Whether the time that a disk takes for a sync matters. Other attacks use memory, which is
-    /// four times as fast.
+    /// Whether the time that a disk takes for a sync matters. Other attacks use a directory in
+    /// memory, where they are four times as fast.
     var needsDisk: Bool { get }
 
-    /// Attacks. Try number `n` depends on `seed + n` only, timing apart.
+    /// Attacks. The choices of try number `n` depend only on `seed + n`.
     func run(tries: Int, seed: Int, in scratch: Scratch) throws -> Score
 
-    /// Returns what is wrong, if the goal is missed for another reason than a failed try.
+    /// Returns why the goal is missed although no try has failed; `nil` if it is reached.
     func miss(_ score: Score) -> String?
 
     /// Returns the attack's results in a few words.
     func summary(_ score: Score) -> String
 
-    /// Attacks something that is broken on purpose. Returns whether each was noticed.
+    /// Attacks caches and workers that are broken on purpose. Returns whether each was noticed.
     func canaries(seed: Int, in scratch: Scratch) throws -> [(name: String, isCaught: Bool)]
 }
 
@@ -33,7 +33,7 @@ extension Attack {
     func miss(_ score: Score) -> String? { nil }
 }
 
-/// What the tries of an attack have come to.
+/// The results of the tries of an attack.
 struct Score {
     struct Failure {
         let seed: Int
@@ -41,9 +41,9 @@ struct Score {
     }
 
     var tries = 0
-    /// Sums.
+    /// Counts by name, which are added up over all tries.
     var counts: [String: Int] = [:]
-    /// Largest values.
+    /// The largest values of all tries, by name.
     var largest: [String: Double] = [:]
     var failures: [Failure] = []
 

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Runs attacks one after the other, and prints the table of what they have reached.
+/// Runs attacks one after the other, and prints a table of their results.
 struct Campaign {
     static let attacks: [any Attack] = [
         KillAttack(), StopAttack(), FaultAttack(), PowerAttack(), DamageAttack(),
@@ -26,7 +26,7 @@ struct Campaign {
 
     private let seed: Int
     private let scratch: Scratch
-    /// In memory, for attacks that need no disk.
+    /// A directory in memory, for attacks that need no disk.
     private let memory: Scratch
 
     private static let memoryRoot = "/dev/shm"
@@ -90,7 +90,8 @@ struct Campaign {
         return Line(attack: attack, score: score, canaries: canaries, seconds: seconds)
     }
 
-    /// Prints the table, and the failures with what repeats them. Returns whether all is reached.
+    /// Prints the table, and for each attack with failures the command that repeats the first one.
+    /// Returns whether all goals are reached.
     private func report(_ lines: [Line]) -> Bool {
         Console.say("\n| attack | tries | goal | reached | canaries |\n|---|---|---|---|---|")
         for line in lines {
@@ -121,7 +122,7 @@ struct Campaign {
 }
 
 extension String {
-    /// Two digits after the point, or three for small numbers.
+    /// Formats a number with two digits after the point, or three if it is below 0.1.
     init(rounding value: Double) {
         self = String(format: value < 0.1 ? "%.3f" : "%.2f", value)
     }

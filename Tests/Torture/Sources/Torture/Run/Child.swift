@@ -6,7 +6,7 @@ final class Child {
     enum Ending: Equatable, CustomStringConvertible {
         case exited(Int32)
         case killed(signal: Int32)
-        /// It did not end in time, and was killed.
+        /// The child did not end in time, and was killed.
         case hung
 
         var isCrash: Bool {
@@ -39,7 +39,7 @@ final class Child {
     /// Starts a child.
     ///
     /// - Parameters:
-    ///   - arguments: What follows the name of the program.
+    ///   - arguments: The arguments after the name of the program.
     ///   - program: The path of the program; this one by default.
     ///   - output: The file for standard output and error; none by default.
     init(
@@ -96,7 +96,7 @@ final class Child {
         return .hung
     }
 
-    /// Starts a child and waits until it ends. Returns how, and the last line that it has printed.
+    /// Starts a child and waits until it ends. Returns its ending, and its last line of output.
     static func run(
         _ arguments: [String], program: String = Child.program, output: String, seconds: Double
     ) throws -> (ending: Ending, line: String) {

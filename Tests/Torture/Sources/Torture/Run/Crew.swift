@@ -21,12 +21,12 @@ final class Crew {
         directory = root + "/cache"
     }
 
-    /// Removes the cache. A failed one stays, to be looked at.
+    /// Removes the cache. The caches of failed tries are kept, to be examined.
     func remove() { Files.remove(root) }
 
     private func path(_ name: String) -> String { "\(root)/\(name)" }
 
-    /// The bytes of all files now.
+    /// The sum of the sizes of all files, in bytes.
     var bytes: Int { Files.bytes(below: directory) }
 
     func progress(_ owner: Int) throws -> Progress {
@@ -36,7 +36,7 @@ final class Crew {
         return progress
     }
 
-    /// Takes a copy of another cache, and of what its workers have noted.
+    /// Copies another cache, and the notes of its workers.
     func adopt(_ other: Crew, owners: Int) throws {
         try Files.copy(other.directory, to: directory)
         for owner in 0..<owners {
@@ -44,7 +44,7 @@ final class Crew {
         }
     }
 
-    /// What a worker has printed.
+    /// Returns the last line that a worker has printed.
     func output(_ owner: Int) -> String { Files.lastLine(of: path("output-\(owner)")) }
 
     private var common: [String] { ["--directory", directory, "--budget", "\(budget)"] + options }
@@ -93,8 +93,8 @@ final class Crew {
             output: path("check"), seconds: seconds ?? patience)
     }
 
-    /// Checks the cache, again if something is not clean: opening repairs it. Returns what is
-    /// wrong.
+    /// Checks the cache. If something is not clean, checks it again, because the first opening
+    /// repairs it. Returns what is wrong, or `nil`.
     func finding(owners: Int, _ more: [String] = []) throws -> String? {
         var result = try check(owners: owners, more)
         if result.ending == .exited(Verdict.uncleanStatus) {

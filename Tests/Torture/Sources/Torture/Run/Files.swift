@@ -5,7 +5,7 @@ import Glibc
 enum Files {
     static func read(_ path: String) -> Data? { FileManager.default.contents(atPath: path) }
 
-    /// Returns the contents of a file that has no size, as those of the system have none.
+    /// Returns the first 4 KiB of a file whose size is reported as 0, such as those below `/proc`.
     static func readStream(_ path: String) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }
@@ -28,7 +28,7 @@ enum Files {
         try FileManager.default.copyItem(atPath: path, toPath: other)
     }
 
-    /// Returns the free bytes of a file system, or 0 if there is none at the path.
+    /// Returns the free bytes of the file system at a path, or 0 if there is none.
     static func freeBytes(of path: String) -> Int {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { return 0 }
@@ -86,7 +86,7 @@ enum Console {
     }
 }
 
-/// The directory for the caches of one run. Directories of failures are kept.
+/// The directory for the caches of one run. The directories of failed tries are kept.
 final class Scratch {
     let root: String
     private var number = 0

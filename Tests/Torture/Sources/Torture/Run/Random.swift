@@ -1,4 +1,4 @@
-/// SplitMix64: random numbers that a seed repeats.
+/// SplitMix64: the same random numbers for the same seed.
 struct Random: RandomNumberGenerator {
     private var state: UInt64
 

@@ -1,14 +1,14 @@
 import Espalier
 import Glibc
 
-/// The process that looks at a cache after an attack. Its exit status is a `Verdict`.
+/// The process that examines a cache after an attack. Its exit status is that of a `Verdict`.
 struct Check {
-    /// What has to be right besides the trees.
+    /// What `verify` has to find right, besides the trees.
     enum Verification: String {
         /// Every value and every tree.
         case deep
-        /// The file and its records. Records may be lost, by damage or because an import left them
-        /// out, and trees may refer to them.
+        /// The file and its records. Trees may refer to records that damage has lost or that an
+        /// import has left out.
         case whole
         case no
     }
@@ -18,7 +18,7 @@ struct Check {
     private let mayMiss: Bool
     private let writes: Bool
     private let verification: Verification
-    /// What a canary does wrong.
+    /// The mistake of a canary.
     private let forgery: String?
 
     init(_ arguments: Arguments) throws {
@@ -80,7 +80,8 @@ struct Check {
         }
     }
 
-    /// Writes trees, and reads them again. A write that says why it fails is no finding.
+    /// Writes trees, and reads them again. Where trees may be missing, a write may fail with an
+    /// error.
     private func write(to cache: NormalizedCache) -> Verdict {
         for tree in 0..<12 {
             let value = Tree(owner: Worker.checker, number: tree, version: 1 + Int(getpid()))

@@ -1,7 +1,7 @@
 import CFaults
 import Espalier
 
-/// How a child opens the cache, and which of its system calls go wrong.
+/// How a child opens the cache, and which of its system calls fail.
 struct Plan {
     let directory: String
     let configuration: Configuration

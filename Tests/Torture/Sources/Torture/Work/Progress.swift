@@ -1,16 +1,16 @@
 import Glibc
 import Synchronization
 
-/// What a worker has done so far: a file in shared memory, which outlives the worker and tells what
-/// was acknowledged before it was killed.
+/// The notes of a worker, in a file that is mapped into memory. They outlive the worker, and tell
+/// what was acknowledged before it was killed.
 final class Progress {
     enum Word: Int {
         /// 1 when the cache is open, 2 when the work is done.
         case state
         case operations, writes, busy
-        /// Errors that a worker does not have to expect while nothing is wrong with the disk.
+        /// How many errors the worker met that no caller has to expect while the disk works.
         case failures
-        /// Wrong, mixed and lost trees that the worker has read.
+        /// How many wrong, mixed and lost trees the worker has read.
         case findings
         /// When the operation in progress began, in nanoseconds; 0 between operations.
         case began
@@ -29,7 +29,7 @@ final class Progress {
 
     private let words: UnsafeMutablePointer<Atomic<UInt64>>
 
-    /// Maps the file, which is made if it is missing.
+    /// Maps the file, and creates it if it is missing.
     init(_ path: String) throws {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0, ftruncate(descriptor, Self.count * 8) == 0,
@@ -61,7 +61,7 @@ final class Progress {
     func submit(_ tree: Int, _ version: Int) { self[Self.head + 2 * tree] = version }
     func acknowledge(_ tree: Int, _ version: Int) { self[Self.head + 2 * tree + 1] = version }
 
-    /// Notes how long an operation takes, and that it is over.
+    /// Runs an operation, and notes its beginning, its end and its duration.
     func time<Result>(_ operation: () throws -> Result) rethrows -> Result {
         let start = Int(Moment.nanoseconds)
         self[.began] = start

@@ -38,7 +38,7 @@ struct Reader {
     }
 }
 
-/// What the reads of all threads have come to.
+/// The outcomes of the reads of all threads.
 private final class Outcomes: Sendable {
     private let state = Mutex<(hits: Int, reasons: Set<String>)>((0, []))
 
@@ -58,7 +58,8 @@ private final class Outcomes: Sendable {
 /// are in progress at the same time.
 struct Gated: NormalizedModel, Hashable {
     private static let inside = Atomic(0)
-    /// How long the gate stays open for reads of other processes, in microseconds.
+    /// How long each read then stays in the initializer, so that the reads of other processes
+    /// overlap with it, in microseconds.
     private static let stay: UInt32 = 300_000
 
     var id: String

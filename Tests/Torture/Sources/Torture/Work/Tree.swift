@@ -1,6 +1,7 @@
 import Espalier
 
-/// A tree of which every node says by which write it was stored, so that a mixed tree shows.
+/// A tree whose nodes carry the number of the write that stored them, so that a check recognises a
+/// tree of nodes from different writes.
 ///
 /// ```
 ///   T:0:3, version 17
@@ -113,7 +114,7 @@ struct Leaf: NormalizedModel, Hashable {
     }
 }
 
-/// What a check has found. The cases are the exit statuses of children.
+/// The result of a check. Each case has an exit status of children.
 enum Verdict: Equatable {
     case fine
     case wrong(String)

@@ -4,16 +4,16 @@ import Glibc
 
 /// The process that is attacked: it opens a cache and works on it until it is killed.
 ///
-/// A worker owns trees that only it writes. Of these it notes in its `Progress` which versions it
-/// has submitted and which tickets have succeeded, so that a check knows what must be there. All
-/// workers share other trees, which every one of them may write, evict and delete.
+/// A worker owns trees that no other worker writes. It notes in its `Progress` which versions of
+/// these it has submitted and which tickets have succeeded, so that a check knows what must be
+/// stored. All workers also share trees, which each of them may write, evict and delete.
 struct Worker {
-    /// What it does.
+    /// The work of a worker.
     enum Flavour: String {
-        /// Writes and reads its own trees, one ticket after the other. Nothing may be lost.
+        /// Writes and reads its own trees, and waits for each ticket. Nothing may be lost.
         case keep
         /// Writes and reads shared trees, evicts, compacts, pins, deletes, empties the cache.
-        /// Whatever is read has to be right.
+        /// Every tree that it reads has to be right.
         case rough
         /// Like `rough`, and also changes the budget.
         case budgets
@@ -25,16 +25,16 @@ struct Worker {
         case fill
     }
 
-    /// What a canary does wrong, so that an attack proves that it would notice.
+    /// The mistake of a canary, by which an attack proves that it would notice it.
     enum Flaw: String {
         case none
-        /// Notes that a write was acknowledged before it is submitted.
+        /// Notes that a write was acknowledged before it submits it.
         case early
         /// Writes a tree in several writes.
         case torn
         /// Stops working after a while, as if it waited for ever.
         case stall
-        /// Keeps a little memory at each operation.
+        /// Keeps 2 MB more of memory at each operation.
         case leak
     }
 
@@ -216,7 +216,7 @@ struct Worker {
         }
     }
 
-    /// Counts an error. Those that a caller has to expect are no failures.
+    /// Counts an error. Errors that a caller has to expect are no failures.
     private func note(_ error: any Error, _ name: String) {
         switch (error as? CacheError)?.code {
         case .busy: progress[.busy] += 1
@@ -234,9 +234,10 @@ struct Worker {
     }
 }
 
-/// Flushes a cache from a thread that can wait.
+/// Waits for all writes of a cache, from a thread that can wait.
 enum WaitingFlush {
-    /// The ticket of the last write succeeds after those before it.
+    /// Waits for a ticket that succeeds after those of all earlier writes. It does not call
+    /// `NormalizedCache.flush()`, which is asynchronous.
     static func flush(_ cache: NormalizedCache) throws {
         try cache.unpin("nothing").wait()
     }
