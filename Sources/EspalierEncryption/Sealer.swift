@@ -158,11 +158,11 @@ package final class Sealer: Sendable {
             groups[slot].name.elementsEqual(group) ? groups[slot].digest : nil
         }
         guard let known else {
-            let new = digest(group, Self.groupSize)
+            let new = digest(group, Self.groupSize, of: 0)
             groups.withLock { $0[slot] = (Array(group), new) }
-            return new + digest(name[...], Self.nameSize - Self.groupSize)
+            return new + digest(name[...], Self.nameSize - Self.groupSize, of: 1)
         }
-        return known + digest(name[...], Self.nameSize - Self.groupSize)
+        return known + digest(name[...], Self.nameSize - Self.groupSize, of: 1)
     }
 
     /// The last bytes of a name that its group leaves out.
@@ -172,8 +172,11 @@ package final class Sealer: Sendable {
     /// The number of groups whose hashes are kept. A power of two.
     private static let groupCount = 64
 
-    private func digest(_ bytes: ArraySlice<UInt8>, _ count: Int) -> [UInt8] {
+    /// Returns the first bytes of the hash of a group, which is `kind` 0, or of a name, 1. The kind
+    /// goes in first, so that a name and an equal group have different hashes.
+    private func digest(_ bytes: ArraySlice<UInt8>, _ count: Int, of kind: UInt8) -> [UInt8] {
         var code = nameCode
+        code.update(data: [kind])
         code.update(data: bytes)
         return unsafe code.finalize().withUnsafeBytes { unsafe [UInt8]($0.prefix(count)) }
     }

@@ -5,8 +5,8 @@ import Darwin
 #endif
 
 // The thread sanitizer does not know the lock of `Synchronization.Mutex`, which is a futex on
-// Linux, and so reports a race for everything that a `Mutex` protects. `make races` builds a copy of
-// the sources that imports this module in place of `Synchronization`. The module has the same
+// Linux, and so reports a race for everything that a `Mutex` protects. `make races` builds a copy
+// of the sources that imports this module in place of `Synchronization`. The module has the same
 // declarations; only the lock of `Mutex` is one that the sanitizer knows.
 @_exported public import Synchronization
 

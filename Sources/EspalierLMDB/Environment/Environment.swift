@@ -498,7 +498,8 @@ public final class Environment: Sendable {
         pages count: Int, in transaction: borrowing WriteTransaction
     ) throws(LMDBError) {
         let lastPage = try transaction.pages().lastPage
-        let mapPages = mapSize / pageSize
+        // LMDB never uses the last page of the map.
+        let mapPages = mapSize / pageSize - 1
         let needed = min(lastPage + 1 + count, mapPages)
         guard needed > handle.filePages.load(ordering: .relaxed), !isLimitedToFile else { return }
         let file = try OpenFile(duplicating: handle.dataDescriptor, .prepareFiles)

@@ -226,4 +226,14 @@ public struct GuardLock: ~Copyable {
         owner.setMark(IntactMark.none)
         UseRecord(owner).reset()
     }
+
+    /// Marks the data file of a directory as intact, so that opening it needs no check. Call it for
+    /// a file that this process has written and synchronised, and that no process has open.
+    ///
+    /// - Parameter directory: The path of the directory.
+    public func markDataFile(in directory: String) {
+        guard let status = FileStatus(path: "\(directory)/\(EnvironmentFiles.data)") else { return }
+        forgetDataFile()
+        owner.setMark(IntactMark(status).durable)
+    }
 }

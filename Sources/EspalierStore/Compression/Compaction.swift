@@ -23,13 +23,15 @@ extension Committer {
         let newKey = live.encryption?.hasNewestKey == false ? generations.encryption : nil
         let room = ByteCount(live.budget.bytes * (mayExceed ? 2 : 1))
         do {
-            let lostNames = try generations.move(
-                to: nil, room: room, throughMemory: newKey != nil, newKey: newKey)
-            if lostNames > 0 { try repair(try generations.current()) }
+            try repair(
+                lostNames: generations.move(
+                    to: nil, room: room, throughMemory: newKey != nil, newKey: newKey))
         } catch is GenerationHolder.DoesNotFit {
             guard let newKey else { return }
             try evictToMove(newKey, room: room)
-        } catch let error as LMDBError where newKey == nil && error.code == .diskFull {
+        } catch let error as LMDBError
+            where newKey == nil && !mayExceed && error.code == .diskFull
+        {
             // The old file stays.
         }
     }
@@ -41,10 +43,16 @@ extension Committer {
             let pages = Generation.mapSize(for: live.budget) / live.environment.pageSize
             try room.trim(to: pages * share / 10, .shrink, in: live, self)
             do {
-                return _ = try generations.move(to: nil, room: limit, newKey: newKey)
+                return try repair(
+                    lostNames: generations.move(to: nil, room: limit, newKey: newKey))
             } catch is GenerationHolder.DoesNotFit {}
         }
         throw room.full(try generations.current(), self)
+    }
+
+    /// Repairs the records whose names a copy has lost.
+    private func repair(lostNames: Int) throws {
+        if lostNames > 0 { try repair(try generations.current()) }
     }
 
     private func recompress(_ generation: Generation) throws {

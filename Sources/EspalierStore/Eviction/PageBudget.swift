@@ -26,22 +26,21 @@ package struct PagePlan: Sendable, Equatable {
     /// copies a path of each keyspace.
     var reserve: Int { min(max(capacity / 16, 40), 96) }
 
-<<<<<<< HEAD
-    /// Makes the plan of a transaction. The file gets 24 to 96 pages beyond the last used one, with
-    /// which eviction goes on when the disk is full.
-    init(
-        reservingFileOf generation: Generation, in transaction: borrowing WriteTransaction
+    /// Makes sure that the file has 24 to 96 pages beyond the last used one, with which eviction
+    /// goes on when the disk is full.
+    ///
+    /// - Throws: `LMDBError` with `diskFull`. After other errors the transaction can go on.
+    func reserveFile(
+        of generation: Generation, in transaction: borrowing WriteTransaction
     ) throws {
-        let pages = try transaction.pages()
-        self.init(capacity: pages.capacity)
-        try generation.environment.reserveFile(
-            pages: min(reserve, 24 + pages.lastPage / 8), in: transaction)
+        do throws(LMDBError) {
+            let lastPage = try transaction.pages().lastPage
+            try generation.environment.reserveFile(
+                pages: min(reserve, 24 + lastPage / 8), in: transaction)
+        } catch where error.code == .diskFull {
+            throw error
+        } catch {}
     }
-=======
-    /// The pages that the file has at least behind the last used one, so that eviction can write
-    /// when the disk is full.
-    func fileReserve(lastPage: Int) -> Int { min(reserve, 24 + lastPage / 8) }
->>>>>>> review
 
     /// The pages that can be free for one write, if everything else is evicted.
     var mostPages: Int { capacity - 17 - reserve }

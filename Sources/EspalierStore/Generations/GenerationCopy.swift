@@ -21,7 +21,7 @@ extension GenerationHolder {
     /// - Returns: How many names were lost, because their record can't be read. Names are lost only
     ///   with a new key.
     /// - Throws: `DoesNotFit`, with nothing changed, if the contents take more than nine tenths of
-    ///   the new budget, or if both files do not fit in `room` and `throughMemory` is false.
+    ///   a smaller budget, or if both files do not fit in `room` and `throughMemory` is false.
     @discardableResult
     func move(
         to budget: ByteCount?, room: ByteCount, throughMemory: Bool = true,
@@ -35,8 +35,11 @@ extension GenerationHolder {
             let source = try live.environment.beginWrite()
             let used = try source.pages().used * live.environment.pageSize
             // Other processes may have written since the caller evicted. Nothing is deleted before
-            // it is known to fit.
-            guard used <= Generation.mapSize(for: budget) * 9 / 10 else { throw DoesNotFit() }
+            // it is known to fit. A copy in the order of keys takes no more pages.
+            let isSmaller = budget < live.budget
+            guard !isSmaller || used <= Generation.mapSize(for: budget) * 9 / 10 else {
+                throw DoesNotFit()
+            }
             if directory.byteCount() + used + Generation.sideFiles <= room.bytes {
                 try copyToSecondFile(source, of: live, copy, to: budget, under: lock)
             } else {
@@ -61,7 +64,9 @@ extension GenerationHolder {
         // no longer live.
         lock.advanceGeneration()
         try directory.setCurrent(name)
+        // The end of the transaction marks the old file.
         source.abort()
+        lock.markDataFile(in: directory.generationPath(name))
         install(try open(name, under: lock))
         directory.removeGenerations(except: name)
     }
@@ -107,7 +112,8 @@ extension GenerationHolder {
     ) throws {
         let target = try Environment.open(
             directory: directory.generationPath(name), under: lock, keyspaces: Keyspaces.names,
-            options: .init(mapSize: Generation.mapSize(for: budget)))
+            // `sync` stores all at once in the end. No process uses the generation before.
+            options: .init(mapSize: Generation.mapSize(for: budget), durability: .noSync))
         defer { target.close() }
         if let keys = copy.keys { GenerationEncryption.protect(target, with: keys.sealer) }
         try body(target)
@@ -181,13 +187,17 @@ final class GenerationCopy {
         var entries: [(key: [UInt8], handle: Handle)] = []
         try transaction.forEach(in: keyspace) { _, value in
             guard let handle = try? Handle(stored: value) else { return true }
-            let record = try? snapshot.record(live.keyspaces, handle, by: decompressor) {
-                try snapshot.storedShape(live.keyspaces, $0)?.shape
-            }
-            if let record {
-                let name = IndexKey.bytes(record.nameSpace, record.identifier)
-                entries.append((sealer.hash(name), handle))
-            } else {
+            do {
+                let record = try snapshot.record(live.keyspaces, handle, by: decompressor) {
+                    try snapshot.storedShape(live.keyspaces, $0)?.shape
+                }
+                if let record {
+                    let name = IndexKey.bytes(record.nameSpace, record.identifier)
+                    entries.append((sealer.hash(name), handle))
+                } else {
+                    nameless.insert(handle)
+                }
+            } catch is FormatError {
                 nameless.insert(handle)
             }
             return true
@@ -207,8 +217,7 @@ final class GenerationCopy {
         switch keyspace {
         case "info" where key == GenerationEncryption.headerKey: return keys.headerValue
         case "state" where !nameless.isEmpty:
-            let handle = try Handle(stored: key)
-            guard nameless.contains(handle),
+            guard let handle = try? Handle(stored: key), nameless.contains(handle),
                 var entry = try? ByteReader.reading(
                     value, { try StateEntry(reading: &$0, for: handle) }),
                 entry.flags.contains(.lost)

@@ -57,6 +57,8 @@ final class GenerationHolder: Sendable {
         var retry: ContinuousClock.Instant?
         /// The budget of the last generation, which the next one gets, too.
         var budget: ByteCount?
+        /// The guard's count at which the key was wrong. Only a switch can make it right.
+        var wrongKey: (number: UInt64, error: CacheError)?
         /// When the directory changed last, as of the last look for unfinished generations.
         var directoryChange: UInt64?
         var isClosed = false
@@ -87,7 +89,12 @@ final class GenerationHolder: Sendable {
             && configuration.encryption?.whenKeyIsWrong == .startAnew && KeyHeader.isAvailable
         {
             try withExclusiveLock { lock in
-                _ = try makeGeneration(under: lock, after: nil, because: .wrongKey)
+                do {
+                    // Another process may have begun anew, or changed the key, meanwhile.
+                    _ = try reopen(under: lock)
+                } catch let error as CacheError where error.code == .wrongKey {
+                    _ = try makeGeneration(under: lock, after: nil, because: .wrongKey)
+                }
             }
         }
     }
@@ -113,10 +120,20 @@ final class GenerationHolder: Sendable {
             // A read must not switch: other threads would wait for the read, and it for them.
             if live.environment.isInsideTransaction { return live }
         }
+        if let wrongKey = state.withLock({ $0.wrongKey }), wrongKey.number == number {
+            throw wrongKey.error
+        }
         let deadline = ContinuousClock.now + configuration.writeDeadline
         while true {
             do {
-                return try withExclusiveLock { lock in try reopen(under: lock) }
+                return try withExclusiveLock { lock in
+                    do {
+                        return try reopen(under: lock)
+                    } catch let error as CacheError where error.code == .wrongKey {
+                        state.withLock { $0.wrongKey = (number, error) }
+                        throw error
+                    }
+                }
             } catch let error as LMDBError where error.code == .alreadyOpen {
                 // The environment of a closed cache is being closed. Waits without the guard's
                 // lock, which other processes need.

@@ -272,7 +272,7 @@ extension ReadableTransaction where Self: ~Copyable {
     /// Returns the numbers of all dictionaries that have at least one slice.
     package func dictionaryNumbers(_ keyspaces: Keyspaces) throws -> [UInt64] {
         var numbers: [UInt64] = []
-        try forEach(in: keyspaces.dictionaries) { key, _ in
+        try forEachKey(in: keyspaces.dictionaries, from: ChunkKey(0, 0)) { key in
             if let number = try Self.dictionaryNumber(key), numbers.last != number {
                 numbers.append(number)
             }

@@ -118,6 +118,8 @@ final class CommitTransaction {
         var appliesLogs = true
         /// Whether the commit clears damaged records away.
         var clearsDamage = true
+        /// Whether the file must have pages for eviction beyond those in use.
+        var reservesFile = true
         /// How long to wait for the lock of the writer; nil stands for the configured deadline.
         var lockDeadline: Duration?
         /// Whether the commit judges the cycles that are too large to be judged in their turn. So
@@ -152,7 +154,8 @@ final class CommitTransaction {
         let number = transaction.number
         let commit = try CommitTransaction(generation, transaction, tables(number), compressor)
         // After the tables: LMDB does not report a damaged page where it counts pages.
-        let plan = try PagePlan(reservingFileOf: generation, in: transaction)
+        let plan = PagePlan(capacity: try transaction.pages().capacity)
+        if request.reservesFile { try plan.reserveFile(of: generation, in: transaction) }
 
         // Take what reads have logged since the last commit.
         let share = request.appliesLogs ? plan.touchLimit : 0

@@ -203,6 +203,8 @@ final class Committer: Sendable {
         _ request: CommitTransaction.Request, in generation: Generation
     ) throws -> EvictionProgress {
         let start = ContinuousClock.now
+        var request = request
+        request.reservesFile = state.withLock { $0.diskRetry.map { $0 <= start } ?? true }
         let outcome = try CommitTransaction.run(
             request, in: generation, of: generations, logs, compressor
         ) { transaction in
@@ -297,10 +299,9 @@ final class Committer: Sendable {
         do {
             try environment.limitToFile(deadline: Self.resizeDeadline)
         } catch {
-            // Reads of this process are under way. The next write tries again.
-            throw LMDBError.diskFull
+            // Reads of this process are under way. Free pages may be enough for the retry, which
+            // reserves none.
         }
-        guard environment.isLimitedToFile else { throw error }
         state.withLock { $0.diskRetry = .now + Self.diskPatience }
     }
 
