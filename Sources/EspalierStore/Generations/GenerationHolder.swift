@@ -130,6 +130,7 @@ final class GenerationHolder: Sendable {
                     do {
                         return try reopen(under: lock)
                     } catch let error as CacheError where error.code == .wrongKey {
+                        let number = number
                         state.withLock { $0.wrongKey = (number, error) }
                         throw error
                     }
