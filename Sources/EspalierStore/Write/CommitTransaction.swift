@@ -154,8 +154,7 @@ final class CommitTransaction {
         let number = transaction.number
         let commit = try CommitTransaction(generation, transaction, tables(number), compressor)
         // After the tables: LMDB does not report a damaged page where it counts pages.
-        let plan = PagePlan(capacity: try transaction.pages().capacity)
-        if request.reservesFile { try plan.reserveFile(of: generation, in: transaction) }
+        let plan = try request.plan(in: generation, transaction)
 
         // Take what reads have logged since the last commit.
         let share = request.appliesLogs ? plan.touchLimit : 0
