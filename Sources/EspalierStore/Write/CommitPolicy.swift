@@ -13,8 +13,8 @@ import EspalierRecords
 ///     generation is stale         retry in the live one           fail: busy
 ///     budget deadlock             new generation, retry           fail: full
 ///     damage of file or metadata  new generation, retry           fail: damaged
-///     disk full                   limit the map to the file,      fail: disk full
-///                                 retry: evicts
+///     disk full                   retry: it may be so for a       limit the map to the file,
+///                                   moment only                     retry: evicts; then fail
 ///     environment closed,         reopen it, retry                fail: LMDB's error
 ///       panicked, or resized
 ///     another process has the     fail, with all writes           fail, with all writes
@@ -74,6 +74,8 @@ enum CommitPolicy {
         var hasChangedGeneration = false
         /// Whether the environment of the generation was reopened.
         var hasReopened = false
+        /// Whether the commit was retried on a disk that was full.
+        var hasRetried = false
         /// Whether the map was limited to the file.
         var hasLimited = false
 
@@ -85,10 +87,11 @@ enum CommitPolicy {
             switch step {
             case .makeRoom: roomMade += 1
             case .reopen: hasReopened = true
+            case .retryOnce: hasRetried = true
             case .limitToFile: hasLimited = true
             case .retry, .newGeneration:
                 (hasChangedGeneration, hasReopened, roomMade) = (true, false, 0)
-                hasLimited = false
+                (hasRetried, hasLimited) = (false, false)
             case .oneByOne, .fail: break
             }
         }
@@ -102,6 +105,8 @@ enum CommitPolicy {
         case retry
         /// Open the environment again, then try again.
         case reopen
+        /// Try again, without eviction: a disk that is full for a moment costs no records.
+        case retryOnce
         /// Use only the pages that the file has, then try again: what does not fit is evicted.
         case limitToFile
         /// Replace the generation by an empty one, then try again.
@@ -132,6 +137,7 @@ enum CommitPolicy {
             // One by one, each operation would wait for the lock again.
             return .fail
         case .diskFull:
+            guard history.hasRetried else { return .retryOnce }
             return history.hasLimited ? fail : .limitToFile
         case .other:
             return fail

@@ -99,7 +99,7 @@ final class Committer: Sendable {
                 history.add(step)
                 do {
                     switch step {
-                    case .retry: continue
+                    case .retry, .retryOnce: continue
                     case .limitToFile: try limitToFile(generation, after: error)
                     case .reopen: try generation.map { try generations.recover($0, from: error) }
                     case .newGeneration(let reason): try replace(generation, because: reason)
@@ -401,7 +401,8 @@ final class Committer: Sendable {
             }
             do {
                 let limit = mayExceed ? ByteCount(old.bytes + budget.bytes) : old
-                return _ = try generations.move(to: budget, room: limit)
+                try generations.move(to: budget, room: limit)
+                return
             } catch is GenerationHolder.DoesNotFit {
                 goal = goal * 3 / 4
                 generation = try generations.current()

@@ -50,6 +50,32 @@ struct FullDiskTests {
         cache.close()
     }
 
+    @Test("A disk that is full for a moment costs no records")
+    func moment() async {
+        await #expect(processExitsWith: .success) {
+            // The first write beyond the limit fails, and its signal raises the limit. The threads
+            // of the cache inherit that the signal is not blocked.
+            signal(SIGXFSZ) { _ in FullDiskTests.limitFiles(to: 64 << 20) }
+            var signals = sigset_t()
+            unsafe sigemptyset(&signals)
+            unsafe sigaddset(&signals, SIGXFSZ)
+            unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+            let scratch = try Scratch()
+            let cache = try scratch.open(.forTests(budget: .mebibytes(16)))
+            let text = String(repeating: "t", count: 2_000)
+            let people = (0..<200).map { Person("p:\($0)", text) }
+            guard EspalierStoreTests.code(cache.set(people)) == nil else { exit(3) }
+            Self.limitFiles(to: UInt(try cache.statistics().fileBytes.bytes))
+            let more = (200..<300).map { Person("p:\($0)", text) }
+            guard EspalierStoreTests.code(cache.set(more)) == nil else { exit(4) }
+            for number in 0..<300 {
+                guard cache.read(Person.self, "p:\(number)") != nil else { exit(5) }
+            }
+            guard try !cache.generation.environment.isLimitedToFile else { exit(6) }
+            cache.close()
+        }
+    }
+
     private static func limitFiles(to bytes: UInt) {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)
         #if os(Linux)

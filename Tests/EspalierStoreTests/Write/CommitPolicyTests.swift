@@ -21,12 +21,13 @@ struct CommitPolicyTests {
         var histories: [History] = []
         for count in [1, 2, 64] {
             for roomMade in 0...CommitPolicy.roomLimit {
-                for flags in 0..<8 {
+                for flags in 0..<16 {
                     var history = History(operationCount: count)
                     history.roomMade = roomMade
                     history.hasChangedGeneration = flags & 1 != 0
                     history.hasReopened = flags & 2 != 0
                     history.hasLimited = flags & 4 != 0
+                    history.hasRetried = flags & 8 != 0
                     histories.append(history)
                 }
             }
@@ -47,7 +48,8 @@ struct CommitPolicyTests {
         case .environmentClosed, .environmentPanicked, .mapResized:
             history.hasReopened ? fail : .reopen
         case .lockTimeout: .fail
-        case .diskFull: history.hasLimited ? fail : .limitToFile
+        case .diskFull:
+            if !history.hasRetried { .retryOnce } else { history.hasLimited ? fail : .limitToFile }
         case .other: fail
         }
     }
@@ -62,7 +64,7 @@ struct CommitPolicyTests {
                 steps += 1
             }
         }
-        #expect(steps == 11 * 96)
+        #expect(steps == 11 * 192)
     }
 
     @Test("A commit that fails again and again ends, whatever it fails for")
@@ -88,9 +90,9 @@ struct CommitPolicyTests {
         for count in [1, 2] {
             let steps = longest(from: History(operationCount: count), 0)
             // In each of two generations room is made three times, the environment is reopened
-            // once and the map is limited once, between them the generation changes, and the last
-            // step fails.
-            #expect(steps == 2 * (CommitPolicy.roomLimit + 2) + 2)
+            // once, a full disk is tried again once and the map is limited once, between them the
+            // generation changes, and the last step fails.
+            #expect(steps == 2 * (CommitPolicy.roomLimit + 3) + 2)
         }
     }
 
