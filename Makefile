@@ -73,7 +73,7 @@ torture: setup ## attacks the cache for MINUTES=60 by kills, faults, damage; pri
 	@echo 'torture: attacking for $(MINUTES) minutes'
 	$(TORTURE_SCRATCH)/release/torture long --minutes $(MINUTES) $(TORTURE_FLAGS)
 
-torture-short: setup ## the same in five minutes
+torture-short: setup ## the same in five minutes, as CI does
 	@echo 'torture-short: building the attacks, optimised; minutes the first time'
 	$(TORTURE_BUILD) --product torture
 	$(if $(TORTURE_TOOL),,$(TORTURE_BUILD) --product espalier)

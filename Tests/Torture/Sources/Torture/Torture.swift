@@ -9,6 +9,7 @@ struct Torture {
         usage: torture short [--seed N] [--scratch DIRECTORY]
                torture long --minutes M [--seed N] [--scratch DIRECTORY]
                torture run ATTACK [--tries N] [--seed S] [--scratch DIRECTORY]
+               torture run kill --processes P [--tries N] [--seed S] [--scratch DIRECTORY]
 
         ATTACK is \(Campaign.attacks.map(\.name).joined(separator: ", ")).
         """
@@ -34,7 +35,11 @@ struct Torture {
             return try Campaign(arguments).runLong(minutes: try arguments.number("minutes", 60))
                 ? 0 : 1
         case "run" where arguments.words.count == 2:
-            return try Campaign(arguments).runOne(arguments.words[1], arguments["tries"]) ? 0 : 1
+            let processes = try arguments["processes"].map { _ in
+                try arguments.number("processes", 1)
+            }
+            return try Campaign(arguments)
+                .runOne(arguments.words[1], arguments["tries"], processes: processes) ? 0 : 1
         default: return try runChild(arguments)
         }
     }

@@ -8,6 +8,8 @@ struct KillAttack: Attack {
     let goal = "0 lost, mixed, wrong or unclean; 0 bytes over; survivors go on"
     let shortTries = 300
     let needsDisk = true
+    /// The numbers of processes, one after the other.
+    var processes = [1, 2, 4]
 
     /// How long a survivor may take for its next writes, in seconds: the deadline of writes and a
     /// margin for a busy machine.
@@ -39,7 +41,8 @@ struct KillAttack: Attack {
             }
             guard let current = crew else { break }
             let cycle = Cycle(
-                seed: seed + number, processes: [1, 2, 4][(seed + number) % 3], isCalm: isCalm)
+                seed: seed + number, processes: processes[(seed + number) % processes.count],
+                isCalm: isCalm)
             score.tries += 1
             if let failure = try Self.play(cycle, on: current, &score) {
                 score.fail(seed + number, "\(failure), \(current.place)")

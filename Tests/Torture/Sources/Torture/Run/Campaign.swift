@@ -48,9 +48,17 @@ struct Campaign {
         try report(Self.attacks.map { try play($0, tries: $0.shortTries, seed: seed) })
     }
 
-    func runOne(_ name: String, _ tries: String?) throws -> Bool {
-        guard let attack = Self.attacks.first(where: { $0.name == name }) else {
+    /// - Parameter processes: The number of processes of `kill`, instead of 1, 2 and 4.
+    func runOne(_ name: String, _ tries: String?, processes: Int?) throws -> Bool {
+        guard var attack = Self.attacks.first(where: { $0.name == name }) else {
             throw Mistake("there is no attack \(name)")
+        }
+        if let processes {
+            guard (1...4).contains(processes), var kill = attack as? KillAttack else {
+                throw Mistake("--processes takes 1 to 4, for the attack kill")
+            }
+            kill.processes = [processes]
+            attack = kill
         }
         let count = tries.map { Int($0) ?? 0 } ?? attack.shortTries
         return report([try play(attack, tries: count, seed: seed)])
