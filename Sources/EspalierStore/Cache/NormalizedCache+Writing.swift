@@ -125,7 +125,7 @@ extension NormalizedCache {
 
 extension Flattener {
     /// Flattens `model`, which must have an identifier, and returns the number of its record.
-    fileprivate func entry<Model: IdentifiedModel>(of model: Model) throws -> Int {
+    func entry<Model: IdentifiedModel>(of model: Model) throws -> Int {
         let value = try self.value { try ModelStorage.encode(model, into: $0) }
         guard let entry = value.children.first else {
             throw CacheError.noIdentifier(of: Model.self)
