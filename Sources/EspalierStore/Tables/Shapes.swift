@@ -50,6 +50,10 @@ struct ShapeTable {
     private var numbers: [Shape: UInt64] = [:]
     private var countByType: [Identifier: Int] = [:]
     private var changed: Set<UInt64> = []
+    /// The numbers of damaged entries. No record with such a number can be read.
+    private var damaged: Set<UInt64> = []
+    /// The damaged entries to delete.
+    private var discarded: Set<UInt64> = []
     /// The numbers that were looked up last, by the identity of the shape. A tree has few shapes,
     /// and its records alternate between them.
     private var recent: [(shape: Shape, number: UInt64)] = []
@@ -62,6 +66,7 @@ struct ShapeTable {
 
     init(loading transaction: borrowing WriteTransaction, _ keyspaces: Keyspaces) throws {
         var loaded: [(UInt64, StoredShape)] = []
+        var damaged: Set<UInt64> = []
         try transaction.forEach(in: keyspaces.shapes) { key, value in
             try ByteReader.reading(key) { key in
                 let number = try key.integer(UInt64.self)
@@ -70,10 +75,11 @@ struct ShapeTable {
                 let stored = try? ByteReader.reading(value) {
                     try StoredShape(reading: &$0, number: number)
                 }
-                if let stored { loaded.append((number, stored)) }
+                if let stored { loaded.append((number, stored)) } else { damaged.insert(number) }
             }
             return true
         }
+        self.damaged = damaged
         for (number, stored) in loaded { insert(stored.shape, number, count: stored.recordCount) }
     }
 
@@ -140,9 +146,11 @@ struct ShapeTable {
         changed.insert(number)
     }
 
-    /// Sets all counts, after damage made them wrong.
+    /// Sets all counts, after damage made them wrong, and deletes damaged entries.
     mutating func setRecordCounts(_ counts: [UInt64: UInt64]) {
         applyAdded()
+        discarded.formUnion(damaged)
+        damaged = []
         for (number, entry) in entries where entry.recordCount != counts[number] ?? 0 {
             entries[number]?.recordCount = counts[number] ?? 0
             changed.insert(number)
@@ -155,7 +163,11 @@ struct ShapeTable {
         _ transaction: inout WriteTransaction, _ keyspaces: Keyspaces
     ) throws -> [(number: UInt64, shape: Shape?)] {
         applyAdded()
-        defer { changed.removeAll() }
+        for number in discarded { try transaction.delete(keyspaces.shapes, number) }
+        defer {
+            changed.removeAll()
+            discarded.removeAll()
+        }
         return try changed.sorted().compactMap { number in
             guard let entry = entries[number] else { return nil }
             guard entry.recordCount > 0 else {

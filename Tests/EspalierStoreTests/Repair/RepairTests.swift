@@ -267,4 +267,28 @@ struct RepairTests {
         try cache.collectCycles().wait()
         #expect(cache.read(Feed.self, "f:1") == Self.tree)
     }
+
+    @Test("A repair leaves no damaged shape behind", arguments: Packing.allCases)
+    func repairsShapes(packing: Packing) throws {
+        let scratch = try Scratch()
+        var cache = try scratch.open(packing.configuration)
+        defer { cache.close() }
+        try write(cache)
+        let number = try #require(try cache.record(present(cache.handle("p:1")))?.shapeNumber)
+        try cache.tamper { transaction, keyspaces in
+            guard var bytes = try transaction.value(keyspaces.shapes, number) else {
+                throw Missing()
+            }
+            bytes[bytes.count / 2] ^= 4
+            try transaction.put(keyspaces.shapes, number, bytes)
+        }
+        cache.close()
+        cache = try scratch.open(packing.configuration)
+        #expect(try !cache.verify().isClean)
+        try cache.repair().wait()
+        try expectClean(cache)
+        try write(cache)
+        #expect(cache.read(Feed.self, "f:1") == Self.tree)
+        try expectClean(cache)
+    }
 }

@@ -80,7 +80,10 @@ struct StopAttack: Attack {
         if progress.contains(where: { $0[.findings] > 0 }) {
             return crew.output(0) + crew.output(1)
         }
-        return try crew.finding(owners: 2, flavour == .budgets ? ["--may-miss", "yes"] : [])
+        // A process that is stopped inside a read keeps all pages that others free meanwhile, so
+        // that these have to evict.
+        return try crew.finding(
+            owners: 2, [flavour == .budgets ? "--may-miss" : "--may-evict", "yes"])
     }
 
     private static func wait(_ seconds: Double, until condition: () -> Bool) -> Bool {

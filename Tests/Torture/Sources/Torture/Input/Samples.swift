@@ -47,8 +47,9 @@ enum Samples {
             }
             return ("a cycle of \(size)", lines.joined())
         case 1:
-            // As many logical nodes as 2 to the number of levels.
-            let levels = 20 + random.below(40)
+            // As many logical nodes as 2 to the number of levels: few enough to print, or more than
+            // a read returns.
+            let levels = random.pick([16, 22 + random.below(38)])
             let lines = (0..<levels).map {
                 node(
                     "F:\($0)", "\"a\":\(reference("F:\($0 + 1)")),\"b\":\(reference("F:\($0 + 1)"))"

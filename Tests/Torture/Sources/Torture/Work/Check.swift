@@ -16,6 +16,8 @@ struct Check {
     private let plan: Plan
     private let progress: [(owner: Int, Progress)]
     private let mayMiss: Bool
+    /// Whether trees may be missing if the cache has evicted any for its budget.
+    private let mayEvict: Bool
     private let writes: Bool
     private let verification: Verification
     /// The mistake of a canary.
@@ -27,6 +29,7 @@ struct Check {
             ($0.offset, try Progress(String($0.element)))
         }
         mayMiss = arguments.isSet("may-miss")
+        mayEvict = arguments.isSet("may-evict")
         writes = arguments.isSet("write")
         verification = Verification(rawValue: arguments["verify"] ?? "deep") ?? .deep
         forgery = arguments["forge"]
@@ -75,7 +78,10 @@ struct Check {
             return value.version <= most
                 ? .fine : .wrong("\(name) has version \(value.version), never submitted")
         case .miss(let reason):
-            return least == 0 || mayMiss
+            let isEvicted =
+                mayEvict && reason == .notFound
+                && (try? cache.statistics().evictions.forBudget.trees) ?? 0 > 0
+            return least == 0 || mayMiss || isEvicted
                 ? .fine : .lost("\(name), acknowledged as version \(least), is a miss: \(reason)")
         }
     }
