@@ -427,7 +427,8 @@ package final class TreeReader {
         return attributed
     }
 
-    private func identifier(of handle: Handle) -> String? {
+    /// Returns the identifier in a record, which is read again for that; nil if it can't be read.
+    package func identifier(of handle: Handle) -> String? {
         guard case .found(let stored, let owner)? = try? source.record(handle) else { return nil }
         return withExtendedLifetime(owner) {
             guard let record = try? source.decompressed(stored) else { return nil }

@@ -16,6 +16,7 @@ final class Engine: Sendable {
     let changeSets = Broadcast<ChangeSet>(buffering: .unbounded)
     let events = Broadcast<CacheEvent>(buffering: .bufferingNewest(4_096))
     let missObservers = MissObservers()
+    let observations: ObservationCenter
     let committer: Committer
     private let writer: WriterThread
     private let flatteners = WorkerThreads(name: "espalier-flatten", limit: 1)
@@ -43,6 +44,7 @@ final class Engine: Sendable {
         _ configuration: Configuration, create: Bool
     ) throws {
         self.directory = directory
+        observations = ObservationCenter(changeSets)
         let restricted = try directory.restrictAccess(isReadOnly: configuration.isReadOnly)
         for name in restricted { events.keep(.accessRestricted(name: name)) }
         place = Mutex(identity)
@@ -78,6 +80,7 @@ final class Engine: Sendable {
         failing failure: CacheError, _ directory: CacheDirectory, _ configuration: Configuration
     ) {
         self.directory = directory
+        observations = ObservationCenter(changeSets)
         // No directory has this identity.
         place = Mutex(.init(device: .max, number: .random(in: .min ... .max)))
         self.configuration = configuration
@@ -277,6 +280,7 @@ final class Engine: Sendable {
         committer.close()
         generations.close()
         changeSets.finish()
+        observations.close()
         events.finish()
         missObservers.finish()
         EngineRegistry.shared.remove(self)

@@ -12,6 +12,10 @@ package final class SnapshotReader {
     private let limits: TreeLimits
     /// The transaction that is read before its end; nil for a snapshot of the last commit.
     private let commit: CommitTransaction?
+    /// Whether to note which nodes the reads have looked at.
+    var notesNames = false
+    /// The identifiers of these nodes.
+    private(set) var names: Set<String> = []
     /// Records that are reachable from themselves.
     private(set) var onCycle: [Handle] = []
     /// Records that the reads found damaged.
@@ -95,10 +99,12 @@ package final class SnapshotReader {
         _ entry: String, at handle: Handle, _ body: (TreeReader) throws -> Value
     ) throws -> ReadOutcome<Value> {
         let stored = try SnapshotSource(snapshot, of: generation, limit: limits.maximumBytes)
+        let noting = notesNames ? NotingSource(stored) : nil
         let treeReader = TreeReader(
-            source: commit.map { TransactionSource($0, snapshot, stored) } ?? stored,
+            source: noting ?? commit.map { TransactionSource($0, snapshot, stored) } ?? stored,
             limits: limits)
         let result = treeReader.read(entry) { try body(treeReader) }
+        if let noting { names.formUnion(noting.handles.compactMap(treeReader.identifier)) }
         onCycle += treeReader.onCycle
         unreadable += treeReader.unreadable
         switch result {
@@ -191,6 +197,27 @@ package final class SnapshotSource: RecordSource {
         generation.shapes.add(stored.shape, number: number)
         return stored.shape
     }
+}
+
+/// Notes which records a read looks at.
+///
+/// Confined to the thread of the read.
+private final class NotingSource: RecordSource {
+    private let stored: SnapshotSource
+    private(set) var handles: Set<Handle> = []
+
+    init(_ stored: SnapshotSource) { self.stored = stored }
+
+    func record(_ handle: Handle) throws -> RecordLookup {
+        handles.insert(handle)
+        return try stored.record(handle)
+    }
+
+    func decompress(_ reader: ByteReader, _ layout: RecordLayout) throws -> DecompressedRecord {
+        try stored.decompress(reader, layout)
+    }
+
+    func shape(_ number: UInt64) throws -> Shape? { try stored.shape(number) }
 }
 
 /// The records of a transaction before its end: the states of records and the new shapes are in its

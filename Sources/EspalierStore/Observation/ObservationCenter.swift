@@ -1,0 +1,209 @@
+import EspalierModels
+import Synchronization
+
+/// Reads observed models again when a commit has changed a node of theirs.
+///
+///     commit, of any process --> names of changed nodes --> observers that have read such a node
+///         --> each reads again, notes the nodes that it has read, hands the model on
+///
+/// An observer waits at most once, so commits that are faster than the reads cost one read for all
+/// of them. What changes during a read is compared with the nodes of that read afterwards: no
+/// observer stays behind. While there are observers, the center subscribes to the change sets.
+///
+/// Safe from every thread. No lock is held while a model is read or handed on.
+final class ObservationCenter: Sendable {
+    typealias Number = UInt64
+
+    /// Reads, and hands on what it has read. Calls the completion with the names on which the
+    /// result depends: those of the nodes, and that at which it reads.
+    typealias Read = @Sendable (_ completion: @escaping @Sendable (Set<String>) -> Void) -> Void
+
+    private struct Observer {
+        let read: Read
+        var names: Set<String>
+    }
+
+    // protected by `state`
+    private struct State {
+        var latest: Number = 0
+        var observers: [Number: Observer] = [:]
+        /// The observers that have read a node.
+        var numbers: [String: Set<Number>] = [:]
+        /// The observers that have to read, in the order of the changes.
+        var waiting: [Number] = []
+        var isWaiting: Set<Number> = []
+        var isRunning = false
+        /// What has changed since the read in progress began; nil without a read.
+        var duringRead: (names: Set<String>, isReset: Bool)?
+        var subscription: Task<Void, Never>?
+        /// What to call when the cache closes.
+        var endings: [Number: @Sendable () -> Void] = [:]
+        var isClosed = false
+
+        /// Lets the observers of `names` read.
+        mutating func add(_ names: some Sequence<String>, isReset: Bool) {
+            duringRead?.names.formUnion(names)
+            if isReset {
+                duringRead?.isReset = true
+                for number in observers.keys.sorted() { add(number) }
+                return
+            }
+            for name in names {
+                // Sorted, so that observers of one node are served in the order of registration.
+                for number in (numbers[name] ?? []).sorted() { add(number) }
+            }
+        }
+
+        mutating func add(_ number: Number) {
+            if isWaiting.insert(number).inserted { waiting.append(number) }
+        }
+
+        /// Returns whether the caller has to run the reads.
+        mutating func start() -> Bool {
+            guard !isRunning, !waiting.isEmpty else { return false }
+            isRunning = true
+            return true
+        }
+
+        /// Replaces the names that an observer depends on.
+        mutating func setNames(of number: Number, _ names: Set<String>) {
+            guard let known = observers[number]?.names else { return }
+            for name in known.subtracting(names) { removeName(name, of: number) }
+            for name in names.subtracting(known) { numbers[name, default: []].insert(number) }
+            observers[number]?.names = names
+        }
+
+        mutating func remove(_ number: Number) {
+            guard let observer = observers.removeValue(forKey: number) else { return }
+            for name in observer.names { removeName(name, of: number) }
+        }
+
+        private mutating func removeName(_ name: String, of number: Number) {
+            numbers[name]?.remove(number)
+            if numbers[name]?.isEmpty == true { numbers[name] = nil }
+        }
+    }
+    private let state = Mutex(State())
+
+    // immutable
+    private let changeSets: Broadcast<ChangeSet>
+
+    init(_ changeSets: Broadcast<ChangeSet>) { self.changeSets = changeSets }
+
+    /// The number of observers, and of names on which they depend.
+    var count: (observers: Int, names: Int) {
+        state.withLock { ($0.observers.count, $0.numbers.count) }
+    }
+
+    // MARK: Observers
+
+    /// Adds an observer, which reads at once and after each change of the nodes that it has read.
+    ///
+    /// - Parameters:
+    ///   - name: The name on which the observer depends, whether or not it can be read.
+    ///   - read: Reads and hands on. Called on any thread, one observer after the other.
+    /// - Returns: The observer's number; nil if the cache is closed.
+    func add(dependingOn name: String, read: @escaping Read) -> Number? {
+        let (number, starts) = state.withLock { state -> (Number?, Bool) in
+            guard !state.isClosed else { return (nil, false) }
+            state.latest += 1
+            let number = state.latest
+            state.observers[number] = Observer(read: read, names: [])
+            state.setNames(of: number, [name])
+            if state.subscription == nil { state.subscription = subscribe() }
+            state.add(number)
+            return (number, state.start())
+        }
+        if starts { run() }
+        return number
+    }
+
+    /// Removes an observer. It may still be reading.
+    func remove(_ number: Number) {
+        let subscription = state.withLock { state -> Task<Void, Never>? in
+            state.remove(number)
+            return state.observers.isEmpty ? state.subscription.take() : nil
+        }
+        subscription?.cancel()
+    }
+
+    /// Calls `body` when the cache closes, unless the observation that is returned has ended.
+    func whenClosed(_ body: @escaping @Sendable () -> Void) -> CacheObservation {
+        let number = state.withLock { state -> Number? in
+            guard !state.isClosed else { return nil }
+            state.latest += 1
+            state.endings[state.latest] = body
+            return state.latest
+        }
+        guard let number else {
+            body()
+            return CacheObservation {}
+        }
+        return CacheObservation { [weak self] in
+            _ = self?.state.withLock { $0.endings.removeValue(forKey: number) }
+        }
+    }
+
+    /// Ends all observations.
+    func close() {
+        let (endings, subscription) = state.withLock { state in
+            state.isClosed = true
+            defer {
+                (state.observers, state.numbers, state.waiting) = ([:], [:], [])
+                state.endings = [:]
+            }
+            return (Array(state.endings.values), state.subscription.take())
+        }
+        subscription?.cancel()
+        for body in endings { body() }
+    }
+
+    /// Follows the commits. The subscription begins before this returns.
+    private func subscribe() -> Task<Void, Never> {
+        let changes = changeSets.subscribe()
+        return Task.detached { [weak self] in
+            for await change in changes { self?.apply(change) }
+        }
+    }
+
+    private func apply(_ changes: ChangeSet) {
+        let starts = state.withLock { state -> Bool in
+            state.add(changes.written, isReset: changes.isReset)
+            state.add(changes.deleted, isReset: false)
+            state.add(changes.evicted, isReset: false)
+            state.add(changes.keys, isReset: false)
+            return state.start()
+        }
+        if starts { run() }
+    }
+
+    // MARK: Reading
+
+    /// Lets the next observer read; ends when none waits.
+    private func run() {
+        let next = state.withLock { state -> (Number, Observer)? in
+            while let number = state.waiting.first {
+                state.waiting.removeFirst()
+                state.isWaiting.remove(number)
+                guard let observer = state.observers[number] else { continue }
+                state.duringRead = ([], false)
+                return (number, observer)
+            }
+            state.isRunning = false
+            state.duringRead = nil
+            return nil
+        }
+        guard let (number, observer) = next else { return }
+        observer.read { [self] names in
+            state.withLock { state in
+                state.setNames(of: number, names)
+                if let missed = state.duringRead,
+                    missed.isReset || !missed.names.isDisjoint(with: names)
+                {
+                    state.add(number)
+                }
+            }
+            run()
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import EspalierModels
+import EspalierRecords
+import Foundation
+import Synchronization
+import Testing
+
+@testable import EspalierStore
+
+@Suite("Observing models without a provider")
+struct ObservationTests {
+    /// Collects what an observation sends, and waits for a state.
+    private final class Log<Value: Sendable & Equatable>: Sendable {
+        private let values = Mutex<[Value]>([])
+        private let stream: AsyncStream<Void>
+        private let continuation: AsyncStream<Void>.Continuation
+
+        init() { (stream, continuation) = AsyncStream.makeStream() }
+
+        var all: [Value] { values.withLock { $0 } }
+
+        func add(_ value: Value) {
+            values.withLock { $0.append(value) }
+            continuation.yield()
+        }
+
+        /// Returns when the last value is `value`.
+        func wait(for value: Value) async {
+            if all.last == value { return }
+            for await _ in stream where all.last == value { return }
+        }
+    }
+
+    @Test(
+        "An observation sends the current model first, and then each new state, from deep below too"
+    )
+    func states() async throws {
+        try await withCache { cache in
+            try cache.set(Message("m:1", from: Person("a", "Ada"))).wait()
+            var states = cache.updates(of: Message.self, "m:1").makeAsyncIterator()
+            #expect(await states.next()??.sender.name == "Ada")
+            try cache.set(Person("a", "Grace")).wait()
+            #expect(await states.next()??.sender.name == "Grace")
+            try cache.delete("m:1").wait()
+            #expect(await states.next() == .some(nil))
+            try cache.set(Message("m:1", from: Person("b", "Bob"))).wait()
+            #expect(await states.next()??.sender.name == "Bob")
+            try cache.set(Person("b", "Ben")).wait()
+            #expect(await states.next()??.sender.name == "Ben")
+        }
+    }
+
+    @Test("A consumer that does not keep up gets the last state, and nothing grows meanwhile")
+    func slow() async throws {
+        try await withCache { cache in
+            try cache.set(Person("a", "0")).wait()
+            var updates: AsyncStream<Person?>? = cache.updates(of: Person.self, "a")
+            for number in 1...500 { cache.set(Person("a", "\(number)")) }
+            try await cache.flush()
+            if let updates {
+                for await person in updates where person?.name == "500" { break }
+            }
+            updates = nil
+            #expect(cache.observerCount == (0, 0))
+        }
+    }
+
+    @Test("Several nodes are followed together, and a collection with its elements")
+    func several() async throws {
+        try await withCache { cache in
+            try cache.set([Person("a", "Ada"), Person("b", "Bob")]).wait()
+            try cache.setCollection([Person("a", "Ada")], forKey: "people").wait()
+            var people = cache.updates(of: Person.self, ids: ["a", "b", "c"]).makeAsyncIterator()
+            #expect(await people.next()?.keys.sorted() == ["a", "b"])
+            var list = cache.updates(ofCollection: "people", of: Person.self).makeAsyncIterator()
+            #expect(await list.next()??.map(\.name) == ["Ada"])
+            try cache.set(Person("c", "Carl")).wait()
+            #expect(await people.next()?.keys.sorted() == ["a", "b", "c"])
+            try cache.append([Person("c", "Carl")], toCollection: "people").wait()
+            #expect(await list.next()??.map(\.name) == ["Ada", "Carl"])
+            try cache.set(Person("c", "Carla")).wait()
+            #expect(await list.next()??.map(\.name) == ["Ada", "Carla"])
+            #expect(await people.next()?["c"]?.name == "Carla")
+        }
+    }
+
+    @Test("Only the observers of a changed node run, and released ones leave nothing behind")
+    func many() async throws {
+        try await withCache { cache in
+            try cache.set((0..<2_000).map { Person("p:\($0)", "0") }).wait()
+            let calls = Mutex(0)
+            let first = Log<String?>()
+            let last = Log<String?>()
+            var observations = [cache.observe(Person.self, "p:0") { first.add($0?.name) }]
+            observations += (1..<2_000).map { number in
+                cache.observe(Person.self, "p:\(number)") { _ in calls.withLock { $0 += 1 } }
+            }
+            // Observers read in the order of registration.
+            observations.append(cache.observe(Person.self, "p:1999") { last.add($0?.name) })
+            await last.wait(for: "0")
+            #expect(calls.withLock { $0 } == 1_999)
+            #expect(cache.observerCount == (2_001, 2_000))
+            try cache.set(Person("p:0", "1")).wait()
+            await first.wait(for: "1")
+            #expect(calls.withLock { $0 } == 1_999)
+            #expect(first.all == ["0", "1"])
+            observations = []
+            #expect(cache.observerCount == (0, 0))
+            #expect(!cache.hasChangeSubscribers)
+        }
+    }
+
+    @Test("Emptying the cache sends nil, and closing it ends the sequences")
+    func ends() async throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open(.forTests)
+        try cache.set(Person("a", "Ada")).wait()
+        var states = cache.updates(of: Person.self, "a").makeAsyncIterator()
+        #expect(await states.next()??.name == "Ada")
+        try cache.removeAll().wait()
+        #expect(await states.next() == .some(nil))
+        cache.close()
+        #expect(await states.next() == nil)
+        var late = cache.updates(of: Person.self, "a").makeAsyncIterator()
+        #expect(await late.next() == nil)
+    }
+
+    @Test("After random commits every observer has sent what a fresh read gives")
+    func random() async throws {
+        try await withCache { cache in
+            try cache.set(
+                (0..<20).map { Message("m:\($0)", from: Person("p:\($0 % 5)", "0")) }
+            ).wait()
+            let logs = (0..<20).map { _ in Log<Message?>() }
+            let observations = logs.enumerated().map { number, log in
+                cache.observe(Message.self, "m:\(number)") { log.add($0) }
+            }
+            for step in 0..<400 {
+                switch Int.random(in: 0..<4) {
+                case 0: cache.set(Person("p:\(Int.random(in: 0..<5))", "\(step)"))
+                case 1:
+                    let number = Int.random(in: 0..<20)
+                    cache.set(Message("m:\(number)", from: Person("p:\(step % 5)", "\(step)")))
+                case 2: cache.delete("m:\(Int.random(in: 0..<20))")
+                default:
+                    let number = Int.random(in: 0..<20)
+                    cache.set(
+                        Message(
+                            "m:\(number)", from: Person("p:\(step % 5)", "\(step)"),
+                            to: Person("p:0", "\(step)")))
+                }
+            }
+            try await cache.flush()
+            for (number, log) in logs.enumerated() {
+                await log.wait(for: await cache.read(Message.self, "m:\(number)"))
+            }
+            #expect(observations.count == 20)
+        }
+    }
+}
+
+extension NormalizedCache {
+    fileprivate var observerCount: (Int, Int) { engine.observations.count }
+    fileprivate var hasChangeSubscribers: Bool { engine.changeSets.hasSubscribers }
+}
