@@ -144,6 +144,20 @@ actor ConsistencyWorker {
         await deliver(targets(of: update.changes), update, epoch: posted.epoch, posted: posted)
     }
 
+    /// Delivers the elements of a collection to the listeners of its key.
+    func announce(
+        _ key: NodeIdentifier, context: (any Sendable)?, epoch: Int,
+        _ elements: @MainActor @Sendable () -> BatchUpdateModel?
+    ) async {
+        guard registry.hasUpdatesListeners || index.contains(key) else { return }
+        guard epoch == registry.epoch, let batch = await elements() else { return }
+        let posted = PostedUpdate(
+            model: batch, isDeletion: false, context: context, time: ChangeTime(), epoch: epoch,
+            onCascade: nil)
+        let update = SubmittedChanges(announcing: posted, under: key)
+        await deliver(targets(of: update.changes), update, epoch: epoch, posted: posted)
+    }
+
     /// Returns the slots of the nodes that the changes name, by owner.
     private func targets(of changes: PostedChanges) -> [ModelIndex.Owner: [ModelIndex.Slot]] {
         var targets: [ModelIndex.Owner: [ModelIndex.Slot]] = [:]

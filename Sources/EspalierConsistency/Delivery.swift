@@ -50,7 +50,7 @@ package struct ListenerBase: Sendable {
         return Self.areSame(model, other.model)
     }
 
-    static func areSame(_ a: any ConsistencyManagerModel, _ b: any ConsistencyManagerModel) -> Bool
+    package static func areSame(_ a: any ConsistencyManagerModel, _ b: any ConsistencyManagerModel) -> Bool
     {
         guard type(of: a) == type(of: b) else { return false }
         if type(of: a) is AnyClass, a as AnyObject === b as AnyObject { return true }
@@ -132,5 +132,27 @@ package enum DeliveryRound {
         guard depth > 0 else { return body() }
         let key = ObjectIdentifier(object)
         if !endings.contains(where: { $0.key == key }) { endings.append((key, body)) }
+    }
+}
+
+/// A context from a caller that cannot promise a `Sendable` value: a client in language mode 5.
+///
+/// The value is passed through and never read, so it is as safe as its client. Listeners, delegates
+/// and caches receive the value and not the box.
+package struct UncheckedContext: @unchecked Sendable {
+    // `@unchecked` because this is the one place where a client's promise is taken over.
+    private let value: Any
+
+    /// Returns `nil` for no context, and a context that is boxed already as it is.
+    package init?(_ context: Any?) {
+        guard let context else { return nil }
+        self = context as? UncheckedContext ?? UncheckedContext(value: context)
+    }
+
+    private init(value: Any) { self.value = value }
+
+    /// Returns the value in the box, or `context` itself if it is not boxed.
+    package static func value(of context: Any?) -> Any? {
+        (context as? UncheckedContext)?.value ?? context
     }
 }

@@ -382,13 +382,13 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
 
     /// Returns the elements as one `BatchUpdateModel`. The consistency manager does not call it: it
     /// listens to the collection that the providers share.
-    open func currentModel() -> (any ConsistencyManagerModel)? {
+    public func currentModel() -> (any ConsistencyManagerModel)? {
         BatchUpdateModel(
             models: shown.map { $0 as any ConsistencyManagerModel }, modelIdentifier: cacheKey)
     }
 
     /// Does nothing: the consistency manager updates the collection that the providers share.
-    open func modelUpdated(
+    public func modelUpdated(
         _ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?
     ) {}
 }

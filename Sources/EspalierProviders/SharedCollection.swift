@@ -80,7 +80,10 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         let isSame = !hasOthers || isKnown && areEqual(elements, new)
         replaceAll(with: new, time: ChangeTime())
         consistencyManager.register(self, since: nil)
-        post(new, context: context) {
+        // Posted under the key, too, for listeners that follow whole collections.
+        let batch = BatchUpdateModel(
+            models: new.map { $0 as any ConsistencyManagerModel }, modelIdentifier: key)
+        manager.submit(new.isEmpty && key == nil ? nil : batch, context: context) {
             if save { saveAll(context) } else { isCacheBehind = true }
         }
         if !isSame { record(.reset, .sibling, context: context, except: author) }
@@ -127,7 +130,21 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         post(edit.elements, context: context) {
             if save { self.save(edit, neighbours, context) } else { isCacheBehind = true }
         }
+        announce(context)
         record(.edit(resolved), .sibling, context: context, except: author)
+    }
+
+    /// Posts the elements under the key for listeners that follow whole collections, without posting
+    /// the elements themselves again.
+    private func announce(_ context: (any Sendable)?) {
+        guard let key else { return }
+        consistencyManager.announce(key, context: context) { [weak self] in
+            self.map { collection in
+                BatchUpdateModel(
+                    models: collection.elements.map { $0 as any ConsistencyManagerModel },
+                    modelIdentifier: key)
+            }
+        }
     }
 
     /// Updates all providers that show one of the models, and saves in the same step.
