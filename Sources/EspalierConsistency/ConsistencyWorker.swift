@@ -67,7 +67,7 @@ actor ConsistencyWorker {
     ///
     /// - Returns: Whether the index contains the tree before the edit.
     private func apply(_ edit: TreeEdit, to registration: Registration) -> Bool {
-        guard registration.root != ModelIndex.none, let old = edit.old,
+        guard registration.root != ModelIndex.none, edit.move == nil, let old = edit.old,
             case .revision(old)? = registration.snapshot
         else { return false }
         index.apply(edit.childEdit, toChildrenOf: registration.root)

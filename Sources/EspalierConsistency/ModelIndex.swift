@@ -71,8 +71,8 @@ final class ModelIndex {
         }
     }
 
-    /// Returns whether a tree may contain a node with the identifier; nodes with the same hash count,
-    /// too.
+    /// Returns whether a tree may contain a node with the identifier: nodes with the same hash
+    /// count, too.
     func contains(_ identifier: NodeIdentifier) -> Bool {
         (firstOccurrences[identifier.bytesHash] ?? Self.none) != Self.none
     }

@@ -5,11 +5,12 @@ public import Foundation
 /// The cache behind data providers: models by key, and ordered collections of models by key.
 ///
 /// The requirements are RocketData's. They may be called on any thread of a shared pool, and may
-/// block it. Each completion is called once, on any thread. Unlike in RocketData, the calls are made
-/// one after the other, in the order in which the app made its changes.
+/// block it. Each completion is called once, on any thread. Unlike in RocketData, the calls are
+/// made one after the other, in the order in which the app made its changes.
 ///
 /// A read of a missing key completes with `(nil, nil)`, or with an error of the cache's own, which
 /// the data provider hands to its caller.
+@preconcurrency
 public protocol CacheDelegate {
     /// Reads the model under `cacheKey`.
     ///
@@ -18,7 +19,8 @@ public protocol CacheDelegate {
     ///   - context: The context that the caller passed to the fetch.
     ///   - completion: Receives the model, or an error; call it once, on any thread.
     func modelForKey<T: SimpleModel>(
-        _ cacheKey: String?, context: Any?, completion: @escaping (T?, NSError?) -> Void)
+        _ cacheKey: String?, context: Any?,
+        completion: @escaping @Sendable (T?, NSError?) -> Void)
 
     /// Stores `model` under `cacheKey`.
     ///
@@ -35,7 +37,8 @@ public protocol CacheDelegate {
     ///   - context: The context that the caller passed to the fetch.
     ///   - completion: Receives the elements, or an error; call it once, on any thread.
     func collectionForKey<T: SimpleModel>(
-        _ cacheKey: String?, context: Any?, completion: @escaping ([T]?, NSError?) -> Void)
+        _ cacheKey: String?, context: Any?,
+        completion: @escaping @Sendable ([T]?, NSError?) -> Void)
 
     /// Stores `collection` under `cacheKey`.
     ///
@@ -100,7 +103,8 @@ final class StoredCache: CacheDelegate {
     init(_ cache: any EspalierModels.CacheDelegate) { self.cache = cache }
 
     func modelForKey<T: SimpleModel>(
-        _ cacheKey: String?, context: Any?, completion: @escaping (T?, NSError?) -> Void
+        _ cacheKey: String?, context: Any?,
+        completion: @escaping @Sendable (T?, NSError?) -> Void
     ) {
         cache.modelForKey(cacheKey, context: context) { (model: T?, error) in
             completion(model, error.map(RocketDataError.converted))
@@ -112,7 +116,8 @@ final class StoredCache: CacheDelegate {
     }
 
     func collectionForKey<T: SimpleModel>(
-        _ cacheKey: String?, context: Any?, completion: @escaping ([T]?, NSError?) -> Void
+        _ cacheKey: String?, context: Any?,
+        completion: @escaping @Sendable ([T]?, NSError?) -> Void
     ) {
         cache.collectionForKey(cacheKey, context: context) { (collection: [T]?, error) in
             completion(collection, error.map(RocketDataError.converted))

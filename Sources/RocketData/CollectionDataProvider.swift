@@ -180,8 +180,8 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     ///   - cacheKey: The key of the collection.
     ///   - dataModelManager: The manager.
     ///   - context: A value that is passed to the delegates and to the cache.
-    ///   - completion: Called on the main thread, with `nil` when the elements are inserted, even if
-    ///     they are not saved yet. Otherwise called with the cache's error, or with one in
+    ///   - completion: Called on the main thread, with `nil` when the elements are inserted, even
+    ///     if they are not saved yet. Otherwise called with the cache's error, or with one in
     ///     `rocketDataErrorDomain`; the collection is then unchanged.
     public static func insert(
         _ newData: [T], at index: @escaping ([T]) -> Int, cacheKey: String,

@@ -54,8 +54,8 @@ enum RocketDataError: Int {
 /// }
 /// ```
 ///
-/// The class `U` must be a class: for a protocol, cast `T.self` yourself. All functions may be called
-/// on any thread.
+/// The type `U` must be a class: for a protocol, cast `T.self` yourself. All functions may be
+/// called on any thread.
 open class ParsingHelpers {
     /// Returns the model that `parseBlock` creates.
     ///
@@ -83,8 +83,8 @@ open class ParsingHelpers {
     /// Returns the models that `parseBlock` creates.
     ///
     /// - Parameter parseBlock: Receives `T` as a subclass of `U`.
-    /// - Returns: The models that are a `T`, and no error; or an error in `rocketDataErrorDomain` if
-    ///   `T` is not a subclass of `U`.
+    /// - Returns: The models that are a `T`, and no error; or an error in `rocketDataErrorDomain`
+    ///   if `T` is not a subclass of `U`.
     public static func parseCollection<T, U>(_ parseBlock: (U.Type) -> [U]?) -> ([T]?, NSError?) {
         parseCollection { (type: U.Type) -> ([U]?, NSError?) in (parseBlock(type), nil) }
     }

@@ -48,9 +48,10 @@ class ClientCache: CacheDelegate {
         record("get \(cacheKey ?? "nil")", context)
         guard let cacheKey = cacheKey,
             let data = object(cacheKey) as? [AnyHashable: Any],
-            let modelType = T.self as? SampleAppModel.Type else {
-                completion(nil, NSError(domain: clientErrorDomain, code: 404, userInfo: nil))
-                return
+            let modelType = T.self as? SampleAppModel.Type
+        else {
+            completion(nil, NSError(domain: clientErrorDomain, code: 404, userInfo: nil))
+            return
         }
         completion(modelType.init(data: data) as? T, nil)
     }
@@ -68,9 +69,10 @@ class ClientCache: CacheDelegate {
         record("get all \(cacheKey ?? "nil")", context)
         guard let cacheKey = cacheKey,
             let keys = object(cacheKey) as? [String],
-            let modelType = T.self as? SampleAppModel.Type else {
-                completion(nil, nil)
-                return
+            let modelType = T.self as? SampleAppModel.Type
+        else {
+            completion(nil, nil)
+            return
         }
         let collection: [T] = keys.compactMap {
             guard let data = self.object($0) as? [AnyHashable: Any] else { return nil }
@@ -190,7 +192,8 @@ class CountingProvider: DataProvider<UserModel> {
 
 /// A screen of a chat: a list of messages, and the other person.
 class MessagesViewController: CollectionDataProviderDelegate, DataProviderDelegate,
-    BatchDataProviderListenerDelegate {
+    BatchDataProviderListenerDelegate
+{
     let dataProvider: CollectionDataProvider<MessageModel>
     let userDataProvider: DataProvider<UserModel>
     var batchListener: BatchDataProviderListener?
@@ -255,7 +258,8 @@ class MessagesViewController: CollectionDataProviderDelegate, DataProviderDelega
 
 /// A listener of the consistency manager itself.
 class ClientListener: ConsistencyManagerListener, ConsistencyManagerUpdatesListener,
-    ConsistencyManagerDelegate {
+    ConsistencyManagerDelegate
+{
     var model: ConsistencyManagerModel?
     var contexts: [Any?] = []
     var changes: [[String: ModelChange]] = []

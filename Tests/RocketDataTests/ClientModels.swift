@@ -61,8 +61,9 @@ final class MessageModel: SampleAppModel, Equatable {
         guard let id = data["id"] as? Int,
             let text = data["text"] as? String,
             let senderData = data["sender"] as? [AnyHashable: Any],
-            let sender = UserModel(data: senderData) else {
-                return nil
+            let sender = UserModel(data: senderData)
+        else {
+            return nil
         }
         self.id = id
         self.text = text
