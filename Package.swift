@@ -219,7 +219,8 @@ let package = Package(
             swiftSettings: settings),
         // A client of RocketData, with the language mode and the imports that it has there.
         .testTarget(
-            name: "RocketDataTests", dependencies: ["RocketData", "ConsistencyManager"],
+            name: "RocketDataTests",
+            dependencies: ["RocketData", "ConsistencyManager", "EspalierModels"],
             swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "EspalierStoreTests",

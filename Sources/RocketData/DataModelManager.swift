@@ -106,7 +106,7 @@ open class DataModelManager {
         _ cacheKey: String?, context: Any?, completion: @escaping (T?, NSError?) -> Void
     ) {
         backend.readModel(cacheKey, context: UncheckedContext(context)) { (model: T?, error) in
-            completion(model, error.map(RocketDataError.converted))
+            ThreadChanges.reply { completion(model, error.map(RocketDataError.converted)) }
         }
     }
 
@@ -133,7 +133,7 @@ open class DataModelManager {
     ) {
         backend.readCollection(cacheKey, context: UncheckedContext(context)) {
             (collection: [T]?, error) in
-            completion(collection, error.map(RocketDataError.converted))
+            ThreadChanges.reply { completion(collection, error.map(RocketDataError.converted)) }
         }
     }
 
@@ -197,9 +197,10 @@ final class ManagerBackend: EspalierProviders.DataModelManager, @unchecked Senda
         }
     }
 
-    /// Runs `body` at once on the main thread; an override may complete a read on another one.
+    /// Runs `body` at once on the main actor; an override may complete a read elsewhere.
     private static func onMain(_ body: @escaping @MainActor @Sendable () -> Void) {
-        if Thread.isMainThread {
+        // On Linux, the main actor may run on another thread than the main thread.
+        if ThreadChanges.isReplying || Thread.isMainThread {
             MainActor.assumeIsolated(body)
         } else {
             Task { @MainActor in body() }
@@ -241,6 +242,7 @@ final class ManagerBackend: EspalierProviders.DataModelManager, @unchecked Senda
 final class ThreadChanges {
     private var depth = 0
     private var isSaving = false
+    private var isReplying = false
     private var kept: [() -> Void] = []
 
     private static let key = "com.rocketData.threadChanges"
@@ -251,6 +253,19 @@ final class ThreadChanges {
         let changes = ThreadChanges()
         values[key] = changes
         return changes
+    }
+
+    /// Whether the thread is in a reply of the cache, and so on the main actor.
+    static var isReplying: Bool { current.isReplying }
+
+    /// Calls a completion of a read.
+    @MainActor
+    static func reply(_ body: () -> Void) {
+        let changes = current
+        let wasReplying = changes.isReplying
+        changes.isReplying = true
+        body()
+        changes.isReplying = wasReplying
     }
 
     /// Makes a change, and after it those that overrides make while it is saved. Inside of such an
@@ -276,6 +291,6 @@ final class ThreadChanges {
         guard !wasSaving, changes.depth == 0, !changes.kept.isEmpty else { return }
         let kept = changes.kept
         changes.kept = []
-        DispatchQueue.main.async { for change in kept { perform(change) } }
+        Task { @MainActor in for change in kept { perform(change) } }
     }
 }

@@ -99,7 +99,7 @@ class ClientCache: CacheDelegate {
 }
 
 /// A manager that counts what it saves, marks its contexts, and updates a badge with each message.
-class ClientManager: DataModelManager {
+class SavingRecorder: DataModelManager {
     var saved: [String] = []
     var read: [String] = []
     var badges = 0

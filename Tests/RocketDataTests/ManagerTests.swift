@@ -38,7 +38,7 @@ struct ManagerTests {
 
     @Test("Providers call the overrides of a manager's subclass, with the contexts as they are")
     func overrides() async {
-        let manager = ClientManager(cacheDelegate: cache)
+        let manager = SavingRecorder(cacheDelegate: cache)
         let provider = DataProvider<UserModel>(dataModelManager: manager)
         let list = CollectionDataProvider<UserModel>(dataModelManager: manager)
         provider.setData(ada)
@@ -57,7 +57,7 @@ struct ManagerTests {
 
     @Test("An override that saves may begin another change, which takes effect after the first")
     func nestedChanges() async {
-        let manager = ClientManager(cacheDelegate: cache)
+        let manager = SavingRecorder(cacheDelegate: cache)
         let badge = DataProvider<BadgeModel>(dataModelManager: manager)
         badge.setData(BadgeModel(id: "badge", count: 0), updateCache: false)
         let message = MessageModel(id: 1, text: "Meow", sender: ada)
