@@ -359,6 +359,40 @@ open class ConsistencyManager: @unchecked Sendable {
         }
     }
 
+    /// Returns the nodes that listeners show or wait for under `identifiers`, once for each type,
+    /// parents before their children.
+    ///
+    /// - Parameter identifiers: Nil for all: then only the topmost nodes of each tree.
+    package func shownNodes(_ identifiers: Set<String>?) async -> [ShownNode] {
+        await withCheckedContinuation { continuation in
+            submit { manager in
+                let wanted = identifiers.map { Set($0.map(NodeIdentifier.init)) }
+                continuation.resume(returning: await manager.worker.shownNodes(wanted))
+            }
+        }
+    }
+
+    /// Posts models, and deletes others, as a store had them at `fetch`.
+    ///
+    /// - Returns: The identifiers that were posted or deleted after `fetch`, and were therefore left
+    ///   out: what the store had may be out of date.
+    package func post(
+        fetched models: [any ConsistencyManagerModel], deleting deleted: [String],
+        at fetch: ChangeTime
+    ) async -> Set<String> {
+        let epoch = registry.epoch
+        return await withCheckedContinuation { continuation in
+            submit { manager in
+                guard epoch == manager.registry.epoch else {
+                    return continuation.resume(returning: [])
+                }
+                continuation.resume(
+                    returning: await manager.worker.post(
+                        fetched: models, deleting: deleted, at: fetch, epoch: epoch))
+            }
+        }
+    }
+
     /// Waits until everything that was submitted before has been applied and delivered.
     public func flush() async { await queue.flush() }
 }

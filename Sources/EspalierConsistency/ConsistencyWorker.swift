@@ -158,6 +158,28 @@ actor ConsistencyWorker {
         await deliver(targets(of: update.changes), update, epoch: epoch, posted: posted)
     }
 
+    /// The nodes that were posted after `fetch`, which is in progress.
+    func identifiersPosted(since fetch: ChangeTime) -> Set<NodeIdentifier> {
+        recent.identifiers(since: fetch)
+    }
+
+    /// Returns the trees of the listeners that show one of the nodes; of all listeners for nil.
+    func bases(showing identifiers: Set<NodeIdentifier>?) async -> [ListenerBase] {
+        var found = Set(identifiers == nil ? Array(owners.keys) : [])
+        for identifier in identifiers ?? [] {
+            index.forEachOccurrence(of: identifier) { found.insert(index.owner(of: $0)) }
+        }
+        let listeners = found.sorted().compactMap { owners[$0]?.listener }
+        guard !listeners.isEmpty else { return [] }
+        return await registry.bases(of: listeners).compactMap { $0 }
+    }
+
+    /// Returns the nodes that listeners wait for.
+    func awaitedNodes() async -> [ShownNode] {
+        guard registry.hasUpdatesListeners else { return [] }
+        return await registry.awaitedNodes
+    }
+
     /// Returns the slots of the nodes that the changes name, by owner.
     private func targets(of changes: PostedChanges) -> [ModelIndex.Owner: [ModelIndex.Slot]] {
         var targets: [ModelIndex.Owner: [ModelIndex.Slot]] = [:]

@@ -140,6 +140,9 @@ extension TreeListener {
 /// A listener that waits for models that no listener shows yet.
 @MainActor
 package protocol WaitingListener: ConsistencyManagerUpdatesListener, TreeListener {
+    /// The node that the listener waits for; nil if it waits for none.
+    var awaited: ShownNode? { get }
+
     /// Shows the model that the listener waits for, if `changes` contain it.
     ///
     /// - Returns: Whether they do. The manager then listens to the model before it applies the next

@@ -218,6 +218,11 @@ final class ListenerRegistry {
 
     nonisolated var hasUpdatesListeners: Bool { updatesListenerCount.load(ordering: .relaxed) > 0 }
 
+    /// The nodes that listeners wait for.
+    var awaitedNodes: [ShownNode] {
+        updatesListeners.compactMap { ($0.listener as? any WaitingListener)?.awaited }
+    }
+
     func add(_ listener: any ConsistencyManagerUpdatesListener) {
         updatesListeners.removeAll { $0.listener == nil }
         if !updatesListeners.contains(where: { $0.listener === listener }) {

@@ -275,6 +275,11 @@ struct RecentChanges {
         updates.removeFirst(dropped)
     }
 
+    /// The nodes that updates after `fetch` have named.
+    func identifiers(since fetch: ChangeTime) -> Set<NodeIdentifier> {
+        updates(since: fetch).reduce(into: []) { $0.formUnion($1.changes.byIdentifier.keys) }
+    }
+
     /// Returns the updates after `fetch`, in the order in which all listeners received them.
     func updates(since fetch: ChangeTime) -> [SubmittedChanges] {
         updates.filter { $0.time.after(fetch) }

@@ -1,5 +1,6 @@
 import EspalierConsistency
 import EspalierModels
+import EspalierRecords
 import Synchronization
 
 /// Calls the cache: one call after the other, in the order of submission, off the main actor.
@@ -12,13 +13,20 @@ final class CacheQueue: Sendable {
     private let replies = PendingReplies()
     private let deletions = RecentDeletions()
     private let calls = Atomic<Int>(0)
+    /// The cache, if the manager follows it.
+    private let shared: (any SharedCacheDelegate)?
+    private let source: Int
+    let failures = SaveFailures()
 
     /// Whether the cache accepts edits of collections. Such a cache also stores nodes apart, so
     /// that a deletion has its consequences in the cache without further calls.
     let acceptsEdits: Bool
 
-    init(_ cache: any CacheDelegate) {
+    /// - Parameter source: Who writes, for a manager that follows its cache; otherwise 0.
+    init(_ cache: any CacheDelegate, source: Int) {
         self.cache = cache
+        self.source = source
+        shared = source == 0 ? nil : cache as? any SharedCacheDelegate
         acceptsEdits = cache is any CollectionCacheDelegate
     }
 
@@ -26,10 +34,45 @@ final class CacheQueue: Sendable {
 
     func save(_ model: any SimpleModel, forKey key: String, context: (any Sendable)?) {
         let time = ChangeTime()
-        submit { [cache, deletions] in
-            cache.setModel(model, forKey: key, context: context)
+        submit { [self] in
+            if let shared {
+                shared.setModel(model, forKey: key, options: options(), completion: report([key]))
+            } else {
+                cache.setModel(model, forKey: key, context: context)
+            }
             await deletions.recordSave(of: key, time)
         }
+    }
+
+    /// Saves models that have identifiers in one step.
+    func save(_ models: [any SimpleModel]) {
+        submit { [self] in
+            let identifiers = models.compactMap(\.modelIdentifier)
+            shared?.setModels(models, options: options(), completion: report(identifiers))
+        }
+    }
+
+    /// Merges models into what the cache has. The manager hears of the changes, as of those that
+    /// others make, because only the cache knows the merged models.
+    func merge(
+        _ models: [any SimpleModel], completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        submit { [self] in
+            shared?.setModels(
+                models, options: CacheWriteOptions(policy: .merge), completion: completion)
+        }
+    }
+
+    private func options() -> CacheWriteOptions { CacheWriteOptions(source: source) }
+
+    private func report(_ names: [String]) -> @Sendable ((any Error)?) -> Void {
+        { [failures] error in
+            if let error { failures.send(SaveFailure(names: names, error: error)) }
+        }
+    }
+
+    func report(_ error: any Error, _ names: [String]) {
+        failures.send(SaveFailure(names: names, error: error))
     }
 
     func delete(
@@ -61,7 +104,13 @@ final class CacheQueue: Sendable {
     // MARK: Collections
 
     func save<T: SimpleModel>(collection: [T], forKey key: String, context: (any Sendable)?) {
-        submit { [cache] in cache.setCollection(collection, forKey: key, context: context) }
+        submit { [self] in
+            guard let shared else {
+                return cache.setCollection(collection, forKey: key, context: context)
+            }
+            shared.setCollection(
+                collection, forKey: key, options: options(), completion: report([key]))
+        }
     }
 
     /// Saves a collection from which the deletion at `time` has removed elements, if that deletion
@@ -86,10 +135,18 @@ final class CacheQueue: Sendable {
         completion: @escaping @MainActor @Sendable (CollectionEditOutcome) -> Void
     ) {
         let callback = ReplyCallback(completion)
-        submit { [cache, replies] in
+        submit { [self] in
             guard let cache = cache as? any CollectionCacheDelegate else { return }
             let reply = await replies.add(
                 default: .failed(DataProviderError.noAnswer), callback)
+            if let shared {
+                return shared.editCollection(
+                    edit, forKey: key, expecting: neighbours, options: options()
+                ) { [self] in
+                    if case .failed(let error) = $0 { report(error, [key]) }
+                    reply.fulfill($0)
+                }
+            }
             cache.editCollection(edit, forKey: key, expecting: neighbours, context: context) {
                 reply.fulfill($0)
             }
@@ -126,6 +183,9 @@ final class CacheQueue: Sendable {
         await queue.flush()
         await replies.flush()
     }
+
+    /// Waits until the cache has been called for everything that was submitted before.
+    func afterCalls() async { await queue.flush() }
 
     /// Waits until a cache that can be flushed has written its changes.
     func flushCache() async {
@@ -175,5 +235,45 @@ private actor RecentDeletions {
         latest.contains { deletion in
             deletion == time || fetch.map { deletion.after($0) && time.after(deletion) } ?? false
         }
+    }
+}
+
+/// A write that the cache could not store.
+public struct SaveFailure: Sendable {
+    /// The identifiers of the models, or the key of the collection.
+    public let names: [String]
+    /// The cache's reason.
+    public let error: any Error
+}
+
+/// Sends failures to those who listen, on any thread.
+final class SaveFailures: Sendable {
+    private struct State {
+        var latest = 0
+        var listeners: [Int: AsyncStream<SaveFailure>.Continuation] = [:]
+    }
+    private let state = Mutex(State())
+
+    deinit {
+        for listener in state.withLock({ $0.listeners }).values { listener.finish() }
+    }
+
+    func subscribe() -> AsyncStream<SaveFailure> {
+        let (stream, continuation) = AsyncStream<SaveFailure>.makeStream(
+            bufferingPolicy: .bufferingNewest(256))
+        let number = state.withLock { state in
+            state.latest += 1
+            state.listeners[state.latest] = continuation
+            return state.latest
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    func send(_ failure: SaveFailure) {
+        // Not under the lock, which a stream that ends takes.
+        for listener in state.withLock({ $0.listeners }).values { listener.yield(failure) }
     }
 }

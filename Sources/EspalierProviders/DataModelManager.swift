@@ -1,5 +1,6 @@
 public import EspalierConsistency
 public import EspalierModels
+public import EspalierRecords
 import Synchronization
 
 /// The consistency manager and the cache that data providers share. An app has one.
@@ -27,14 +28,49 @@ open class DataModelManager: @unchecked Sendable {
     public let consistencyManager = ConsistencyManager()
     let cacheQueue: CacheQueue
     let sharedCollections = SharedCollections()
+    /// The policy of writes that name none.
+    public let writePolicy: WritePolicy
     /// Held while a change is submitted to both queues, so that their orders agree.
     private let order = Mutex<Void>(())
+    /// Keeps the screens as the cache is; nil for a manager that does not follow its cache.
+    private let follower = Mutex<CacheFollower?>(nil)
+    private static let latestSource = Atomic<Int>(0)
 
     /// Creates a manager with a cache, which is held strongly.
+    ///
+    /// The manager shows what it is told, as RocketData does: changes that others make in the cache
+    /// reach its screens with the next fetch only. `init(cache:writePolicy:)` follows the cache.
     public init(cacheDelegate: any CacheDelegate) {
         self.cacheDelegate = cacheDelegate
-        cacheQueue = CacheQueue(cacheDelegate)
+        writePolicy = .replace
+        cacheQueue = CacheQueue(cacheDelegate, source: 0)
     }
+
+    /// Creates a manager whose screens follow a cache: they show what the cache has, whoever wrote
+    /// it, in this process or in another one.
+    ///
+    /// ```swift
+    /// let manager = DataModelManager(cache: try NormalizedCache(directory: path))
+    /// ```
+    ///
+    /// When a commit of others has changed nodes that a provider shows, the manager reads these
+    /// nodes as the types that are shown, and delivers them like updates. When the cache is
+    /// emptied, the providers show nothing, and their delegates are called. An eviction changes no
+    /// screen.
+    ///
+    /// - Parameters:
+    ///   - cache: The cache, which is held strongly.
+    ///   - writePolicy: The policy of writes that name none.
+    public init(cache: any SharedCacheDelegate, writePolicy: WritePolicy = .replace) {
+        cacheDelegate = cache
+        self.writePolicy = writePolicy
+        let source = Self.latestSource.add(1, ordering: .relaxed).newValue
+        cacheQueue = CacheQueue(cache, source: source)
+        let follower = CacheFollower(cache, self, source: source)
+        self.follower.withLock { $0 = follower }
+    }
+
+    private var currentFollower: CacheFollower? { follower.withLock { $0 } }
 
     // MARK: Changing models
 
@@ -49,6 +85,9 @@ open class DataModelManager: @unchecked Sendable {
     open func updateModel(
         _ model: any SimpleModel, updateCache: Bool = true, context: (any Sendable)? = nil
     ) {
+        if updateCache, writePolicy == .merge, follows {
+            return mergeModels([model], context: context)
+        }
         submit(model, context: context) {
             if updateCache { save(model, context) }
         }
@@ -66,11 +105,89 @@ open class DataModelManager: @unchecked Sendable {
         _ models: [any SimpleModel], updateCache: Bool = true, context: (any Sendable)? = nil
     ) {
         guard !models.isEmpty else { return }
+        if updateCache, writePolicy == .merge, follows {
+            return mergeModels(models, context: context)
+        }
         let batch = BatchUpdateModel(models: models.map { $0 as any ConsistencyManagerModel })
         submit(batch, context: context) {
-            if updateCache { for model in models { save(model, context) } }
+            if updateCache { saveTogether(models, context) }
         }
     }
+
+    /// Merges partial models into the cache, and shows the merged models.
+    ///
+    /// Each model is merged into what the cache has under its identifier: a field that is nil keeps
+    /// its value. Providers show the result when it is stored, and not the partial model before.
+    /// All models are stored in one step, or none.
+    ///
+    /// ```swift
+    /// // {id 123, image new, recipe} over {id 123, image old, board}
+    /// manager.mergeModels([pin])
+    /// ```
+    ///
+    /// A manager that does not follow its cache updates the models instead, as `updateModels` does:
+    /// such a cache can't merge.
+    ///
+    /// - Parameters:
+    ///   - models: The models. A model without identifier is left out.
+    ///   - context: A value that is passed to the cache where it can't merge.
+    @preconcurrency
+    open func mergeModels(_ models: [any SimpleModel], context: (any Sendable)? = nil) {
+        guard let follower = currentFollower else {
+            return updateModels(models, context: context)
+        }
+        let models = models.filter { $0.modelIdentifier != nil }
+        let identifiers = Set(models.compactMap(\.modelIdentifier))
+        guard !models.isEmpty else { return }
+        order.withLock { _ in
+            cacheQueue.merge(models) { [weak self] error in
+                if let error { self?.cacheQueue.report(error, identifiers.sorted()) }
+                // Also if nothing has changed in the cache: a screen may show less than it has.
+                follower.refresh(identifiers)
+            }
+        }
+    }
+
+    /// Changes a stored model in one step that no other write comes between, of this process or
+    /// another one. The providers then show the new model.
+    ///
+    /// ```swift
+    /// try await manager.update(Person.self, "Person:1") { $0.with(visits: $0.visits + 1) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the model is read.
+    ///   - identifier: The identifier of the model.
+    ///   - change: Returns the new model for the stored one. Called off the main actor, perhaps
+    ///     more than once; the last call counts.
+    /// - Returns: The new model, once it is stored.
+    /// - Throws: The error of `change`, after which nothing has changed; the reason why the model
+    ///   could not be read or stored; `DataProviderError.notShared` for a manager that does not
+    ///   follow its cache.
+    @discardableResult
+    public func update<T: SimpleModel>(
+        _ type: T.Type, _ identifier: String, _ change: @escaping @Sendable (T) throws -> T
+    ) async throws -> T {
+        guard let follower = currentFollower, let cache = cacheDelegate as? any SharedCacheDelegate
+        else { throw DataProviderError.notShared }
+        await cacheQueue.afterCalls()
+        let changed = try await withCheckedThrowingContinuation { continuation in
+            cache.updateModel(type, identifier: identifier, change) {
+                continuation.resume(with: $0)
+            }
+        }
+        follower.refresh([identifier])
+        return changed
+    }
+
+    /// The writes that the cache could not store, from now on.
+    ///
+    /// A manager that does not follow its cache hears of none. Each call begins a sequence of its
+    /// own, which buffers the latest 256 failures.
+    public func failures() -> AsyncStream<SaveFailure> { cacheQueue.failures.subscribe() }
+
+    /// Whether the manager's screens follow its cache.
+    var follows: Bool { currentFollower != nil }
 
     /// Deletes `model` from all data providers and from the cache.
     ///
@@ -112,6 +229,11 @@ open class DataModelManager: @unchecked Sendable {
     /// Starts a fetch: its result catches up with all changes that are submitted after this call.
     /// The lock ensures that no change is in only one of the two queues at this moment.
     func beginFetch() -> ChangeTime {
+        currentFollower?.beginFetch()
+        return begin()
+    }
+
+    private func begin() -> ChangeTime {
         order.withLock { _ in
             let fetch = ChangeTime()
             consistencyManager.beginFetch(fetch)
@@ -119,10 +241,26 @@ open class DataModelManager: @unchecked Sendable {
         }
     }
 
-    func endFetch(_ fetch: ChangeTime) { consistencyManager.endFetch(fetch) }
+    /// Starts a fetch by the follower itself.
+    func beginReading() -> ChangeTime { begin() }
+    func endReading(_ fetch: ChangeTime) { consistencyManager.endFetch(fetch) }
+
+    func endFetch(_ fetch: ChangeTime) {
+        consistencyManager.endFetch(fetch)
+        currentFollower?.endFetch()
+    }
 
     func save(_ model: any SimpleModel, _ context: (any Sendable)?) {
         if let key = model.modelIdentifier { cacheModel(model, forKey: key, context: context) }
+    }
+
+    /// Saves models in one step, if the cache can. A subclass gets a call of `cacheModel` for each.
+    private func saveTogether(_ models: [any SimpleModel], _ context: (any Sendable)?) {
+        let models = models.filter { $0.modelIdentifier != nil }
+        guard follows, type(of: self) == DataModelManager.self, !models.isEmpty else {
+            return models.forEach { save($0, context) }
+        }
+        cacheQueue.save(models)
     }
 
     // MARK: The cache
@@ -199,11 +337,15 @@ open class DataModelManager: @unchecked Sendable {
             let calls = cacheQueue.callCount
             await consistencyManager.flush()
             await cacheQueue.flush()
+            await currentFollower?.flush()
             await consistencyManager.flush()
             if calls == cacheQueue.callCount { break }
             if round >= 8, await !sharedCollections.isEditing { break }
         }
         await cacheQueue.flushCache()
+        await currentFollower?.flush()
+        await cacheQueue.flush()
+        await consistencyManager.flush()
     }
 }
 
@@ -216,6 +358,8 @@ public enum DataProviderError: Error, Sendable, Hashable, CustomStringConvertibl
     case outOfRange
     /// The cache released a completion without calling it: a mistake in the `CacheDelegate`.
     case noAnswer
+    /// The manager does not follow its cache. Create it by `init(cache:writePolicy:)`.
+    case notShared
 
     /// The message for developers, in English.
     public var description: String {
@@ -227,6 +371,8 @@ public enum DataProviderError: Error, Sendable, Hashable, CustomStringConvertibl
             The cache released a completion without calling it. A cache delegate must call each \
             completion once.
             """
+        case .notShared:
+            "The manager does not follow its cache. Create it by init(cache:writePolicy:)."
         }
     }
 }

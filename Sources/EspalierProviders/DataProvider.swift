@@ -1,5 +1,6 @@
 public import EspalierConsistency
 public import EspalierModels
+import EspalierRecords
 public import Observation
 
 /// Provides one model to a screen: it fetches the model from the cache, lets the screen set it, and
@@ -99,6 +100,11 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     ///   - updateCache: Whether to save the model.
     ///   - context: A value that is passed to the delegates and to the cache.
     open func setData(_ data: T?, updateCache: Bool = true, context: (any Sendable)? = nil) {
+        if let data, data.modelIdentifier != nil, updateCache, dataModelManager.follows,
+            dataModelManager.writePolicy == .merge
+        {
+            return merge(data, context: context)
+        }
         let wasWaiting = model == nil
         lastSet = ChangeTime()
         lastRequested = lastSet
@@ -110,6 +116,34 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
         dataModelManager.submit(data, context: context) {
             if updateCache { dataModelManager.save(data, context) }
         }
+    }
+
+    /// Merges a partial model into what the cache has, and shows the merged model.
+    ///
+    /// A field that is nil keeps its value. If the provider shows a model with the same identifier,
+    /// it goes on showing that until the merged model is stored; otherwise it shows `data` until
+    /// then. All other providers get the merged model only. See `DataModelManager.mergeModels`.
+    ///
+    /// ```swift
+    /// provider.merge(partialPersonFromServer)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - data: The partial model. It must have an identifier.
+    ///   - context: A value that is passed to the cache where it can't merge.
+    open func merge(_ data: T, context: (any Sendable)? = nil) {
+        guard dataModelManager.follows, let identifier = data.modelIdentifier else {
+            return setData(data, context: context)
+        }
+        lastSet = ChangeTime()
+        lastRequested = lastSet
+        if model?.modelIdentifier != identifier {
+            replaceModel(with: data, time: lastSet, revision: nil)
+            stopWaiting()
+            publish(.own, context)
+            consistencyManager.register(self, since: nil)
+        }
+        dataModelManager.mergeModels([data], context: context)
     }
 
     private func replaceModel(with data: T?, time: ChangeTime, revision: ChangeTime?) {
@@ -342,6 +376,11 @@ extension DataProvider: TreeListener {
 }
 
 extension DataProvider: WaitingListener {
+    package var awaited: ShownNode? {
+        guard model == nil, let awaitedIdentifier else { return nil }
+        return ShownNode(identifier: awaitedIdentifier, type: T.self)
+    }
+
     package func adoptModel(
         from changes: [String: ModelChange], context: (any Sendable)?, time: ChangeTime
     ) -> Bool {

@@ -27,6 +27,11 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private var lastSent = ChangeTime.zero
     /// Whether the cache lacks an edit. The next edit that is saved then sends all elements.
     private var isCacheBehind = false
+    /// The number of edits whose outcome the cache has not told yet.
+    private var openEdits = 0
+    /// Whether to read the elements again after these; `true` if a collection that is not stored
+    /// then becomes empty.
+    private var refreshAfterEdits: Bool?
 
     private struct WeakMember {
         weak var provider: CollectionDataProvider<T>?
@@ -247,10 +252,13 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         guard let key else { return }
         guard manager.cacheQueue.acceptsEdits, !isCacheBehind else { return saveAll(context) }
         let time = ChangeTime()
+        openEdits += 1
         manager.cacheQueue.edit(
             edit.map { $0 as any SimpleModel }, forKey: key, expecting: neighbours,
             context: context
         ) { outcome in
+            // After what follows, which may send all elements.
+            defer { self.consistencyManager.afterDelivery { self.endEdit() } }
             // If all elements were sent since, the outcome no longer matters.
             guard time.after(self.lastSent) else { return }
             switch outcome {
@@ -263,6 +271,11 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
                 }
             }
         }
+    }
+
+    private func endEdit() {
+        openEdits -= 1
+        if openEdits == 0, let clearing = refreshAfterEdits.take() { refresh(clearing: clearing) }
     }
 
     /// Saves the consequences of an update for this collection. The author of the update has saved
@@ -327,6 +340,34 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         return changed.compactMap { ordinal, change in
             places.now(ordinal).map { ($0, change.model as? T) }
         }.sorted { $0.place > $1.place }
+    }
+}
+
+extension SharedCollection: RefreshableCollection {
+    func refresh(clearing: Bool) {
+        // Elements that were never read are read when a provider asks for them. Edits that the
+        // cache lacks would be lost.
+        guard let key, isKnown, !isCacheBehind else { return }
+        // The cache may lack an edit that is on its way.
+        guard openEdits == 0 else {
+            refreshAfterEdits = clearing || refreshAfterEdits == true
+            return
+        }
+        let fetch = manager.beginFetch()
+        manager.collectionFromCache(key, context: nil) { (elements: [T]?, error) in
+            defer { self.manager.endFetch(fetch) }
+            // The collection has changed meanwhile. The next reply has the change.
+            guard self.openEdits == 0, fetch.after(self.lastSet), fetch.after(self.lastUpdated)
+            else { return self.refresh(clearing: clearing) }
+            guard let new = elements ?? (clearing && error == nil ? [] : nil) else { return }
+            guard !areEqual(self.elements, new) else { return }
+            self.replaceAll(with: new, time: fetch)
+            self.lastFetched = fetch
+            self.consistencyManager.register(self, since: fetch)
+            self.announce(nil)
+            self.record(.reset, .cache, context: nil)
+            self.notifyMembers()
+        }
     }
 }
 

@@ -44,6 +44,17 @@ final class SharedCollections {
         return collection
     }
 
+    /// Reads collections again that others have changed in the cache.
+    ///
+    /// - Parameters:
+    ///   - keys: The keys; nil for all collections.
+    ///   - clearing: Whether a collection that is not stored becomes empty.
+    func refresh(_ keys: Set<String>?, clearing: Bool) {
+        for (name, collection) in collections where keys?.contains(name.key) ?? true {
+            (collection.collection as? any RefreshableCollection)?.refresh(clearing: clearing)
+        }
+    }
+
     /// Whether static edits wait for their collections, or for earlier edits.
     var isEditing: Bool { !queues.isEmpty }
 
@@ -68,4 +79,13 @@ final class SharedCollections {
         queues[name]?.isRunning = false
         if queues[name]?.isBusy == false { queues[name] = nil }
     }
+}
+
+/// A collection of any type of element.
+@MainActor
+protocol RefreshableCollection: AnyObject {
+    /// Reads the elements from the cache, and shows them if they are others.
+    ///
+    /// - Parameter clearing: Whether a collection that is not stored becomes empty.
+    func refresh(clearing: Bool)
 }

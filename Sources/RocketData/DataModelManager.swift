@@ -35,10 +35,15 @@ open class DataModelManager {
     /// strongly.
     ///
     /// A cache that is an `EspalierModels.CollectionCacheDelegate` is sent edits of collections as
-    /// edits, without `cacheCollection`.
+    /// edits, without `cacheCollection`. Screens follow a cache that is a `SharedCacheDelegate`,
+    /// whoever changes it.
     public init(cache: any EspalierModels.CacheDelegate) {
         cacheDelegate = StoredCache(cache)
-        backend = ManagerBackend(cacheDelegate: cache)
+        if let shared = cache as? any SharedCacheDelegate {
+            backend = ManagerBackend(cache: shared)
+        } else {
+            backend = ManagerBackend(cacheDelegate: cache)
+        }
         backend.owner = self
     }
 

@@ -15,6 +15,8 @@ enum RocketDataError: Int {
     case outOfRange
     /// The cache has released a completion without calling it.
     case noAnswer
+    /// The cache does not tell of its changes, and cannot merge.
+    case notShared
 
     private var message: String {
         switch self {
@@ -23,6 +25,7 @@ enum RocketDataError: Int {
         case .notFound: DataProviderError.notFound.description
         case .outOfRange: DataProviderError.outOfRange.description
         case .noAnswer: DataProviderError.noAnswer.description
+        case .notShared: DataProviderError.notShared.description
         }
     }
 
@@ -39,6 +42,7 @@ enum RocketDataError: Int {
         case .notFound: notFound.error
         case .outOfRange: outOfRange.error
         case .noAnswer: noAnswer.error
+        case .notShared: notShared.error
         case nil: error as NSError
         }
     }

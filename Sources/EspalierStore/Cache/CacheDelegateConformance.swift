@@ -1,5 +1,5 @@
 public import EspalierModels
-import EspalierRecords
+public import EspalierRecords
 
 /// The cache as the store behind data providers.
 ///
@@ -86,15 +86,129 @@ extension NormalizedCache: CollectionCacheDelegate {
         context: Any?,
         completion: @escaping @Sendable (CollectionEditOutcome) -> Void
     ) {
+        editCollection(
+            edit, forKey: cacheKey, expecting: neighbours, options: CacheWriteOptions(),
+            completion: completion)
+    }
+}
+
+/// The cache as the one truth of the screens that follow it.
+extension NormalizedCache: SharedCacheDelegate {
+    public func setModels(
+        _ models: [any SimpleModel], options: CacheWriteOptions,
+        completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        guard models.allSatisfy({ $0.modelIdentifier?.isEmpty == false }) else {
+            return completion(CacheError.noIdentifier)
+        }
+        let ticket = submit { flattener in
+            let entries = try models.map { try Self.entry(of: $0, in: flattener) }
+            return .nodes(
+                flattener.finish(), entries: entries, policy: options.policy,
+                source: options.source)
+        }
+        finish(ticket, completion)
+    }
+
+    private static func entry(of model: some SimpleModel, in flattener: Flattener) throws -> Int {
+        try flattener.entry(of: model)
+    }
+
+    public func setModel(
+        _ model: any SimpleModel, forKey cacheKey: String, options: CacheWriteOptions,
+        completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        finish(store(model, forKey: cacheKey, options.policy, source: options.source), completion)
+    }
+
+    public func setCollection(
+        _ collection: [any SimpleModel], forKey cacheKey: String, options: CacheWriteOptions,
+        completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        let ticket = setCollection(
+            collection.map { ModelStorage.encoding($0) }, forKey: cacheKey, options.policy,
+            source: options.source)
+        finish(ticket, completion)
+    }
+
+    public func editCollection(
+        _ edit: CollectionEdit<any SimpleModel>, forKey cacheKey: String,
+        expecting neighbours: CollectionNeighbours, options: CacheWriteOptions,
+        completion: @escaping @Sendable (CollectionEditOutcome) -> Void
+    ) {
         let ticket = self.edit(
-            cacheKey, edit.map { ModelStorage.encoding($0) }, .replace, expecting: neighbours)
+            cacheKey, edit.map { ModelStorage.encoding($0) }, options.policy,
+            expecting: neighbours, source: options.source)
         ticket.whenDone { [engine] result in
-            let outcome: CollectionEditOutcome =
-                switch result {
-                case .success: .applied
-                case .failure(let error): error.code == .outOfDate ? .outOfDate : .failed(error)
-                }
+            let outcome = CollectionEditOutcome(result)
             engine.runOnAnotherThread { completion(outcome) }
         }
+    }
+
+    public func currentModel<T: SimpleModel>(
+        _ type: T.Type, identifier: String, completion: @escaping @Sendable (T?) -> Void
+    ) {
+        outcome(.node(type, identifier), .latest, .touch, { try $0.node(type, identifier) }) {
+            completion($0.value)
+        }
+    }
+
+    public func updateModel<T: SimpleModel>(
+        _ type: T.Type, identifier: String, _ change: @escaping @Sendable (T) throws -> T,
+        completion: @escaping @Sendable (Result<T, any Error>) -> Void
+    ) {
+        Task {
+            do {
+                completion(.success(try await update(type, identifier, change)))
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+
+    public func followChanges(
+        notBy source: Int, _ handler: @escaping @Sendable (CacheChanges) -> Void
+    ) -> CacheObservation {
+        let changeSets = changeSets()
+        let task = Task.detached {
+            for await changeSet in changeSets {
+                let changes = CacheChanges(changeSet, notBy: source)
+                if !changes.isEmpty { handler(changes) }
+            }
+        }
+        return CacheObservation { task.cancel() }
+    }
+
+    /// Calls `completion` when a write has ended, on a thread that may wait for the cache.
+    private func finish(
+        _ ticket: WriteTicket, _ completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        ticket.whenDone { [engine] result in
+            engine.runOnAnotherThread {
+                switch result {
+                case .success: completion(nil)
+                case .failure(let error): completion(error)
+                }
+            }
+        }
+    }
+}
+
+extension CacheChanges {
+    fileprivate init(_ changeSet: ChangeSet, notBy source: Int) {
+        let written = changeSet.written(notBy: source)
+        self.init(
+            written: written.nodes, deleted: changeSet.deleted, keys: written.keys,
+            isReset: changeSet.isReset)
+    }
+}
+
+extension CollectionEditOutcome {
+    fileprivate init(_ result: Result<Void, CacheError>) {
+        self =
+            switch result {
+            case .success: .applied
+            case .failure(let error): error.code == .outOfDate ? .outOfDate : .failed(error)
+            }
     }
 }

@@ -262,6 +262,10 @@ extension CacheError {
             """)
     }
 
+    static func noModel(_ identifier: String) -> CacheError {
+        CacheError(.notFound, "\(identifier) is not stored as this type. Store it first.")
+    }
+
     static let referenced = CacheError(
         .referenced,
         """

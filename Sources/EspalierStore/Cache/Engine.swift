@@ -106,6 +106,9 @@ final class Engine: Sendable {
         return limits
     }
 
+    /// Makes a flattener with the limits of a single write.
+    func makeFlattener() -> Flattener { Flattener(limits: writeLimits, shapes: interner) }
+
     /// Submits the write that `flatten` returns; `flatten` runs on another thread.
     func submit(
         coalescingKey: CoalescingKey? = nil, isDroppable: Bool = true,

@@ -125,25 +125,27 @@ extension NormalizedCache {
 
     /// Submits the elements of a whole collection.
     func setCollection(
-        _ elements: [ModelEncoding], forKey key: String, _ policy: WritePolicy
+        _ elements: [ModelEncoding], forKey key: String, _ policy: WritePolicy, source: Int = 0
     ) -> WriteTicket {
         guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
         return submit { flattener in
             let drafts = try elements.map { try flattener.value($0) }
-            return .collection(key, .replaceAll(drafts), flattener.finish(), policy: policy)
+            return .collection(
+                key, .replaceAll(drafts), flattener.finish(), policy: policy, source: source)
         }
     }
 
     /// Submits an edit. A full queue never drops it: the edits after it would be out of date.
     func edit(
         _ key: String, _ edit: CollectionEdit<ModelEncoding>, _ policy: WritePolicy,
-        expecting neighbours: CollectionNeighbours? = nil
+        expecting neighbours: CollectionNeighbours? = nil, source: Int = 0
     ) -> WriteTicket {
         guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
         return submit(isDroppable: false) { flattener in
             let drafts = try edit.map { try flattener.value($0) }
             return .collection(
-                key, .edit(drafts), flattener.finish(), policy: policy, expecting: neighbours)
+                key, .edit(drafts), flattener.finish(), policy: policy, expecting: neighbours,
+                source: source)
         }
     }
 }

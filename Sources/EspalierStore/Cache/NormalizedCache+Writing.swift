@@ -29,10 +29,7 @@ extension NormalizedCache {
         guard let identifier = model.modelIdentifier, !identifier.isEmpty else {
             return WriteTicket(failed: .noIdentifier(of: Model.self))
         }
-        return submit(coalescingKey: coalescingKey(.node, identifier, model, policy)) { flattener in
-            let entry = try flattener.entry(of: model)
-            return .nodes(flattener.finish(), entries: [entry], policy: policy)
-        }
+        return store(model, identifier, policy, source: 0)
     }
 
     /// Stores several trees in one write: all of them or none.
@@ -71,13 +68,30 @@ extension NormalizedCache {
     public func setModel<Model: IdentifiedModel>(
         _ model: Model, forKey key: String, policy: WritePolicy = .replace
     ) -> WriteTicket {
-        if let identifier = model.modelIdentifier, Identifier(identifier) == Identifier(key) {
-            return set(model, policy: policy)
-        }
+        store(model, forKey: key, policy, source: 0)
+    }
+
+    /// Stores a model under its identifier or another key.
+    func store(
+        _ model: some IdentifiedModel, forKey key: String, _ policy: WritePolicy, source: Int
+    ) -> WriteTicket {
         guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
+        if let identifier = model.modelIdentifier, Identifier(identifier) == Identifier(key) {
+            return store(model, identifier, policy, source: source)
+        }
         return submit(coalescingKey: coalescingKey(.key, key, model, policy)) { flattener in
             let value = try flattener.value { try ModelStorage.encode(model, into: $0) }
-            return .key(key, value, flattener.finish(), policy: policy)
+            return .key(key, value, flattener.finish(), policy: policy, source: source)
+        }
+    }
+
+    private func store(
+        _ model: some IdentifiedModel, _ identifier: String, _ policy: WritePolicy, source: Int
+    ) -> WriteTicket {
+        submit(coalescingKey: coalescingKey(.node, identifier, model, policy)) { flattener in
+            let entry = try flattener.entry(of: model)
+            return .nodes(
+                flattener.finish(), entries: [entry], policy: policy, source: source)
         }
     }
 
@@ -125,7 +139,7 @@ extension NormalizedCache {
 
 extension Flattener {
     /// Flattens `model`, which must have an identifier, and returns the number of its record.
-    fileprivate func entry<Model: IdentifiedModel>(of model: Model) throws -> Int {
+    func entry<Model: IdentifiedModel>(of model: Model) throws -> Int {
         let value = try self.value { try ModelStorage.encode(model, into: $0) }
         guard let entry = value.children.first else {
             throw CacheError.noIdentifier(of: Model.self)

@@ -10,6 +10,8 @@ package final class SnapshotReader {
     private let generation: Generation
     private let snapshot: Snapshot
     private let limits: TreeLimits
+    /// The transaction that is read before its end; nil for a snapshot of the last commit.
+    private let commit: CommitTransaction?
     /// Records that are reachable from themselves.
     private(set) var onCycle: [Handle] = []
     /// Records that the reads found damaged.
@@ -21,6 +23,16 @@ package final class SnapshotReader {
         self.generation = generation
         self.snapshot = snapshot
         self.limits = limits
+        commit = nil
+    }
+
+    /// Makes a reader of what a transaction has written so far. It is valid until the transaction
+    /// writes again.
+    init(_ commit: CommitTransaction, _ snapshot: Snapshot, limits: TreeLimits) {
+        generation = commit.generation
+        self.snapshot = snapshot
+        self.limits = limits
+        self.commit = commit
     }
 
     /// Reads the tree of the node `identifier`.
@@ -82,8 +94,9 @@ package final class SnapshotReader {
     private func read<Value>(
         _ entry: String, at handle: Handle, _ body: (TreeReader) throws -> Value
     ) throws -> ReadOutcome<Value> {
+        let stored = try SnapshotSource(snapshot, of: generation, limit: limits.maximumBytes)
         let treeReader = TreeReader(
-            source: try SnapshotSource(snapshot, of: generation, limit: limits.maximumBytes),
+            source: commit.map { TransactionSource($0, snapshot, stored) } ?? stored,
             limits: limits)
         let result = treeReader.read(entry) { try body(treeReader) }
         onCycle += treeReader.onCycle
@@ -177,5 +190,37 @@ package final class SnapshotSource: RecordSource {
         found[number] = stored.shape
         generation.shapes.add(stored.shape, number: number)
         return stored.shape
+    }
+}
+
+/// The records of a transaction before its end: the states of records and the new shapes are in its
+/// tables and not yet in the file.
+///
+/// Confined to the thread that commits.
+private final class TransactionSource: RecordSource {
+    private let commit: CommitTransaction
+    private let snapshot: Snapshot
+    private let stored: SnapshotSource
+
+    init(_ commit: CommitTransaction, _ snapshot: Snapshot, _ stored: SnapshotSource) {
+        self.commit = commit
+        self.snapshot = snapshot
+        self.stored = stored
+    }
+
+    func record(_ handle: Handle) throws -> RecordLookup {
+        let flags = try commit.states.entry(handle, in: snapshot).flags
+        if flags.contains(.tombstone) { return .tombstone }
+        if flags.contains(.lost) { return .lost }
+        if flags.contains(.pendingRemoval), !flags.contains(.blocked) { return .tombstone }
+        return try stored.record(handle)
+    }
+
+    func decompress(_ reader: ByteReader, _ layout: RecordLayout) throws -> DecompressedRecord {
+        try stored.decompress(reader, layout)
+    }
+
+    func shape(_ number: UInt64) throws -> Shape? {
+        try commit.shapes.shape(number) ?? stored.shape(number)
     }
 }

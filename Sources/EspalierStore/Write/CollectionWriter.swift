@@ -58,7 +58,7 @@ struct CollectionWriter {
             throw neighbours == nil ? CacheError.damagedCollection : .outOfDate
         }
         try write(editor.list, key, at: slot, in: &transaction)
-        if commit.counters.recordsWritten > written { commit.changes.keys.append(key) }
+        if commit.counters.recordsWritten > written { commit.changes.change(key: key) }
     }
 
     /// Throws `.outOfDate` unless the elements around an edit are those that its sender has.

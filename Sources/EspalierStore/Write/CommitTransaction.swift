@@ -105,37 +105,6 @@ final class CommitTransaction {
 
     // MARK: - The steps of a commit
 
-    /// What one commit does.
-    struct Request {
-        var operations: [WriteOperation]
-        /// How far it evicts.
-        var goal = EvictionGoal.watermark
-        /// The most steps of eviction.
-        var evictionSteps = Int.max
-        /// Whether the commit applies what reads have logged: accesses and cycles. Each may change
-        /// a page of its own, so a commit that makes room applies none. It looks up in the log
-        /// whether a record that it would evict was accessed.
-        var appliesLogs = true
-        /// Whether the commit clears damaged records away.
-        var clearsDamage = true
-        /// Whether the file must have pages for eviction beyond those in use.
-        var reservesFile = true
-        /// How long to wait for the lock of the writer; nil stands for the configured deadline.
-        var lockDeadline: Duration?
-        /// Whether the commit judges the cycles that are too large to be judged in their turn. So
-        /// does each commit that begins a scan for cycles.
-        var judgesLargeCycles = false
-    }
-
-    /// The changes of a successful commit that its committer publishes in memory.
-    struct Outcome {
-        let transaction: CommitTransaction
-        let number: UInt64
-        let evictor: Evictor
-        let changedShapes: [(number: UInt64, shape: Shape?)]
-        let droppedDictionaries: [UInt64]
-    }
-
     /// Runs one commit from the beginning to the end of its transaction.
     ///
     /// - Throws: The reason of the failure; `CommitPolicy` decides what follows. The file is then
@@ -241,26 +210,28 @@ final class CommitTransaction {
 
     /// Applies one operation.
     func apply(_ operation: WriteOperation, in transaction: inout WriteTransaction) throws {
+        changes.source = operation.source
         switch operation {
-        case .nodes(let tree, let entries, let policy):
+        case .nodes(let tree, let entries, let policy, _):
             let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)
             for entry in entries {
                 try states.touch(handles[entry], in: transaction)
                 try delete(.key, tree.entries[entry].identifier, in: &transaction)
             }
             counters.writes += 1
-        case .key(let key, let value, let tree, let policy):
+        case .key(let key, let value, let tree, let policy, _):
             let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)
             try writeKey(
                 key, value.bytes, children: value.children.map { handles[$0] },
                 at: try slot(.key, key, in: &transaction), in: &transaction)
             counters.writes += 1
-        case .collection(let key, let operation, let tree, let policy, let neighbours):
+        case .collection(let key, let operation, let tree, let policy, let neighbours, _):
             let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)
             try CollectionWriter(self).apply(
                 operation, toCollection: key, expecting: neighbours, handles: handles,
                 in: &transaction)
             counters.writes += 1
+        case .transaction(let body): try run(body, in: &transaction)
         case .delete(let entries):
             for entry in entries
             where try delete(entry.nameSpace, entry.identifier, in: &transaction) {
@@ -316,7 +287,7 @@ final class CommitTransaction {
     ) throws {
         let content = RecordContent(
             nameSpace: .key, identifier: key, children: children, values: value[...])
-        if try put(content, at: slot, in: &transaction) { changes.keys.append(key) }
+        if try put(content, at: slot, in: &transaction) { changes.change(key: key) }
         try states.touch(slot.handle, in: transaction)
     }
 
@@ -347,7 +318,7 @@ final class CommitTransaction {
         if nameSpace == .node {
             changes.delete(identifier)
         } else {
-            changes.keys.append(identifier)
+            changes.change(key: identifier)
         }
         return true
     }

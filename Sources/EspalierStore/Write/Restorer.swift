@@ -46,7 +46,7 @@ struct Restorer {
                 nameSpace: .node, identifier: record.identifier, shape: shape, children: handles,
                 values: values.bytes[...])
             if try commit.put(content, at: slot, in: &transaction) {
-                commit.changes.written.append(record.identifier)
+                commit.changes.write(record.identifier)
             }
             if isOnCycle { try commit.states.set(.onCycle, of: slot.handle, in: transaction) }
             try references.makeTombstones(in: transaction)
@@ -93,7 +93,7 @@ struct Restorer {
             try CollectionWriter(commit).write(
                 editor.list, record.identifier, at: slot, in: &transaction)
             if commit.counters.recordsWritten > written {
-                commit.changes.keys.append(record.identifier)
+                commit.changes.change(key: record.identifier)
             }
         }
     }

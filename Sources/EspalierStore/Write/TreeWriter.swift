@@ -49,7 +49,7 @@ struct TreeWriter {
             nameSpace: .node, identifier: identifier, shape: merge.shape,
             children: merge.children, values: merge.values)
         if try commit.put(content, at: slot, in: &transaction) {
-            commit.changes.written.append(identifier)
+            commit.changes.write(identifier)
         }
         if tree.entries[index].isOnCycle {
             // A write is an access. Without a stamp the record would be the first to be evicted.

@@ -4,14 +4,16 @@ import EspalierRecords
 /// One operation for the committer. Its models are flattened; it has no handles or shape numbers.
 enum WriteOperation: Sendable {
     /// Stores trees whose entries are the nodes at `entries`. Keys of the same names are deleted.
-    case nodes(FlattenedTree, entries: [Int], policy: WritePolicy)
+    case nodes(FlattenedTree, entries: [Int], policy: WritePolicy, source: Int = 0)
     /// Stores what a key names: a reference to a node of the tree, or an inline model.
-    case key(String, ValueDraft, FlattenedTree, policy: WritePolicy)
+    case key(String, ValueDraft, FlattenedTree, policy: WritePolicy, source: Int = 0)
     /// Edits the collection under a key. With `expecting`, the edit fails unless the stored
     /// collection has the elements that the sender of the edit expects.
     case collection(
         String, CollectionOperation, FlattenedTree, policy: WritePolicy,
-        expecting: CollectionNeighbours? = nil)
+        expecting: CollectionNeighbours? = nil, source: Int = 0)
+    /// Runs code that reads and writes in the commit.
+    case transaction(TransactionBody)
     case delete([Entry])
     /// Puts records in place of those under their names.
     case restore([RestoredRecord], Restoration)
@@ -50,20 +52,33 @@ enum WriteOperation: Sendable {
     /// Bytes that the operation holds in the queue.
     var byteCount: Int {
         switch self {
-        case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _, _):
+        case .nodes(let tree, _, _, _), .key(_, _, let tree, _, _),
+            .collection(_, _, let tree, _, _, _):
             tree.byteCount
         case .restore(let records, _): records.reduce(0) { $0 + $1.byteCount }
         case .delete, .reset, .barrier, .evict, .pin, .unpin, .trim, .setBudget, .collectCycles,
-            .repairAll,
+            .repairAll, .transaction,
             .repair, .checkPins, .install, .retireDictionaries, .recompress, .compact:
             64
+        }
+    }
+
+    /// Who submitted the operation: a number that the change set of the commit keeps, so that the
+    /// submitter recognises its own writes. 0 stands for nobody in particular.
+    var source: Int {
+        switch self {
+        case .nodes(_, _, _, let source), .key(_, _, _, _, let source),
+            .collection(_, _, _, _, _, let source):
+            source
+        default: 0
         }
     }
 
     /// The nodes that the operation stores.
     var nodeCount: Int {
         switch self {
-        case .nodes(let tree, _, _), .key(_, _, let tree, _), .collection(_, _, let tree, _, _):
+        case .nodes(let tree, _, _, _), .key(_, _, let tree, _, _),
+            .collection(_, _, let tree, _, _, _):
             tree.nodes.count
         case .restore(let records, _): records.count
         default: 0
@@ -75,7 +90,7 @@ enum WriteOperation: Sendable {
     var makesRoom: Bool {
         switch self {
         case .delete, .reset, .barrier, .evict, .unpin, .repair, .checkPins: true
-        case .collection(_, .edit(let edit), _, _, _):
+        case .collection(_, .edit(let edit), _, _, _, _):
             edit.range != nil && edit.elements.isEmpty
         default: false
         }
@@ -99,9 +114,9 @@ enum WriteOperation: Sendable {
     /// types see it.
     func overwrites(_ earlier: WriteOperation) -> Bool {
         switch (self, earlier) {
-        case (.nodes(let new, _, .replace), .nodes(let old, _, .replace)):
+        case (.nodes(let new, _, .replace, _), .nodes(let old, _, .replace, _)):
             new.containsNodes(of: old)
-        case (.key(let key, _, let new, .replace), .key(let oldKey, _, let old, .replace)):
+        case (.key(let key, _, let new, .replace, _), .key(let oldKey, _, let old, .replace, _)):
             Identifier(key) == Identifier(oldKey) && new.containsNodes(of: old)
         default: false
         }

@@ -1,0 +1,112 @@
+package import EspalierModels
+
+/// A node that a listener shows or waits for, as the type that the listener has.
+package struct ShownNode: Sendable {
+    package let identifier: String
+    package let type: any ConsistencyManagerModel.Type
+
+    package init(identifier: String, type: any ConsistencyManagerModel.Type) {
+        self.identifier = identifier
+        self.type = type
+    }
+}
+
+// What a store has, and somebody else has written there: the trees of listeners follow it.
+extension ConsistencyWorker {
+    /// Returns the nodes of listeners' trees that have one of `identifiers`, once for each type,
+    /// parents before their children; and such nodes that listeners wait for.
+    ///
+    /// - Parameter identifiers: Nil for all: then only the topmost nodes of each tree.
+    /// - Complexity: O(*n*) in the nodes of the trees that have one of the nodes.
+    func shownNodes(_ identifiers: Set<NodeIdentifier>?) async -> [ShownNode] {
+        var found: [ShownNode] = []
+        var known: Set<KnownNode> = []
+        func add(_ text: String, _ type: any ConsistencyManagerModel.Type) {
+            let key = KnownNode(identifier: NodeIdentifier(text), type: ObjectIdentifier(type))
+            if known.insert(key).inserted { found.append(ShownNode(identifier: text, type: type)) }
+        }
+        func collect(_ model: any ConsistencyManagerModel) {
+            if let text = model.modelIdentifier,
+                identifiers?.contains(NodeIdentifier(text)) ?? true
+            {
+                add(text, type(of: model))
+                if identifiers == nil { return }
+            }
+            model.forEach(collect)
+        }
+        for base in await bases(showing: identifiers) { collect(base.model) }
+        for node in await awaitedNodes()
+        where identifiers?.contains(NodeIdentifier(node.identifier)) ?? true {
+            add(node.identifier, node.type)
+        }
+        return found
+    }
+
+    private struct KnownNode: Hashable {
+        let identifier: NodeIdentifier
+        let type: ObjectIdentifier
+    }
+
+    /// Posts models and deletes nodes as a store had them at `fetch`. Leaves out those that were
+    /// posted since, and returns their identifiers.
+    ///
+    /// A tree that contains such a node is left out as a whole: a part of it may be older than what
+    /// is shown.
+    func post(
+        fetched models: [any ConsistencyManagerModel], deleting deleted: [String],
+        at fetch: ChangeTime, epoch: Int
+    ) async -> Set<String> {
+        let newer = identifiersPosted(since: fetch)
+        var stale: Set<String> = []
+        var fresh: [any ConsistencyManagerModel] = []
+        for model in models {
+            guard let identifier = model.modelIdentifier else { continue }
+            if !newer.isEmpty, Self.contains(newer, model) {
+                stale.insert(identifier)
+            } else {
+                fresh.append(model)
+            }
+        }
+        if !fresh.isEmpty {
+            await post(
+                PostedUpdate(
+                    model: BatchUpdateModel(models: fresh), isDeletion: false, context: nil,
+                    time: fetch, epoch: epoch, onCascade: nil))
+        }
+        for identifier in deleted {
+            guard !newer.contains(NodeIdentifier(identifier)) else {
+                stale.insert(identifier)
+                continue
+            }
+            await post(
+                PostedUpdate(
+                    model: DeletedNode(modelIdentifier: identifier), isDeletion: true,
+                    context: nil, time: fetch, epoch: epoch, onCascade: nil))
+        }
+        return stale
+    }
+
+    private static func contains(
+        _ identifiers: Set<NodeIdentifier>, _ model: any ConsistencyManagerModel
+    ) -> Bool {
+        if let identifier = NodeIdentifier(of: model), identifiers.contains(identifier) {
+            return true
+        }
+        var isFound = false
+        model.forEach { if !isFound { isFound = contains(identifiers, $0) } }
+        return isFound
+    }
+}
+
+/// Stands for a node of which only the identifier is known.
+private struct DeletedNode: ConsistencyManagerModel {
+    let modelIdentifier: String?
+
+    func map(
+        _ transform: (any ConsistencyManagerModel) -> (any ConsistencyManagerModel)?
+    ) -> (any ConsistencyManagerModel)? { self }
+
+    func forEach(_ visit: (any ConsistencyManagerModel) -> Void) {}
+
+    func isEqualToModel(_ other: any ConsistencyManagerModel) -> Bool { other is DeletedNode }
+}

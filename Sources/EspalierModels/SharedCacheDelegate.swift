@@ -1,0 +1,151 @@
+public import EspalierRecords
+
+/// A cache that merges partial models, answers each write, and tells what others have changed in
+/// it: other managers, the app's own calls of the cache, other processes.
+///
+/// A `DataModelManager` made by `init(cache:)` follows such a cache, so that its screens show what
+/// the cache has, whoever wrote it. `NormalizedCache` conforms.
+///
+/// The functions may be called on any thread, also concurrently, and take effect in the order of
+/// the calls, together with those of `CacheDelegate`. Each completion is called exactly once, on any
+/// thread.
+public protocol SharedCacheDelegate: CollectionCacheDelegate {
+    /// Stores models in one step: all of them, or none.
+    ///
+    /// - Parameters:
+    ///   - models: The models. Each must have an identifier.
+    ///   - options: The policy, and who writes.
+    ///   - completion: Receives nil once the models are stored, or the reason why they are not.
+    func setModels(
+        _ models: [any SimpleModel], options: CacheWriteOptions,
+        completion: @escaping @Sendable ((any Error)?) -> Void)
+
+    /// Stores a model under a key.
+    ///
+    /// - Parameters:
+    ///   - model: The model.
+    ///   - cacheKey: The identifier of the model, or another key.
+    ///   - options: The policy, and who writes.
+    ///   - completion: Receives nil once the model is stored, or the reason why it is not.
+    func setModel(
+        _ model: any SimpleModel, forKey cacheKey: String, options: CacheWriteOptions,
+        completion: @escaping @Sendable ((any Error)?) -> Void)
+
+    /// Stores a collection, in place of any that is there.
+    ///
+    /// - Parameters:
+    ///   - collection: The elements in their order.
+    ///   - cacheKey: The key of the collection.
+    ///   - options: The policy, and who writes.
+    ///   - completion: Receives nil once the collection is stored, or the reason why it is not.
+    func setCollection(
+        _ collection: [any SimpleModel], forKey cacheKey: String, options: CacheWriteOptions,
+        completion: @escaping @Sendable ((any Error)?) -> Void)
+
+    /// Applies an edit, as `editCollection(_:forKey:expecting:context:completion:)` does.
+    ///
+    /// - Parameters:
+    ///   - edit: The edit.
+    ///   - cacheKey: The key of the collection.
+    ///   - neighbours: The sender's elements around the first index of the edit, before the edit.
+    ///   - options: The policy, and who writes.
+    ///   - completion: Receives the outcome.
+    func editCollection(
+        _ edit: CollectionEdit<any SimpleModel>, forKey cacheKey: String,
+        expecting neighbours: CollectionNeighbours, options: CacheWriteOptions,
+        completion: @escaping @Sendable (CollectionEditOutcome) -> Void)
+
+    /// Reads the model with an identifier, together with all writes submitted before.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the model is read.
+    ///   - identifier: The identifier.
+    ///   - completion: Receives the model; nil if it is not stored, or lacks a field of the type.
+    func currentModel<T: SimpleModel>(
+        _ type: T.Type, identifier: String, completion: @escaping @Sendable (T?) -> Void)
+
+    /// Changes a stored model in one step: no other write comes between the reading and the writing.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the model is read.
+    ///   - identifier: The identifier of the model.
+    ///   - change: Returns the new model for the stored one. Called on any thread, perhaps more
+    ///     than once; the last call counts.
+    ///   - completion: Receives the new model once it is stored; or the error of `change`, or the
+    ///     reason why there is no such model or it is not stored.
+    func updateModel<T: SimpleModel>(
+        _ type: T.Type, identifier: String, _ change: @escaping @Sendable (T) throws -> T,
+        completion: @escaping @Sendable (Result<T, any Error>) -> Void)
+
+    /// Calls `handler` with the changes of each commit from now on, in the order of the commits.
+    ///
+    /// - Parameters:
+    ///   - source: The source whose writes are left out; see `CacheWriteOptions`.
+    ///   - handler: Called on any thread, one call after the other.
+    /// - Returns: The observation, which ends when it is released.
+    func followChanges(
+        notBy source: Int, _ handler: @escaping @Sendable (CacheChanges) -> Void
+    ) -> CacheObservation
+}
+
+/// How a cache treats a write.
+public struct CacheWriteOptions: Sendable, Hashable {
+    /// What becomes of fields that are nil, and of those that other types declare.
+    public var policy: WritePolicy
+    /// A number for who writes, so that a follower of the changes can leave out its own; 0 for
+    /// nobody in particular.
+    public var source: Int
+
+    /// Makes options.
+    ///
+    /// - Parameters:
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    ///   - source: A number for who writes; 0 for nobody in particular.
+    public init(policy: WritePolicy = .replace, source: Int = 0) {
+        self.policy = policy
+        self.source = source
+    }
+}
+
+/// What a commit has changed in a cache, by identifier.
+public struct CacheChanges: Sendable, Hashable {
+    /// The models whose stored content changed.
+    public var written: [String]
+    /// The models that were deleted.
+    public var deleted: [String]
+    /// The keys whose model or collection changed or was removed.
+    public var keys: [String]
+    /// Whether the cache was emptied, or may have changed in ways that nobody knows.
+    public var isReset: Bool
+
+    /// Makes a list of changes.
+    ///
+    /// - Parameters:
+    ///   - written: The models whose stored content changed.
+    ///   - deleted: The models that were deleted.
+    ///   - keys: The keys whose model or collection changed or was removed.
+    ///   - isReset: Whether the cache was emptied.
+    public init(
+        written: [String] = [], deleted: [String] = [], keys: [String] = [], isReset: Bool = false
+    ) {
+        self.written = written
+        self.deleted = deleted
+        self.keys = keys
+        self.isReset = isReset
+    }
+
+    /// Whether nothing changed.
+    public var isEmpty: Bool { written.isEmpty && deleted.isEmpty && keys.isEmpty && !isReset }
+}
+
+/// An observation of a cache. It ends when the last reference to it is released.
+public final class CacheObservation: Sendable {
+    private let onEnd: @Sendable () -> Void
+
+    /// Makes an observation.
+    ///
+    /// - Parameter onEnd: Called once, when the observation is released.
+    public init(onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
+
+    deinit { onEnd() }
+}

@@ -1,0 +1,190 @@
+import EspalierConsistency
+import EspalierModels
+import Synchronization
+
+/// Keeps the screens of a manager as the cache is, whoever changes the cache.
+///
+///     commit of others --> names of changed nodes --> which of them are shown, as which types
+///         --> read from the cache --> posted to the consistency manager --> screens
+///
+/// Names wait in one set, so that a follower that is slower than the commits reads each node once
+/// and grows with the number of different nodes only. Beyond `limit` nodes it forgets the names and
+/// reads all that is shown.
+///
+/// Nothing shown stays older than the cache: a node that the manager itself has posted since the
+/// read began is read again, and names that arrive during a fetch of a provider are looked at again
+/// after the fetch, because the provider may show the node only then.
+final class CacheFollower: Sendable {
+    /// The most names that wait.
+    private static let limit = 65_536
+
+    /// What has changed in the cache and was not looked at yet.
+    private struct Changes {
+        var nodes: Set<String> = []
+        /// The nodes among `nodes` that leave the screens if they can't be read.
+        var deleted: Set<String> = []
+        var keys: Set<String> = []
+        /// Whether everything that is shown has to be read.
+        var readsAll = false
+        /// Whether what can't be read then leaves the screens: the cache was emptied.
+        var isReset = false
+
+        var isEmpty: Bool { nodes.isEmpty && keys.isEmpty && !readsAll }
+
+        mutating func add(_ other: Changes) {
+            nodes.formUnion(other.nodes)
+            deleted.formUnion(other.deleted)
+            keys.formUnion(other.keys)
+            isReset = isReset || other.isReset
+            readsAll = readsAll || other.readsAll || nodes.count + keys.count > CacheFollower.limit
+            if readsAll { (nodes, keys, deleted) = ([], [], []) }
+        }
+    }
+
+    private struct State {
+        var waiting = Changes()
+        var isRunning = false
+        /// The number of fetches in progress, and what has changed during them.
+        var openFetches = 0
+        var duringFetches = Changes()
+        var flushes: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private struct WeakManager: Sendable { weak var manager: DataModelManager? }
+
+    private let cache: any SharedCacheDelegate
+    private let owner: WeakManager
+    private let state = Mutex(State())
+    private let observation = Mutex<CacheObservation?>(nil)
+
+    init(_ cache: any SharedCacheDelegate, _ manager: DataModelManager, source: Int) {
+        self.cache = cache
+        owner = WeakManager(manager: manager)
+        let observed = cache.followChanges(notBy: source) { [weak self] changes in
+            self?.add(
+                Changes(
+                    nodes: Set(changes.written + changes.deleted), deleted: Set(changes.deleted),
+                    keys: Set(changes.keys), readsAll: changes.isReset, isReset: changes.isReset))
+        }
+        observation.withLock { $0 = observed }
+    }
+
+    // MARK: Names
+
+    /// Notes nodes that a write of the manager may have changed in ways that only the cache knows.
+    func refresh(_ nodes: Set<String>) { add(Changes(nodes: nodes)) }
+
+    private func add(_ changes: Changes) {
+        let starts = state.withLock { state in
+            state.waiting.add(changes)
+            if state.openFetches > 0 { state.duringFetches.add(changes) }
+            guard !state.isRunning, !state.waiting.isEmpty else { return false }
+            state.isRunning = true
+            return true
+        }
+        if starts { Task { await run() } }
+    }
+
+    /// Notes that a provider has begun to read.
+    func beginFetch() { state.withLock { $0.openFetches += 1 } }
+
+    /// Notes that a provider shows what it has read.
+    func endFetch() {
+        let missed = state.withLock { state -> Changes in
+            state.openFetches -= 1
+            defer { if state.openFetches == 0 { state.duringFetches = Changes() } }
+            return state.duringFetches
+        }
+        if !missed.isEmpty { add(missed) }
+    }
+
+    /// Waits until all that the follower knows of is on the screens.
+    func flush() async {
+        await withCheckedContinuation { continuation in
+            let isDone = state.withLock { state in
+                if state.isRunning { state.flushes.append(continuation) }
+                return !state.isRunning
+            }
+            if isDone { continuation.resume() }
+        }
+    }
+
+    // MARK: Reading
+
+    private func run() async {
+        while true {
+            let next = state.withLock { state -> (Changes?, [CheckedContinuation<Void, Never>]) in
+                let changes = state.waiting
+                state.waiting = Changes()
+                guard changes.isEmpty else { return (changes, []) }
+                state.isRunning = false
+                defer { state.flushes = [] }
+                return (nil, state.flushes)
+            }
+            guard let changes = next.0 else {
+                for flush in next.1 { flush.resume() }
+                return
+            }
+            if let manager = owner.manager { await follow(changes, in: manager) }
+        }
+    }
+
+    private func follow(_ changes: Changes, in manager: DataModelManager) async {
+        let consistency = manager.consistencyManager
+        // What the manager submits from now on is newer than what is read here.
+        let fetch = manager.beginReading()
+        var models: [any SimpleModel] = []
+        var gone: [String] = []
+        var covered: Set<Covered> = []
+        for node in await consistency.shownNodes(changes.readsAll ? nil : changes.nodes) {
+            guard let type = node.type as? any SimpleModel.Type,
+                !covered.contains(Covered(node.identifier, type))
+            else { continue }
+            if let model = await read(type, node.identifier, manager) {
+                cover(model, &covered)
+                models.append(model)
+            } else if changes.isReset || changes.deleted.contains(node.identifier) {
+                gone.append(node.identifier)
+            }
+        }
+        let stale = await consistency.post(fetched: models, deleting: gone, at: fetch)
+        manager.endReading(fetch)
+        await manager.sharedCollections.refresh(
+            changes.readsAll ? nil : changes.keys, clearing: changes.isReset)
+        // The manager has posted these meanwhile. The next read has what it wrote.
+        guard !stale.isEmpty else { return }
+        add(
+            Changes(
+                nodes: stale,
+                deleted: changes.isReset ? stale : changes.deleted.intersection(stale)))
+    }
+
+    private func read<T: SimpleModel>(
+        _ type: T.Type, _ identifier: String, _ manager: DataModelManager
+    ) async -> (any SimpleModel)? {
+        // By way of the queue, so that the cache has all that was submitted before.
+        await manager.cacheQueue.afterCalls()
+        return await withCheckedContinuation { continuation in
+            let reply = PendingReply<T?>(default: nil) { continuation.resume(returning: $0) }
+            cache.currentModel(type, identifier: identifier) { reply.fulfill($0) }
+        }
+    }
+
+    /// A node that was read as a part of another one.
+    private struct Covered: Hashable {
+        let identifier: String
+        let type: ObjectIdentifier
+
+        init(_ identifier: String, _ type: any ConsistencyManagerModel.Type) {
+            self.identifier = identifier
+            self.type = ObjectIdentifier(type)
+        }
+    }
+
+    private func cover(_ model: any ConsistencyManagerModel, _ covered: inout Set<Covered>) {
+        if let identifier = model.modelIdentifier {
+            covered.insert(Covered(identifier, type(of: model)))
+        }
+        model.forEach { cover($0, &covered) }
+    }
+}

@@ -1,0 +1,336 @@
+import EspalierLMDB
+import EspalierModels
+public import EspalierRecords
+import Synchronization
+
+/// Reads and writes that take effect together: all of them, or none.
+///
+/// ```swift
+/// try await cache.transaction { transaction in
+///     guard let account = transaction.read(Account.self, "Account:1") else { return }
+///     try transaction.set(account.withBalance(account.balance - 5))
+///     try transaction.set(Transfer(id: "Transfer:9", amount: 5))
+/// }
+/// ```
+///
+/// Reads see the newest state of the cache, whichever process wrote it, and what the transaction
+/// itself has written. Use a transaction in the closure that receives it, and on its thread only;
+/// anywhere else reads return nil and writes throw.
+public final class CacheTransaction {
+    // immutable
+    private let commit: CommitTransaction
+    private let body: TransactionBody
+
+    // confined to the thread that commits
+    /// The transaction of LMDB; nil after the closure has returned.
+    private var transaction: WriteTransaction?
+    private var hasWritten = false
+    /// The failure of a write that leaves the transaction of LMDB incomplete.
+    private var failure: (any Error)?
+
+    fileprivate init(
+        _ commit: CommitTransaction, _ transaction: consuming WriteTransaction,
+        _ body: TransactionBody
+    ) {
+        self.commit = commit
+        self.transaction = consume transaction
+        self.body = body
+    }
+
+    // MARK: - Reading
+
+    /// Reads the tree of the node `identifier`.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the node is read.
+    ///   - identifier: The node's identifier.
+    /// - Returns: The model with everything below it; nil for a miss.
+    /// - Complexity: O(*n*) in the records of the tree.
+    public func read<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String) -> Model? {
+        read { try $0.node(type, identifier) }
+    }
+
+    /// Reads the collection under `key`.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - key: The collection's key.
+    /// - Returns: The elements in order, without those whose node was deleted; nil for a miss.
+    public func collection<Model: IdentifiedModel>(of type: Model.Type, forKey key: String)
+        -> [Model]?
+    {
+        read { try $0.collection(type, forKey: key) }
+    }
+
+    private func read<Value>(_ body: (SnapshotReader) throws -> ReadOutcome<Value>) -> Value? {
+        guard let snapshot = transaction?.snapshot else { return nil }
+        let reader = SnapshotReader(commit, snapshot, limits: self.body.limits)
+        // A closed snapshot or a damaged index entry is a miss, as it is for every read.
+        return try? body(reader).value
+    }
+
+    // MARK: - Writing
+
+    /// Stores a tree, as ``NormalizedCache/set(_:policy:)`` does.
+    ///
+    /// - Parameters:
+    ///   - model: The root of the tree. It must have an identifier.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    /// - Throws: A ``CacheError``: `noIdentifier`, `notFlattened` or `treeTooLarge`, after which
+    ///   the transaction can go on; other errors end it, even if the closure catches them.
+    public func set<Model: IdentifiedModel>(_ model: Model, policy: WritePolicy = .replace) throws {
+        try set([model], policy: policy)
+    }
+
+    /// Stores several trees.
+    ///
+    /// - Parameters:
+    ///   - models: The roots of the trees. Each must have an identifier.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    /// - Throws: The same errors as ``set(_:policy:)``.
+    public func set<Model: IdentifiedModel>(
+        _ models: [Model], policy: WritePolicy = .replace
+    ) throws {
+        try write { flattener in
+            let entries = try models.map { try flattener.entry(of: $0) }
+            return .nodes(flattener.finish(), entries: entries, policy: policy)
+        }
+    }
+
+    /// Sets the collection under `key`, as ``NormalizedCache/setCollection(_:forKey:policy:)``
+    /// does.
+    ///
+    /// - Parameters:
+    ///   - models: The elements, in order.
+    ///   - key: The collection's key; not empty.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    /// - Throws: The same errors as ``set(_:policy:)``.
+    public func setCollection<Model: IdentifiedModel>(
+        _ models: [Model], forKey key: String, policy: WritePolicy = .replace
+    ) throws {
+        guard !key.isEmpty else { throw CacheError.noIdentifier }
+        try write { flattener in
+            let values = try models.map { model in
+                try flattener.value { try ModelStorage.encode(model, into: $0) }
+            }
+            return .collection(key, .replaceAll(values), flattener.finish(), policy: policy)
+        }
+    }
+
+    /// Deletes the node `identifier`, as ``NormalizedCache/delete(_:)`` does.
+    ///
+    /// - Parameter identifier: The node's identifier.
+    /// - Throws: A ``CacheError`` that ends the transaction, or `noIdentifier`.
+    public func delete(_ identifier: String) throws {
+        guard !identifier.isEmpty else { throw CacheError.noIdentifier }
+        try write { _ in .delete([.init(nameSpace: .node, identifier: identifier)]) }
+    }
+
+    private func write(_ operation: (Flattener) throws -> WriteOperation) throws {
+        if let failure { throw failure }
+        let flattened: WriteOperation
+        do {
+            flattened = try operation(body.makeFlattener())
+        } catch {
+            // Nothing was written, so the transaction can go on.
+            throw CacheError(error)
+        }
+        guard var open = transaction.take() else {
+            throw CacheError(.closed, "The transaction has ended. Use it in its closure only.")
+        }
+        hasWritten = true
+        do {
+            commit.states.tick()
+            try commit.apply(flattened, in: &open)
+        } catch {
+            failure = error
+        }
+        transaction = consume open
+        if let failure { throw failure }
+    }
+
+    /// Ends the use of the transaction by the closure. Returns the transaction of LMDB.
+    fileprivate func end() -> WriteTransaction {
+        guard let open = transaction.take() else {
+            // `write` puts it back in every case.
+            preconditionFailure("the transaction is in use")
+        }
+        return open
+    }
+
+    /// Throws the reason why the commit must not end, if there is one. `result` is the closure's.
+    fileprivate func check(_ result: Result<Void, any Error>) throws {
+        if let failure { throw failure }
+        // Without writes there is nothing to undo: the writes of the same commit go on.
+        if hasWritten { try result.get() }
+    }
+}
+
+/// The closure of a transaction, and what it needs to write.
+struct TransactionBody: Sendable {
+    /// Runs the closure, and keeps its result for the caller.
+    let run: @Sendable (CacheTransaction) throws -> Void
+    let limits: TreeLimits
+    let makeFlattener: @Sendable () -> Flattener
+}
+
+extension CommitTransaction {
+    /// Runs the closure of a transaction. An error of the closure after a write ends the commit;
+    /// its writes are then committed one by one.
+    func run(_ body: TransactionBody, in transaction: inout WriteTransaction) throws {
+        let scope = CacheTransaction(self, consume transaction, body)
+        let result = Result { try ReadScope.run { try body.run(scope) } }
+        transaction = scope.end()
+        try scope.check(result)
+        counters.writes += 1
+    }
+}
+
+extension NormalizedCache {
+    /// Reads and writes in one step that no other write of any process comes between.
+    ///
+    /// ```swift
+    /// let total = try await cache.transaction { transaction in
+    ///     let cart = transaction.read(Cart.self, "Cart:1") ?? Cart(id: "Cart:1")
+    ///     let longer = cart.adding(item)
+    ///     try transaction.set(longer)
+    ///     return longer.total
+    /// }
+    /// ```
+    ///
+    /// The transaction comes after all writes submitted before it. The closure runs on the thread
+    /// that commits, and delays all writes of all processes: keep it short. It must not wait for
+    /// the cache; such a wait fails with `waitInsideRead`. If the commit has to be repeated, for
+    /// example to make room, the closure runs again, and only its last run counts.
+    ///
+    /// - Parameter body: Reads and writes by the transaction that it gets.
+    /// - Returns: What the closure returns, once the writes are committed.
+    /// - Throws: The error that the closure throws, after which nothing of the transaction is
+    ///   stored; or the ``CacheError`` for which the writes could not be committed.
+    /// - Complexity: The transaction's reads and writes; one commit, shared with other writes that
+    ///   wait.
+    public func transaction<Result: Sendable>(
+        _ body: @escaping @Sendable (CacheTransaction) throws -> Result
+    ) async throws -> Result {
+        let (ticket, outcome) = submit(body)
+        do {
+            try await ticket.committed
+        } catch {
+            throw outcome.error ?? error
+        }
+        return try outcome.value()
+    }
+
+    /// Reads and writes in one step that no other write of any process comes between. Blocks the
+    /// calling thread.
+    ///
+    /// - Parameter body: Reads and writes by the transaction that it gets.
+    /// - Returns: What the closure returns, once the writes are committed.
+    /// - Throws: The error that the closure throws, or a ``CacheError``, as the suspending form
+    ///   does.
+    public func transaction<Result: Sendable>(
+        _ body: @escaping @Sendable (CacheTransaction) throws -> Result
+    ) throws -> Result {
+        let (ticket, outcome) = submit(body)
+        do {
+            try ticket.wait()
+        } catch {
+            throw outcome.error ?? error
+        }
+        return try outcome.value()
+    }
+
+    /// Changes a stored model in one step: no other write, of any process, comes between the
+    /// reading and the writing.
+    ///
+    /// ```swift
+    /// let person = try await cache.update(Person.self, "Person:1") { $0.with(visits: $0.visits + 1) }
+    /// ```
+    ///
+    /// ``transaction(_:)`` does the same for several models, and for models that may be missing;
+    /// it says when the closure may run twice, and what it must not do.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the node is read. Fields that only other types declare stay.
+    ///   - identifier: The node's identifier.
+    ///   - change: Returns the new model for the stored one.
+    /// - Returns: The new model, once it is committed.
+    /// - Throws: The error that `change` throws, after which the stored model is as it was;
+    ///   ``CacheError`` with `notFound` if there is no such model; another ``CacheError`` if it
+    ///   could not be committed.
+    @discardableResult
+    public func update<Model: IdentifiedModel>(
+        _ type: Model.Type, _ identifier: String,
+        _ change: @escaping @Sendable (Model) throws -> Model
+    ) async throws -> Model {
+        try await transaction { try $0.update(type, identifier, change) }
+    }
+
+    /// Changes a stored model in one step. Blocks the calling thread.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the node is read. Fields that only other types declare stay.
+    ///   - identifier: The node's identifier.
+    ///   - change: Returns the new model for the stored one.
+    /// - Returns: The new model, once it is committed.
+    /// - Throws: The same errors as the suspending form.
+    @discardableResult
+    public func update<Model: IdentifiedModel>(
+        _ type: Model.Type, _ identifier: String,
+        _ change: @escaping @Sendable (Model) throws -> Model
+    ) throws -> Model {
+        try transaction { try $0.update(type, identifier, change) }
+    }
+
+    /// Submits a transaction. A full queue does not drop it, and it separates the writes before it
+    /// from those after it: it may read what the earlier ones have written.
+    func submit<Result: Sendable>(
+        _ body: @escaping @Sendable (CacheTransaction) throws -> Result
+    ) -> (WriteTicket, TransactionOutcome<Result>) {
+        let outcome = TransactionOutcome<Result>()
+        let limits = engine.configuration.limits
+        let ticket = submit(isDroppable: false) { [engine] _ in
+            let makeFlattener: @Sendable () -> Flattener = { engine.makeFlattener() }
+            return .transaction(
+                TransactionBody(
+                    run: { try outcome.keep(body($0)) }, limits: limits,
+                    makeFlattener: makeFlattener))
+        }
+        return (ticket, outcome)
+    }
+}
+
+extension CacheTransaction {
+    fileprivate func update<Model: IdentifiedModel>(
+        _ type: Model.Type, _ identifier: String, _ change: (Model) throws -> Model
+    ) throws -> Model {
+        guard let stored = read(type, identifier) else { throw CacheError.noModel(identifier) }
+        let changed = try change(stored)
+        try set(changed)
+        return changed
+    }
+}
+
+/// The result of the last run of a transaction's closure.
+final class TransactionOutcome<Value: Sendable>: Sendable {
+    private let result = Mutex<Result<Value, any Error>?>(nil)
+
+    /// Keeps the result of `body`.
+    func keep(_ body: @autoclosure () throws -> Value) throws {
+        let result = Result { try body() }
+        self.result.withLock { $0 = result }
+        _ = try result.get()
+    }
+
+    /// The error of the closure, if it has thrown one.
+    var error: (any Error)? {
+        guard case .failure(let error)? = result.withLock({ $0 }) else { return nil }
+        return error
+    }
+
+    /// Returns the value of a transaction that was committed.
+    func value() throws -> Value {
+        guard let result = result.withLock({ $0 }) else { throw CacheError.closed }
+        return try result.get()
+    }
+}

@@ -1,0 +1,34 @@
+import EspalierRecords
+
+extension CommitTransaction {
+    /// What one commit does.
+    struct Request {
+        var operations: [WriteOperation]
+        /// How far it evicts.
+        var goal = EvictionGoal.watermark
+        /// The most steps of eviction.
+        var evictionSteps = Int.max
+        /// Whether the commit applies what reads have logged: accesses and cycles. Each may change
+        /// a page of its own, so a commit that makes room applies none. It looks up in the log
+        /// whether a record that it would evict was accessed.
+        var appliesLogs = true
+        /// Whether the commit clears damaged records away.
+        var clearsDamage = true
+        /// Whether the file must have pages for eviction beyond those in use.
+        var reservesFile = true
+        /// How long to wait for the lock of the writer; nil stands for the configured deadline.
+        var lockDeadline: Duration?
+        /// Whether the commit judges the cycles that are too large to be judged in their turn. So
+        /// does each commit that begins a scan for cycles.
+        var judgesLargeCycles = false
+    }
+
+    /// The changes of a successful commit that its committer publishes in memory.
+    struct Outcome {
+        let transaction: CommitTransaction
+        let number: UInt64
+        let evictor: Evictor
+        let changedShapes: [(number: UInt64, shape: Shape?)]
+        let droppedDictionaries: [UInt64]
+    }
+}

@@ -1,0 +1,285 @@
+import Espalier
+import Foundation
+import Synchronization
+import Testing
+
+/// A pin as three lists of a server describe it: each fetches other fields.
+struct Pin: Codable, NormalizedModel, Model, Equatable {
+    var id: Int
+    var image: String?
+    var board: String?
+    var recipe: String?
+
+    var modelIdentifier: String? { "Pin:\(id)" }
+    func map(_ transform: (any Model) -> (any Model)?) -> Self? { self }
+    func forEach(_ visit: (any Model) -> Void) {}
+}
+
+/// Whatever changes a model, and wherever: all screens show what the cache has.
+@MainActor @Suite("Screens follow the cache")
+final class OneTruthTests {
+    private let directory = NSTemporaryDirectory() + "espalier-truth-" + UUID().uuidString
+    private let cache: NormalizedCache
+    private let manager: DataModelManager
+
+    init() throws {
+        cache = try NormalizedCache(directory: directory)
+        manager = DataModelManager(cache: cache)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    private func provider<T: SimpleModel>(of type: T.Type, _ key: String) async throws
+        -> DataProvider<T>
+    {
+        let provider = DataProvider<T>(dataModelManager: manager)
+        _ = try await provider.fetch(key)
+        return provider
+    }
+
+    /// Waits until the provider shows `model`.
+    private func expect<T: SimpleModel & Equatable>(
+        _ model: T?, in provider: DataProvider<T>, sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        var shown: [T?] = []
+        for await value in provider.values {
+            shown.append(value)
+            if value == model { return }
+        }
+        Issue.record("the provider ended with \(shown)", sourceLocation: sourceLocation)
+    }
+
+    // MARK: Partial models
+
+    @Test(
+        "A partial model of a provider keeps the fields that it lacks: on disk and on all screens")
+    func superset() async throws {
+        try await cache.set(Pin(id: 123, image: "old", board: "garden")).committed
+        let first = try await provider(of: Pin.self, "Pin:123")
+        let second = try await provider(of: Pin.self, "Pin:123")
+        first.merge(Pin(id: 123, image: "new", recipe: "jam"))
+        let merged = Pin(id: 123, image: "new", board: "garden", recipe: "jam")
+        await expect(merged, in: first)
+        await expect(merged, in: second)
+        #expect(await cache.read(Pin.self, "Pin:123") == merged)
+        // In memory the partial model was never shown.
+        #expect(first.data == merged)
+    }
+
+    @Test("A manager whose policy is to merge does so in every call that names no policy")
+    func managersPolicy() async throws {
+        let manager = DataModelManager(cache: cache, writePolicy: .merge)
+        try await cache.set(Pin(id: 1, board: "garden")).committed
+        let provider = DataProvider<Pin>(dataModelManager: manager)
+        provider.setData(Pin(id: 1, image: "a"))
+        await expect(Pin(id: 1, image: "a", board: "garden"), in: provider)
+        manager.updateModel(Pin(id: 1, recipe: "jam"))
+        await expect(Pin(id: 1, image: "a", board: "garden", recipe: "jam"), in: provider)
+        manager.updateModels([Pin(id: 1, image: "b"), Pin(id: 2, image: "c")])
+        await expect(Pin(id: 1, image: "b", board: "garden", recipe: "jam"), in: provider)
+        #expect(await cache.read(Pin.self, "Pin:2") == Pin(id: 2, image: "c"))
+    }
+
+    @Test("A provider shows a partial model until it is merged, even if the merge changes nothing")
+    func mergeWithoutChange() async throws {
+        let full = Pin(id: 1, image: "a", board: "garden")
+        try await cache.set(full).committed
+        let provider = DataProvider<Pin>(dataModelManager: manager)
+        provider.merge(Pin(id: 1, image: "a"))
+        #expect(provider.data == Pin(id: 1, image: "a"))
+        await expect(full, in: provider)
+    }
+
+    // MARK: Writes beside the manager
+
+    @Test("A write of the cache reaches the screens that show the model, also deep in a tree")
+    func cacheWrite() async throws {
+        let message = Message(id: 1, text: "Hello", sender: Person(id: 1, name: "Ada"))
+        try await cache.set(message).committed
+        let screen = try await provider(of: Message.self, "Message:1")
+        try await cache.set(Person(id: 1, name: "Grace")).committed
+        await expect(
+            Message(id: 1, text: "Hello", sender: Person(id: 1, name: "Grace")), in: screen)
+    }
+
+    @Test("A model that the cache deletes leaves the screens, and an evicted one stays")
+    func deletionAndEviction() async throws {
+        try await cache.set([Pin(id: 1, image: "a"), Pin(id: 2, image: "b")]).committed
+        let first = try await provider(of: Pin.self, "Pin:1")
+        let second = try await provider(of: Pin.self, "Pin:2")
+        try await cache.evict("Pin:2").committed
+        try await cache.delete("Pin:1").committed
+        await expect(nil, in: first)
+        await manager.flush()
+        #expect(second.data == Pin(id: 2, image: "b"))
+    }
+
+    @Test("When the cache is emptied, the screens show nothing and their delegates hear of it")
+    func removeAll() async throws {
+        final class Delegate: DataProviderDelegate {
+            var calls = 0
+            func dataProviderHasUpdatedData<T>(_ dataProvider: DataProvider<T>, context: Any?) {
+                calls += 1
+            }
+        }
+        try await cache.set(Pin(id: 1, image: "a")).committed
+        try await cache.setCollection([Pin(id: 1, image: "a")], forKey: "pins").committed
+        let pin = try await provider(of: Pin.self, "Pin:1")
+        let pins = CollectionDataProvider<Pin>(dataModelManager: manager)
+        _ = try await pins.fetch("pins")
+        #expect(pins.data.count == 1)
+        let delegate = Delegate()
+        pin.delegate = delegate
+        try await cache.removeAll().committed
+        await expect(nil, in: pin)
+        #expect(delegate.calls == 1)
+        await manager.flush()
+        #expect(pins.data.isEmpty)
+    }
+
+    @Test("A collection that others change in the cache is shown as it is then")
+    func collection() async throws {
+        try await cache.setCollection([Pin(id: 1), Pin(id: 2)], forKey: "pins").committed
+        let pins = CollectionDataProvider<Pin>(dataModelManager: manager)
+        _ = try await pins.fetch("pins")
+        var changes = pins.changes.makeAsyncIterator()
+        try await cache.append([Pin(id: 3)], toCollection: "pins").committed
+        _ = await changes.next()
+        #expect(pins.data.map(\.id) == [1, 2, 3])
+    }
+
+    @Test("A provider that waits for a model shows it when the cache gets it")
+    func awaited() async throws {
+        let provider = DataProvider<Pin>(dataModelManager: manager)
+        provider.modelIdentifier = "Pin:7"
+        try await cache.set(Pin(id: 7, image: "x")).committed
+        await expect(Pin(id: 7, image: "x"), in: provider)
+    }
+
+    @Test("Two managers over one cache show the same")
+    func managers() async throws {
+        let other = DataModelManager(cache: cache)
+        let mine = DataProvider<Pin>(dataModelManager: manager)
+        let theirs = DataProvider<Pin>(dataModelManager: other)
+        mine.setData(Pin(id: 1, image: "a"))
+        await manager.flush()
+        _ = try await theirs.fetch("Pin:1")
+        theirs.setData(Pin(id: 1, image: "b"))
+        await expect(Pin(id: 1, image: "b"), in: mine)
+        mine.setData(Pin(id: 1, image: "c"))
+        await expect(Pin(id: 1, image: "c"), in: theirs)
+    }
+
+    @Test("A screen never goes back to an older model while its own writes and others' alternate")
+    func neverBack() async throws {
+        let own = DataProvider<Counter>(dataModelManager: manager)
+        own.setData(Counter(id: 1, count: 0))
+        await manager.flush()
+        let watcher = try await provider(of: Counter.self, "Counter:1")
+        async let shown = Self.counts(of: watcher, upTo: 400)
+        for _ in 0..<200 {
+            try await cache.update(Counter.self, "Counter:1") {
+                Counter(id: 1, count: $0.count + 1)
+            }
+            try await manager.update(Counter.self, "Counter:1") {
+                Counter(id: 1, count: $0.count + 1)
+            }
+        }
+        let counts = await shown
+        #expect(counts == counts.sorted())
+        #expect(counts.last == 400)
+    }
+
+    private static func counts(of provider: DataProvider<Counter>, upTo last: Int) async -> [Int] {
+        var counts: [Int] = []
+        for await change in provider.changes {
+            counts.append(change.data?.count ?? -1)
+            if change.data?.count == last { break }
+        }
+        return counts
+    }
+
+    @Test("Own writes win over older ones of others, whatever the order in which they are read")
+    func ownWrites() async throws {
+        let provider = DataProvider<Counter>(dataModelManager: manager)
+        for round in 0..<200 {
+            cache.set(Counter(id: 1, count: -round))
+            provider.setData(Counter(id: 1, count: round))
+            #expect(provider.data?.count == round)
+            if round % 20 == 0 { await manager.flush() }
+            #expect(provider.data?.count == round)
+        }
+        await manager.flush()
+        #expect(provider.data?.count == 199)
+        #expect(await cache.read(Counter.self, "Counter:1")?.count == 199)
+    }
+
+    @Test("After random writes of both, every screen is what a fresh read gives")
+    func random() async throws {
+        let providers = (0..<20).map { _ in DataProvider<Pin>(dataModelManager: manager) }
+        for id in 0..<20 { cache.set(Pin(id: id, image: "0")) }
+        for (id, provider) in providers.enumerated() { _ = try await provider.fetch("Pin:\(id)") }
+        var generator = SystemRandomNumberGenerator()
+        for step in 0..<500 {
+            let id = Int.random(in: 0..<20, using: &generator)
+            switch Int.random(in: 0..<6, using: &generator) {
+            case 0: cache.set(Pin(id: id, image: "c\(step)"))
+            case 1: cache.set(Pin(id: id, board: "c\(step)"), policy: .merge)
+            case 2: providers[id].merge(Pin(id: id, recipe: "m\(step)"))
+            case 3: manager.updateModel(Pin(id: id, image: "u\(step)"))
+            case 4:
+                _ = try? await manager.update(Pin.self, "Pin:\(id)") { [step] in
+                    Pin(id: $0.id, image: "a\(step)", board: $0.board, recipe: $0.recipe)
+                }
+            default: providers[id].setData(Pin(id: id, image: "s\(step)"))
+            }
+        }
+        // What the last commits have changed may still be under way.
+        for (id, provider) in providers.enumerated() {
+            await manager.flush()
+            let stored = await cache.read(Pin.self, "Pin:\(id)")
+            await expect(stored, in: provider)
+        }
+    }
+
+    // MARK: Outcomes
+
+    @Test("A write that the cache refuses is told by the manager")
+    func failures() async throws {
+        struct Large: Codable, NormalizedModel, Model, Equatable {
+            var id: Int
+            var text: String
+            var modelIdentifier: String? { "Large:\(id)" }
+            func map(_ transform: (any Model) -> (any Model)?) -> Self? { self }
+            func forEach(_ visit: (any Model) -> Void) {}
+        }
+        var failures = manager.failures().makeAsyncIterator()
+        let text = String(repeating: "t", count: 20 << 20)
+        let provider = DataProvider<Large>(dataModelManager: manager)
+        provider.setData(Large(id: 1, text: text))
+        let failure = await failures.next()
+        #expect(failure?.names == ["Large:1"])
+        #expect((failure?.error as? CacheError)?.code == .treeTooLarge)
+        provider.merge(Large(id: 1, text: text))
+        #expect(await failures.next()?.names == ["Large:1"])
+    }
+
+    @Test("A manager that does not follow its cache can't update in one step, and says so")
+    func notFollowing() async throws {
+        let manager = DataModelManager(cacheDelegate: cache)
+        await #expect(throws: DataProviderError.notShared) {
+            try await manager.update(Pin.self, "Pin:1") { $0 }
+        }
+        let provider = DataProvider<Pin>(dataModelManager: manager)
+        provider.merge(Pin(id: 1, image: "a"))
+        #expect(provider.data == Pin(id: 1, image: "a"))
+    }
+}
+
+struct Counter: Codable, NormalizedModel, Model, Equatable {
+    var id: Int
+    var count: Int
+    var modelIdentifier: String? { "Counter:\(id)" }
+    func map(_ transform: (any Model) -> (any Model)?) -> Self? { self }
+    func forEach(_ visit: (any Model) -> Void) {}
+}
