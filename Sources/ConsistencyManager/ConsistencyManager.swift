@@ -1,7 +1,6 @@
 public import EspalierConsistency
 public import EspalierModels
 public import Foundation
-import Synchronization
 
 // LinkedIn's ConsistencyManager under its own module name: source that imports it compiles
 // unchanged, in language mode 5. The types are those of `EspalierConsistency`, so an app may import
@@ -62,11 +61,9 @@ extension EspalierConsistency.ConsistencyManager {
             started: Notification.Name(prefix + "Started"),
             finished: Notification.Name(prefix + "Finished")
         )
-        cleaningObserver.withLock { observer in
-            observer = { manager, isFinished in
-                NotificationCenter.default.post(
-                    name: isFinished ? names.finished : names.started, object: manager)
-            }
+        observeCleaning { manager, isFinished in
+            NotificationCenter.default.post(
+                name: isFinished ? names.finished : names.started, object: manager)
         }
         return names
     }()

@@ -1,5 +1,5 @@
 public import EspalierModels
-package import Synchronization
+import Synchronization
 
 /// Keeps immutable model trees consistent: a model that is updated anywhere is updated in every
 /// tree that shows it.
@@ -252,10 +252,16 @@ open class ConsistencyManager: @unchecked Sendable {
         }
     }
 
-    /// Is called on any thread when `cleanMemory` begins to work, with `false`, and when it has
-    /// finished, with `true`.
-    package static let cleaningObserver =
+    private static let cleaningObserver =
         Mutex<(@Sendable (ConsistencyManager, _ isFinished: Bool) -> Void)?>(nil)
+
+    /// Calls `body` on any thread when a manager's `cleanMemory` begins to work, with `false`, and
+    /// when it has finished, with `true`. Replaces the observer before.
+    package static func observeCleaning(
+        _ body: @escaping @Sendable (ConsistencyManager, _ isFinished: Bool) -> Void
+    ) {
+        cleaningObserver.withLock { $0 = body }
+    }
 
     /// Releases the memory of a deallocated listener at once. Call it from the `deinit` of the
     /// listener, on any thread. A new object at the same address stays registered.
