@@ -13,7 +13,8 @@ public import Foundation
 ///
 /// The functions may be called on any thread. A subclass may override them: data providers call the
 /// overrides, too. The functions that save are called while a change is made. A change that such an
-/// override makes itself takes effect directly after the change that is saved.
+/// override makes itself takes effect directly after the change that is saved. The override must
+/// not wait for another thread, which may wait to make a change itself.
 open class DataModelManager {
     /// The cache.
     public let cacheDelegate: any CacheDelegate
