@@ -11,6 +11,15 @@ let unsafeSettings: [SwiftSetting] = [
 ]
 let settings = unsafeSettings + [.strictMemorySafety()]
 
+/// RocketData's signatures pass values that are not `Sendable`, which mode 6 does not allow.
+let swift5Settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v5),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .strictMemorySafety(),
+]
+
 /// Returns a product of swift-syntax, which SwiftPM fetches only for the trait `Macros`.
 func syntax(_ name: String) -> Target.Dependency {
     .product(name: name, package: "swift-syntax", condition: .when(traits: ["Macros"]))
@@ -41,6 +50,9 @@ let package = Package(
         .library(
             name: "Providers",
             targets: ["EspalierProviders", "EspalierConsistency", "EspalierModels"]),
+        // RocketData's own modules, for apps that change nothing but their dependency.
+        .library(name: "RocketData", targets: ["RocketData", "ConsistencyManager"]),
+        .library(name: "ConsistencyManager", targets: ["ConsistencyManager"]),
         .executable(name: "espalier", targets: ["EspalierMain"]),
         // For this project's own package of benchmarks, without any promise to others.
         .library(name: "_EspalierCharts", targets: ["EspalierCharts"]),
@@ -109,6 +121,15 @@ let package = Package(
             name: "EspalierProviders",
             dependencies: ["EspalierConsistency", "EspalierModels", "EspalierRecords"],
             swiftSettings: settings),
+        .target(
+            name: "ConsistencyManager", dependencies: ["EspalierConsistency", "EspalierModels"],
+            swiftSettings: swift5Settings),
+        .target(
+            name: "RocketData",
+            dependencies: [
+                "ConsistencyManager", "EspalierProviders", "EspalierConsistency", "EspalierModels",
+            ],
+            swiftSettings: swift5Settings),
         .target(
             name: "EspalierCompression", dependencies: ["CZstd", "EspalierConfinement"],
             swiftSettings: settings),
@@ -196,6 +217,11 @@ let package = Package(
                 "EspalierProviders", "EspalierConsistency", "EspalierModels", "EspalierTestSupport",
             ],
             swiftSettings: settings),
+        // A client of RocketData, with the language mode and the imports that it has there.
+        .testTarget(
+            name: "RocketDataTests",
+            dependencies: ["RocketData", "ConsistencyManager", "EspalierModels"],
+            swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "EspalierStoreTests",
             dependencies: [

@@ -132,7 +132,9 @@ extension BatchListener: TreeListener {
             else { continue }
             changed.append((place, change))
         }
-        notify(changed, updates: delivery.updates, context: delivery.context, time: delivery.time)
+        notify(
+            changed, updates: delivery.updates,
+            context: UncheckedContext.value(of: delivery.context), time: delivery.time)
     }
 }
 

@@ -142,6 +142,25 @@ open class ConsistencyManager: @unchecked Sendable {
         }
     }
 
+    /// Tells listeners that follow a whole collection, by its key, of its elements: updates
+    /// listeners, and listeners that show a `BatchUpdateModel` with the key as its identifier.
+    ///
+    /// The elements themselves are not posted. They are read after everything that was submitted
+    /// before has been delivered, so no update is undone.
+    ///
+    /// - Parameter elements: Called on the main actor, and only if such a listener exists.
+    @MainActor
+    package func announce(
+        _ key: String, context: (any Sendable)?,
+        _ elements: @escaping @MainActor @Sendable () -> BatchUpdateModel?
+    ) {
+        let epoch = registry.epoch
+        submit {
+            await $0.worker.announce(
+                NodeIdentifier(key), context: context, epoch: epoch, elements)
+        }
+    }
+
     /// Calls `completion` on the main actor after everything that was submitted before has been
     /// delivered.
     @MainActor
@@ -226,8 +245,22 @@ open class ConsistencyManager: @unchecked Sendable {
     /// `garbageCollectionInterval` seconds. May be called on any thread.
     open func cleanMemory() {
         submit { manager in
+            let observe = Self.cleaningObserver.withLock { $0 }
+            observe?(manager, false)
             await manager.worker.remove(manager.registry.removeDeallocated())
+            observe?(manager, true)
         }
+    }
+
+    private static let cleaningObserver =
+        Mutex<(@Sendable (ConsistencyManager, _ isFinished: Bool) -> Void)?>(nil)
+
+    /// Calls `body` on any thread when a manager's `cleanMemory` begins to work, with `false`, and
+    /// when it has finished, with `true`. Replaces the observer before.
+    package static func observeCleaning(
+        _ body: @escaping @Sendable (ConsistencyManager, _ isFinished: Bool) -> Void
+    ) {
+        cleaningObserver.withLock { $0 = body }
     }
 
     /// Releases the memory of a deallocated listener at once. Call it from the `deinit` of the

@@ -67,7 +67,7 @@ actor ConsistencyWorker {
     ///
     /// - Returns: Whether the index contains the tree before the edit.
     private func apply(_ edit: TreeEdit, to registration: Registration) -> Bool {
-        guard registration.root != ModelIndex.none, let old = edit.old,
+        guard registration.root != ModelIndex.none, edit.move == nil, let old = edit.old,
             case .revision(old)? = registration.snapshot
         else { return false }
         index.apply(edit.childEdit, toChildrenOf: registration.root)
@@ -142,6 +142,20 @@ actor ConsistencyWorker {
         }
         recent.append(update)
         await deliver(targets(of: update.changes), update, epoch: posted.epoch, posted: posted)
+    }
+
+    /// Delivers the elements of a collection to the listeners of its key.
+    func announce(
+        _ key: NodeIdentifier, context: (any Sendable)?, epoch: Int,
+        _ elements: @MainActor @Sendable () -> BatchUpdateModel?
+    ) async {
+        guard registry.hasUpdatesListeners || index.contains(key) else { return }
+        guard epoch == registry.epoch, let batch = await elements() else { return }
+        let posted = PostedUpdate(
+            model: batch, isDeletion: false, context: context, time: ChangeTime(), epoch: epoch,
+            onCascade: nil)
+        let update = SubmittedChanges(announcing: posted, under: key)
+        await deliver(targets(of: update.changes), update, epoch: epoch, posted: posted)
     }
 
     /// The nodes that were posted after `fetch`, which is in progress.

@@ -50,7 +50,8 @@ package struct ListenerBase: Sendable {
         return Self.areSame(model, other.model)
     }
 
-    static func areSame(_ a: any ConsistencyManagerModel, _ b: any ConsistencyManagerModel) -> Bool
+    package static func areSame(_ a: any ConsistencyManagerModel, _ b: any ConsistencyManagerModel)
+        -> Bool
     {
         guard type(of: a) == type(of: b) else { return false }
         if type(of: a) is AnyClass, a as AnyObject === b as AnyObject { return true }
@@ -65,6 +66,9 @@ package struct TreeEdit: Sendable {
     package let old: ChangeTime?
     /// The revision after the edit.
     package let new: ChangeTime
+    /// The places of a child that was moved, before and after; `nil` for any other edit. A move has
+    /// an empty `childEdit`. The index does not apply it: the next update indexes the tree again.
+    package let move: ElementMove?
 
     package init(
         _ childEdit: CollectionEdit<any ConsistencyManagerModel>, from old: ChangeTime?,
@@ -73,6 +77,40 @@ package struct TreeEdit: Sendable {
         self.childEdit = childEdit
         self.old = old
         self.new = new
+        move = nil
+    }
+
+    package init(_ move: ElementMove, from old: ChangeTime, to new: ChangeTime) {
+        childEdit = CollectionEdit(range: 0..<0, elements: [])
+        self.old = old
+        self.new = new
+        self.move = move
+    }
+}
+
+/// The move of one element of a list.
+package struct ElementMove: Sendable {
+    /// The index of the element before the move.
+    package let source: Int
+    /// The index of the element after the move.
+    package let destination: Int
+
+    package init(from source: Int, to destination: Int) {
+        self.source = source
+        self.destination = destination
+    }
+
+    /// Returns the index after the move of the element at `index`.
+    package func moved(_ index: Int) -> Int {
+        if index == source { return destination }
+        let passesDown = source < index && index <= destination
+        let passesUp = destination <= index && index < source
+        return passesDown ? index - 1 : passesUp ? index + 1 : index
+    }
+
+    /// Moves the element of `list`.
+    package func apply<Element>(to list: inout [Element]) {
+        list.insert(list.remove(at: source), at: destination)
     }
 }
 
@@ -135,5 +173,27 @@ package enum DeliveryRound {
         guard depth > 0 else { return body() }
         let key = ObjectIdentifier(object)
         if !endings.contains(where: { $0.key == key }) { endings.append((key, body)) }
+    }
+}
+
+/// A context from a caller that cannot promise a `Sendable` value: a client in language mode 5.
+///
+/// The value is passed through and never read, so it is as safe as its client. Listeners, delegates
+/// and caches receive the value and not the box.
+package struct UncheckedContext: @unchecked Sendable {
+    // `@unchecked` because this is the one place where a client's promise is taken over.
+    private let value: Any
+
+    /// Returns `nil` for no context, and a context that is boxed already as it is.
+    package init?(_ context: Any?) {
+        guard let context else { return nil }
+        self = context as? UncheckedContext ?? UncheckedContext(value: context)
+    }
+
+    private init(value: Any) { self.value = value }
+
+    /// Returns the value in the box, or `context` itself if it is not boxed.
+    package static func value(of context: Any?) -> Any? {
+        (context as? UncheckedContext)?.value ?? context
     }
 }

@@ -154,7 +154,7 @@ final class ListenerRegistry {
             for replacement in replacements {
                 delegate.consistencyManager(
                     manager, willReplaceModel: replacement.old, withModel: replacement.new,
-                    context: context)
+                    context: UncheckedContext.value(of: context))
             }
         }
         DeliveryRound.run {
@@ -167,7 +167,8 @@ final class ListenerRegistry {
                 else { continue }
                 guard let waiting = listener as? any WaitingListener else {
                     listener.consistencyManager(
-                        manager, updatedModel: update.model, changes: changes, context: context)
+                        manager, updatedModel: update.model, changes: changes,
+                        context: UncheckedContext.value(of: context))
                     continue
                 }
                 guard waiting.adoptModel(from: changes, context: context, time: update.time) else {
@@ -320,7 +321,8 @@ final class ListenerEntry {
             tree.apply(delivery)
         } else {
             listener?.modelUpdated(
-                delivery.model, updates: delivery.updates, context: delivery.context)
+                delivery.model, updates: delivery.updates,
+                context: UncheckedContext.value(of: delivery.context))
         }
     }
 }

@@ -71,6 +71,12 @@ final class ModelIndex {
         }
     }
 
+    /// Returns whether a tree may contain a node with the identifier: nodes with the same hash
+    /// count, too.
+    func contains(_ identifier: NodeIdentifier) -> Bool {
+        (firstOccurrences[identifier.bytesHash] ?? Self.none) != Self.none
+    }
+
     // MARK: Trees
 
     /// Inserts a tree. Calls `visit` with each node that has an identifier, and its slot.

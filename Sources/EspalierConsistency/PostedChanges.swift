@@ -12,6 +12,11 @@ struct PostedChanges: Sendable {
 
     init(deleting identifier: NodeIdentifier) { byIdentifier = [identifier: .deleted] }
 
+    /// The change of one node, without the nodes below it.
+    init(announcing model: any ConsistencyManagerModel, under identifier: NodeIdentifier) {
+        byIdentifier = [identifier: .updated([model])]
+    }
+
     init(posting model: any ConsistencyManagerModel) {
         var isContradictory = false
         collect(model, &isContradictory)
@@ -203,6 +208,12 @@ struct SubmittedChanges: Sendable {
         } else {
             return nil
         }
+        context = update.context
+        time = update.time
+    }
+
+    init(announcing update: PostedUpdate, under identifier: NodeIdentifier) {
+        changes = PostedChanges(announcing: update.model, under: identifier)
         context = update.context
         time = update.time
     }

@@ -172,6 +172,123 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
         edit(.remove(at: index), shouldCache, context)
     }
 
+    /// Moves the element at `source`, in all providers of the collection and in the cache. The
+    /// provider's own delegate is not called; others are told of a deletion and an insertion.
+    ///
+    /// The model is not posted again: an update that is on its way reaches the element in its new
+    /// place.
+    ///
+    /// ```swift
+    /// tasks.move(from: 3, to: 0)          // the fourth task is now the first
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - source: The index of the element, in `0 ..< count`. Others trap.
+    ///   - destination: The index of the element after the move, in `0 ..< count`. Others trap.
+    ///   - shouldCache: Whether to save the move.
+    ///   - context: A value that is passed to the delegates and to the cache.
+    /// - Complexity: O(*d*) in the distance, also for a `CollectionCacheDelegate`. The next update
+    ///   of an element costs O(*n*) off the main actor.
+    open func move(
+        from source: Int, to destination: Int, shouldCache: Bool = true,
+        context: (any Sendable)? = nil
+    ) {
+        notifyDelegate()
+        precondition(
+            shown.indices.contains(source) && shown.indices.contains(destination),
+            "Index out of range: an element moves from and to an index in 0 ..< count.")
+        guard source != destination else { return }
+        lastRequested = ChangeTime()
+        let shownMove = ElementMove(from: source, to: destination)
+        mutate {
+            var move: ElementMove? = shownMove
+            if let paused {
+                move = paused.move(for: shownMove, count: collection.elements.count)
+                self.paused?.move(shownMove, as: move)
+            }
+            if let move, move.source != move.destination {
+                collection.move(move, by: self, save: shouldCache, context: context)
+            }
+        }
+        publish(.changes(shownMove.steps), .own, context)
+        collection.notifyMembers()
+    }
+
+    /// Removes the elements for which `isRemoved` returns `true`, in all providers of the
+    /// collection and in the cache. Their models are not deleted. The provider's own delegate is
+    /// not called; others are called once.
+    ///
+    /// ```swift
+    /// inbox.remove(where: { $0.isRead })
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - isRemoved: Called once for each element, in order. It must not change the provider.
+    ///   - shouldCache: Whether to save the removal.
+    ///   - context: A value that is passed to the delegates and to the cache.
+    /// - Returns: The number of removed elements.
+    /// - Throws: The error of `isRemoved`; the collection is then unchanged.
+    /// - Complexity: O(*n*) for each run of neighbouring elements that is removed.
+    @discardableResult
+    open func remove(
+        where isRemoved: (T) throws -> Bool, shouldCache: Bool = true,
+        context: (any Sendable)? = nil
+    ) rethrows -> Int {
+        notifyDelegate()
+        let removed = RangeSet(
+            try shown.indices.filter { try isRemoved(shown[$0]) }, within: shown)
+        let ranges = Array(removed.ranges)
+        guard !ranges.isEmpty else { return 0 }
+        guard paused == nil else {
+            for range in ranges.reversed() { edit(.remove(range), shouldCache, context) }
+            return ranges.reduce(0) { $0 + $1.count }
+        }
+        lastRequested = ChangeTime()
+        mutate { collection.remove(ranges, by: self, save: shouldCache, context: context) }
+        let steps = ranges.joined().reversed().map {
+            CollectionChangeInformation.delete(index: $0)
+        }
+        publish(.changes(steps), .own, context)
+        collection.notifyMembers()
+        return steps.count
+    }
+
+    /// Shows `newData` under the same key, and tells others by which steps: a view moves the rows
+    /// that changed, and keeps the others. Like `setData` in all else.
+    ///
+    /// Elements are the same if they have the same identifier. As many of them as possible stay in
+    /// place.
+    ///
+    /// ```swift
+    /// let change = feed.replaceData(with: refreshed)
+    /// if case .changes(let steps) = change { animate(steps) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - newData: The elements, in their order.
+    ///   - shouldCache: Whether to save the collection.
+    ///   - context: A value that is passed to the delegates and to the cache.
+    /// - Returns: The steps from the elements that were shown; `.reset` if there were none, or if
+    ///   the provider is paused.
+    /// - Complexity: O(*n* log *n*), and a comparison of the elements that stay. The cache is sent
+    ///   all elements.
+    @discardableResult
+    open func replaceData(
+        with newData: [T], shouldCache: Bool = true, context: (any Sendable)? = nil
+    ) -> CollectionChange {
+        notifyDelegate()
+        lastRequested = ChangeTime()
+        var change = CollectionChange.reset
+        mutate {
+            let steps = collection.replace(
+                with: newData, by: self, save: shouldCache, context: context)
+            if paused == nil { change = steps } else { paused = PausedCollection(newData) }
+        }
+        publish(change, .own, context)
+        collection.notifyMembers()
+        return change
+    }
+
     private func edit(_ edit: CollectionEdit<T>, _ save: Bool, _ context: (any Sendable)?) {
         notifyDelegate()
         let shownEdit = edit.resolved(count: shown.count)
@@ -382,13 +499,13 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
 
     /// Returns the elements as one `BatchUpdateModel`. The consistency manager does not call it: it
     /// listens to the collection that the providers share.
-    open func currentModel() -> (any ConsistencyManagerModel)? {
+    public func currentModel() -> (any ConsistencyManagerModel)? {
         BatchUpdateModel(
             models: shown.map { $0 as any ConsistencyManagerModel }, modelIdentifier: cacheKey)
     }
 
     /// Does nothing: the consistency manager updates the collection that the providers share.
-    open func modelUpdated(
+    public func modelUpdated(
         _ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?
     ) {}
 }

@@ -41,6 +41,8 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     /// The awaited model, if it arrived during a pause. The consistency manager records the updates
     /// of it.
     private var arrival: Arrival?
+    /// The delivery that `modelUpdated` is called for.
+    private var delivery: Delivery?
     private let registrar = ObservationRegistrar()
     private let subscribers = Subscribers<DataChange<T>>()
 
@@ -93,7 +95,8 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     /// model or a model in it. The provider's own delegate is not called.
     ///
     /// - Parameters:
-    ///   - data: The new model. `nil` shows nothing, and deletes nothing.
+    ///   - data: The new model. `nil` shows nothing, and deletes nothing. A provider that shows no
+    ///     model goes on waiting for one; a provider that shows a model does not wait for it again.
     ///   - updateCache: Whether to save the model.
     ///   - context: A value that is passed to the delegates and to the cache.
     open func setData(_ data: T?, updateCache: Bool = true, context: (any Sendable)? = nil) {
@@ -102,10 +105,11 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
         {
             return merge(data, context: context)
         }
+        let wasWaiting = model == nil
         lastSet = ChangeTime()
         lastRequested = lastSet
         replaceModel(with: data, time: lastSet, revision: nil)
-        stopWaiting()
+        if data != nil || !wasWaiting { stopWaiting() }
         publish(.own, context)
         guard let data else { return }
         consistencyManager.register(self, since: nil)
@@ -269,23 +273,42 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
 
     // MARK: Listening
 
-    /// Returns the model, for the consistency manager.
-    open func currentModel() -> (any ConsistencyManagerModel)? { model }
+    /// Returns the model, for a `BatchListener`. The consistency manager itself reads the model
+    /// together with its revision, so a subclass can't put another model in its place.
+    public func currentModel() -> (any ConsistencyManagerModel)? { model }
 
-    /// Shows `model`, and notifies the delegate. A `BatchListener` calls it; the consistency
-    /// manager itself delivers updates with their times in another way.
+    /// Shows `model`, and notifies the delegate. Called for each update of the shown model that is
+    /// newer than it, but not for the arrival of an awaited model.
+    ///
+    /// An override may pass another model of the same type and identifier on. If it does not call
+    /// this function, the provider does not show the update.
     open func modelUpdated(
         _ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?
     ) {
         guard model == nil || model is T else { return }
-        replaceModel(with: model as? T, time: ChangeTime(), revision: nil)
-        publish(.update, nil)
-        notify(context)
+        guard let delivery else {
+            replaceModel(with: model as? T, time: ChangeTime(), revision: nil)
+            publish(.update, nil)
+            return notify(context)
+        }
+        self.delivery = nil
+        update(
+            to: model as? T, context: delivery.context, time: delivery.time,
+            revision: isDelivered(model, by: delivery) ? delivery.revision : ChangeTime())
+    }
+
+    /// Returns whether `model` is the model of the delivery, whose tree the index contains.
+    private func isDelivered(_ model: (any ConsistencyManagerModel)?, by delivery: Delivery) -> Bool
+    {
+        // Only an override can pass another model on.
+        guard type(of: self) != DataProvider<T>.self else { return true }
+        guard let model, let delivered = delivery.model else { return delivery.model == nil }
+        return ListenerBase.areSame(model, delivered)
     }
 
     /// Does nothing: the consistency manager delivers awaited models with their times in another
     /// way.
-    open func consistencyManager(
+    public func consistencyManager(
         _ consistencyManager: ConsistencyManager, updatedModel model: any ConsistencyManagerModel,
         changes: [String: ModelChange], context: Any?
     ) {}
@@ -346,8 +369,9 @@ extension DataProvider: TreeListener {
         guard delivery.time.after(lastSet),
             delivery.base.revision == nil || delivery.base.revision == revision
         else { return }
-        update(
-            to: new, context: delivery.context, time: delivery.time, revision: delivery.revision)
+        self.delivery = delivery
+        modelUpdated(delivery.model, updates: delivery.updates, context: delivery.context)
+        self.delivery = nil
     }
 }
 

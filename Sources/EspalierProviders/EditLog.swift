@@ -30,16 +30,16 @@ struct EditLog {
     /// Returns a map from the places in the list with the revision `base` to the places now.
     func places(inListOf base: ChangeTime) -> Places {
         var exempt: Set<Int> = []
-        for edit in edits.lazy.filter({ $0.new <= base }).map(\.childEdit) {
-            exempt = Set(exempt.compactMap(edit.moved)).union(edit.insertedIndices)
+        for edit in edits.lazy.filter({ $0.new <= base }) {
+            exempt = Set(exempt.compactMap(edit.moved)).union(edit.childEdit.insertedIndices)
         }
-        return Places(exempt: exempt, moves: edits.filter { $0.new > base }.map(\.childEdit))
+        return Places(exempt: exempt, moves: edits.filter { $0.new > base })
     }
 
     struct Places {
         /// The places of elements that were inserted after the update was submitted.
         let exempt: Set<Int>
-        let moves: [CollectionEdit<any ConsistencyManagerModel>]
+        let moves: [TreeEdit]
 
         /// Returns the place of an element now; `nil` if it was removed, or if it is newer than the
         /// update.
@@ -53,6 +53,11 @@ struct EditLog {
             return index
         }
     }
+}
+
+extension TreeEdit {
+    /// Returns the index after the edit of the element at `index`; `nil` if it was removed.
+    func moved(_ index: Int) -> Int? { move.map { $0.moved(index) } ?? childEdit.moved(index) }
 }
 
 extension CollectionEdit {

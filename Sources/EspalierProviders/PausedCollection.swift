@@ -1,3 +1,4 @@
+import EspalierConsistency
 import EspalierModels
 
 /// A change of a collection, as the providers that show it record it.
@@ -5,6 +6,9 @@ enum MemberChange<T> {
     case reset
     /// An edit with a range.
     case edit(CollectionEdit<T>)
+    case move(ElementMove)
+    /// Another list took the place of this one. The steps lead from one to the other.
+    case replaced([CollectionChangeInformation])
     /// Updates and deletions of elements, last place first.
     case updates([CollectionChangeInformation])
 
@@ -12,7 +16,8 @@ enum MemberChange<T> {
         switch self {
         case .reset: .reset
         case .edit(let edit): .changes(edit.steps)
-        case .updates(let steps): .changes(steps)
+        case .move(let move): .changes(move.steps)
+        case .replaced(let steps), .updates(let steps): .changes(steps)
         }
     }
 }
@@ -40,11 +45,14 @@ struct PausedCollection<T: SimpleModel> {
         self.context = context
         isTouched = true
         switch change {
-        case .reset:
+        case .reset, .replaced:
             places = elements.map { _ in nil }
             isEdited = true
         case .edit(let edit):
             move(edit)
+            isEdited = true
+        case .move(let move):
+            places = places.map { $0.map(move.moved) }
             isEdited = true
         case .updates(let steps):
             // The places before the first deletion. The steps go from the last place to the first,
@@ -93,6 +101,28 @@ struct PausedCollection<T: SimpleModel> {
             places[shown.lowerBound + offset] = place
         }
         updated = Set(updated.compactMap { edit.moved($0) })
+    }
+
+    /// Returns the move of the collection that corresponds to a move of a shown element: in front
+    /// of the same following element. `nil` if the element has left the collection.
+    ///
+    /// - Parameter count: The number of elements in the collection.
+    func move(for shown: ElementMove, count: Int) -> ElementMove? {
+        guard let source = places[shown.source] else { return nil }
+        var others = places
+        others.remove(at: shown.source)
+        let next = others[shown.destination...].lazy.compactMap { $0 }.first ?? count
+        return ElementMove(from: source, to: next > source ? next - 1 : next)
+    }
+
+    /// Moves a shown element.
+    ///
+    /// - Parameter collectionMove: The move of the collection that corresponds to it.
+    mutating func move(_ shown: ElementMove, as collectionMove: ElementMove?) {
+        shown.apply(to: &elements)
+        shown.apply(to: &places)
+        if let collectionMove { places = places.map { $0.map(collectionMove.moved) } }
+        updated = Set(updated.map(shown.moved))
     }
 
     // MARK: Resuming

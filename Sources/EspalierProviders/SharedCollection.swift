@@ -78,17 +78,40 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     /// Replaces all elements. The author is not notified, and the others by `notifyMembers`, as for
     /// all changes below.
-    func set(_ new: [T], by author: CollectionDataProvider<T>, save: Bool, context: (any Sendable)?)
-    {
+    ///
+    /// - Parameter steps: The steps that lead to the new elements, if they are known.
+    func set(
+        _ new: [T], by author: CollectionDataProvider<T>, save: Bool, context: (any Sendable)?,
+        steps: [CollectionChangeInformation]? = nil
+    ) {
         // The comparison serves the others only.
         let hasOthers = members.contains { $0.provider != nil && $0.provider !== author }
         let isSame = !hasOthers || isKnown && areEqual(elements, new)
         replaceAll(with: new, time: ChangeTime())
         consistencyManager.register(self, since: nil)
-        post(new, context: context) {
+        // Posted under the key, too, for listeners that follow whole collections.
+        let batch = BatchUpdateModel(
+            models: new.map { $0 as any ConsistencyManagerModel }, modelIdentifier: key)
+        manager.submit(new.isEmpty && key == nil ? nil : batch, context: context) {
             if save { saveAll(context) } else { isCacheBehind = true }
         }
-        if !isSame { record(.reset, .sibling, context: context, except: author) }
+        guard !isSame else { return }
+        record(steps.map { .replaced($0) } ?? .reset, .sibling, context: context, except: author)
+    }
+
+    /// Replaces all elements like `set`, and tells the others by which steps.
+    ///
+    /// - Returns: The steps; a reset if the elements before are not known.
+    func replace(
+        with new: [T], by author: CollectionDataProvider<T>, save: Bool, context: (any Sendable)?
+    ) -> CollectionChange {
+        guard isKnown else {
+            set(new, by: author, save: save, context: context)
+            return .reset
+        }
+        let steps = ListDifference(from: elements, to: new).steps
+        set(new, by: author, save: save, context: context, steps: steps)
+        return .changes(steps)
     }
 
     /// Replaces all elements with those that the cache had at `fetch`.
@@ -110,29 +133,92 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     // MARK: Edits
 
+    /// Applies an edit.
+    ///
+    /// - Parameter isLast: Whether no other edit of the same call follows.
     func edit(
         _ edit: CollectionEdit<T>, by author: CollectionDataProvider<T>, save: Bool,
-        context: (any Sendable)?
+        context: (any Sendable)?, isLast: Bool = true
     ) {
         let resolved = edit.resolved(count: elements.count)
         guard let range = resolved.range else { return }
         let neighbours = neighbours(of: range.lowerBound)
         elements.replaceSubrange(range, with: edit.elements)
+        logEdit { old, new in
+            TreeEdit(resolved.map { $0 as any ConsistencyManagerModel }, from: old, to: new)
+        }
+        post(edit.elements, context: context) {
+            if save { self.save(edit, neighbours, context) } else { isCacheBehind = true }
+        }
+        if isLast { announce(context) }
+        record(.edit(resolved), .sibling, context: context, except: author)
+    }
+
+    /// Gives the edited list a revision of its own, and the edit to the log and to the index.
+    private func logEdit(_ edit: (_ old: ChangeTime, _ new: ChangeTime) -> TreeEdit) {
         isKnown = true
         lastUpdated = ChangeTime()
         let old = revision
         let revision = ChangeTime()
         self.revision = revision
-        let treeEdit = TreeEdit(
-            resolved.map { $0 as any ConsistencyManagerModel }, from: old, to: revision)
+        let treeEdit = edit(old, revision)
         log.append(treeEdit)
         consistencyManager.edit(self, treeEdit) { [weak self] in
             self?.log.removeThrough(revision)
         }
-        post(edit.elements, context: context) {
-            if save { self.save(edit, neighbours, context) } else { isCacheBehind = true }
+    }
+
+    /// Removes the elements in `ranges`, which are in order and apart. A cache that accepts edits
+    /// is sent one for each range, or all elements if there are many ranges.
+    func remove(
+        _ ranges: [Range<Int>], by author: CollectionDataProvider<T>, save: Bool,
+        context: (any Sendable)?
+    ) {
+        let sendsEdits = manager.cacheQueue.acceptsEdits && ranges.count <= Self.mostRemovals
+        for (position, range) in ranges.enumerated().reversed() {
+            let isLast = position == 0
+            edit(
+                .remove(range), by: author, save: save && (sendsEdits || isLast), context: context,
+                isLast: isLast)
         }
-        record(.edit(resolved), .sibling, context: context, except: author)
+    }
+
+    /// The most ranges that are removed from a cache one by one.
+    private static var mostRemovals: Int { 32 }
+
+    /// Moves an element. Its model is not posted, so a pending update of it is not undone.
+    func move(
+        _ move: ElementMove, by author: CollectionDataProvider<T>, save: Bool,
+        context: (any Sendable)?
+    ) {
+        let first = min(move.source, move.destination)
+        let range = first..<max(move.source, move.destination) + 1
+        let neighbours = neighbours(of: first)
+        move.apply(to: &elements)
+        logEdit { TreeEdit(move, from: $0, to: $1) }
+        manager.submit(nil, context: context) {
+            guard save else { return isCacheBehind = true }
+            // The cache is sent the elements in between as well. If an update of one of them is
+            // pending, it is newer: the cache is then sent all elements again.
+            lastSent = ChangeTime()
+            self.save(
+                CollectionEdit(range: range, elements: Array(elements[range])), neighbours, context)
+        }
+        announce(context)
+        record(.move(move), .sibling, context: context, except: author)
+    }
+
+    /// Posts the elements under the key for listeners that follow whole collections, without
+    /// posting the elements themselves again.
+    private func announce(_ context: (any Sendable)?) {
+        guard let key else { return }
+        consistencyManager.announce(key, context: context) { [weak self] in
+            self.map { collection in
+                BatchUpdateModel(
+                    models: collection.elements.map { $0 as any ConsistencyManagerModel },
+                    modelIdentifier: key)
+            }
+        }
     }
 
     /// Updates all providers that show one of the models, and saves in the same step.
@@ -278,6 +364,7 @@ extension SharedCollection: RefreshableCollection {
             self.replaceAll(with: new, time: fetch)
             self.lastFetched = fetch
             self.consistencyManager.register(self, since: fetch)
+            self.announce(nil)
             self.record(.reset, .cache, context: nil)
             self.notifyMembers()
         }

@@ -35,7 +35,8 @@ struct TraitTests {
         "A client of the data providers alone builds without LMDB, zstd and the cache",
         .timeLimit(.minutes(5)))
     func providers() throws {
-        let client = try Checkout(client: ["Providers", "Consistency"], traits: "[]")
+        let client = try Checkout(
+            client: ["Providers", "Consistency", "RocketData", "ConsistencyManager"], traits: "[]")
         let (status, text) = try client.run([
             "build", "--disable-index-store", "-debug-info-format", "none",
         ])

@@ -16,6 +16,18 @@ struct ComparingTests {
         return hasher.finalize()
     }
 
+    @Test("A field differs from every value of another type")
+    func otherTypes() {
+        let pin = Pin(1, "a")
+        #expect(pin.isEqualField(to: pin) && [pin].isEqualField(to: [pin]))
+        #expect(Optional(pin).isEqualField(to: Optional(pin)))
+        #expect(["k": pin].isEqualField(to: ["k": pin]) && Set([pin]).isEqualField(to: Set([pin])))
+        #expect(!pin.isEqualField(to: 1) && !pin.isEqualField(to: [pin]))
+        #expect(![pin].isEqualField(to: pin) && ![pin].isEqualField(to: [1]))
+        #expect(!["k": pin].isEqualField(to: [pin]) && !Set([pin]).isEqualField(to: [pin]))
+        #expect(!Optional(pin).isEqualField(to: "a") && !Pin?.none.isEqualField(to: pin))
+    }
+
     @Test("Members that are Equatable, also models, are compared by ==")
     func equatable() {
         #expect(ModelMembers.areEqual(1, 1))

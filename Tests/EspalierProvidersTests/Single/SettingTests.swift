@@ -81,6 +81,29 @@ struct SettingTests {
         #expect(delegate.calls == 0 && other.contexts == ["context"])
     }
 
+    @Test("An override of modelUpdated gets each update, and may change or refuse it")
+    func overrides() async {
+        let provider = ChangingProvider(dataModelManager: rig.manager)
+        let delegate = Delegate()
+        provider.delegate = delegate
+        provider.setData(ParentModel(id: 1, name: "initial", requiredChild: .row(3, "old")))
+        rig.manager.updateModel(ParentModel.named(1, "refused"), context: "wrong")
+        await rig.flush()
+        #expect(provider.data?.name == "initial" && delegate.calls == 0)
+        rig.manager.updateModel(
+            ParentModel(id: 1, name: "new", requiredChild: .row(4, "child")), context: "context")
+        await rig.flush()
+        #expect(provider.data?.name == "new!" && delegate.contexts == ["context"])
+        // The provider is registered with what it shows.
+        rig.manager.updateModel(ChildModel.row(4, "newer"))
+        await rig.flush()
+        #expect(provider.data?.requiredChild.name == "newer" && provider.data?.name == "new!!")
+        #expect(provider.updates.map(\.changedModelIds.count) == [1, 1, 2])
+        rig.manager.deleteModel(ParentModel(id: 1))
+        await rig.flush()
+        #expect(provider.data == nil && provider.updates.last?.deletedModelIds.count == 1)
+    }
+
     @Test("An update of a model that was shown before does not change the current one")
     func identityChanged() async {
         let delegate = Delegate()
@@ -189,5 +212,24 @@ struct DeletingTests {
         rig.manager.deleteModel(ChildModel.row(nil, "inline"))
         await rig.flush()
         #expect(provider.data?.name == "inline" && rig.cache.calls == ["delete nil"])
+    }
+}
+
+/// A provider that refuses one update, and marks all others.
+private final class ChangingProvider: DataProvider<ParentModel> {
+    var updates: [ModelUpdates] = []
+
+    override func modelUpdated(
+        _ model: (any ConsistencyManagerModel)?, updates: ModelUpdates, context: Any?
+    ) {
+        self.updates.append(updates)
+        let parent = model as? ParentModel
+        guard parent?.name != "refused" else { return }
+        let marked = parent.map {
+            ParentModel(
+                id: $0.id, name: $0.name + "!", requiredChild: $0.requiredChild,
+                otherChildren: $0.otherChildren)
+        }
+        super.modelUpdated(marked, updates: updates, context: context)
     }
 }

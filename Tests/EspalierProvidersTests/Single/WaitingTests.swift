@@ -54,6 +54,21 @@ struct WaitingTests {
         #expect(provider.data?.id == 2 && other.data == nil && delegate.calls == 0)
     }
 
+    @Test("Setting nothing does not end the wait, unless a model was shown")
+    func settingNothing() async {
+        let provider = waiting()
+        provider.setData(nil)
+        #expect(provider.modelIdentifier == "ParentModel:1")
+        rig.manager.updateModel(ParentModel.named(1, "first"))
+        await rig.flush()
+        #expect(provider.data?.name == "first")
+        provider.setData(nil)
+        #expect(provider.modelIdentifier == nil)
+        rig.manager.updateModel(ParentModel.named(1, "second"))
+        await rig.flush()
+        #expect(provider.data == nil && delegate.calls == 1)
+    }
+
     @Test("A fetch that misses waits if it is to listen")
     func byFetch() async throws {
         let (listening, deaf) = (rig.single(ParentModel.self, delegate), rig.single())

@@ -139,7 +139,7 @@ final class CollectionWalk<Cache: CacheDelegate> {
     private func edit() {
         guard let screen = author() else { return }
         let (provider, count) = (screen.provider, screen.provider.count)
-        let way = Int.random(in: 0..<4, using: &random)
+        let way = Int.random(in: 0..<7, using: &random)
         let index = Int.random(in: 0...count, using: &random)
         let new = (0..<(way == 2 ? 1 : Int.random(in: 1...2, using: &random))).map { _ in next() }
         // A deleted element is gone here, but shown until the deletion is delivered. Edits refer to
@@ -158,13 +158,40 @@ final class CollectionWalk<Cache: CacheDelegate> {
             guard settled, index < count else { return }
             provider.update(new[0], at: index)
             expected[index] = new[0]
-        default:
+        case 3:
             guard settled, index < count else { return }
             provider.remove(at: index)
             expected.remove(at: index)
+        case 4:
+            guard settled, index < count else { return }
+            let destination = Int.random(in: 0..<count, using: &random)
+            provider.move(from: index, to: destination)
+            expected.insert(expected.remove(at: index), at: destination)
+        case 5:
+            guard settled else { return }
+            let removed = Set((0..<3).map { _ in Int.random(in: 0..<8, using: &random) as Int? })
+            let count = provider.remove(where: { removed.contains($0.id) })
+            #expect(count == expected.count - provider.count, "\(random) \(number)")
+            expected.removeAll { removed.contains($0.id) }
+        default: return replace(screen, by: new)
         }
         screen.table.reload()
-        if way != 3 { apply(new) }
+        if way < 3 { apply(new) }
+    }
+
+    /// Replaces the elements by some of them in another order, and new ones. The provider's own
+    /// table applies the steps.
+    private func replace(_ screen: Screen, by new: [ChildModel]) {
+        let count = Int.random(in: 0...screen.provider.count, using: &random)
+        let kept = screen.provider.data.shuffled(using: &random).prefix(count)
+        let list = (kept + new).shuffled(using: &random)
+        let change = screen.provider.replaceData(with: list)
+        if change != .changes([]) {
+            screen.table.collectionDataProviderHasUpdatedData(
+                screen.provider, collectionChanges: change, context: nil)
+        }
+        expected = list
+        apply(list)
     }
 
     // MARK: Checking

@@ -20,6 +20,8 @@ enum ModuleImports {
         ],
         "EspalierConsistency": ["EspalierModels", "EspalierRecords"],
         "EspalierProviders": ["EspalierConsistency", "EspalierModels", "EspalierRecords"],
+        "ConsistencyManager": ["EspalierConsistency", "EspalierModels"],
+        "RocketData": ["EspalierProviders", "EspalierConsistency", "EspalierModels"],
         "EspalierMacros": [
             "SwiftCompilerPlugin", "SwiftDiagnostics", "SwiftSyntax", "SwiftSyntaxBuilder",
             "SwiftSyntaxMacros",

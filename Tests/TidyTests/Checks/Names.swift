@@ -36,7 +36,9 @@ enum TypeNames {
     ]
 
     /// RocketData's public names.
-    static let exceptions: Set<String> = ["ConsistencyManager", "DataModelManager"]
+    static let exceptions: Set<String> = [
+        "ConsistencyManager", "DataModelManager", "ParsingHelpers",
+    ]
 
     static func violations(in file: SourceFile) -> [Violation] {
         Declaration.all(in: file).filter(\.isType).compactMap { declaration in
