@@ -380,8 +380,8 @@ open class ConsistencyManager: @unchecked Sendable {
 
     /// Posts models, and deletes others, as a store had them at `fetch`.
     ///
-    /// - Returns: The identifiers that were posted or deleted after `fetch`, and were therefore left
-    ///   out: what the store had may be out of date.
+    /// - Returns: The identifiers that were posted or deleted after `fetch`, and were therefore
+    ///   left out: what the store had may be out of date.
     package func post(
         fetched models: [any ConsistencyManagerModel], deleting deleted: [String],
         at fetch: ChangeTime

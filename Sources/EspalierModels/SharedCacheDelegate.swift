@@ -7,8 +7,8 @@ public import EspalierRecords
 /// the cache has, whoever wrote it. `NormalizedCache` conforms.
 ///
 /// The functions may be called on any thread, also concurrently, and take effect in the order of
-/// the calls, together with those of `CacheDelegate`. Each completion is called exactly once, on any
-/// thread.
+/// the calls, together with those of `CacheDelegate`. Each completion is called exactly once, on
+/// any thread.
 public protocol SharedCacheDelegate: CollectionCacheDelegate {
     /// Stores models in one step: all of them, or none.
     ///
@@ -64,7 +64,8 @@ public protocol SharedCacheDelegate: CollectionCacheDelegate {
     func currentModel<T: SimpleModel>(
         _ type: T.Type, identifier: String, completion: @escaping @Sendable (T?) -> Void)
 
-    /// Changes a stored model in one step: no other write comes between the reading and the writing.
+    /// Changes a stored model in one step: no other write comes between the reading and the
+    /// writing.
     ///
     /// - Parameters:
     ///   - type: The type as which the model is read.

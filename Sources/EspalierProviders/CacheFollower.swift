@@ -50,16 +50,16 @@ final class CacheFollower: Sendable {
         var flushes: [CheckedContinuation<Void, Never>] = []
     }
 
-    private struct WeakManager: Sendable { weak var manager: DataModelManager? }
+    private struct WeakOwner: Sendable { weak var manager: DataModelManager? }
 
     private let cache: any SharedCacheDelegate
-    private let owner: WeakManager
+    private let owner: WeakOwner
     private let state = Mutex(State())
     private let observation = Mutex<CacheObservation?>(nil)
 
     init(_ cache: any SharedCacheDelegate, _ manager: DataModelManager, source: Int) {
         self.cache = cache
-        owner = WeakManager(manager: manager)
+        owner = WeakOwner(manager: manager)
         let observed = cache.followChanges(notBy: source) { [weak self] changes in
             self?.add(
                 Changes(

@@ -56,17 +56,6 @@ package struct PagePlan: Sendable, Equatable {
     var groupBytes: Int { min(max(capacity * 16, 16 << 10), 1 << 20) }
 }
 
-extension CommitTransaction.Request {
-    /// Returns the plan of the commit's pages, and reserves those of the file.
-    func plan(
-        in generation: Generation, _ transaction: borrowing WriteTransaction
-    ) throws -> PagePlan {
-        let plan = PagePlan(capacity: try transaction.pages().capacity)
-        if reservesFile { try plan.reserveFile(of: generation, in: transaction) }
-        return plan
-    }
-}
-
 /// Thrown when a transaction would copy more pages than it may. It must be aborted.
 struct NoRoom: Error {
     /// The pages that the transaction would copy.

@@ -244,7 +244,7 @@ extension NormalizedCache {
     /// reading and the writing.
     ///
     /// ```swift
-    /// let person = try await cache.update(Person.self, "Person:1") { $0.with(visits: $0.visits + 1) }
+    /// try await cache.update(Person.self, "Person:1") { $0.with(visits: $0.visits + 1) }
     /// ```
     ///
     /// ``transaction(_:)`` does the same for several models, and for models that may be missing;

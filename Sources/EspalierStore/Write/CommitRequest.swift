@@ -1,3 +1,4 @@
+import EspalierLMDB
 import EspalierRecords
 
 extension CommitTransaction {
@@ -30,5 +31,16 @@ extension CommitTransaction {
         let evictor: Evictor
         let changedShapes: [(number: UInt64, shape: Shape?)]
         let droppedDictionaries: [UInt64]
+    }
+}
+
+extension CommitTransaction.Request {
+    /// Returns the plan of the commit's pages, and reserves those of the file.
+    func plan(
+        in generation: Generation, _ transaction: borrowing WriteTransaction
+    ) throws -> PagePlan {
+        let plan = PagePlan(capacity: try transaction.pages().capacity)
+        if reservesFile { try plan.reserveFile(of: generation, in: transaction) }
+        return plan
     }
 }

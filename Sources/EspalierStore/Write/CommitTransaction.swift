@@ -147,8 +147,7 @@ final class CommitTransaction {
                 try commit.states.flagCycle(at: handle, in: transaction)
             }
 
-            // Clear damaged records away. A record that an operation has written anew is not
-            // damaged.
+            // Clear damaged records away, except those that an operation has written anew.
             let lost = try commit.lose(logged.damaged, in: &transaction)
 
             // Store how far the scan for cycles has got.
