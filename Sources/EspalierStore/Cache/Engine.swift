@@ -13,7 +13,7 @@ final class Engine: Sendable {
     let generations: GenerationHolder
     let queue: WriteQueue
     let statistics = StatisticsRecorder()
-    let changeSets = Broadcast<ChangeSet>(buffering: .unbounded)
+    let changeSets: ChangeFeed
     let events = Broadcast<CacheEvent>(buffering: .bufferingNewest(4_096))
     let missObservers = MissObservers()
     let committer: Committer
@@ -60,11 +60,11 @@ final class Engine: Sendable {
             })
         queue = WriteQueue(
             limit: configuration.queueLimit, WriteFailures(statistics, events))
+        changeSets = ChangeFeed(generations) { [queue] in queue.wakeWriter() }
         committer = Committer(
-            generations, statistics, configuration.compression,
+            generations, statistics, configuration.compression, feed: changeSets,
             wakeWriter: { [queue] in queue.wakeWriter() }
-        ) { [changeSets, events] changes, timeline in
-            changeSets.send(changes)
+        ) { [events] changes, timeline in
             events.send(changes.victims, timeline)
         }
         // Last, because nothing stops the thread if a later step throws.
@@ -83,6 +83,7 @@ final class Engine: Sendable {
         self.configuration = configuration
         generations = GenerationHolder(failing: failure, directory, configuration)
         queue = WriteQueue(limit: configuration.queueLimit, WriteFailures(statistics, events))
+        changeSets = ChangeFeed(generations)
         committer = Committer(
             generations, statistics, .none, wakeWriter: { [queue] in queue.wakeWriter() }
         ) { _, _ in }
@@ -272,8 +273,8 @@ final class Engine: Sendable {
         flatteners.close()
         readers.close()
         committer.close()
-        generations.close()
         changeSets.finish()
+        generations.close()
         events.finish()
         missObservers.finish()
         EngineRegistry.shared.remove(self)
