@@ -41,7 +41,9 @@ struct EspalierCommand: AsyncParsableCommand {
                 name: "Copy and compare:", subcommands: [ExportCommand.self, DiffCommand.self]),
             CommandGroup(
                 name: "Check:",
-                subcommands: [StatsCommand.self, VerifyCommand.self, DoctorCommand.self]),
+                subcommands: [
+                    StatsCommand.self, WatchCommand.self, VerifyCommand.self, DoctorCommand.self,
+                ]),
             CommandGroup(
                 name: "Try and measure:", subcommands: [DemoCommand.self, BenchCommand.self]),
             CommandGroup(name: "Shell:", subcommands: [CompletionsCommand.self]),

@@ -21,7 +21,7 @@ struct WriteRecording {
     init(of cache: NormalizedCache, policy: WritePolicy) throws(CacheError) {
         self.cache = cache
         self.policy = policy
-        changes = cache.changeSets()
+        changes = cache.ownChangeSets()
         // A single write may take an eighth of the budget. The records it replaces and the index
         // must fit beside it.
         let statistics = try cache.statistics()

@@ -9,7 +9,8 @@ import Darwin
 /// The file that outlives all generations of a cache.
 ///
 /// It holds a lock for opening an environment and for switching the generation, the number of the
-/// generation, a mark that identifies an intact data file, and what `UseRecord` needs to know.
+/// generation, a mark that identifies an intact data file, what `UseRecord` needs to know, and
+/// whether a process listens for the commits of others.
 ///
 /// ```swift
 /// let guardFile = try GuardFile(path: "/cache/guard", create: true)
@@ -31,20 +32,22 @@ public final class GuardFile: Sendable {
         case generation, mark
         /// The words of `UseRecord`.
         case users, assertions, openings, checked
+        /// The word of `ChangeListeners`.
+        case listeners
     }
 
-    /// The size of the file: room for eight words, of which two are not used. The file of an older
+    /// The size of the file: room for eight words, of which one is not used. The file of an older
     /// version is extended.
     public static let byteCount = 64
     private static var size: Int { byteCount }
 
     // immutable
-    private let directory: OpenFile
-    private let path: String
-    private let name: String
+    let directory: OpenFile
+    let path: String
+    let name: String
     private let identity: FileIdentity
     /// Whether this process only reads the file, and keeps no mark.
-    private let isReadOnly: Bool
+    let isReadOnly: Bool
     /// The mapped file, which other processes share. Only atomic operations access it, and the
     /// mapping lives as long as this object.
     private nonisolated(unsafe) let words: UnsafeMutablePointer<Atomic<UInt64>>

@@ -13,7 +13,7 @@ final class Engine: Sendable {
     let generations: GenerationHolder
     let queue: WriteQueue
     let statistics = StatisticsRecorder()
-    let changeSets = Broadcast<ChangeSet>(buffering: .unbounded)
+    let changeSets: ChangeFeed
     let events = Broadcast<CacheEvent>(buffering: .bufferingNewest(4_096))
     let missObservers = MissObservers()
     let observations: ObservationCenter
@@ -44,7 +44,6 @@ final class Engine: Sendable {
         _ configuration: Configuration, create: Bool
     ) throws {
         self.directory = directory
-        observations = ObservationCenter(changeSets)
         let restricted = try directory.restrictAccess(isReadOnly: configuration.isReadOnly)
         for name in restricted { events.keep(.accessRestricted(name: name)) }
         place = Mutex(identity)
@@ -62,11 +61,12 @@ final class Engine: Sendable {
             })
         queue = WriteQueue(
             limit: configuration.queueLimit, WriteFailures(statistics, events))
+        changeSets = ChangeFeed(generations) { [queue] in queue.wakeWriter() }
+        observations = ObservationCenter(changeSets)
         committer = Committer(
-            generations, statistics, configuration.compression,
+            generations, statistics, configuration.compression, feed: changeSets,
             wakeWriter: { [queue] in queue.wakeWriter() }
-        ) { [changeSets, events] changes, timeline in
-            changeSets.send(changes)
+        ) { [events] changes, timeline in
             events.send(changes.victims, timeline)
         }
         // Last, because nothing stops the thread if a later step throws.
@@ -80,12 +80,13 @@ final class Engine: Sendable {
         failing failure: CacheError, _ directory: CacheDirectory, _ configuration: Configuration
     ) {
         self.directory = directory
-        observations = ObservationCenter(changeSets)
         // No directory has this identity.
         place = Mutex(.init(device: .max, number: .random(in: .min ... .max)))
         self.configuration = configuration
         generations = GenerationHolder(failing: failure, directory, configuration)
         queue = WriteQueue(limit: configuration.queueLimit, WriteFailures(statistics, events))
+        changeSets = ChangeFeed(generations)
+        observations = ObservationCenter(changeSets)
         committer = Committer(
             generations, statistics, .none, wakeWriter: { [queue] in queue.wakeWriter() }
         ) { _, _ in }
@@ -278,9 +279,9 @@ final class Engine: Sendable {
         flatteners.close()
         readers.close()
         committer.close()
-        generations.close()
         changeSets.finish()
         observations.close()
+        generations.close()
         events.finish()
         missObservers.finish()
         EngineRegistry.shared.remove(self)

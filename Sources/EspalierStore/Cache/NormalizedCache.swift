@@ -167,14 +167,36 @@ public final class NormalizedCache: Sendable {
 
     // MARK: - Changes and events
 
-    /// Returns the changes of each commit from now on, in the order of commits.
+    /// Returns the changes of each commit from now on, of every process, in the order of commits.
     ///
     /// ```swift
-    /// for await changes in cache.changeSets() { update(changes.written) }
+    /// for await changes in cache.changeSets() {
+    ///     if changes.isReset { readEverythingAgain() } else { update(changes.written) }
+    /// }
     /// ```
     ///
-    /// Each call returns a sequence of its own. It buffers without bounds: consume it, or drop it.
+    /// Each call returns a sequence of its own, which ends when the cache is closed. A subscriber
+    /// that does not keep up receives commits together: when more than 1,024 change sets or 65,536
+    /// identifiers wait, their union takes their place, and a reset if the union has more than
+    /// 32,768 identifiers. A change is never missed without a reset in its place.
+    ///
+    /// Commits of other processes arrive within milliseconds; see ``ChangeSet/Origin`` for which
+    /// process made one. While a sequence exists, other processes write what they commit to the
+    /// cache a second time, in a part of at most a 128th of the budget, and this process waits for
+    /// the system to tell it. It waits without a thread and without looking, on Linux and on
+    /// Apple's systems. Where the system can't tell, and with ``Configuration/isReadOnly``, the
+    /// cache looks every 25 milliseconds instead; a read-only process learns that something has
+    /// changed, as a reset, and not what.
+    ///
+    /// - Complexity: The first call in a process takes some ten system calls; further ones take
+    ///   microseconds.
     public func changeSets() -> AsyncStream<ChangeSet> { engine.changeSets.subscribe() }
+
+    /// Returns the changes of the commits of this process, and keeps all of them until they are
+    /// read.
+    package func ownChangeSets() -> AsyncStream<ChangeSet> {
+        engine.changeSets.subscribe(isOwn: true)
+    }
 
     /// Returns what the cache does of its own accord from now on: evictions, writes that it gave
     /// up, and new generations after damage.

@@ -153,6 +153,7 @@ struct CopiedPages {
         let edits =
             commit.records.editedCount + commit.index.edited.count + 2 * commit.states.edited.count
         return overhead + 2 * edits + commit.records.newPages + commit.index.newPages
+            + commit.ring.pages(for: commit.changes)
     }
 
     /// Adds what the commit has edited since the last call.
@@ -170,7 +171,7 @@ struct CopiedPages {
         )
         newPages =
             commit.records.newPages + commit.index.newPages
-            + counted.states / Self.newEntriesOfPage
+            + counted.states / Self.newEntriesOfPage + commit.ring.pages(for: commit.changes)
     }
 
     /// Returns the number of pages for the edits added so far.

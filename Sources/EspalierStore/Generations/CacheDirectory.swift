@@ -88,7 +88,7 @@ package struct CacheDirectory: Sendable {
     ///   only read; `notWritable` if a mode can't be changed.
     func restrictAccess(isReadOnly: Bool) throws(CacheError) -> [String] {
         var restricted: [String] = []
-        var names = [".", "guard", Self.current]
+        var names = [".", "guard", ChangeListeners.fileName, Self.current]
         for generation in generations() {
             names += [generation, "\(generation)/data.mdb", "\(generation)/lock.mdb"]
         }

@@ -22,6 +22,9 @@ package final class Generation: Sendable {
     package let format: UInt32
     /// How the file is encrypted; nil if it is not.
     let encryption: GenerationEncryption?
+    /// What a copy of a generation has in common with it, and an empty generation has not: a random
+    /// number, or the name of a generation that an older version has made.
+    let lineage: [UInt8]
     let shapes: NumberedTable<Shape>
     let dictionaries: NumberedTable<RecordDictionary>
 
@@ -34,6 +37,7 @@ package final class Generation: Sendable {
         budget = heading.budget
         format = heading.format
         encryption = heading.encryption
+        lineage = heading.lineage ?? Array(name.utf8)
         keyspaces = Keyspaces(environment)
         shapes = NumberedTable(capacity: 1 << 14)
         dictionaries = NumberedTable(capacity: 1 << 12)
@@ -47,6 +51,7 @@ package final class Generation: Sendable {
         self.budget = budget
         format = other.format
         encryption = other.encryption
+        lineage = other.lineage
         keyspaces = other.keyspaces
         shapes = other.shapes
         dictionaries = other.dictionaries
@@ -88,12 +93,14 @@ package final class Generation: Sendable {
 
     private static let formatKey = GenerationEncryption.formatKey
     private static let budgetKey = GenerationEncryption.budgetKey
+    private static let lineageKey = [UInt8]("lineage".utf8)
 
     /// What the keyspace `info` says about the generation itself.
     private struct Heading {
         let budget: ByteCount
         let format: UInt32
         let encryption: GenerationEncryption?
+        let lineage: [UInt8]?
     }
 
     /// Reads the heading of a generation, and begins to decrypt its values. Gives a new generation
@@ -117,11 +124,13 @@ package final class Generation: Sendable {
                 if let keys { GenerationEncryption.protect(environment, with: keys.sealer) }
                 return Heading(
                     budget: try storedBudget(environment) ?? budget, format: format,
-                    encryption: keys)
+                    encryption: keys,
+                    lineage: try environment.read { try $0.value(info, lineageKey) })
             }
             guard !environment.options.isReadOnly else { throw CacheError.noCache }
             let keys = try encryption.map { try GenerationEncryption(new: $0) }
             if let keys { GenerationEncryption.protect(environment, with: keys.sealer) }
+            let lineage = bytes(of: UInt64.random(in: .min ... .max))
             try environment.write { transaction in
                 // One commit writes the counters and the format. Counters without a format are
                 // damage: counting from 1 again would give new records the handles of old ones.
@@ -133,9 +142,11 @@ package final class Generation: Sendable {
                     try transaction.put(info, GenerationEncryption.headerKey, keys.headerValue)
                 }
                 try transaction.put(info, budgetKey, bytes(of: UInt64(budget.bytes)))
+                try transaction.put(info, lineageKey, lineage)
                 try transaction.put(info, Counters.key, Counters().bytes)
             }
-            return Heading(budget: budget, format: formatVersion, encryption: keys)
+            return Heading(
+                budget: budget, format: formatVersion, encryption: keys, lineage: lineage)
         } catch {
             environment.close()
             throw error

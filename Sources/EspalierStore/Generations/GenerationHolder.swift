@@ -47,11 +47,15 @@ final class GenerationHolder: Sendable {
 
     /// Why there is no generation, and never will be; nil for a cache that was opened.
     let failure: CacheError?
+    /// What the entries in `changes` say about this process.
+    let author = ChangeAuthor.ofThisProcess()
 
     // protected by `state`
     private struct State {
         /// Replaced when the directory is made anew; nil if the cache could not be opened.
-        var guardFile: GuardFile?
+        var guardFile: GuardFile? { didSet { listeners = guardFile.map { ChangeListeners($0) } } }
+        /// Who wants to know of commits.
+        private(set) var listeners: ChangeListeners?
         var live: Generation?
         /// When to try again to follow a changed budget, after running reads prevented it.
         var retry: ContinuousClock.Instant?
@@ -62,6 +66,11 @@ final class GenerationHolder: Sendable {
         /// When the directory changed last, as of the last look for unfinished generations.
         var directoryChange: UInt64?
         var isClosed = false
+
+        init(guardFile: GuardFile? = nil) {
+            self.guardFile = guardFile
+            listeners = guardFile.map { ChangeListeners($0) }
+        }
     }
     private let state: Mutex<State>
 
@@ -382,7 +391,10 @@ final class GenerationHolder: Sendable {
             isGuardInPlace ? known : try GuardFile(path: directory.guardPath, create: create)
         try guardFile.withExclusiveLock { lock in
             let lost = state.withLock { state in
-                state.guardFile = guardFile
+                if !isGuardInPlace {
+                    state.listeners?.close()
+                    state.guardFile = guardFile
+                }
                 return state.live
             }
             var isThere = false
@@ -404,12 +416,41 @@ final class GenerationHolder: Sendable {
 
     /// Closes the live generation; later accesses throw `closed`.
     func close() {
-        let live = state.withLock { state in
+        let (live, listeners) = state.withLock { state in
             state.isClosed = true
             defer { state.live = nil }
-            return state.live
+            return (state.live, state.listeners)
         }
+        listeners?.close()
         live?.environment.close()
+    }
+}
+
+// MARK: - Telling other processes of commits
+
+extension GenerationHolder {
+    /// The processes that want to know of commits; nil for a cache that could not be opened.
+    var listeners: ChangeListeners? { state.withLock { $0.listeners } }
+
+    /// Returns the keyspace `changes` for a write transaction that has begun.
+    func ring(in generation: Generation) -> ChangeRing {
+        guard let listeners else { return .silent }
+        let environment = generation.environment
+        return ChangeRing(
+            look: listeners.look(), author: author,
+            mapPages: environment.mapSize / environment.pageSize,
+            chunkLimit: environment.maximumValueSize)
+    }
+
+    /// Wakes the processes that listen, after a commit. A process that has begun to listen during
+    /// the commit finds no entry, and knows by that what it has missed.
+    func announce(_ commit: CommitTransaction) {
+        guard let listeners else { return }
+        let look = commit.ring.look
+        guard look.isHeard ? !commit.changes.isEmpty : listeners.hasGrown(since: look) else {
+            return
+        }
+        listeners.announce()
     }
 }
 

@@ -86,9 +86,9 @@ final class ObservationCenter: Sendable {
     private let state = Mutex(State())
 
     // immutable
-    private let changeSets: Broadcast<ChangeSet>
+    private let changeSets: ChangeFeed
 
-    init(_ changeSets: Broadcast<ChangeSet>) { self.changeSets = changeSets }
+    init(_ changeSets: ChangeFeed) { self.changeSets = changeSets }
 
     /// The number of observers, and of names on which they depend.
     var count: (observers: Int, names: Int) {

@@ -90,7 +90,8 @@ struct IndexRepair: Sendable {
 }
 
 extension CommitTransaction {
-    /// Repairs those entries of the index that are still damaged, and requests a recount.
+    /// Repairs those entries of the index that are still damaged, empties the ring of changes, and
+    /// requests a recount.
     func apply(_ repair: IndexRepair, in transaction: inout WriteTransaction) throws {
         let snapshot = transaction.snapshot
         let stale = try repair.staleKeys.filter { key in
@@ -115,6 +116,7 @@ extension CommitTransaction {
             // If another record has the name by now, this one stays until its last reference goes.
             try index.addMissingEntry(of: record, in: &transaction)
         }
+        try ChangeRing.removeAll(in: &transaction, keyspaces)
         needsRecount = true
     }
 

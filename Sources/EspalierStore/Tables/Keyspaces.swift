@@ -4,7 +4,7 @@ package import EspalierRecords
 
 /// The keyspaces of one generation. A table beside this file reads and writes each of them.
 ///
-/// A class, so that a call passes one reference instead of eight keyspaces.
+/// A class, so that a call passes one reference instead of nine keyspaces.
 package final class Keyspaces: Sendable {
     static let names = [
         "index", "nodes", "state", "recency", "shapes", "dictionaries", "pins", "changes", "info",
@@ -25,6 +25,8 @@ package final class Keyspaces: Sendable {
     let dictionaries: Keyspace
     /// Name space and identifier -> handle of a pinned record. See `PinTable`.
     package let pins: Keyspace
+    /// Number of a commit, chunk -> what the commit has changed. See `ChangeRing`.
+    let changes: Keyspace
     /// Name -> format, counters, budget, statistics, list of dictionaries. See `CounterTable` and
     /// `DictionaryTable`.
     let info: Keyspace
@@ -43,6 +45,7 @@ package final class Keyspaces: Sendable {
         shapes = environment.keyspace("shapes")
         dictionaries = environment.keyspace("dictionaries")
         pins = environment.keyspace("pins")
+        changes = environment.keyspace("changes")
         info = environment.keyspace("info")
     }
 }

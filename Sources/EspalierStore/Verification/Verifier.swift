@@ -46,6 +46,7 @@ package struct Verifier {
         try verifier.checkIndex(snapshot)
         try verifier.checkCounters(snapshot)
         try verifier.checkDictionaries(snapshot)
+        try verifier.checkChanges(snapshot)
         return verifier.report
     }
 
@@ -296,6 +297,16 @@ package struct Verifier {
         }
         if let last = found.keys.max(), last.rawValue >= counters.nextHandle {
             report.add(4, "\(last) was never given out")
+        }
+    }
+
+    /// Checks that every entry of `changes` can be read, and belongs to a commit that was made.
+    private mutating func checkChanges(_ snapshot: Snapshot) throws {
+        let commits = (try? snapshot.counters(keyspaces).commits) ?? .max
+        try snapshot.forEachChange(keyspaces, from: 0) { commit, entry in
+            if entry == nil { report.add(0, "the changes of commit \(commit)") }
+            if commit > commits { report.add(5, "changes of commit \(commit), which was not made") }
+            return true
         }
     }
 

@@ -5,9 +5,25 @@ import EspalierRecords
 /// A commit can contain many writes. An identifier that several writes changed stands here several
 /// times. A node that was written and then deleted is only in ``deleted``. A node in both lists was
 /// deleted first, so its old parents have lost it.
+///
+/// Where ``isReset`` is true, anything may have changed: read again what you show. That is so when
+/// the cache was emptied, and when the changes of other processes could not be listed. A subscriber
+/// that does not keep up receives several commits as one change set. No change is lost without a
+/// reset in its place.
 public struct ChangeSet: Sendable, Hashable {
-    /// The number of the commit within its generation; ascending.
-    public let commit: UInt64
+    /// Where a change was made.
+    public enum Origin: Sendable, Hashable {
+        /// This process, through any `NormalizedCache` over the directory.
+        case thisProcess
+        /// Another process, with its number; nil if the number is not known, or if the change set
+        /// stands for commits of several processes.
+        case anotherProcess(Int32?)
+    }
+
+    /// The number of the commit within its generation; ascending, with gaps. 0 for a reset.
+    public internal(set) var commit: UInt64
+    /// Where the commit was made.
+    public internal(set) var origin = Origin.thisProcess
     /// Nodes whose record was written because its content changed.
     public internal(set) var written: [String] = []
     /// Nodes deleted by the caller.
@@ -16,7 +32,8 @@ public struct ChangeSet: Sendable, Hashable {
     public internal(set) var evicted: [String] = []
     /// Keys and collections whose entry was changed or removed.
     public internal(set) var keys: [String] = []
-    /// Whether the commit emptied the cache.
+    /// Whether anything may have changed: the cache was emptied, or the changes are not known. The
+    /// lists are then empty.
     public internal(set) var isReset = false
     /// The evicted records, in the order of eviction.
     var victims: [Victim] = []
@@ -25,8 +42,8 @@ public struct ChangeSet: Sendable, Hashable {
     /// The source of the operation under way; see `WriteOperation.source`.
     var source: Int = 0
     /// The sources of the elements of `written` and of `keys`. An element beyond the end has none.
-    private var writtenSources: [Int] = []
-    private var keySources: [Int] = []
+    fileprivate var writtenSources: [Int] = []
+    fileprivate var keySources: [Int] = []
 
     init(commit: UInt64) { self.commit = commit }
 
@@ -66,6 +83,17 @@ public struct ChangeSet: Sendable, Hashable {
         sources += Array(repeating: 0, count: index - sources.count) + [source]
     }
 
+    /// Creates the change set that says that anything may have changed.
+    static func reset(by origin: Origin) -> ChangeSet {
+        var changes = ChangeSet(commit: 0)
+        changes.origin = origin
+        changes.isReset = true
+        return changes
+    }
+
+    /// The number of identifiers and keys in all lists.
+    var identifierCount: Int { written.count + deleted.count + evicted.count + keys.count }
+
     mutating func add(_ victim: Victim) {
         victims.append(victim)
         for entry in victim.entries {
@@ -85,5 +113,62 @@ public struct ChangeSet: Sendable, Hashable {
             if index < writtenSources.count { writtenSources.remove(at: index) }
         }
         deleted.append(identifier)
+    }
+}
+
+// MARK: - Several commits as one
+
+extension ChangeSet {
+    /// Returns one change set for consecutive ones: the union of their identifiers, each once, or a
+    /// reset if they have more than `limit`.
+    ///
+    /// The rules of a single change set hold for the union: a node that was deleted last is not
+    /// among the written ones.
+    static func union(of sets: [ChangeSet], limit: Int) -> ChangeSet {
+        let origins = Set(sets.map(\.origin))
+        let origin = origins.count == 1 ? sets[0].origin : .anotherProcess(nil)
+        if sets.contains(where: \.isReset) { return .reset(by: origin) }
+        var union = ChangeSet(commit: sets.last?.commit ?? 0)
+        union.origin = origin
+        union.writeCount = sets.reduce(0) { $0 + $1.writeCount }
+        let deletions = Dictionary(
+            sets.enumerated().flatMap { index, set in
+                set.deleted.map { (Identifier($0), index) }
+            },
+            uniquingKeysWith: { $1 })
+        // A node that a commit writes after it has deleted it is in both lists of that commit.
+        let written = sets.enumerated().flatMap { index, set in
+            set.written.filter { deletions[Identifier($0)].map { index >= $0 } ?? true }
+        }
+        union.written = unique(written)
+        union.writtenSources = sources(of: union.written, in: sets, \.written, \.writtenSources)
+        union.deleted = unique(sets.flatMap(\.deleted))
+        union.evicted = unique(sets.flatMap(\.evicted))
+        union.keys = unique(sets.flatMap(\.keys))
+        union.keySources = sources(of: union.keys, in: sets, \.keys, \.keySources)
+        return union.identifierCount > limit ? .reset(by: origin) : union
+    }
+
+    /// Returns the source of each name: 0 for one that several have written.
+    private static func sources(
+        of names: [String], in sets: [ChangeSet], _ list: KeyPath<ChangeSet, [String]>,
+        _ sources: KeyPath<ChangeSet, [Int]>
+    ) -> [Int] {
+        guard sets.contains(where: { !$0[keyPath: sources].isEmpty }) else { return [] }
+        var known: [Identifier: Int] = [:]
+        for set in sets {
+            let sources = set[keyPath: sources]
+            for (index, name) in set[keyPath: list].enumerated() {
+                let source = index < sources.count ? sources[index] : 0
+                let name = Identifier(name)
+                known[name] = known[name, default: source] == source ? source : 0
+            }
+        }
+        return names.map { known[Identifier($0)] ?? 0 }
+    }
+
+    private static func unique(_ identifiers: [String]) -> [String] {
+        var seen: Set<Identifier> = []
+        return identifiers.filter { seen.insert(Identifier($0)).inserted }
     }
 }

@@ -46,6 +46,8 @@ final class CommitTransaction {
     var lifetime: LifetimeCounters
 
     // confined to the thread that commits
+    /// What the commit tells other processes.
+    var ring = ChangeRing.silent
     /// Whether reference counts may be wrong, because a damaged record or an index entry that led
     /// to one was removed. All counts are then corrected before the commit.
     var needsRecount: Bool
@@ -62,9 +64,8 @@ final class CommitTransaction {
     /// that this takes. `record` looks them up and adds them.
     private let decompressor: RecordDecompressor
 
-    /// Loads the tables, or continues with those of the last commit.
-    ///
-    /// - Throws: `CorruptMetadata` if the counters can't be read.
+    /// Loads the tables, or continues with those of the last commit. Throws `CorruptMetadata` if
+    /// the counters can't be read.
     init(
         _ generation: Generation, _ transaction: borrowing WriteTransaction,
         _ committed: CommittedTables?, _ compressor: RecordCompressor?
@@ -114,8 +115,7 @@ final class CommitTransaction {
         _ logs: CommitLogs, _ compressor: RecordCompressor?,
         tables: (_ transaction: UInt64) -> CommittedTables?
     ) throws -> Outcome {
-        // Begin. Another process may have switched to another generation while this one waited for
-        // LMDB's lock.
+        // Begin. Another process may have switched the generation during the wait for the lock.
         var transaction = try generation.environment.beginWrite(deadline: request.lockDeadline)
         guard generations.isLive(generation) else { throw StaleGeneration() }
         generations.removeUnfinished()
@@ -123,6 +123,7 @@ final class CommitTransaction {
         // Continue with the tables of the last commit, unless another process has written since.
         let number = transaction.number
         let commit = try CommitTransaction(generation, transaction, tables(number), compressor)
+        commit.ring = generations.ring(in: generation)
         // After the tables: LMDB does not report a damaged page where it counts pages.
         let plan = try request.plan(in: generation, transaction)
 
@@ -190,7 +191,7 @@ final class CommitTransaction {
         }
     }
 
-    /// Writes the tables out.
+    /// Writes the tables out, and tells other processes what has changed.
     func flush(
         _ transaction: inout WriteTransaction
     ) throws -> (shapes: [(number: UInt64, shape: Shape?)], dictionaries: [UInt64]) {
@@ -202,6 +203,7 @@ final class CommitTransaction {
         try counterTable.flush(&transaction, keyspaces)
         lifetime.timeline.addSample(counters.stamp, at: Timeline.currentSecond)
         try transaction.put(keyspaces.info, LifetimeCounters.key, lifetime.bytes)
+        try ring.append(changes, in: &transaction, keyspaces)
         return (changedShapes, dropped)
     }
 
@@ -308,8 +310,7 @@ final class CommitTransaction {
                 try index.removeDamagedEntries([key], in: &transaction)
             }
         } else {
-            // The references of a damaged record are not known. Only its bytes and index entry go
-            // now.
+            // The references of a damaged record are not known. Its bytes and index entry go now.
             try discardUnreadable(handle, in: &transaction)
             try index.removeDamagedEntries([key], in: &transaction)
             try states.remove(handle, in: transaction)
@@ -392,8 +393,7 @@ final class CommitTransaction {
     }
 
     /// Returns where the record of an identifier goes. Gives the identifier a new handle if it has
-    /// none, or if its index entry leads to another name's record: a merge would damage that
-    /// record.
+    /// none, or if its index entry leads to another name's record, which a merge would damage.
     func slot(
         _ nameSpace: NameSpace, _ identifier: String, in transaction: inout WriteTransaction
     ) throws -> RecordSlot {

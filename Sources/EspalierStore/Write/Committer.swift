@@ -15,6 +15,8 @@ final class Committer: Sendable {
     let room: RoomMaker
     let compression: Compression
     private let compressor: RecordCompressor?
+    /// Sends the changes of each commit, and those of other processes, to the subscribers.
+    private let feed: ChangeFeed?
     /// Receives the changes of each commit, in the order of the commits.
     private let onCommit: @Sendable (ChangeSet, Timeline) -> Void
 
@@ -40,10 +42,12 @@ final class Committer: Sendable {
 
     init(
         _ generations: GenerationHolder, _ statistics: StatisticsRecorder,
-        _ compression: Compression, wakeWriter: @escaping @Sendable () -> Void,
+        _ compression: Compression, feed: ChangeFeed? = nil,
+        wakeWriter: @escaping @Sendable () -> Void,
         onCommit: @escaping @Sendable (ChangeSet, Timeline) -> Void
     ) {
         self.generations = generations
+        self.feed = feed
         self.onCommit = onCommit
         logs = CommitLogs(statistics)
         self.compression = compression
@@ -205,18 +209,22 @@ final class Committer: Sendable {
         let start = ContinuousClock.now
         var request = request
         request.reservesFile = state.withLock { $0.diskRetry.map { $0 <= start } ?? true }
+        defer { feed?.cancelCommit() }
         let outcome = try CommitTransaction.run(
             request, in: generation, of: generations, logs, compressor
         ) { transaction in
-            state.withLock { state in
+            feed?.beginCommit()
+            return state.withLock { state in
                 // If the numbers are consecutive, no other process has written in between.
                 let isNext = state.asOf.map { $0 == (generation.name, transaction - 1) } ?? false
                 return isNext ? state.tables : nil
             }
         }
-        publish(outcome)
         let commit = outcome.transaction
+        generations.announce(commit)
+        publish(outcome)
         logs.statistics.countCommit(took: .now - start)
+        feed?.endCommit(commit.changes, in: generation)
         if !commit.changes.isEmpty { onCommit(commit.changes, commit.lifetime.timeline) }
         return outcome.evictor.progress
     }
@@ -277,10 +285,11 @@ final class Committer: Sendable {
     private func replace(
         _ blamed: Generation? = nil, because reason: GenerationHolder.Replacement
     ) throws {
+        feed?.beginCommit()
+        defer { feed?.cancelCommit() }
         _ = try generations.replace(blamed, because: reason)
-        var changes = ChangeSet(commit: 0)
-        changes.isReset = true
-        onCommit(changes, Timeline())
+        feed?.endReset()
+        onCommit(.reset(by: .thisProcess), Timeline())
     }
 
     // MARK: - Full disk
@@ -341,6 +350,8 @@ final class Committer: Sendable {
             state.withLock { $0.lastSeen = now }
             return
         }
+        feed?.beginCommit()
+        defer { feed?.cancelCommit() }
         do {
             try generations.replaceMissing()
         } catch {
@@ -348,9 +359,8 @@ final class Committer: Sendable {
             throw .directoryGone(cause: error)
         }
         state.withLock { $0.lastSeen = now }
-        var changes = ChangeSet(commit: 0)
-        changes.isReset = true
-        onCommit(changes, Timeline())
+        feed?.endReset()
+        onCommit(.reset(by: .thisProcess), Timeline())
         throw .directoryGone(cause: nil)
     }
 

@@ -76,6 +76,19 @@ struct FormatExamplesTests {
         expect("info", "statistics", hex(counters.bytes), in: try document())
     }
 
+    @Test("The example of a change set in docs/FORMAT.md is what a cache stores")
+    func changes() throws {
+        var changes = ChangeSet(commit: 2)
+        changes.written = ["Note:9", "Person:1"]
+        changes.keys = ["pinned"]
+        let author = ChangeAuthor(process: 300, instance: 0x0123_4567_89AB_CDEF)
+        let chunks = StoredChanges(changes, by: author).chunks(limit: 4_000)
+        #expect(chunks.count == 1)
+        expect(
+            "changes", "00 00 00 00 00 00 00 02 00 00 00 00", chunks.map(hex).joined(),
+            in: try document())
+    }
+
     @Test("The buckets of a histogram begin where docs/FORMAT.md says")
     func buckets() {
         #expect(LatencyHistogram.bucketCount == 328)

@@ -143,10 +143,29 @@ struct Breakage: Sendable, CustomTestStringConvertible {
         Breakage("a damaged state", [0, 2]) {
             try $0.put($1.state, $2.anna.rawValue, [1, 1, 1, 1, 1])
         },
+        Breakage("a damaged change set", [0]) { transaction, keyspaces, _ in
+            try transaction.put(keyspaces.changes, ChunkKey(1, 0), [1, 1, 1, 1, 1, 1, 1, 1, 1])
+        },
+        Breakage("a change set that lacks a chunk", [0]) { transaction, keyspaces, _ in
+            let stored = StoredChanges(longChanges(of: 1), by: .ofThisProcess())
+            let chunks = stored.chunks(limit: 100)
+            try transaction.put(keyspaces.changes, ChunkKey(1, 0), chunks[0])
+            try transaction.put(keyspaces.changes, ChunkKey(1, 1), chunks[1])
+        },
+        Breakage("a change set of a commit that was not made", [5]) { transaction, keyspaces, _ in
+            let stored = StoredChanges(ChangeSet(commit: 99), by: .ofThisProcess())
+            try transaction.put(keyspaces.changes, ChunkKey(99, 0), stored.chunks(limit: 100)[0])
+        },
         Breakage("a damaged shape", [0]) { transaction, keyspaces, _ in
             try transaction.put(keyspaces.shapes, UInt64(77), [1, 1, 1, 1, 1, 1, 1, 1, 1])
         },
     ]
+
+    private static func longChanges(of commit: UInt64) -> ChangeSet {
+        var changes = ChangeSet(commit: commit)
+        changes.written = (0..<100).map { "p:\($0)" }
+        return changes
+    }
 
     private static func bytes(_ handle: Handle) -> [UInt8] {
         (0..<8).reversed().map { UInt8(truncatingIfNeeded: handle.rawValue >> (UInt64($0) * 8)) }
