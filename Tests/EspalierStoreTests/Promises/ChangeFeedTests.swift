@@ -158,6 +158,19 @@ struct ChangeFeedTests {
         }
     }
 
+    @Test("A repair removes entries of the ring that can't be read")
+    func repair() async throws {
+        try await withCache { cache in
+            try await cache.set(Person("p:1", "Anna")).committed
+            try cache.tamper { transaction, keyspaces in
+                try transaction.put(keyspaces.changes, ChunkKey(1, 0), [1, 2, 3])
+            }
+            #expect(try !cache.verify().isClean)
+            try await cache.repair().committed
+            try expectClean(cache)
+        }
+    }
+
     @Test("A forked child gets an empty sequence, and takes nothing from its parent")
     func forked() async throws {
         guard Fork.isAvailable else { return }
