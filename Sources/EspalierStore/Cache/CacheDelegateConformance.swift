@@ -53,7 +53,13 @@ extension NormalizedCache: CacheDelegate {
         _ collection: [any SimpleModel], forKey cacheKey: String, context: Any?
     ) {
         _ = setCollection(
-            collection.map { ModelStorage.encoding($0) }, forKey: cacheKey, .replace)
+            collection.map { ModelStorage.encoding($0) }, forKey: cacheKey,
+            Self.policy(of: collection))
+    }
+
+    /// Returns the policy of the elements' type: of the first one, if there are several types.
+    private static func policy(of elements: [any SimpleModel]) -> WritePolicy {
+        elements.first.map { type(of: $0).writePolicy } ?? .replace
     }
 
     public func deleteModel(_ model: any SimpleModel, forKey cacheKey: String?, context: Any?) {
@@ -87,7 +93,8 @@ extension NormalizedCache: CollectionCacheDelegate {
         completion: @escaping @Sendable (CollectionEditOutcome) -> Void
     ) {
         let ticket = self.edit(
-            cacheKey, edit.map { ModelStorage.encoding($0) }, .replace, expecting: neighbours)
+            cacheKey, edit.map { ModelStorage.encoding($0) }, Self.policy(of: edit.elements),
+            expecting: neighbours)
         ticket.whenDone { [engine] result in
             let outcome: CollectionEditOutcome =
                 switch result {
