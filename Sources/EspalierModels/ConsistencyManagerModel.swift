@@ -28,7 +28,8 @@ public import EspalierRecords
 /// Models are immutable and `Sendable`: their functions are called on any thread, also
 /// concurrently.
 public protocol ConsistencyManagerModel: IdentifiedModel {
-    // `IdentifiedModel` declares the first three. They are repeated for clients that import only this module.
+    // `IdentifiedModel` declares the first three. They are repeated for clients that import only
+    // this module.
     /// The globally unique identifier of the model; `nil` for a model that is a part of its parent.
     var modelIdentifier: String? { get }
     /// The name that tells apart several types with the same identifier. The default is the name of

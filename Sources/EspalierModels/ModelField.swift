@@ -4,8 +4,8 @@ public import EspalierRecords
 /// through its members of this kind.
 ///
 /// Every `Model` and `ErasedModel` conforms, and so do optionals, fields, arrays, sets and
-/// dictionaries of conforming types, at any depth. A custom container of models must conform and forward both
-/// calls; otherwise its children count as plain values and are not kept consistent:
+/// dictionaries of conforming types, at any depth. A custom container of models must conform and
+/// forward both calls; otherwise its children count as plain values and are not kept consistent:
 ///
 /// ```swift
 /// extension NonEmpty: ModelField where Element: ModelField {

@@ -75,8 +75,8 @@ extension ModelMembers {
         }
     }
 
-    /// Returns `value` with the values of `theirs`, a member of another type, or `nil` if they do not
-    /// match.
+    /// Returns `value` with the values of `theirs`, a member of another type, or `nil` if they do
+    /// not match.
     fileprivate static func taken<Value>(_ value: Value?, from theirs: Any) -> Value? {
         theirs as? Value ?? value.flatMap { merged($0, theirs) as? Value }
     }

@@ -39,8 +39,8 @@ package struct FlattenedTree: Sendable {
     /// The nodes whose occurrences differ and refer to other nodes. A write that merges has put
     /// their records together, and some of the nodes referred to may have been left out.
     var mixed: Set<Int> = []
-    /// The slots of the fields that are explicit nulls, by the position at which the values of their
-    /// projection begin. Records have nil there.
+    /// The slots of the fields that are explicit nulls, by the position at which the values of
+    /// their projection begin. Records have nil there.
     var explicitNulls: [Int: Set<Int>] = [:]
     package internal(set) var byteCount = 0
     /// Whether a node has more than one projection.
@@ -130,7 +130,8 @@ package struct ProjectionDraft: Sendable {
     /// Whether the projection is one case of an enum. The record then loses the fields of another
     /// case, whatever the policy.
     let isCase: Bool
-    /// The slots of the fields that are known to be nil. Other fields that are nil were not fetched.
+    /// The slots of the fields that are known to be nil. Other fields that are nil were not
+    /// fetched.
     let explicitNulls: Set<Int>
 }
 

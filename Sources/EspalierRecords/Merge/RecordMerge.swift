@@ -154,7 +154,8 @@ public enum WritePolicy: String, Sendable, CaseIterable, Codable {
     /// declare stay. Fields that only this type declared, and no longer does, are removed.
     case replace
     /// Keeps a field of the record where the model has nil, which means "not fetched": the superset
-    /// rule of partial models. To overwrite a field with nil, declare it as a ``Field``. If a node occurs several times in one write, its record gets every
-    /// field that any occurrence has; of those that several have, the first counts.
+    /// rule of partial models. To overwrite a field with nil, declare it as a ``Field``. If a node
+    /// occurs several times in one write, its record gets every field that any occurrence has; of
+    /// those that several have, the first counts.
     case merge
 }

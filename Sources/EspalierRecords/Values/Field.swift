@@ -9,15 +9,15 @@
 /// }
 /// ```
 ///
-/// A ``WritePolicy/merge`` write of ``absent`` keeps the stored field, one of ``null`` or of a value
-/// overwrites it. A plain optional can't say so: there nil means *not fetched*, and is kept. A
-/// ``WritePolicy/replace`` write stores what it is given, absent too.
+/// A ``WritePolicy/merge`` write of ``absent`` keeps the stored field, one of ``null`` or of a
+/// value overwrites it. A plain optional can't say so: there nil means *not fetched*, and the
+/// stored field is kept. A ``WritePolicy/replace`` write stores what it is given, absent too.
 ///
 /// A `Codable` model reads a missing key of JSON as ``absent`` and an explicit `null` as ``null``,
 /// and writes them so. For that, the synthesized code uses functions for fields in containers with
 /// keys, which this module adds: the file that declares the model has to import it, or `Espalier`.
-/// Inside of an array, or as the value of a dictionary, an absent field is written as null, for lack
-/// of a key to leave out.
+/// Inside of an array, or as the value of a dictionary, an absent field is written as null, for
+/// lack of a key to leave out.
 ///
 /// A field whose model was deleted reads as ``null``. `Value` should not be an optional: null and a
 /// value that is nil have the same bytes.
@@ -170,8 +170,8 @@ extension KeyedDecodingContainer {
     }
 }
 
-/// Stands for an absent field: encoders leave out a value that is not present, and the containers of
-/// this module recognise the type.
+/// Stands for an absent field: encoders leave out a value that is not present, and the containers
+/// of this module recognise the type.
 struct AbsentField: Encodable {}
 
 /// Stands for null: other encoders write nil, and this module an explicit null.

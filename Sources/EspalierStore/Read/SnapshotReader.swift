@@ -79,12 +79,46 @@ package final class SnapshotReader {
         }
     }
 
-    private func read<Value>(
-        _ entry: String, at handle: Handle, _ body: (TreeReader) throws -> Value
-    ) throws -> ReadOutcome<Value> {
-        let treeReader = TreeReader(
+    /// Reads the tree of the node `identifier`, without the models that lack required fields.
+    package func partialNode<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String)
+        throws -> ReadOutcome<PartialRead<Model>>
+    {
+        let outcome = try node(type, identifier)
+        if case .hit(let hit) = outcome { return .hit(hit.map { PartialRead(model: $0) }) }
+        guard case .miss(let reason) = outcome, case .incomplete(let missing) = reason,
+            let handle = try handle(.node, identifier)
+        else {
+            return .miss(outcome.reason ?? .notFound)
+        }
+        let partial = try read(identifier, at: handle, missingFields: .leaveOut) { treeReader in
+            try ModelStorage.decode(type, entry: handle, identifier: identifier, of: treeReader)
+        }
+        guard case .hit(let hit) = partial else { return .miss(reason) }
+        return .hit(hit.map { PartialRead(model: $0, missing: missing) })
+    }
+
+    private func treeReader(_ rule: MissingFieldRule) throws -> TreeReader {
+        TreeReader(
             source: try SnapshotSource(snapshot, of: generation, limit: limits.maximumBytes),
-            limits: limits)
+            limits: limits, missingFields: rule)
+    }
+
+    /// Returns the reason of a read that ended because a record lacks a required field. The read
+    /// goes over the tree again to find all missing fields.
+    private func incomplete<Value>(
+        _ entry: String, _ reason: MissReason, _ body: (TreeReader) throws -> Value
+    ) throws -> MissReason {
+        let treeReader = try treeReader(.collect)
+        _ = treeReader.read(entry) { try body(treeReader) }
+        let missing = treeReader.missingFields
+        return missing.isEmpty ? reason : .incomplete(missing)
+    }
+
+    private func read<Value>(
+        _ entry: String, at handle: Handle, missingFields rule: MissingFieldRule = .stop,
+        _ body: (TreeReader) throws -> Value
+    ) throws -> ReadOutcome<Value> {
+        let treeReader = try treeReader(rule)
         let result = treeReader.read(entry) { try body(treeReader) }
         onCycle += treeReader.onCycle
         unreadable += treeReader.unreadable
@@ -93,7 +127,9 @@ package final class SnapshotReader {
             touched.append(handle)
             return .hit(
                 Hit(value: value, isCut: treeReader.isCut, recordCount: treeReader.recordCount))
-        case .failure(let reason): return .miss(reason)
+        case .failure(let reason):
+            return .miss(
+                treeReader.lacksField ? try incomplete(entry, reason, body) : reason)
         }
     }
 }

@@ -60,8 +60,8 @@ struct TreeWriter {
                 entry.stamp = stamp
             }
         }
-        // Stored fields that the tree lacks may lead back to a record of the tree, and so may fields
-        // of several occurrences.
+        // Stored fields that the tree lacks may lead back to a record of the tree, and so may
+        // fields of several occurrences.
         if merge.keepsChildren || tree.isMixed(at: index) { commit.suspectCycle(at: slot.handle) }
         return merge.children
     }
