@@ -29,7 +29,7 @@ func example(in directory: String) async throws {
     cache.set(LastYear.Person(id: 1, name: "Ada", fax: "0"))
     if case .miss(let reason) = await cache.readOutcome(Person.self, "Person:1") {
         print(reason)
-        // undecodable at Person:1.badges: the record lacks this required field
+        // incomplete: never fetched: Person:1.badges
     }
     // snippet.end
 

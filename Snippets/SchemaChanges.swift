@@ -73,7 +73,7 @@ func example(in directory: String) async throws {
     cache.set(Note(id: 34, text: "Purr"))  // the new version of `Message` removes `mood`
     if case .miss(let reason) = await cache.readOutcome(LastYear.Message.self, "Message:34") {
         print(reason)
-        // undecodable at Message:34.mood: the record lacks this required field
+        // incomplete: never fetched: Message:34.mood
     }
     cache.set(LastYear.Message(id: 34, text: "Meow", mood: "calm"))
     print(await cache.read(LastYear.Message.self, "Message:34")?.mood ?? "a miss")  // calm

@@ -28,12 +28,16 @@ public import EspalierRecords
 /// Models are immutable and `Sendable`: their functions are called on any thread, also
 /// concurrently.
 public protocol ConsistencyManagerModel: IdentifiedModel {
-    // `IdentifiedModel` declares both. They are repeated for clients that import only this module.
+    // `IdentifiedModel` declares the first three. They are repeated for clients that import only
+    // this module.
     /// The globally unique identifier of the model; `nil` for a model that is a part of its parent.
     var modelIdentifier: String? { get }
     /// The name that tells apart several types with the same identifier. The default is the name of
     /// the type.
     var projectionIdentifier: String { get }
+    /// How a write treats the stored fields of the records, if its caller does not say. The default
+    /// is `replace`.
+    static var writePolicy: WritePolicy { get }
 
     /// Returns a copy of this model in which `transform` has replaced each direct child.
     ///
@@ -65,6 +69,9 @@ public protocol ConsistencyManagerModel: IdentifiedModel {
 extension ConsistencyManagerModel {
     /// The name of the type.
     public var projectionIdentifier: String { TypeName.of(Self.self) }
+
+    /// `WritePolicy.replace`.
+    public static var writePolicy: WritePolicy { .replace }
 
     /// Returns `model`, which replaces this model.
     public func mergeModel(_ model: any ConsistencyManagerModel) -> any ConsistencyManagerModel {

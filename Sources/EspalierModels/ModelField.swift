@@ -1,9 +1,11 @@
+public import EspalierRecords
+
 /// A member of a model that is a child or may contain children. `map` and `forEach` of a model go
 /// through its members of this kind.
 ///
-/// Every `Model` and `ErasedModel` conforms, and so do optionals, arrays, sets and dictionaries of
-/// conforming types, at any depth. A custom container of models must conform and forward both
-/// calls; otherwise its children count as plain values and are not kept consistent:
+/// Every `Model` and `ErasedModel` conforms, and so do optionals, fields, arrays, sets and
+/// dictionaries of conforming types, at any depth. A custom container of models must conform and
+/// forward both calls; otherwise its children count as plain values and are not kept consistent:
 ///
 /// ```swift
 /// extension NonEmpty: ModelField where Element: ModelField {
@@ -103,6 +105,24 @@ extension Array: ModelField where Element: ModelField {
     public func isEqualField<Other>(to other: Other) -> Bool {
         guard let other = other as? Self else { return false }
         return elementsEqual(other) { $0.isEqualField(to: $1) }
+    }
+}
+
+/// A field whose model is deleted becomes null.
+extension Field: ModelField where Value: ModelField {
+    public func mapModels(_ transform: (any Model) -> (any Model)?) -> Field<Value>? {
+        guard let wrapped else { return self }
+        return Field(wrapped.mapModels(transform))
+    }
+
+    public func forEachModel(_ visit: (any Model) -> Void) { wrapped?.forEachModel(visit) }
+
+    public func isEqualField(to other: Field<Value>) -> Bool {
+        switch (self, other) {
+        case (.absent, .absent), (.null, .null): true
+        case (.value(let value), .value(let other)): value.isEqualField(to: other)
+        default: false
+        }
     }
 }
 

@@ -65,7 +65,10 @@ extension NormalizedModel {
     ///
     /// - Throws: The error of `encode(to:)`.
     public func encodeValue(into encoder: ValueEncoder) throws {
-        try encoder.encodeModel(identifier: modelIdentifier, projection: projectionIdentifier) {
+        try encoder.encodeModel(
+            identifier: modelIdentifier, projection: projectionIdentifier,
+            object: Self.self is AnyObject.Type ? self as AnyObject : nil
+        ) {
             try encode(to: &$0)
         }
     }

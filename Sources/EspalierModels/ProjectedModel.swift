@@ -1,3 +1,5 @@
+import EspalierRecords
+
 /// A model that gives access to its stored fields by name, so that another type with the same
 /// identifier can take over the fields that both have.
 ///
@@ -53,7 +55,18 @@ extension ModelMembers {
     public static func take<Value>(
         _ value: inout Value, named name: String, from other: any ProjectedModel
     ) {
-        guard let theirs = other.storedValue(name) else { return }
+        guard let stored = other.storedValue(name) else { return }
+        // The other type may declare a field where this one has an optional, and the other way
+        // round.
+        var theirs = stored
+        if let field = stored as? any FieldMember {
+            guard let member = field.optionalMember else { return }
+            theirs = member
+        }
+        if let type = Value.self as? any FieldMember.Type {
+            if let field = type.field(of: theirs, mergedInto: value) as? Value { value = field }
+            return
+        }
         guard !isForeignNil(theirs, for: Value.self) else { return }
         if let theirs = theirs as? Value {
             value = theirs
@@ -62,9 +75,15 @@ extension ModelMembers {
         }
     }
 
+    /// Returns `value` with the values of `theirs`, a member of another type, or `nil` if they do
+    /// not match.
+    fileprivate static func taken<Value>(_ value: Value?, from theirs: Any) -> Value? {
+        theirs as? Value ?? value.flatMap { merged($0, theirs) as? Value }
+    }
+
     /// Returns whether `theirs` is the `nil` of another type. A dynamic cast would turn it into a
     /// `nil` of the member's type.
-    private static func isForeignNil(_ theirs: Any, for type: Any.Type) -> Bool {
+    fileprivate static func isForeignNil(_ theirs: Any, for type: Any.Type) -> Bool {
         guard let optional = theirs as? any OptionalMember, optional.wrappedMember == nil else {
             return false
         }
@@ -133,5 +152,31 @@ extension ModelMembers {
             result[key] = merged
         }
         return result
+    }
+}
+
+/// A `Field` that is recognised at run time.
+private protocol FieldMember {
+    /// The field as an optional of its value; nil if it is absent.
+    var optionalMember: Any? { get }
+
+    /// Returns the field of `theirs`, an optional or a value of another projection; nil if they do
+    /// not match.
+    ///
+    /// - Parameter mine: The field before.
+    static func field(of theirs: Any, mergedInto mine: Any) -> Any?
+}
+
+extension Field: FieldMember {
+    fileprivate var optionalMember: Any? { isAbsent ? nil : .some(wrapped as Any) }
+
+    fileprivate static func field(of theirs: Any, mergedInto mine: Any) -> Any? {
+        if let optional = theirs as? any OptionalMember {
+            guard let wrapped = optional.wrappedMember else {
+                return ModelMembers.isForeignNil(theirs, for: Value.self) ? nil : Field.null
+            }
+            return field(of: wrapped, mergedInto: mine)
+        }
+        return ModelMembers.taken((mine as? Field)?.wrapped, from: theirs).map(Field.value)
     }
 }

@@ -91,8 +91,9 @@ public protocol SharedCacheDelegate: CollectionCacheDelegate {
 
 /// How a cache treats a write.
 public struct CacheWriteOptions: Sendable, Hashable {
-    /// What becomes of fields that are nil, and of those that other types declare.
-    public var policy: WritePolicy
+    /// What becomes of fields that are nil, and of those that other types declare. Nil stands for
+    /// the policy of the models' type.
+    public var policy: WritePolicy?
     /// A number for who writes, so that a follower of the changes can leave out its own; 0 for
     /// nobody in particular.
     public var source: Int
@@ -100,9 +101,10 @@ public struct CacheWriteOptions: Sendable, Hashable {
     /// Makes options.
     ///
     /// - Parameters:
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
+    ///     for the policy of the models' type.
     ///   - source: A number for who writes; 0 for nobody in particular.
-    public init(policy: WritePolicy = .replace, source: Int = 0) {
+    public init(policy: WritePolicy? = nil, source: Int = 0) {
         self.policy = policy
         self.source = source
     }

@@ -130,6 +130,49 @@ public macro Normalized(type: String) =
 public macro Normalized(identifier: KeyPath<AnyProperty, AnyProperty>) =
     #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
 
+/// Makes a type a model whose writes merge, or replace, unless their caller says otherwise.
+///
+/// ```swift
+/// @Normalized(policy: .merge) struct User {
+///     let id: Int
+///     let login: String?         // nil: not fetched
+///     let company: Field<String> // absent: not fetched; null: none
+/// }
+/// ```
+///
+/// The macro generates the type's `writePolicy`. In all other respects this is ``Normalized()``.
+///
+/// - Parameter policy: The policy of writes of this type.
+@attached(member, names: arbitrary)
+@attached(
+    extension, conformances: NormalizedModel, Model, ProjectedModel, Hashable, names: named(init))
+public macro Normalized(policy: WritePolicy) =
+    #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
+
+/// Makes a type a model with a prefix of its own, as ``Normalized(type:)``, and with a policy, as
+/// ``Normalized(policy:)``.
+///
+/// - Parameters:
+///   - type: The prefix of the identifiers: a string literal that is not empty.
+///   - policy: The policy of writes of this type.
+@attached(member, names: arbitrary)
+@attached(
+    extension, conformances: NormalizedModel, Model, ProjectedModel, Hashable, names: named(init))
+public macro Normalized(type: String, policy: WritePolicy) =
+    #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
+
+/// Makes a type a model with the identifier of a property, as ``Normalized(identifier:)``, and with
+/// a policy, as ``Normalized(policy:)``.
+///
+/// - Parameters:
+///   - identifier: A key path of one or more properties.
+///   - policy: The policy of writes of this type.
+@attached(member, names: arbitrary)
+@attached(
+    extension, conformances: NormalizedModel, Model, ProjectedModel, Hashable, names: named(init))
+public macro Normalized(identifier: KeyPath<AnyProperty, AnyProperty>, policy: WritePolicy) =
+    #externalMacro(module: "EspalierMacros", type: "NormalizedMacro")
+
 /// A type with every property, so that ``Normalized(identifier:)`` accepts a key path such as
 /// `\.urn` before the type of the model is known.
 ///

@@ -16,6 +16,8 @@ final class CacheQueue: Sendable {
     /// The cache, if the manager follows it.
     private let shared: (any SharedCacheDelegate)?
     private let source: Int
+    /// The policy of collections; nil if the type of the elements decides.
+    private let policy: WritePolicy?
     let failures = SaveFailures()
 
     /// Whether the cache accepts edits of collections. Such a cache also stores nodes apart, so
@@ -23,8 +25,9 @@ final class CacheQueue: Sendable {
     let acceptsEdits: Bool
 
     /// - Parameter source: Who writes, for a manager that follows its cache; otherwise 0.
-    init(_ cache: any CacheDelegate, source: Int) {
+    init(_ cache: any CacheDelegate, source: Int, policy: WritePolicy? = nil) {
         self.cache = cache
+        self.policy = policy
         self.source = source
         shared = source == 0 ? nil : cache as? any SharedCacheDelegate
         acceptsEdits = cache is any CollectionCacheDelegate
@@ -36,7 +39,7 @@ final class CacheQueue: Sendable {
         let time = ChangeTime()
         submit { [self] in
             if let shared {
-                shared.setModel(model, forKey: key, options: options(), completion: report([key]))
+                shared.setModel(model, forKey: key, options: options(.replace), completion: report([key]))
             } else {
                 cache.setModel(model, forKey: key, context: context)
             }
@@ -48,7 +51,7 @@ final class CacheQueue: Sendable {
     func save(_ models: [any SimpleModel]) {
         submit { [self] in
             let identifiers = models.compactMap(\.modelIdentifier)
-            shared?.setModels(models, options: options(), completion: report(identifiers))
+            shared?.setModels(models, options: options(.replace), completion: report(identifiers))
         }
     }
 
@@ -63,7 +66,10 @@ final class CacheQueue: Sendable {
         }
     }
 
-    private func options() -> CacheWriteOptions { CacheWriteOptions(source: source) }
+    /// The manager hears of its own merges like of others' writes.
+    private func options(_ policy: WritePolicy) -> CacheWriteOptions {
+        CacheWriteOptions(policy: policy, source: policy == .merge ? 0 : source)
+    }
 
     private func report(_ names: [String]) -> @Sendable ((any Error)?) -> Void {
         { [failures] error in
@@ -109,7 +115,8 @@ final class CacheQueue: Sendable {
                 return cache.setCollection(collection, forKey: key, context: context)
             }
             shared.setCollection(
-                collection, forKey: key, options: options(), completion: report([key]))
+                collection, forKey: key, options: options(policy ?? T.writePolicy),
+                completion: report([key]))
         }
     }
 
@@ -135,13 +142,15 @@ final class CacheQueue: Sendable {
         completion: @escaping @MainActor @Sendable (CollectionEditOutcome) -> Void
     ) {
         let callback = ReplyCallback(completion)
+        let elementPolicy = edit.elements.first.map { type(of: $0).writePolicy } ?? .replace
         submit { [self] in
             guard let cache = cache as? any CollectionCacheDelegate else { return }
             let reply = await replies.add(
                 default: .failed(DataProviderError.noAnswer), callback)
             if let shared {
                 return shared.editCollection(
-                    edit, forKey: key, expecting: neighbours, options: options()
+                    edit, forKey: key, expecting: neighbours,
+                    options: options(policy ?? elementPolicy)
                 ) { [self] in
                     if case .failed(let error) = $0 { report(error, [key]) }
                     reply.fulfill($0)

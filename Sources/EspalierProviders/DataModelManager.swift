@@ -28,8 +28,8 @@ open class DataModelManager: @unchecked Sendable {
     public let consistencyManager = ConsistencyManager()
     let cacheQueue: CacheQueue
     let sharedCollections = SharedCollections()
-    /// The policy of writes that name none.
-    public let writePolicy: WritePolicy
+    /// The policy of all writes; nil if the types of the models decide.
+    public let writePolicy: WritePolicy?
     /// Held while a change is submitted to both queues, so that their orders agree.
     private let order = Mutex<Void>(())
     /// Keeps the screens as the cache is; nil for a manager that does not follow its cache.
@@ -42,7 +42,7 @@ open class DataModelManager: @unchecked Sendable {
     /// reach its screens with the next fetch only. `init(cache:writePolicy:)` follows the cache.
     public init(cacheDelegate: any CacheDelegate) {
         self.cacheDelegate = cacheDelegate
-        writePolicy = .replace
+        writePolicy = nil
         cacheQueue = CacheQueue(cacheDelegate, source: 0)
     }
 
@@ -60,12 +60,12 @@ open class DataModelManager: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - cache: The cache, which is held strongly.
-    ///   - writePolicy: The policy of writes that name none.
-    public init(cache: any SharedCacheDelegate, writePolicy: WritePolicy = .replace) {
+    ///   - writePolicy: The policy of all writes; nil if the types of the models decide.
+    public init(cache: any SharedCacheDelegate, writePolicy: WritePolicy? = nil) {
         cacheDelegate = cache
         self.writePolicy = writePolicy
         let source = Self.latestSource.add(1, ordering: .relaxed).newValue
-        cacheQueue = CacheQueue(cache, source: source)
+        cacheQueue = CacheQueue(cache, source: source, policy: writePolicy)
         let follower = CacheFollower(cache, self, source: source)
         self.follower.withLock { $0 = follower }
     }
@@ -85,7 +85,7 @@ open class DataModelManager: @unchecked Sendable {
     open func updateModel(
         _ model: any SimpleModel, updateCache: Bool = true, context: (any Sendable)? = nil
     ) {
-        if updateCache, writePolicy == .merge, follows {
+        if updateCache, merges(model) {
             return mergeModels([model], context: context)
         }
         submit(model, context: context) {
@@ -105,9 +105,10 @@ open class DataModelManager: @unchecked Sendable {
         _ models: [any SimpleModel], updateCache: Bool = true, context: (any Sendable)? = nil
     ) {
         guard !models.isEmpty else { return }
-        if updateCache, writePolicy == .merge, follows {
-            return mergeModels(models, context: context)
-        }
+        let merged = models.filter { updateCache && merges($0) }
+        if !merged.isEmpty { mergeModels(merged, context: context) }
+        let models = merged.isEmpty ? models : models.filter { !merges($0) }
+        guard !models.isEmpty else { return }
         let batch = BatchUpdateModel(models: models.map { $0 as any ConsistencyManagerModel })
         submit(batch, context: context) {
             if updateCache { saveTogether(models, context) }
@@ -185,6 +186,12 @@ open class DataModelManager: @unchecked Sendable {
     /// A manager that does not follow its cache hears of none. Each call begins a sequence of its
     /// own, which buffers the latest 256 failures.
     public func failures() -> AsyncStream<SaveFailure> { cacheQueue.failures.subscribe() }
+
+    /// Whether a write of the model is merged by the cache, and shown as merged.
+    func merges(_ model: any SimpleModel) -> Bool {
+        (writePolicy ?? type(of: model).writePolicy) == .merge && model.modelIdentifier != nil
+            && follows
+    }
 
     /// Whether the manager's screens follow its cache.
     var follows: Bool { currentFollower != nil }

@@ -100,9 +100,7 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     ///   - updateCache: Whether to save the model.
     ///   - context: A value that is passed to the delegates and to the cache.
     open func setData(_ data: T?, updateCache: Bool = true, context: (any Sendable)? = nil) {
-        if let data, data.modelIdentifier != nil, updateCache, dataModelManager.follows,
-            dataModelManager.writePolicy == .merge
-        {
+        if let data, updateCache, dataModelManager.merges(data) {
             return merge(data, context: context)
         }
         let wasWaiting = model == nil

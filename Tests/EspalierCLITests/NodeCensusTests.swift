@@ -1,13 +1,17 @@
 #if CommandLine
+import EspalierRecords
 import Testing
 
 @testable import EspalierCLI
 
 @Suite("Nodes and contradictions are counted as flattening stores them")
 struct NodeCensusTests {
-    private func census(_ models: JSONValue...) -> NodeCensus {
-        let rule = IdentityRule(idKey: "id", types: [TypeMapping(property: "p", type: "root")])
-        var census = NodeCensus()
+    private func census(
+        _ models: JSONValue..., policy: WritePolicy = .replace, nullKeeps: Bool = false
+    ) -> NodeCensus {
+        let rule = IdentityRule(
+            idKey: "id", types: [TypeMapping(property: "p", type: "root")], nullKeeps: nullKeeps)
+        var census = NodeCensus(policy: policy)
         census.add(write: models.map { rule.tree(from: $0, type: "root") })
         return census
     }
@@ -38,6 +42,20 @@ struct NodeCensusTests {
                 .contradictions == 0)
         #expect(census(["id": 1, "q": ["id": 2]], ["id": 1, "q": ["id": 3]]).contradictions == 1)
         #expect(census(["id": 1, "q": ["id": 2]], ["id": 1, "q": [:]]).contradictions == 1)
+    }
+
+    @Test("In a merge, a member that only one object has is no contradiction")
+    func merge() {
+        let poor: JSONValue = ["id": 1, "a": 1]
+        let rich: JSONValue = ["id": 1, "b": ["id": 2], "q": ["id": 3]]
+        let merged = census(poor, rich, ["id": 1, "b": ["id": 4]], policy: .merge)
+        #expect(
+            merged.identifiers.map { "\($0)" }.sorted() == ["b:2", "b:4", "q:3", "root:1"])
+        #expect(merged.contradictions == 1)
+        let null: JSONValue = ["id": 1, "a": nil]
+        #expect(census(poor, null, policy: .merge).contradictions == 1)
+        #expect(census(poor, null, policy: .merge, nullKeeps: true).contradictions == 0)
+        #expect(census(null, poor, policy: .merge, nullKeeps: true).contradictions == 0)
     }
 
     @Test("An object inside itself is counted once")

@@ -72,13 +72,42 @@ struct WriteCommandTests {
             input: #"{"id":1,"name":"Ada","friend":{"id":2}}"#)
         try tool.succeed(
             "import", "c", "-", "--merge", "--id-key", "id", "--root-type", "User",
-            input: #"{"id":1,"name":null,"age":36}"#)
+            input: #"{"id":1,"age":36}"#)
         let merged = try tool.succeed("get", "c", "User:1").json().sorted
         #expect(merged == #"{"age":36,"friend":{"id":2},"id":1,"name":"Ada"}"#)
         try tool.succeed(
             "set", "c", "-", "--id-key", "id", "--root-type", "User", input: #"{"id":1}"#)
         #expect(try tool.succeed("get", "c", "User:1", "--compact").text == #"{"id":1}"# + "\n")
         try tool.succeed("verify", "c")
+    }
+
+    @Test("With --merge a null overwrites the stored member; with --null-keeps it does not")
+    func mergedNull() throws {
+        try tool.succeed(
+            "import", "c", "-", "--id-key", "id", input: #"{"id":1,"a":1,"b":{"x":null},"c":[2]}"#)
+        let nulls = #"{"id":1,"a":null,"b":{"x":null},"d":null}"#
+        try tool.succeed(
+            "import", "c", "-", "--merge", "--null-keeps", "--id-key", "id", input: nulls)
+        #expect(
+            try tool.succeed("get", "c", "root:1", "--compact").text
+                == #"{"a":1,"b":{"x":null},"c":[2],"id":1,"d":null}"# + "\n")
+        try tool.succeed("import", "c", "-", "--merge", "--id-key", "id", input: nulls)
+        #expect(
+            try tool.succeed("get", "c", "root:1", "--compact").text
+                == #"{"a":null,"b":{"x":null},"c":[2],"id":1,"d":null}"# + "\n")
+        try tool.succeed("verify", "c")
+        try tool.fail(64, "import", "c", "-", "--id-key", "id", "--null-keeps")
+    }
+
+    @Test("With --merge an object that occurs twice gets the members of both")
+    func mergedOccurrences() throws {
+        try tool.succeed(
+            "import", "c", "-", "--merge", "--id-key", "id", "--type", "actor=User", "--type",
+            "user=User",
+            input: #"{"id":1,"actor":{"id":2,"login":"ada"},"user":{"id":2,"name":"Ada"}}"#)
+        #expect(
+            try tool.succeed("get", "c", "User:2", "--compact").text
+                == #"{"id":2,"login":"ada","name":"Ada"}"# + "\n")
     }
 
     @Test("A deleted record is null as a member at any depth, and left out as an element")

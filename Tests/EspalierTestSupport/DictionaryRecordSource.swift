@@ -49,13 +49,15 @@ extension DictionaryRecordSource {
         _ model: some NormalizedModel, policy: WritePolicy = .replace,
         limits: TreeLimits = TreeLimits()
     ) throws {
-        try store(Self.flatten(model, limits: limits), policy: policy)
+        try store(Self.flatten(model, policy: policy, limits: limits), policy: policy)
     }
 
     package static func flatten(
-        _ model: some NormalizedModel, limits: TreeLimits = TreeLimits()
+        _ model: some NormalizedModel, policy: WritePolicy = .replace,
+        limits: TreeLimits = TreeLimits()
     ) throws -> FlattenedTree {
         let flattener = Flattener(limits: limits)
+        flattener.policy = policy
         _ = try flattener.value { try model.encodeValue(into: $0) }
         return flattener.finish()
     }

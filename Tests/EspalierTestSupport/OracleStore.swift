@@ -41,7 +41,7 @@ package struct OracleStore: Sendable {
     }
 
     private mutating func flatten(_ trees: [TreeModel], policy: WritePolicy) -> [OracleValue] {
-        var drafts = OracleDrafts()
+        var drafts = OracleDrafts(policy: policy)
         let values = trees.map { tree in
             drafts.add(tree) { identifier in number(of: identifier) }
         }
@@ -189,15 +189,26 @@ package indirect enum OracleValue: Hashable, Sendable {
 }
 
 /// The content of each node in the trees of one write: for each identifier and projection, the
-/// first occurrence in pre-order.
+/// first occurrence in pre-order; in a write that merges, the fields of all occurrences, of which
+/// the first that is set counts.
 struct OracleDrafts {
     struct Projection {
         let type: String
-        var fields: [String: OracleValue] = [:]
+        /// In the order in which they begin.
+        fileprivate var occurrences: [[String: OracleValue]]
+
+        var fields: [String: OracleValue] {
+            occurrences.reduce(into: [:]) { fields, later in
+                fields.merge(later) { $0 == .nothing ? $1 : $0 }
+            }
+        }
     }
 
+    let policy: WritePolicy
     private var order: [Int] = []
     private var drafts: [Int: [Projection]] = [:]
+
+    init(policy: WritePolicy) { self.policy = policy }
 
     var inOrder: [(number: Int, projections: [Projection])] { order.map { ($0, drafts[$0] ?? []) } }
 
@@ -208,15 +219,18 @@ struct OracleDrafts {
         let record = number(identifier)
         let type = tree.kind.rawValue
         if drafts[record] == nil { order.append(record) }
-        guard drafts[record]?.contains(where: { $0.type == type }) != true else {
-            return .reference(record)
-        }
-        // The projection gets its place before its fields are walked, because the node may stand
+        let known = drafts[record]?.firstIndex { $0.type == type }
+        guard known == nil || policy == .merge else { return .reference(record) }
+        // The occurrence gets its place before its fields are walked, because the node may stand
         // among its own descendants.
-        let place = drafts[record]?.count ?? 0
-        drafts[record, default: []].append(Projection(type: type))
+        let place = known ?? drafts[record]?.count ?? 0
+        if known == nil {
+            drafts[record, default: []].append(Projection(type: type, occurrences: []))
+        }
+        let occurrence = drafts[record]?[place].occurrences.count ?? 0
+        drafts[record]?[place].occurrences.append([:])
         let fields = fields(of: tree, number)
-        drafts[record]?[place].fields = fields
+        drafts[record]?[place].occurrences[occurrence] = fields
         return .reference(record)
     }
 

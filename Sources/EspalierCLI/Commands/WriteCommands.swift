@@ -22,7 +22,9 @@ struct ImportCommand: AsyncParsableCommand {
             models again writes nothing.
 
             If a document describes a node in different ways, the first description counts, with \
-            members in the order of their names. "contradictions" counts the others.
+            members in the order of their names. "contradictions" counts the others. With \
+            --merge, the others add the members that those before them lack, and \
+            "contradictions" counts those that differ in a member that both have.
 
             --records imports files that export printed: each line replaces the record of its \
             name. The command checks all lines before it stores any. A record that a line refers \

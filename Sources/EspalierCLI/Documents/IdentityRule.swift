@@ -19,6 +19,8 @@ import EspalierRecords
 struct IdentityRule: Sendable {
     let idKey: String
     let types: [TypeMapping]
+    /// Whether a merge keeps the stored value of a member that is null.
+    var nullKeeps = false
 
     /// Returns the type of the objects under `property`.
     func type(under property: String) -> String {
@@ -45,8 +47,8 @@ struct IdentityRule: Sendable {
             ($0.name, tree(from: $0.value, type: self.type(under: $0.name)))
         }
         return JSONNode(
-            identifier: id.map { Self.identifier(type: type, id: $0) }, type: type, members: members
-        )
+            identifier: id.map { Self.identifier(type: type, id: $0) }, type: type,
+            members: members, nullKeeps: nullKeeps)
     }
 
     /// Returns the identity that `value` stands for, or nil if it is none.

@@ -73,10 +73,13 @@ struct JSONNode: Sendable {
     /// In ascending order of the bytes of their names, so that the order of members in a document
     /// affects neither the shape nor the record.
     let members: [Member]
+    /// Whether a merge keeps the stored value of a member that is null here.
+    let nullKeeps: Bool
 
-    init(identifier: String?, type: String, members: [Member]) {
+    init(identifier: String?, type: String, members: [Member], nullKeeps: Bool = false) {
         modelIdentifier = identifier
         self.type = type
+        self.nullKeeps = nullKeeps
         self.members = members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 }
@@ -85,7 +88,13 @@ extension JSONNode: NormalizedModel {
     var projectionIdentifier: String { type }
 
     func encode(to encoder: inout RecordEncoder) throws {
-        for member in members { try encoder.encode(member.value, forKey: member.name) }
+        for member in members {
+            if case .null = member.value, !nullKeeps {
+                try encoder.encode(Field<JSONTree>.null, forKey: member.name)
+            } else {
+                try encoder.encode(member.value, forKey: member.name)
+            }
+        }
     }
 
     /// Reads all fields of the record. A reference to a deleted record is null, and so is a
@@ -100,6 +109,7 @@ extension JSONNode: NormalizedModel {
         }
         modelIdentifier = nil
         type = ""
+        nullKeeps = false
         self.members = members
     }
 }

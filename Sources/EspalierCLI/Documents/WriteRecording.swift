@@ -14,13 +14,14 @@ struct WriteRecording {
     /// The most models of one write. Each new node may change a page of the index of its own, and
     /// LMDB needs free pages in a row for the list of the pages that a commit frees.
     fileprivate static let modelsOfWrite = 2_048
-    private var census = NodeCensus()
+    private var census: NodeCensus
     private var tickets: [(ticket: WriteTicket, models: String)] = []
     private var modelCount = 0
 
     init(of cache: NormalizedCache, policy: WritePolicy) throws(CacheError) {
         self.cache = cache
         self.policy = policy
+        census = NodeCensus(policy: policy)
         changes = cache.ownChangeSets()
         // A single write may take an eighth of the budget. The records it replaces and the index
         // must fit beside it.
@@ -176,12 +177,16 @@ extension WriteSummary: Printable {
 /// Counts the nodes that writes store, and the contradictions in a document.
 ///
 /// Follows the rule of flattening: of several objects with one identity in a write, the first one
-/// in preorder counts, and the others become references to it.
+/// in preorder counts, and the others become references to it. In a merge, the others add the
+/// members that those before them lack.
 struct NodeCensus {
+    private let policy: WritePolicy
     private(set) var identifiers: Set<Identifier> = []
     /// The number of objects that differ from the first one with their identity.
     private(set) var contradictions = 0
     private var first: [Identifier: JSONNode] = [:]
+
+    init(policy: WritePolicy = .replace) { self.policy = policy }
 
     /// Counts the nodes that one write of `models` stores.
     mutating func add(write models: some Sequence<JSONTree>) {
@@ -197,11 +202,16 @@ struct NodeCensus {
         case .object(let node):
             if let identifier = node.modelIdentifier.map(Identifier.init) {
                 if let first = first[identifier] {
-                    if !first.hasSameContent(as: node) { contradictions += 1 }
-                    return
+                    guard policy == .merge else {
+                        if !first.hasSameContent(as: node) { contradictions += 1 }
+                        return
+                    }
+                    if first.contradicts(node) { contradictions += 1 }
+                    self.first[identifier] = first.adding(node)
+                } else {
+                    first[identifier] = node
+                    identifiers.insert(identifier)
                 }
-                first[identifier] = node
-                identifiers.insert(identifier)
             }
             for member in node.members { add(member.value) }
         }
@@ -209,6 +219,30 @@ struct NodeCensus {
 }
 
 extension JSONNode {
+    /// Returns whether a member that both have has different values.
+    fileprivate func contradicts(_ later: JSONNode) -> Bool {
+        later.fetched.contains { name, value in
+            self.value(of: name).map { !$0.hasSameContent(as: value) } ?? false
+        }
+    }
+
+    /// Returns this object with the members that it lacks and `later` has.
+    fileprivate func adding(_ later: JSONNode) -> JSONNode {
+        let added = later.fetched.filter { value(of: $0.name) == nil }
+        return JSONNode(
+            identifier: modelIdentifier, type: type, members: fetched + added, nullKeeps: nullKeeps)
+    }
+
+    /// The members that a merge stores.
+    private var fetched: [Member] {
+        guard nullKeeps else { return members }
+        return members.filter { if case .null = $0.value { false } else { true } }
+    }
+
+    private func value(of name: String) -> JSONTree? {
+        fetched.first { $0.name.hasSameBytes(as: name) }?.value
+    }
+
     /// Returns whether both make the same record. References are compared by identifier.
     fileprivate func hasSameContent(as other: JSONNode) -> Bool {
         guard members.count == other.members.count else { return false }

@@ -47,6 +47,7 @@ struct ReadExplanation {
             .damaged(let path, _),
             .newerVersion(let path, _):
             path
+        case .incomplete(let missing): missing.first?.description
         default: survey.stop?.path
         }
     }

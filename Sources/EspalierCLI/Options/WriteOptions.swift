@@ -36,14 +36,18 @@ struct IdentityOptions: ParsableArguments {
 
     @Flag(
         help: ArgumentHelp(
-            "Keeps the stored values of members that an object lacks or that are null.",
+            "Keeps the stored values of members that an object lacks.",
             discussion:
                 """
-                Without this option, an object replaces all members stored for its type and \
-                identity.
+                A member that is null overwrites the stored value. Of an object that occurs \
+                several times, the members of every occurrence are stored. Without this option, \
+                an object replaces all members stored for its type and identity.
                 """
         ))
     var merge = false
+
+    @Flag(help: "With --merge, keeps the stored values of members that are null, too.")
+    var nullKeeps = false
 
     var policy: WritePolicy { merge ? .merge : .replace }
 
@@ -52,6 +56,7 @@ struct IdentityOptions: ParsableArguments {
             throw ValidationError("--id-key needs the name of a member.")
         }
         guard rootType != "" else { throw ValidationError("--root-type needs a name.") }
+        guard merge || !nullKeeps else { throw ValidationError("--null-keeps needs --merge.") }
         for (position, mapping) in types.enumerated() {
             let earlier = types[..<position].first {
                 $0.property.hasSameBytes(as: mapping.property)
@@ -74,14 +79,16 @@ struct IdentityOptions: ParsableArguments {
         [
             ("--id-key", givenIDKey != nil), ("--type", !types.isEmpty),
             ("--root-type", rootType != nil),
-            ("--merge", merge),
+            ("--merge", merge), ("--null-keeps", nullKeeps),
         ].filter(\.1).map(\.0)
     }
 
     /// The name of the identity member. Empty unless `require()` passed.
     var idKey: String { givenIDKey ?? "" }
 
-    var rule: IdentityRule { IdentityRule(idKey: idKey, types: types) }
+    var rule: IdentityRule {
+        IdentityRule(idKey: idKey, types: types, nullKeeps: nullKeeps)
+    }
 
     /// Returns the type of the models at `path`.
     func rootType(at path: RootPath) -> String {

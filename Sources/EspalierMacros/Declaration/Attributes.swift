@@ -7,11 +7,14 @@ struct NormalizedArguments {
     let type: ExprSyntax?
     /// The expression in `@Normalized(identifier: \.urn)`.
     let identifier: ExprSyntax?
+    /// The expression in `@Normalized(policy: .merge)`.
+    let policy: ExprSyntax?
 
     init(_ attribute: AttributeSyntax) {
         let arguments = attribute.arguments?.as(LabeledExprListSyntax.self)
         type = arguments?.first { $0.label?.text == "type" }?.expression
         identifier = arguments?.first { $0.label?.text == "identifier" }?.expression
+        policy = arguments?.first { $0.label?.text == "policy" }?.expression
     }
 
     /// The property names along the key path; nil if the expression is no key path of properties.

@@ -9,6 +9,7 @@ indirect enum StoredForm {
     case optional(StoredForm)
     case array(StoredForm)
     case dictionary(key: String, StoredForm)
+    case field(StoredForm)
 
     init(_ type: TypeSyntax) {
         let form = StoredForm(walking: type)
@@ -34,6 +35,7 @@ indirect enum StoredForm {
             switch (name, arguments.count) {
             case ("Optional", 1): self = .optional(StoredForm(walking: arguments[0]))
             case ("Array", 1): self = .array(StoredForm(walking: arguments[0]))
+            case ("Field", 1): self = .field(StoredForm(walking: arguments[0]))
             case ("Dictionary", 2):
                 self = .dictionary(
                     key: arguments[0].trimmedDescription, StoredForm(walking: arguments[1]))
@@ -48,7 +50,8 @@ indirect enum StoredForm {
         switch self {
         case .itself: false
         case .erased: true
-        case .optional(let inner), .array(let inner), .dictionary(_, let inner): inner.isErased
+        case .optional(let inner), .array(let inner), .dictionary(_, let inner), .field(let inner):
+            inner.isErased
         }
     }
 
@@ -60,6 +63,7 @@ indirect enum StoredForm {
         case .optional(let inner): "\(inner.type)?"
         case .array(let inner): "[\(inner.type)]"
         case .dictionary(let key, let inner): "[\(key): \(inner.type)]"
+        case .field(let inner): "EspalierRecords.Field<\(inner.type)>"
         }
     }
 
@@ -79,7 +83,7 @@ indirect enum StoredForm {
         switch self {
         case .itself: expression
         case .erased: convert(type, expression)
-        case .optional(let inner), .array(let inner):
+        case .optional(let inner), .array(let inner), .field(let inner):
             "\(expression).map { \(inner.converting("$0", convert)) }"
         case .dictionary(_, let inner):
             "\(expression).mapValues { \(inner.converting("$0", convert)) }"
@@ -126,7 +130,7 @@ extension TypeSyntax {
         if let type = self.as(IdentifierTypeSyntax.self) {
             (name, clause) = (type.name.text, type.genericArgumentClause)
         } else if let type = self.as(MemberTypeSyntax.self),
-            type.baseType.trimmedDescription == "Swift"
+            ["Swift", "Espalier", "EspalierRecords"].contains(type.baseType.trimmedDescription)
         {
             (name, clause) = (type.name.text, type.genericArgumentClause)
         } else {

@@ -24,7 +24,9 @@ struct ModelExpansion {
 
     /// The declarations that stand in the type itself.
     var members: [DeclSyntax] {
-        let shared = [modelIdentifier, projectionIdentifier, map, forEach, equality, hash]
+        let shared = [
+            modelIdentifier, projectionIdentifier, writePolicy, map, forEach, equality, hash,
+        ]
         let own: [DeclSyntax?] =
             switch model.kind {
             case .structure:
@@ -81,6 +83,13 @@ struct ModelExpansion {
         return model.declaration(
             unless: .projectionIdentifier, "var projectionIdentifier: Swift.String",
             [Code.literal(model.name.filter { $0 != "`" })])
+    }
+
+    private var writePolicy: DeclSyntax? {
+        model.arguments.policy.map { policy in
+            model.declaration(
+                "static var writePolicy: EspalierRecords.WritePolicy", [policy.trimmedDescription])
+        }
     }
 
     private var identifierExpression: String {

@@ -105,8 +105,26 @@ extension RecordDecoder {
             return try present(strategy, key, frame)
         } catch {
             goBack(to: before)
-            throw placed(error, key)
+            guard try isNull(key) else {
+                goBack(to: before)
+                throw placed(error, key)
+            }
+            let null = place
+            guard values.treeReader.missingFieldRule != .stop else {
+                goBack(to: before)
+                throw values.treeReader.lackingValue(placed(error, key))
+            }
+            let stand = try missingValue(key, Value.self)
+            place = null.passed(to: null.position + 1)
+            return stand
         }
+    }
+
+    /// Moves to the field `key` and returns whether it is nil.
+    @inline(never)
+    private mutating func isNull(_ key: String) throws -> Bool {
+        guard try seek(key) else { return false }
+        return try values.reader.peek() == Wire.null
     }
 
     /// Decodes one field by the strategy of its type. Returns nil where the record lacks the field,
@@ -154,7 +172,9 @@ extension RecordDecoder {
     private mutating func missing<Value>(_ key: String, _ strategy: DecodingStrategy<Value>) throws
         -> Value
     {
-        guard let value = strategy.valueWhenMissing else { throw missing(key) }
+        guard let value = strategy.valueWhenMissing else {
+            return try missingValue(key, Value.self)
+        }
         return value
     }
 

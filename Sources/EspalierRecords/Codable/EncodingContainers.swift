@@ -18,7 +18,9 @@ struct KeyedFieldEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
-        if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+        if let value { return try encode(value, forKey: key) }
+        guard Value.self == AbsentField.self else { return try encodeNil(forKey: key) }
+        try frame.field(key.stringValue) { $0.encodeAbsent() }
     }
 
     func nestedContainer<NestedKey: CodingKey>(

@@ -44,7 +44,8 @@ private final class FieldValueEncoding<Value: FieldValue>: EncodingStrategy<Valu
 private final class NodeEncoding<Value: IdentifiedModel & Encodable>: EncodingStrategy<Value> {
     override func encode(_ value: Value, into encoder: ValueEncoder) throws {
         try encoder.encodeModel(
-            identifier: value.modelIdentifier, projection: value.projectionIdentifier
+            identifier: value.modelIdentifier, projection: value.projectionIdentifier,
+            object: Value.self is AnyObject.Type ? value as AnyObject : nil
         ) {
             try $0.encodeFields(of: value)
         }

@@ -36,9 +36,17 @@ package struct FlattenedTree: Sendable {
     package internal(set) var shapes: [Shape] = []
     /// The projections after the first, by the node's index, in pre-order.
     var others: [Int: [Part]] = [:]
+    /// The nodes whose occurrences differ and refer to other nodes. A write that merges has put
+    /// their records together, and some of the nodes referred to may have been left out.
+    var mixed: Set<Int> = []
+    /// The slots of the fields that are explicit nulls, by the position at which the values of
+    /// their projection begin. Records have nil there.
+    var explicitNulls: [Int: Set<Int>] = [:]
     package internal(set) var byteCount = 0
     /// Whether a node has more than one projection.
     package var hasProjections: Bool { !others.isEmpty }
+    /// Whether the tree may have a node to which no other node of it refers, and which is no entry.
+    package var mayLoseChildren: Bool { hasProjections || !mixed.isEmpty }
 
     package init() {}
 
@@ -59,10 +67,28 @@ package struct FlattenedTree: Sendable {
         return !others.isEmpty && others[index]?.contains { $0.type == projection } == true
     }
 
+    /// Returns whether the record of a node is put together from occurrences that refer to other
+    /// nodes: it may close a cycle that no walk has met.
+    package func isMixed(at index: Int) -> Bool { !mixed.isEmpty && mixed.contains(index) }
+
     fileprivate func draft(_ part: Part) -> ProjectionDraft {
+        draft(part, type: types[part.type], shape: shapes[part.shape])
+    }
+
+    /// Returns the draft of a part of a tree that is not finished.
+    func draft(_ part: Part, of known: LastShapes) -> ProjectionDraft {
+        draft(part, type: known.types[part.type], shape: known.shapes[part.shape])
+    }
+
+    private func draft(_ part: Part, type: String, shape: Shape) -> ProjectionDraft {
         ProjectionDraft(
-            type: types[part.type], shape: shapes[part.shape], values: Array(values[part.values]),
-            children: Array(children[part.children]), isCase: part.isCase)
+            type: type, shape: shape, values: Array(values[part.values]),
+            children: Array(children[part.children]), isCase: part.isCase,
+            explicitNulls: explicitNulls(of: part))
+    }
+
+    func explicitNulls(of part: Part) -> Set<Int> {
+        explicitNulls.isEmpty ? [] : explicitNulls[part.values.lowerBound] ?? []
     }
 
     /// The nodes with all their projections. Each draft is made when it is asked for.
@@ -104,6 +130,9 @@ package struct ProjectionDraft: Sendable {
     /// Whether the projection is one case of an enum. The record then loses the fields of another
     /// case, whatever the policy.
     let isCase: Bool
+    /// The slots of the fields that are known to be nil. Other fields that are nil were not
+    /// fetched.
+    let explicitNulls: Set<Int>
 }
 
 /// A value outside a node: the entry of a key, or an element of a collection.
@@ -135,7 +164,9 @@ public struct TreeLimits: Sendable, Hashable, Codable {
     /// nobody can print, compare or change. The default allows a tree of as many nodes as
     /// `maximumNodes` in which each node contains three that other nodes contain, too.
     ///
-    /// The limit does not concern writes, which walk each node once.
+    /// A write that replaces walks each node once and does not have the limit. A write that merges
+    /// walks each occurrence of a node, because a later one may have fields that the first lacks:
+    /// the limit is on the occurrences after the first. The same object of a class counts once.
     public var maximumLogicalNodes = 4_000_000
     /// The most bytes of all records of one tree. Default 256 MiB; for writes the cache lowers it
     /// to the share of its budget that one write may take.

@@ -6,6 +6,10 @@ import EspalierConfinement
 /// occurrences with the same projection are references to it and are not walked, which keeps trees
 /// that share nodes linear. Other projections add their fields. A node met inside itself is flagged
 /// as lying on a cycle.
+///
+/// For a write that merges, later occurrences are walked too, and the fields that the first lacks
+/// are taken from them. The same object is walked once. Occurrences of values can't be told apart
+/// from their equals, so a tree may have as many of them as a read may return.
 package final class Flattener {
     // immutable
     private let limits: TreeLimits
@@ -20,6 +24,12 @@ package final class Flattener {
         @inline(__always) _modify { yield &confined.value }
     }
 
+    /// How the write treats fields that are nil. Set before the first value.
+    package var policy: WritePolicy {
+        get { state.merges ? .merge : .replace }
+        set { state.merges = newValue == .merge }
+    }
+
     /// The identifier of the node being written.
     var innermostIdentifier: String? { state.path.last.map { state.tree.entries[$0].identifier } }
 
@@ -30,15 +40,9 @@ package final class Flattener {
 
     /// Returns the tree of all nodes flattened so far, and starts over.
     package func finish() -> FlattenedTree {
-        defer {
-            state.tree = FlattenedTree()
-            state.nodes = NodeTable()
-            state.failure = nil
-        }
-        state.tree.types = state.lastShapes.types
-        state.tree.shapes = state.lastShapes.shapes
-        shapes.sizes.record(state.tree)
-        return state.tree
+        let tree = state.finish()
+        shapes.sizes.record(tree)
+        return tree
     }
 
     /// Flattens one value that stands outside a node.
@@ -49,14 +53,16 @@ package final class Flattener {
         defer { state.encoders.removeAll() }
         try body(encoder)
         if let failure = state.failure { throw failure }
+        _ = try encoder.takeExplicitNulls()
         try state.count(bytes: encoder.writer.count, limits)
         return ValueDraft(bytes: encoder.writer.bytes, children: encoder.children)
     }
 
     /// Returns the index of the node of `identifier`. `fields` writes its fields unless the tree
-    /// has them already.
+    /// has them already. `object` returns the model if it is an object.
     func node(
-        identifier: String, projection: String, _ fields: (inout RecordEncoder) throws -> Void
+        identifier: String, projection: String, object: () -> AnyObject? = { nil },
+        _ fields: (inout RecordEncoder) throws -> Void
     ) throws -> Int {
         if state.tree.entries.isEmpty, let size = shapes.sizes.last(of: projection) {
             state.reserveCapacity(size)
@@ -64,9 +70,17 @@ package final class Flattener {
         // The node gets its place before its fields are walked: in pre-order, and known to a model
         // below that refers back to it.
         let place = try state.place(of: identifier, projection: projection, limits)
-        guard place.isNew else { return place.node }
+        if state.merges {
+            guard state.occurrences.isNew(object()) || place.isNew else { return place.node }
+        } else if !place.isNew {
+            return place.node
+        }
         do {
-            try write(fields, of: projection, to: place)
+            if place.isNew {
+                try write(fields, of: projection, to: place)
+            } else {
+                try add(fields, of: projection, to: place)
+            }
         } catch {
             let reason =
                 error as? FlattenError ?? .modelFailed(type: projection, reason: "\(error)")
@@ -92,6 +106,34 @@ package final class Flattener {
                 try record.shape(type: projection, in: shapes), ofTypeAt: place.type)
         }
         try state.fill(place, shape: shape, from: encoder, isCase: record.isCase, limits)
+        if state.merges { try state.addPending(to: place.node, shapes, limits) }
+    }
+
+    /// Adds a later occurrence of a node.
+    @inline(never)
+    private func add(
+        _ fields: (inout RecordEncoder) throws -> Void, of projection: String, to place: State.Place
+    ) throws {
+        let number = try state.occurrences.next(limits)
+        state.path.append(place.node)
+        defer { state.path.removeLast() }
+        let encoder = nextEncoder()
+        let expected = state.lastShapes.expected(at: place.shape)
+        var record = RecordEncoder(node: encoder, expected: expected)
+        try nested { try fields(&record) }
+        let nulls = try encoder.takeExplicitNulls()
+        if record.isAsExpected, state.holds(encoder, nulls, at: place) {
+            return try state.addPending(to: place.node, shapes, limits)
+        }
+        let occurrence = Occurrence(
+            number: number, node: place.node, type: place.type,
+            draft: ProjectionDraft(
+                type: projection,
+                shape: record.isAsExpected
+                    ? expected ?? .none : try record.shape(type: projection, in: shapes),
+                values: encoder.writer.bytes, children: encoder.children, isCase: record.isCase,
+                explicitNulls: nulls))
+        try state.add(occurrence, shapes, limits)
     }
 
     private func nextEncoder() -> ValueEncoder {
@@ -159,6 +201,10 @@ package final class Flattener {
         /// the error.
         var failure: FlattenError?
         var stack = StackSpace()
+        /// Whether the write merges. A comparison of policies would be a call.
+        var merges = false
+        /// The later occurrences of nodes; of use in a write that merges.
+        var occurrences = OccurrenceCount()
 
         /// Where a projection of a node goes.
         struct Place {
@@ -170,6 +216,18 @@ package final class Flattener {
             var slot: Int?
             /// Whether the tree has nothing there yet.
             var isNew = true
+        }
+
+        /// Returns the tree, and starts over.
+        mutating func finish() -> FlattenedTree {
+            var finished = FlattenedTree()
+            swap(&finished, &tree)
+            finished.types = lastShapes.types
+            finished.shapes = lastShapes.shapes
+            nodes = NodeTable()
+            failure = nil
+            occurrences = OccurrenceCount()
+            return finished
         }
 
         /// Reserves memory for a tree as large as `size`.
@@ -216,6 +274,7 @@ package final class Flattener {
             var part = FlattenedTree.Part(type: place.type, shape: shape)
             part.isCase = isCase
             let (values, children) = (tree.values.count, tree.children.count)
+            if merges { try takeNulls(of: encoder, at: values) }
             encoder.writer.copy(to: &tree.values)
             encoder.copyChildren(to: &tree.children)
             part.values = values..<tree.values.count
@@ -226,6 +285,66 @@ package final class Flattener {
             } else {
                 tree.entries[place.node].first = part
             }
+        }
+
+        /// Notes the explicit nulls in the values that go to `position`.
+        private mutating func takeNulls(of encoder: ValueEncoder, at position: Int) throws {
+            let nulls = try encoder.takeExplicitNulls()
+            if !nulls.isEmpty { tree.explicitNulls[position] = nulls }
+        }
+
+        /// Returns whether the values that `encoder` has written, in the fields expected at
+        /// `place`, are those of the tree.
+        func holds(_ encoder: ValueEncoder, _ nulls: Set<Int>, at place: Place) -> Bool {
+            guard let part = tree.filledPart(ofTypeAt: place.type, at: place.node) else {
+                return false
+            }
+            return part.shape == place.shape && tree.explicitNulls(of: part) == nulls
+                && tree.holds(encoder, in: part)
+        }
+
+        /// Adds an occurrence that was walked, and those that were met inside of it. Inside of
+        /// another occurrence of its node, which is not complete yet and counts before it, it has
+        /// to wait.
+        mutating func add(
+            _ occurrence: Occurrence, _ shapes: ShapeInterner, _ limits: TreeLimits
+        ) throws {
+            guard isOutermost(occurrence.node) else { return occurrences.keep(occurrence) }
+            try merge(occurrence, shapes, limits)
+            try addPending(to: occurrence.node, shapes, limits)
+        }
+
+        /// Adds the occurrences of a node that were met inside of the one just written, if that is
+        /// the outermost one.
+        mutating func addPending(
+            to node: Int, _ shapes: ShapeInterner, _ limits: TreeLimits
+        ) throws {
+            guard occurrences.hasPending, isOutermost(node) else { return }
+            for occurrence in occurrences.takePending(of: node) {
+                try merge(occurrence, shapes, limits)
+            }
+        }
+
+        /// Returns whether a node that is on the path is there once.
+        private func isOutermost(_ node: Int) -> Bool {
+            path.firstIndex(of: node) == path.lastIndex(of: node)
+        }
+
+        /// Adds the fields of a later occurrence that the ones before it lack.
+        private mutating func merge(
+            _ occurrence: Occurrence, _ shapes: ShapeInterner, _ limits: TreeLimits
+        ) throws {
+            guard let known = tree.filledPart(ofTypeAt: occurrence.type, at: occurrence.node) else {
+                // A model has swallowed the failure of the first occurrence. The write fails.
+                return
+            }
+            tree.noteDifference(occurrence)
+            let draft = tree.draft(known, of: lastShapes)
+            guard let merged = try draft.filled(from: occurrence.draft, shapes) else { return }
+            let part = tree.append(
+                merged, shape: lastShapes.position(of: merged.shape), type: occurrence.type)
+            try count(bytes: part.values.count + part.children.count * 2, limits)
+            tree.replacePart(ofTypeAt: occurrence.type, at: occurrence.node, with: part)
         }
 
         mutating func count(bytes: Int, _ limits: TreeLimits) throws {
@@ -247,6 +366,9 @@ public enum FlattenError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooDeep(limit: Int)
     /// The tree has more nodes than ``TreeLimits/maximumNodes``.
     case tooManyNodes(limit: Int)
+    /// A tree that is merged has more occurrences of nodes that occur before than
+    /// ``TreeLimits/maximumLogicalNodes``.
+    case tooManyOccurrences(limit: Int)
     /// The tree takes more bytes than ``TreeLimits/maximumBytes``.
     case treeTooLarge(limit: Int)
     /// The type is neither a `NormalizedModel` nor `Codable`.
@@ -268,6 +390,10 @@ public enum FlattenError: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooManyNodes(let limit):
             "The tree has more than \(limit) nodes. "
                 + "Store it in parts, or raise Configuration.limits.maximumNodes."
+        case .tooManyOccurrences(let limit):
+            "The nodes of the tree occur again more than \(limit) times, and a merge walks each "
+                + "occurrence. Store the tree in parts, make models that many places share final "
+                + "classes, or raise Configuration.limits.maximumLogicalNodes."
         case .treeTooLarge(let limit):
             "The tree takes more than \(limit) bytes, the most that one write may. "
                 + "Store it in parts or raise the budget."

@@ -14,11 +14,21 @@ public protocol IdentifiedModel: Sendable {
     /// them, may share it; two such types over the same identifiers count as one projection, and
     /// each replaces the other's fields. Return different names for them here.
     var projectionIdentifier: String { get }
+
+    /// How a write treats the stored fields of the records, if its caller does not say. Default:
+    /// ``WritePolicy/replace``.
+    ///
+    /// Return ``WritePolicy/merge`` for models that a server sends in parts. The policy of the type
+    /// that is written, or of the elements of a collection, applies to the whole tree.
+    static var writePolicy: WritePolicy { get }
 }
 
 extension IdentifiedModel {
     /// The type's name without its module and the types around it.
     public var projectionIdentifier: String { TypeName.of(Self.self) }
+
+    /// ``WritePolicy/replace``.
+    public static var writePolicy: WritePolicy { .replace }
 }
 
 /// The names of types in shapes.

@@ -29,6 +29,7 @@ public final class ValueEncoder {
     // confined to the thread that flattens
     private let confinedWriter = Confined(ByteWriter(capacity: 128))
     private let references = Confined(ChildList())
+    private let hasExplicitNulls = Confined(false)
 
     package internal(set) var writer: ByteWriter {
         @inline(__always) _read { yield confinedWriter.value }
@@ -50,6 +51,7 @@ public final class ValueEncoder {
     func reset() {
         writer.removeAll()
         references.value.removeAll()
+        if hasExplicitNulls.value { hasExplicitNulls.value = false }
     }
 
     // MARK: Scalars
@@ -60,6 +62,51 @@ public final class ValueEncoder {
     /// Writes *absent*: never set, as opposed to set to nil. A ``WritePolicy/merge`` write keeps
     /// the value that the record has.
     public func encodeAbsent() { writer.append(Wire.absent) }
+
+    /// Writes nil that is known to be nil. A ``WritePolicy/merge`` write overwrites the value that
+    /// the record has; a plain nil would keep it.
+    ///
+    /// It matters for the field of a model with an identifier. Inside of other values it is nil.
+    public func encodeExplicitNull() {
+        guard mode == .referring, flattener.policy == .merge else { return encodeNull() }
+        hasExplicitNulls.value = true
+        writer.append(Self.explicitNull)
+    }
+
+    /// Stands for an explicit null until the record is complete: the bytes may move until then.
+    private static let explicitNull = [Wire.fixext1, Wire.Extension.explicitNull, 0]
+
+    /// Writes nil for each explicit null. Returns the slots of the fields that were explicit nulls.
+    func takeExplicitNulls() throws -> Set<Int> {
+        guard hasExplicitNulls.value else { return [] }
+        hasExplicitNulls.value = false
+        let bytes = writer.bytes
+        var slots: Set<Int> = []
+        writer.removeAll()
+        try ByteReader.reading(bytes) { reader in
+            var copied = 0
+            var slot = 0
+            while reader.position < bytes.count {
+                let start = reader.position
+                var end = reader
+                try end.skipValue()
+                while reader.position < end.position {
+                    let position = reader.position
+                    try reader.skipHead()
+                    guard bytes[position..<reader.position].elementsEqual(Self.explicitNull) else {
+                        continue
+                    }
+                    reader.copy(copied..<position, into: &writer)
+                    writer.append(null: ())
+                    copied = reader.position
+                    if position == start { slots.insert(slot) }
+                }
+                slot += 1
+            }
+            reader.copy(copied..<bytes.count, into: &writer)
+        }
+        return slots
+    }
 
     /// Writes a truth value.
     public func encode(_ value: Bool) { writer.append(value: value) }
@@ -132,14 +179,17 @@ public final class ValueEncoder {
     // MARK: Models
 
     /// Writes a model: a reference when it has an identifier, a map of its fields when not.
+    /// `object` returns the model if it is an object of a class.
     package func encodeModel(
         identifier: String?, projection: @autoclosure () -> String,
+        object: @autoclosure () -> AnyObject? = nil,
         _ fields: (inout RecordEncoder) throws -> Void
     ) throws {
         guard let identifier, mode != .inlining else { return try encodeInline(fields) }
         guard !identifier.isEmpty else { throw FlattenError.emptyIdentifier(type: projection()) }
         guard mode == .referring else { return encode(identifier) }
-        let node = try flattener.node(identifier: identifier, projection: projection(), fields)
+        let node = try flattener.node(
+            identifier: identifier, projection: projection(), object: object, fields)
         writer.append(child: ordinal(of: node))
     }
 

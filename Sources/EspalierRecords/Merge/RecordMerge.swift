@@ -62,7 +62,7 @@ private struct SlotMerge {
     mutating func start(with old: Record) throws {
         types = old.shape.types.map(Identifier.init)
         sources.append((old.values, old.children))
-        let ranges = try Self.ranges(of: old.values, count: old.shape.count)
+        let ranges = try FieldRanges.ranges(of: old.values, count: old.shape.count)
         for (field, range) in zip(old.shape.fields, ranges) {
             let declarers = types.indices.filter { field.declarers & (1 << UInt64($0)) != 0 }.map {
                 types[$0]
@@ -83,10 +83,10 @@ private struct SlotMerge {
         if !types.contains(type) { types.append(type) }
         let source = sources.count
         sources.append((projection.values, children))
-        let ranges = try Self.ranges(of: projection.values, count: projection.shape.count)
-        for (name, range) in zip(projection.shape.names.map(Identifier.init), ranges) {
-            let tag = projection.values[range.lowerBound]
-            let isFetched = policy == .replace || tag != Wire.null && tag != Wire.absent
+        let fields = try FieldRanges(of: projection)
+        for (slot, name) in projection.shape.names.map(Identifier.init).enumerated() {
+            let range = fields.ranges[slot]
+            let isFetched = policy == .replace || fields.isSet(slot)
             if let place = places[name] {
                 slots[place].declarers.insert(type)
                 guard isFetched, !written.contains(name) else { continue }
@@ -146,16 +146,6 @@ private struct SlotMerge {
             withdraw(types.removeFirst(), except: [])
         }
     }
-
-    private static func ranges(of values: [UInt8], count: Int) throws -> [Range<Int>] {
-        try ByteReader.reading(values) { reader in
-            try (0..<count).map { _ in
-                let start = reader.position
-                try reader.skipValue()
-                return start..<reader.position
-            }
-        }
-    }
 }
 
 /// How a write treats the fields that a record has already.
@@ -164,6 +154,8 @@ public enum WritePolicy: String, Sendable, CaseIterable, Codable {
     /// declare stay. Fields that only this type declared, and no longer does, are removed.
     case replace
     /// Keeps a field of the record where the model has nil, which means "not fetched": the superset
-    /// rule of partial models.
+    /// rule of partial models. To overwrite a field with nil, declare it as a ``Field``. If a node
+    /// occurs several times in one write, its record gets every field that any occurrence has; of
+    /// those that several have, the first counts.
     case merge
 }

@@ -95,6 +95,10 @@ struct LastShapes {
         set { last[place] = newValue.map { index(of: $0) } ?? 0 }
     }
 
+    /// Returns the position of `shape`, and adds the shape if it is new. Leaves the last shape of
+    /// its type as it is.
+    mutating func position(of shape: Shape) -> Int { index(of: shape) }
+
     private mutating func index(of shape: Shape) -> Int {
         if let index = places[ObjectIdentifier(shape)] { return index }
         shapes.append(shape)

@@ -9,6 +9,9 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
     case deleted
     /// The entry is older than its expiry.
     case expired
+    /// Records lack fields that the model requires and that were never fetched. The list has all of
+    /// them, each once, in the order in which the read meets them.
+    case incomplete([MissingField])
     /// A record is whole but does not fit the type: another type in a field, a missing required
     /// field, an unknown case, an initialiser that threw. The record stays, because another type
     /// may read it.
@@ -41,6 +44,7 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
         case .notFound: "notFound"
         case .deleted: "deleted"
         case .expired: "expired"
+        case .incomplete: "incomplete"
         case .undecodable: "undecodable"
         case .damaged: "damaged"
         case .newerVersion: "newerVersion"
@@ -60,6 +64,7 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
         case .notFound: "not found"
         case .deleted: "deleted"
         case .expired: "expired"
+        case .incomplete(let missing): Self.description(of: missing)
         case .undecodable(let path, let detail): "undecodable at \(path): \(detail)"
         case .damaged(let path, let detail):
             "damaged at \(path): \(detail); writing it again repairs it"
@@ -75,6 +80,15 @@ public enum MissReason: Error, Hashable, Sendable, CustomStringConvertible {
         case .unavailable(let detail): "unavailable: \(detail)"
         }
     }
+
+    /// The number of missing fields that a description names.
+    private static let namedFields = 3
+
+    private static func description(of missing: [MissingField]) -> String {
+        let named = missing.prefix(namedFields).map(\.description).joined(separator: ", ")
+        let rest = missing.count - namedFields
+        return "incomplete: never fetched: \(named)\(rest > 0 ? " and \(rest) more" : "")"
+    }
 }
 
 /// The error that decoders throw where a value can't be read. It gains its path on the way up.
@@ -88,6 +102,9 @@ package struct ReadFailure: Error {
         case cut
         case cyclic
         case missing
+        /// A record lacks a required field, in a read that goes on without it. The failure climbs
+        /// as that of a deleted record does.
+        case incomplete
         case undecodable(String)
         case damaged(String)
         case newerVersion(UInt8)
@@ -128,7 +145,15 @@ package struct ReadFailure: Error {
     }
 
     /// Whether an optional, an element or an entry leaves the value out.
-    package var leavesOut: Bool { cause == .deleted || cause == .cut }
+    package var leavesOut: Bool {
+        cause == .deleted || cause == .cut || cause == .incomplete
+    }
+
+    /// Whether a required field has no value: the record lacks it, or it is nil.
+    var lacksValue: Bool { cause == .missing || isNull }
+
+    /// Whether the field is nil.
+    var isNull = false
 
     // MARK: Paths
 
@@ -171,7 +196,8 @@ package struct ReadFailure: Error {
         switch cause {
         case .deleted: .deleted
         case .cut, .cyclic: .cyclic(path: path)
-        case .missing: .undecodable(path: path, detail: "the record lacks this required field")
+        case .missing, .incomplete:
+            .undecodable(path: path, detail: "the record lacks this required field")
         case .undecodable(let detail): .undecodable(path: path, detail: detail)
         case .damaged(let detail): .damaged(path: path, detail: detail)
         case .newerVersion(let version): .newerVersion(path: path, version: Int(version))

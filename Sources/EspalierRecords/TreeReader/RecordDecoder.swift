@@ -163,14 +163,14 @@ public struct RecordDecoder: ~Copyable {
         -> Value
     {
         guard let start = try start(key) else {
-            guard let value = Value.valueWhenMissing else { throw missing(key) }
+            guard let value = Value.valueWhenMissing else { return try missingValue(key, type) }
             return value
         }
         // Returned where it is made: a copy of a model would retain all of its strings.
         do {
             return try Value.decodeValue(from: &values)
         } catch {
-            throw try failed(error, key, start)
+            return try valueInstead(of: error, key, start, type)
         }
     }
 
@@ -445,6 +445,9 @@ public struct RecordDecoder: ~Copyable {
         plan = made
         return made
     }
+
+    /// How far before the end of the record's values the first field stands.
+    var distanceFromEnd: Int { values.reader.end - first }
 
     /// The position behind the fields, if they were read in order to the last one.
     @usableFromInline

@@ -9,6 +9,7 @@ package final class TreeReader {
     let source: any RecordSource
     let limits: TreeLimits
     let bridge = DecodingBridge()
+    let missingFieldRule: MissingFieldRule
 
     // confined to the thread that reads; no access lasts while a model decodes itself
     private let confined: Confined<State>
@@ -48,6 +49,8 @@ package final class TreeReader {
         var failure: ReadFailure?
         var onCycle: [Handle] = []
         var unreadable: [Handle] = []
+        var missing = MissingFields()
+        var lacksField = false
     }
 
     private struct MemoKey: Hashable {
@@ -76,9 +79,19 @@ package final class TreeReader {
     /// Whether the read left a back reference out.
     package var isCut: Bool { state.isCut }
 
-    package init(source: any RecordSource, limits: TreeLimits = TreeLimits()) {
+    /// Whether the read ended because a record lacks a required field.
+    package var lacksField: Bool { state.lacksField }
+
+    /// The fields that records lack, in a read that collects them.
+    package var missingFields: [MissingField] { state.missing.all }
+
+    package init(
+        source: any RecordSource, limits: TreeLimits = TreeLimits(),
+        missingFields rule: MissingFieldRule = .stop
+    ) {
         self.source = source
         self.limits = limits
+        missingFieldRule = rule
         let nodes = min(limits.maximumNodes, limits.maximumLogicalNodes)
         confined = Confined(
             State(nodesLeft: nodes, nodeCeiling: nodes, bytesLeft: limits.maximumBytes))
@@ -99,6 +112,7 @@ package final class TreeReader {
             let failure =
                 state.failure.map { $0.path.isEmpty && thrown.cause == $0.cause ? thrown : $0 }
                 ?? thrown
+            state.lacksField = failure.lacksValue
             return .failure(failure.inside(record: entry).reason)
         }
     }
@@ -180,13 +194,14 @@ package final class TreeReader {
         let type = ObjectIdentifier(Model.self)
         if let known = try memoized(handle, type) as? Model { return known }
         let before = logicalNodes
+        let missing = startCollecting(at: handle, Model.self)
         do {
             let model = try decode(handle, make)
             memoize(model, handle, type, nodes: logicalNodes - before)
             return model
         } catch {
             memoizeDeletion(error, handle, type, nodes: logicalNodes - before)
-            throw error
+            throw collected(error, since: missing)
         }
     }
 
@@ -210,7 +225,8 @@ package final class TreeReader {
     @usableFromInline
     func visit(_ handle: Handle, _ type: ObjectIdentifier) throws -> Bool {
         switch path.visit(handle, type) {
-        case .first: return false
+        // Names of types are needed for missing fields, and kept on the path of repeated records.
+        case .first: return missingFieldRule == .collect
         case .again: return true
         case .cut:
             state.isCut = true
@@ -382,6 +398,54 @@ package final class TreeReader {
         return path.children[run.lowerBound + ordinal]
     }
 
+    // MARK: Missing fields
+
+    /// Notes the type as which a record is read. Returns the number of missing fields so far.
+    @usableFromInline
+    func startCollecting(at handle: Handle, _ type: Any.Type) -> Int {
+        guard missingFieldRule == .collect else { return 0 }
+        state.missing.types[handle] = TypeName.of(type)
+        return state.missing.all.count
+    }
+
+    /// Returns the error of a record that could not be decoded. If the read has found more missing
+    /// fields than `count`, the initialiser may not have accepted a value that stands in for one:
+    /// its error means nothing, and the model is left out.
+    @usableFromInline
+    func collected(_ error: any Error, since count: Int) -> any Error {
+        guard missingFieldRule == .collect, state.missing.all.count > count else { return error }
+        return ReadFailure(.incomplete)
+    }
+
+    /// The record being decoded.
+    var currentRecord: Handle? { path.current }
+
+    var isInStandIn: Bool { state.missing.standIns > 0 }
+
+    func noteMissing(_ path: String, of identifier: String?, at handle: Handle) {
+        let type = state.missing.types[handle] ?? ""
+        state.missing.add(MissingField(identifier: identifier ?? "?", type: type, path: path))
+    }
+
+    /// Runs `body`, which makes a value that stands in for a missing one.
+    func withStandIn<R>(_ body: () -> R) -> R {
+        state.missing.standIns += 1
+        defer { state.missing.standIns -= 1 }
+        return body()
+    }
+
+    /// Returns the error of a field that is nil where a value is required.
+    func lackingValue(_ error: any Error) -> any Error {
+        if let error = error as? DecodingError {
+            var failure = ReadFailure(error)
+            failure.isNull = true
+            return error.with(failure: failure)
+        }
+        guard var failure = error as? ReadFailure else { return error }
+        failure.isNull = true
+        return failure
+    }
+
     // MARK: Failures
 
     /// Returns a failure that ends the read even if a model's initialiser swallows it.
@@ -428,13 +492,15 @@ package final class TreeReader {
     }
 
     /// Returns the identifier in a record, which is read again for that; nil if it can't be read.
-    package func identifier(of handle: Handle) -> String? {
+    package func identifier(of handle: Handle) -> String? { parsedRecord(handle)?.identifier }
+
+    /// Reads a record again, as a whole; nil if it can't be read.
+    func parsedRecord(_ handle: Handle) -> Record? {
         guard case .found(let stored, let owner)? = try? source.record(handle) else { return nil }
         return withExtendedLifetime(owner) {
             guard let record = try? source.decompressed(stored) else { return nil }
             return try? Record(
-                reading: record, storedAs: stored.end, handle: handle, shapes: source.shape
-            ).identifier
+                reading: record, storedAs: stored.end, handle: handle, shapes: source.shape)
         }
     }
 

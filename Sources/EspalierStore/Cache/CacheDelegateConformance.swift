@@ -53,7 +53,13 @@ extension NormalizedCache: CacheDelegate {
         _ collection: [any SimpleModel], forKey cacheKey: String, context: Any?
     ) {
         _ = setCollection(
-            collection.map { ModelStorage.encoding($0) }, forKey: cacheKey, .replace)
+            collection.map { ModelStorage.encoding($0) }, forKey: cacheKey,
+            Self.policy(of: collection))
+    }
+
+    /// Returns the policy of the elements' type: of the first one, if there are several types.
+    private static func policy(of elements: [any SimpleModel]) -> WritePolicy {
+        elements.first.map { type(of: $0).writePolicy } ?? .replace
     }
 
     public func deleteModel(_ model: any SimpleModel, forKey cacheKey: String?, context: Any?) {
@@ -101,11 +107,12 @@ extension NormalizedCache: SharedCacheDelegate {
         guard models.allSatisfy({ $0.modelIdentifier?.isEmpty == false }) else {
             return completion(CacheError.noIdentifier)
         }
+        let policy = options.policy ?? Self.policy(of: models)
         let ticket = submit { flattener in
+            flattener.policy = policy
             let entries = try models.map { try Self.entry(of: $0, in: flattener) }
             return .nodes(
-                flattener.finish(), entries: entries, policy: options.policy,
-                source: options.source)
+                flattener.finish(), entries: entries, policy: policy, source: options.source)
         }
         finish(ticket, completion)
     }
@@ -126,8 +133,8 @@ extension NormalizedCache: SharedCacheDelegate {
         completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
         let ticket = setCollection(
-            collection.map { ModelStorage.encoding($0) }, forKey: cacheKey, options.policy,
-            source: options.source)
+            collection.map { ModelStorage.encoding($0) }, forKey: cacheKey,
+            options.policy ?? Self.policy(of: collection), source: options.source)
         finish(ticket, completion)
     }
 
@@ -137,8 +144,9 @@ extension NormalizedCache: SharedCacheDelegate {
         completion: @escaping @Sendable (CollectionEditOutcome) -> Void
     ) {
         let ticket = self.edit(
-            cacheKey, edit.map { ModelStorage.encoding($0) }, options.policy,
-            expecting: neighbours, source: options.source)
+            cacheKey, edit.map { ModelStorage.encoding($0) },
+            options.policy ?? Self.policy(of: edit.elements), expecting: neighbours,
+            source: options.source)
         ticket.whenDone { [engine] result in
             let outcome = CollectionEditOutcome(result)
             engine.runOnAnotherThread { completion(outcome) }

@@ -16,14 +16,16 @@ extension NormalizedCache {
     /// - Parameters:
     ///   - models: The elements, in order.
     ///   - key: The collection's key; not empty.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare;
+    ///     nil for the policy of the type.
     /// - Returns: A ticket. It fails with `noIdentifier` when `key` is empty, and otherwise for the
     ///   same reasons as that of `set(_:policy:)`.
     @discardableResult
     public func setCollection<Model: IdentifiedModel>(
-        _ models: [Model], forKey key: String, policy: WritePolicy = .replace
+        _ models: [Model], forKey key: String, policy: WritePolicy? = nil
     ) -> WriteTicket {
-        setCollection(models.map(ModelStorage.encoding), forKey: key, policy)
+        setCollection(
+            models.map(ModelStorage.encoding), forKey: key, policy ?? Model.writePolicy)
     }
 
     /// Inserts elements before the element at `index`.
@@ -32,14 +34,17 @@ extension NormalizedCache {
     ///   - models: The elements, in order.
     ///   - index: An index of the collection, or its number of elements, which appends.
     ///   - key: The collection's key; not empty.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare;
+    ///     nil for the policy of the type.
     /// - Returns: A ticket. It fails with `notFound` when there is no collection, and with
     ///   `outOfRange` when `index` is outside of it.
     @discardableResult
     public func insert<Model: IdentifiedModel>(
-        _ models: [Model], at index: Int, inCollection key: String, policy: WritePolicy = .replace
+        _ models: [Model], at index: Int, inCollection key: String, policy: WritePolicy? = nil
     ) -> WriteTicket {
-        edit(key, .insert(models.map(ModelStorage.encoding), at: index), policy)
+        edit(
+            key, .insert(models.map(ModelStorage.encoding), at: index),
+            policy ?? Model.writePolicy)
     }
 
     /// Appends elements; creates the collection if there is none.
@@ -47,13 +52,14 @@ extension NormalizedCache {
     /// - Parameters:
     ///   - models: The elements, in order.
     ///   - key: The collection's key; not empty.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare;
+    ///     nil for the policy of the type.
     /// - Returns: A ticket that fails for the same reasons as that of `set(_:policy:)`.
     @discardableResult
     public func append<Model: IdentifiedModel>(
-        _ models: [Model], toCollection key: String, policy: WritePolicy = .replace
+        _ models: [Model], toCollection key: String, policy: WritePolicy? = nil
     ) -> WriteTicket {
-        edit(key, .append(models.map(ModelStorage.encoding)), policy)
+        edit(key, .append(models.map(ModelStorage.encoding)), policy ?? Model.writePolicy)
     }
 
     /// Replaces the element at `index` by `model`.
@@ -62,14 +68,15 @@ extension NormalizedCache {
     ///   - model: The new element.
     ///   - index: The index of the element to replace.
     ///   - key: The collection's key; not empty.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare;
+    ///     nil for the policy of the type.
     /// - Returns: A ticket. It fails with `notFound` when there is no collection, and with
     ///   `outOfRange` when `index` is outside of it.
     @discardableResult
     public func update<Model: IdentifiedModel>(
-        _ model: Model, at index: Int, inCollection key: String, policy: WritePolicy = .replace
+        _ model: Model, at index: Int, inCollection key: String, policy: WritePolicy? = nil
     ) -> WriteTicket {
-        edit(key, .update(ModelStorage.encoding(model), at: index), policy)
+        edit(key, .update(ModelStorage.encoding(model), at: index), policy ?? Model.writePolicy)
     }
 
     /// Removes elements from the collection; their nodes stay.
@@ -129,6 +136,7 @@ extension NormalizedCache {
     ) -> WriteTicket {
         guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
         return submit { flattener in
+            flattener.policy = policy
             let drafts = try elements.map { try flattener.value($0) }
             return .collection(
                 key, .replaceAll(drafts), flattener.finish(), policy: policy, source: source)
@@ -142,6 +150,7 @@ extension NormalizedCache {
     ) -> WriteTicket {
         guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
         return submit(isDroppable: false) { flattener in
+            flattener.policy = policy
             let drafts = try edit.map { try flattener.value($0) }
             return .collection(
                 key, .edit(drafts), flattener.finish(), policy: policy, expecting: neighbours,

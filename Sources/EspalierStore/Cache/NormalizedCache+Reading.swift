@@ -75,6 +75,51 @@ extension NormalizedCache {
         }
     }
 
+    // MARK: - Partial trees
+
+    /// Reads what the cache has of the tree of the node `identifier`, and which fields it lacks.
+    /// Blocks the calling thread.
+    ///
+    /// A model that lacks a required field is left out: of an optional, an array or a dictionary.
+    /// So a screen can show the rest, and fetch what is missing.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the node is read.
+    ///   - identifier: The node's identifier.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the node the last to be evicted.
+    /// - Returns: The model, and all missing fields of all records.
+    /// - Complexity: As that of `read` for a complete tree. Three times as much for an incomplete
+    ///   one, and a further look-up for each missing field.
+    public func readPartial<Model: IdentifiedModel>(
+        _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
+        access: Access = .touch
+    ) -> PartialRead<Model> {
+        PartialRead(
+            outcome(.node(type, identifier), consistency, access) {
+                try $0.partialNode(type, identifier)
+            })
+    }
+
+    /// Reads what the cache has of the tree of the node `identifier` on another thread, and which
+    /// fields it lacks.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the node is read.
+    ///   - identifier: The node's identifier.
+    ///   - consistency: Whether the read waits for the writes submitted before it.
+    ///   - access: Whether the read makes the node the last to be evicted.
+    /// - Returns: The model, and all missing fields of all records.
+    public func readPartial<Model: IdentifiedModel>(
+        _ type: Model.Type, _ identifier: String, consistency: Consistency = .latest,
+        access: Access = .touch
+    ) async -> PartialRead<Model> {
+        PartialRead(
+            await outcome(.node(type, identifier), consistency, access) {
+                try $0.partialNode(type, identifier)
+            })
+    }
+
     // MARK: - Keys
 
     /// Reads the model that was set under `key` with ``setModel(_:forKey:policy:)``, or else the

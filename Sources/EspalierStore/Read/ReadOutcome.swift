@@ -41,6 +41,54 @@ public struct Hit<Value: Sendable>: Sendable {
         self.isCut = isCut
         self.recordCount = recordCount
     }
+
+    /// Returns the hit with its value transformed.
+    func map<Other>(_ transform: (Value) -> Other) -> Hit<Other> {
+        Hit<Other>(value: transform(value), isCut: isCut, recordCount: recordCount)
+    }
+}
+
+/// What a cache has of a tree, and what it lacks: the result of
+/// ``NormalizedCache/readPartial(_:_:consistency:access:)-(_,String,_,_)``.
+///
+/// ```swift
+/// let partial = cache.readPartial(Feed.self, "Feed:1")
+/// if let feed = partial.model { show(feed) }
+/// for field in partial.missing { request(field.identifier, field.path) }
+/// ```
+public struct PartialRead<Model: Sendable>: Sendable {
+    /// The tree without the models that lack required fields: an optional one is nil, and an
+    /// element is left out. Nil if the root lacks a required field or requires a model that does,
+    /// and for every other miss.
+    public let model: Model?
+    /// The required fields that were never fetched, in all records of the tree, each once. Empty if
+    /// the tree is complete, and for a miss for another reason.
+    public let missing: [MissingField]
+    /// The reason why there is no model; nil if there is one.
+    public let reason: MissReason?
+
+    /// Whether the tree is whole.
+    public var isComplete: Bool { model != nil && missing.isEmpty }
+
+    init(model: Model, missing: [MissingField] = []) {
+        self.model = model
+        self.missing = missing
+        reason = nil
+    }
+
+    init(_ outcome: ReadOutcome<PartialRead>) {
+        switch outcome {
+        case .hit(let hit): self = hit.value
+        case .miss(let reason):
+            model = nil
+            self.reason = reason
+            if case .incomplete(let missing) = reason {
+                self.missing = missing
+            } else {
+                missing = []
+            }
+        }
+    }
 }
 
 /// The writes that a read sees.

@@ -95,14 +95,55 @@ package final class SnapshotReader {
         }
     }
 
+    /// Reads the tree of the node `identifier`, without the models that lack required fields.
+    package func partialNode<Model: IdentifiedModel>(_ type: Model.Type, _ identifier: String)
+        throws -> ReadOutcome<PartialRead<Model>>
+    {
+        let outcome = try node(type, identifier)
+        if case .hit(let hit) = outcome { return .hit(hit.map { PartialRead(model: $0) }) }
+        guard case .miss(let reason) = outcome, case .incomplete(let missing) = reason,
+            let handle = try handle(.node, identifier)
+        else {
+            return .miss(outcome.reason ?? .notFound)
+        }
+        let partial = try read(identifier, at: handle, missingFields: .leaveOut) { treeReader in
+            try ModelStorage.decode(type, entry: handle, identifier: identifier, of: treeReader)
+        }
+        guard case .hit(let hit) = partial else { return .miss(reason) }
+        return .hit(hit.map { PartialRead(model: $0, missing: missing) })
+    }
+
+    private func treeReader(_ rule: MissingFieldRule, _ noting: NotingSource?) throws -> TreeReader
+    {
+        TreeReader(source: try noting ?? source(), limits: limits, missingFields: rule)
+    }
+
+    private func source() throws -> any RecordSource {
+        let stored = try storedSource()
+        return commit.map { TransactionSource($0, snapshot, stored) } ?? stored
+    }
+
+    private func storedSource() throws -> SnapshotSource {
+        try SnapshotSource(snapshot, of: generation, limit: limits.maximumBytes)
+    }
+
+    /// Returns the reason of a read that ended because a record lacks a required field. The read
+    /// goes over the tree again to find all missing fields.
+    private func incomplete<Value>(
+        _ entry: String, _ reason: MissReason, _ body: (TreeReader) throws -> Value
+    ) throws -> MissReason {
+        let treeReader = try treeReader(.collect, nil)
+        _ = treeReader.read(entry) { try body(treeReader) }
+        let missing = treeReader.missingFields
+        return missing.isEmpty ? reason : .incomplete(missing)
+    }
+
     private func read<Value>(
-        _ entry: String, at handle: Handle, _ body: (TreeReader) throws -> Value
+        _ entry: String, at handle: Handle, missingFields rule: MissingFieldRule = .stop,
+        _ body: (TreeReader) throws -> Value
     ) throws -> ReadOutcome<Value> {
-        let stored = try SnapshotSource(snapshot, of: generation, limit: limits.maximumBytes)
-        let noting = notesNames ? NotingSource(stored) : nil
-        let treeReader = TreeReader(
-            source: noting ?? commit.map { TransactionSource($0, snapshot, stored) } ?? stored,
-            limits: limits)
+        let noting = notesNames ? NotingSource(try storedSource()) : nil
+        let treeReader = try treeReader(rule, noting)
         let result = treeReader.read(entry) { try body(treeReader) }
         if let noting { names.formUnion(noting.handles.compactMap(treeReader.identifier)) }
         onCycle += treeReader.onCycle
@@ -112,7 +153,9 @@ package final class SnapshotReader {
             touched.append(handle)
             return .hit(
                 Hit(value: value, isCut: treeReader.isCut, recordCount: treeReader.recordCount))
-        case .failure(let reason): return .miss(reason)
+        case .failure(let reason):
+            return .miss(
+                treeReader.lacksField ? try incomplete(entry, reason, body) : reason)
         }
     }
 }

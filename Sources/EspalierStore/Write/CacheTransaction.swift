@@ -75,10 +75,11 @@ public final class CacheTransaction {
     ///
     /// - Parameters:
     ///   - model: The root of the tree. It must have an identifier.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
+    ///     for the type's own policy.
     /// - Throws: A ``CacheError``: `noIdentifier`, `notFlattened` or `treeTooLarge`, after which
     ///   the transaction can go on; other errors end it, even if the closure catches them.
-    public func set<Model: IdentifiedModel>(_ model: Model, policy: WritePolicy = .replace) throws {
+    public func set<Model: IdentifiedModel>(_ model: Model, policy: WritePolicy? = nil) throws {
         try set([model], policy: policy)
     }
 
@@ -86,12 +87,15 @@ public final class CacheTransaction {
     ///
     /// - Parameters:
     ///   - models: The roots of the trees. Each must have an identifier.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
+    ///     for the type's own policy.
     /// - Throws: The same errors as ``set(_:policy:)``.
     public func set<Model: IdentifiedModel>(
-        _ models: [Model], policy: WritePolicy = .replace
+        _ models: [Model], policy: WritePolicy? = nil
     ) throws {
+        let policy = policy ?? Model.writePolicy
         try write { flattener in
+            flattener.policy = policy
             let entries = try models.map { try flattener.entry(of: $0) }
             return .nodes(flattener.finish(), entries: entries, policy: policy)
         }
@@ -103,13 +107,16 @@ public final class CacheTransaction {
     /// - Parameters:
     ///   - models: The elements, in order.
     ///   - key: The collection's key; not empty.
-    ///   - policy: What becomes of fields that are nil, and of those that other types declare.
+    ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
+    ///     for the type's own policy.
     /// - Throws: The same errors as ``set(_:policy:)``.
     public func setCollection<Model: IdentifiedModel>(
-        _ models: [Model], forKey key: String, policy: WritePolicy = .replace
+        _ models: [Model], forKey key: String, policy: WritePolicy? = nil
     ) throws {
         guard !key.isEmpty else { throw CacheError.noIdentifier }
+        let policy = policy ?? Model.writePolicy
         try write { flattener in
+            flattener.policy = policy
             let values = try models.map { model in
                 try flattener.value { try ModelStorage.encode(model, into: $0) }
             }
@@ -306,7 +313,8 @@ extension CacheTransaction {
     ) throws -> Model {
         guard let stored = read(type, identifier) else { throw CacheError.noModel(identifier) }
         let changed = try change(stored)
-        try set(changed)
+        // The closure has seen the merged model: its nils are meant.
+        try set(changed, policy: .replace)
         return changed
     }
 }

@@ -17,9 +17,10 @@ struct TreeWriter {
         _ tree: FlattenedTree, policy: WritePolicy, in transaction: inout WriteTransaction
     ) throws -> [Handle] {
         let locations = try locate(tree, policy: policy, in: &transaction)
-        // One projection of a node may remove a child that another has. Such a child needs a stamp
-        // of its own, because no record of the tree refers to it.
-        let mayLoseChildren = tree.hasProjections
+        // One projection of a node may remove a child that another has, and of two occurrences the
+        // first counts. A child that is left out needs a stamp of its own, because no record of the
+        // tree refers to it.
+        let mayLoseChildren = tree.mayLoseChildren
         var referred: Set<Handle> = []
         for change in locations.changed {
             let slot = RecordSlot(handle: locations.handles[change.index], old: change.old)
@@ -59,8 +60,9 @@ struct TreeWriter {
                 entry.stamp = stamp
             }
         }
-        // Stored fields that the tree lacks may lead back to a record of the tree.
-        if merge.keepsChildren { commit.suspectCycle(at: slot.handle) }
+        // Stored fields that the tree lacks may lead back to a record of the tree, and so may
+        // fields of several occurrences.
+        if merge.keepsChildren || tree.isMixed(at: index) { commit.suspectCycle(at: slot.handle) }
         return merge.children
     }
 

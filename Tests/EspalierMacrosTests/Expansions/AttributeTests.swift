@@ -151,5 +151,28 @@ struct AttributeTests {
             of: #"@Normalized(identifier: \.urn) struct Person { var urn: String! }"#,
             has: "identifier(of: self.urn as String?)")
     }
+
+    @Test("A policy becomes the write policy of the type, and there is none without")
+    func policy() {
+        for arguments in ["policy: .merge", #"type: "p", policy: .merge"#] {
+            expectExpansion(
+                of: "@Normalized(\(arguments)) public struct Person { let id: Int }",
+                has: """
+                    public nonisolated static var writePolicy: EspalierRecords.WritePolicy {
+                            .merge
+                    """)
+        }
+        expectExpansion(
+            of: "@Normalized struct Person { let id: Int }", has: "modelIdentifier",
+            without: ["writePolicy"])
+    }
+
+    @Test("A field may hold an existential")
+    func fieldOfExistential() {
+        expectExpansion(
+            of: "@Normalized struct Person { let id: Int, pet: Field<any Pet> }",
+            has: "EspalierRecords.Field<EspalierModels.ErasedModel<any Pet>>.self, forKey: \"pet\"",
+            without: ["Field<any Pet>.self"])
+    }
 }
 #endif

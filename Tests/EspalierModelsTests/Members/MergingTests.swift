@@ -1,4 +1,5 @@
 import EspalierModels
+import EspalierRecords
 import Testing
 
 @Suite("Merges of projections")
@@ -40,6 +41,24 @@ struct MergingTests {
         #expect(taken(Optional(1)) { .some(Int?.none as Any) } == nil)
         #expect(taken(1) { Optional(2) as Any } == 2)
         #expect(taken(["a"]) { [String]() } == [])
+    }
+
+    @Test("A field takes fields and optionals: absent changes nothing, null and values do")
+    func fields() {
+        #expect(taken(Field.value(1)) { Field<Int>.value(2) } == .value(2))
+        #expect(taken(Field.value(1)) { Field<Int>.null } == .null)
+        #expect(taken(Field.value(1)) { Field<Int>.absent } == .value(1))
+        #expect(taken(Field<Int>.absent) { 2 } == .value(2))
+        #expect(taken(Field.value(1)) { .some(Int?.none as Any) } == .null)
+        #expect(taken(Field.value(1)) { .some(String?.none as Any) } == .value(1))
+        #expect(taken(Field.value(1)) { "a" } == .value(1))
+        #expect(taken(Optional(1)) { Field<Int>.value(2) } == 2)
+        #expect(taken(Optional(1)) { Field<Int>.null } == nil)
+        #expect(taken(Optional(1)) { Field<Int>.absent } == 1)
+        #expect(taken(1) { Field<Int>.null } == 1)
+        #expect(taken(Field.value(Self.ada)) { Self.shortAda } == .value(Self.newAda))
+        #expect(taken(Field.value(Self.ada)) { Field.value(Self.shortBob) } == .value(Self.ada))
+        #expect(taken(Field<FullPerson>.null) { Self.shortAda } == .null)
     }
 
     @Test("A foreign nil, another type or an unknown name leaves the member unchanged")

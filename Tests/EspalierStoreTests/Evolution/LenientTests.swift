@@ -103,7 +103,9 @@ struct LenientTests {
         try cache.write(lenient)
         #expect(
             try cache.read(TreeV1.Message.self).reason
-                == .undecodable(path: "Message:34.sender", detail: "expected a model, found null"))
+                == .incomplete([
+                    MissingField(identifier: "Message:34", type: "Message", path: "sender")
+                ]))
         // The person's record is still stored, and nothing refers to it.
         #expect(try cache.read(TreeV1.Person.self, "Person:1").value == TreeV1.Person())
         try cache.verify()

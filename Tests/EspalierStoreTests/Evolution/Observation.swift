@@ -18,6 +18,7 @@ enum Reading: Equatable {
         switch self {
         case .hit(let shown): "reads `\(shown)`"
         case .miss(.undecodable(let path, _)): "misses at `\(path)`"
+        case .miss(.incomplete(let missing)): "misses at `\(missing[0])`"
         case .miss(let reason): "misses: \(reason.name)"
         }
     }

@@ -23,7 +23,7 @@ enum Fault: CaseIterable {
         case .lost: .lost(path: place)
         case .mismatch: .undecodable(path: "p:1.name", detail: "expected a String, found integer")
         case .missingField:
-            .undecodable(path: "p:1.name", detail: "the record lacks this required field")
+            .incomplete([MissingField(identifier: "p:1", type: "Person", path: "name")])
         }
     }
 

@@ -26,11 +26,11 @@ struct MissCountTests {
                 statistics.missesByType == [
                     "Message": ["notFound": round, "damaged": round],
                     "Person": ["notFound": 2 * round, "damaged": round],
-                    "Box<Array<Int>>": ["undecodable": round],
+                    "Box<Array<Int>>": ["incomplete": round],
                 ])
             #expect(
                 statistics.misses == [
-                    "notFound": 3 * round, "damaged": 2 * round, "undecodable": round,
+                    "notFound": 3 * round, "damaged": 2 * round, "incomplete": round,
                 ])
             #expect(statistics.hits == round)
             // The types have the names that the statistics of types use.

@@ -34,7 +34,7 @@ struct ObserverTests {
             _ = cache.read(Box<Int>.self, "p:1", access: .peek)
             try cache.damage("p:1")
             _ = cache.read(Message.self, "m:1")
-            let detail = "the record lacks this required field"
+            let missing = MissingField(identifier: "p:1", type: "Box<Int>", path: "value")
             #expect(
                 log.misses == [
                     Miss(type: "Message", nameSpace: .node, identifier: "m:9", reason: .notFound),
@@ -43,7 +43,7 @@ struct ObserverTests {
                         type: "Person", nameSpace: .collection, identifier: "c", reason: .notFound),
                     Miss(
                         type: "Box<Int>", nameSpace: .node, identifier: "p:1",
-                        reason: .undecodable(path: "p:1.value", detail: detail)),
+                        reason: .incomplete([missing])),
                     Miss(
                         type: "Message", nameSpace: .node, identifier: "m:1",
                         reason: .damaged(path: "m:1.sender", detail: "the check does not match")),

@@ -176,7 +176,7 @@ struct CollectionTests {
             cache.set(Bag("p:3", ["other": "thing"]))
             cache.set(Card("p:3", name: nil, badge: nil))
             #expect(
-                cache.collectionOutcome(of: Person.self, forKey: "c").reason?.name == "undecodable")
+                cache.collectionOutcome(of: Person.self, forKey: "c").reason?.name == "incomplete")
         }
     }
 }

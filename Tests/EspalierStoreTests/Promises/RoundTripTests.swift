@@ -101,7 +101,7 @@ struct RoundTripTests {
             _ = cache.read(Message.self, "p:anna")
             let statistics = try cache.statistics()
             #expect(statistics.hits == 1)
-            #expect(statistics.misses == ["notFound": 1, "undecodable": 1])
+            #expect(statistics.misses == ["notFound": 1, "incomplete": 1])
         }
     }
 }

@@ -84,7 +84,7 @@ struct CacheStatisticsTests {
             #expect(cache.read(Person.self, "m:2") == nil)
             let statistics = try cache.statistics()
             #expect(statistics.hits == 3)
-            #expect(statistics.misses == ["notFound": 1, "undecodable": 1])
+            #expect(statistics.misses == ["notFound": 1, "incomplete": 1])
             #expect(statistics.hitRate == 0.6)
             #expect(statistics.readLatency.count == 5)
             let (median, longest) = (

@@ -19,7 +19,7 @@ struct StatisticsTests {
 
     private func expectUsed(_ statistics: CacheStatistics, times: Int = 1) {
         #expect(statistics.hits == 3 * times)
-        #expect(statistics.misses == ["notFound": times, "undecodable": times])
+        #expect(statistics.misses == ["notFound": times, "incomplete": times])
         #expect(statistics.hitRate == 0.6)
         #expect(statistics.droppedWrites == ["treeTooLarge": times])
         #expect(statistics.readLatency.count == 5 * times)

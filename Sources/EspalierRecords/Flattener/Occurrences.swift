@@ -1,0 +1,176 @@
+// The occurrences of one node in one write. APIs return the same person poor in one place and rich
+// in another: a write that merges keeps every field that any of them has.
+//
+//     "actor": {"id": 1, "login": "ada"}           the record of User:1:
+//     "user":  {"id": 1, "name": "Ada"}            id, login, name
+
+/// A later occurrence of a node whose projection the tree has already.
+struct Occurrence {
+    /// Its place in the order in which occurrences begin.
+    let number: Int
+    let node: Int
+    /// The position of its type among those of the tree.
+    let type: Int
+    let draft: ProjectionDraft
+}
+
+/// The later occurrences that a flattening has met.
+struct OccurrenceCount {
+    private var last = 0
+    /// Occurrences met inside of another one of their node, which is not complete yet.
+    private var pending: [Occurrence] = []
+    /// The objects that were walked, by identity. They are kept alive, because a model may make its
+    /// children anew for each encoding, and a later object could get the address of an earlier one.
+    private var objects: [ObjectIdentifier: AnyObject] = [:]
+
+    var hasPending: Bool { !pending.isEmpty }
+
+    /// Returns the number of an occurrence that begins.
+    mutating func next(_ limits: TreeLimits) throws -> Int {
+        guard last < limits.maximumLogicalNodes else {
+            throw FlattenError.tooManyOccurrences(limit: limits.maximumLogicalNodes)
+        }
+        last += 1
+        return last
+    }
+
+    /// Returns false for an object that was asked about before.
+    mutating func isNew(_ object: AnyObject?) -> Bool {
+        guard let object else { return true }
+        return objects.updateValue(object, forKey: ObjectIdentifier(object)) == nil
+    }
+
+    mutating func keep(_ occurrence: Occurrence) { pending.append(occurrence) }
+
+    /// Removes and returns the pending occurrences of a node, in the order in which they begin.
+    mutating func takePending(of node: Int) -> [Occurrence] {
+        let taken = pending.filter { $0.node == node }
+        pending.removeAll { $0.node == node }
+        return taken.sorted { $0.number < $1.number }
+    }
+}
+
+extension ProjectionDraft {
+    /// Returns this draft with the fields that it lacks and a later occurrence of the node has; nil
+    /// if there are none.
+    ///
+    /// A field that both have stays as it is: the first occurrence counts. Of an enum, whose fields
+    /// are cases, the first case counts.
+    ///
+    /// - Complexity: O(bytes of both).
+    func filled(from later: ProjectionDraft, _ shapes: ShapeInterner) throws -> ProjectionDraft? {
+        guard !isCase, !later.isCase else { return nil }
+        let mine = try FieldRanges(of: self)
+        let theirs = try FieldRanges(of: later)
+        var names = shape.names
+        var picked: [(isLater: Bool, range: Range<Int>)] = []
+        var nulls = explicitNulls
+        var isChanged = false
+        for slot in 0..<shape.count {
+            if !mine.isSet(slot), let other = later.shape.slot(of: names[slot]),
+                theirs.isSet(other)
+            {
+                if later.explicitNulls.contains(other) { nulls.insert(slot) }
+                picked.append((true, theirs.ranges[other]))
+                isChanged = true
+            } else {
+                picked.append((false, mine.ranges[slot]))
+            }
+        }
+        for (slot, name) in later.shape.names.enumerated() where shape.slot(of: name) == nil {
+            if later.explicitNulls.contains(slot) { nulls.insert(names.count) }
+            names.append(name)
+            picked.append((true, theirs.ranges[slot]))
+            isChanged = true
+        }
+        guard isChanged else { return nil }
+        var splicer = ValueSplicer()
+        for value in picked {
+            let source = value.isLater ? later : self
+            try ByteReader.reading(source.values) { reader in
+                // The splicer numbers children by handles. Here they are nodes of the tree.
+                try splicer.append(value.range, of: reader) {
+                    Handle(UInt64(source.children[$0]))
+                }
+            }
+        }
+        return ProjectionDraft(
+            type: type,
+            shape: names.count == shape.count
+                ? shape : try shapes.shape(type: type, fields: names),
+            values: splicer.values, children: splicer.children.map { Int($0.rawValue) },
+            isCase: false, explicitNulls: nulls)
+    }
+}
+
+/// Where the values of a draft's fields stand.
+struct FieldRanges {
+    let ranges: [Range<Int>]
+    private let tags: [UInt8]
+    private let explicitNulls: Set<Int>
+
+    init(of draft: ProjectionDraft) throws {
+        ranges = try Self.ranges(of: draft.values, count: draft.shape.count)
+        tags = ranges.map { draft.values[$0.lowerBound] }
+        explicitNulls = draft.explicitNulls
+    }
+
+    /// Whether the field was fetched: it has a value or is an explicit null.
+    func isSet(_ slot: Int) -> Bool {
+        tags[slot] != Wire.null && tags[slot] != Wire.absent || explicitNulls.contains(slot)
+    }
+
+    /// Returns the ranges of `count` values that stand one after the other.
+    static func ranges(of values: [UInt8], count: Int) throws -> [Range<Int>] {
+        try ByteReader.reading(values) { reader in
+            try (0..<count).map { _ in
+                let start = reader.position
+                try reader.skipValue()
+                return start..<reader.position
+            }
+        }
+    }
+}
+
+// MARK: - Parts of the tree
+
+extension FlattenedTree {
+    /// Returns whether a projection has the values and children that `encoder` has written.
+    func holds(_ encoder: ValueEncoder, in part: Part) -> Bool {
+        return encoder.writer.reading { $0.matchesRest(values, part.values) }
+            && children[part.children].elementsEqual(encoder.children)
+    }
+
+    /// Returns a projection of a node; nil as long as it is not complete.
+    func filledPart(ofTypeAt type: Int, at node: Int) -> Part? {
+        let part =
+            entries[node].first.type == type
+            ? entries[node].first : others[node]?.first { $0.type == type }
+        // A part has its shape once it is written.
+        return part.flatMap { $0.shape == 0 ? nil : $0 }
+    }
+
+    /// Notes that occurrences of a node differ, and that they refer to other nodes.
+    mutating func noteDifference(_ occurrence: Occurrence) {
+        if !occurrence.draft.children.isEmpty { mixed.insert(occurrence.node) }
+    }
+
+    mutating func replacePart(ofTypeAt type: Int, at node: Int, with part: Part) {
+        if entries[node].first.type == type {
+            entries[node].first = part
+        } else if let slot = others[node]?.firstIndex(where: { $0.type == type }) {
+            others[node]?[slot] = part
+        }
+    }
+
+    /// Appends the values and children of a draft.
+    mutating func append(_ draft: ProjectionDraft, shape: Int, type: Int) -> Part {
+        var part = Part(type: type, shape: shape)
+        part.values = values.count..<values.count + draft.values.count
+        part.children = children.count..<children.count + draft.children.count
+        if !draft.explicitNulls.isEmpty { explicitNulls[values.count] = draft.explicitNulls }
+        values += draft.values
+        children += draft.children
+        return part
+    }
+}
