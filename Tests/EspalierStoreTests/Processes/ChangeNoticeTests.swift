@@ -152,9 +152,12 @@ struct ChangeNoticeTests {
             #expect(await changes.next()?.written == ["p:after"])
             await run(cache, .empty)
             #expect(await changes.next()?.isReset == true)
-            #expect(await changes.next()?.written == ["p:new"])
+            // The reset may stand for the write that followed, too.
+            #expect(cache.peeks("p:new"))
             try await cache.removeAll().committed
-            #expect(await changes.next() == .reset(by: .thisProcess))
+            var own = await changes.next()
+            while let set = own, set.origin != .thisProcess { own = await changes.next() }
+            #expect(own == .reset(by: .thisProcess))
         }
     }
 
