@@ -1,5 +1,5 @@
 public import EspalierModels
-public import EspalierRecords
+import EspalierRecords
 
 // The same feed as types that are stored through their `Codable` conformances, the Codable bridge.
 // `JSONDecoder` reads them too, and is the only one that makes feeds, posts and comments of them.

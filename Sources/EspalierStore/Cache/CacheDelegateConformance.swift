@@ -1,5 +1,5 @@
 public import EspalierModels
-public import EspalierRecords
+import EspalierRecords
 
 /// The cache as the store behind data providers.
 ///
