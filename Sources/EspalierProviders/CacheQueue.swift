@@ -39,7 +39,8 @@ final class CacheQueue: Sendable {
         let time = ChangeTime()
         submit { [self] in
             if let shared {
-                shared.setModel(model, forKey: key, options: options(.replace), completion: report([key]))
+                shared.setModel(
+                    model, forKey: key, options: options(.replace), completion: report([key]))
             } else {
                 cache.setModel(model, forKey: key, context: context)
             }
