@@ -49,7 +49,7 @@ public struct Hit<Value: Sendable>: Sendable {
 }
 
 /// What a cache has of a tree, and what it lacks: the result of
-/// ``NormalizedCache/readPartial(_:_:consistency:access:)-(_,String,_,_)``.
+/// `NormalizedCache.readPartial`.
 ///
 /// ```swift
 /// let partial = cache.readPartial(Feed.self, "Feed:1")

@@ -71,7 +71,7 @@ public final class CacheTransaction {
 
     // MARK: - Writing
 
-    /// Stores a tree, as ``NormalizedCache/set(_:policy:)`` does.
+    /// Stores a tree, as `NormalizedCache.set` does.
     ///
     /// - Parameters:
     ///   - model: The root of the tree. It must have an identifier.
@@ -89,7 +89,7 @@ public final class CacheTransaction {
     ///   - models: The roots of the trees. Each must have an identifier.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
     ///     for the type's own policy.
-    /// - Throws: The same errors as ``set(_:policy:)``.
+    /// - Throws: The same errors as `set` of one model.
     public func set<Model: IdentifiedModel>(
         _ models: [Model], policy: WritePolicy? = nil
     ) throws {
@@ -109,7 +109,7 @@ public final class CacheTransaction {
     ///   - key: The collection's key; not empty.
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
     ///     for the type's own policy.
-    /// - Throws: The same errors as ``set(_:policy:)``.
+    /// - Throws: The same errors as `set` of one model.
     public func setCollection<Model: IdentifiedModel>(
         _ models: [Model], forKey key: String, policy: WritePolicy? = nil
     ) throws {
@@ -254,7 +254,7 @@ extension NormalizedCache {
     /// try await cache.update(Person.self, "Person:1") { $0.with(visits: $0.visits + 1) }
     /// ```
     ///
-    /// ``transaction(_:)`` does the same for several models, and for models that may be missing;
+    /// `transaction` does the same for several models, and for models that may be missing;
     /// it says when the closure may run twice, and what it must not do.
     ///
     /// - Parameters:
