@@ -13,7 +13,7 @@ func example(in directory: String) async throws {
     let cache = try NormalizedCache(directory: directory)
 
     // snippet.changes
-    let changes = cache.changeSets()  // changes from now on
+    let changes = cache.changes()  // changes from now on
 
     try await cache.set(Person(id: 1, name: "Ada")).committed
     // An unchanged model produces no change set.

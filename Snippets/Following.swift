@@ -19,7 +19,7 @@ func example(in directory: String) async throws {
     let cache = try NormalizedCache(directory: directory)
 
     // snippet.following
-    let changes = cache.changeSets()  // changes from now on, of every process
+    let changes = cache.changes()  // changes from now on, of every process
 
     let other = Process()
     other.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])

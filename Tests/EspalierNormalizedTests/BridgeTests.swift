@@ -95,7 +95,7 @@ struct BridgeTests {
     @Test("A Codable model and a model with the macro write the same bytes")
     func sameBytes() async throws {
         try await withCache { cache in
-            let changes = cache.changeSets()
+            let changes = cache.changes()
             try await cache.set(generated).committed
             try await cache.set(bridged).committed
             try await cache.set(Person(id: 9, name: "last")).committed

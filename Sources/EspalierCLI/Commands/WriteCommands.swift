@@ -212,7 +212,7 @@ struct DeleteCommand: CacheCommand {
 
     @MainActor
     func run(on cache: NormalizedCache) async throws {
-        let (entry, changes) = (entry.entry, cache.changeSets())
+        let (entry, changes) = (entry.entry, cache.changes())
         let ticket =
             switch entry.nameSpace {
             case .collection: cache.deleteCollection(forKey: entry.text)

@@ -71,7 +71,7 @@ struct RecordImport {
     /// Stores all records, and closes the cache.
     func store(in cache: NormalizedCache) async throws -> RestoreSummary {
         let budget = try cache.statistics().budget.bytes
-        let changes = cache.changeSets()
+        let changes = cache.changes()
         let written = Task.detached {
             var count = 0
             for await change in changes { count += change.written.count + change.keys.count }

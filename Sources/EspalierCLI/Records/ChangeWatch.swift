@@ -21,7 +21,7 @@ struct ChangeWatch: Sendable {
     let output: any OutputChoice
 
     func run() async throws {
-        let changes = cache.changeSets()
+        let changes = cache.changes()
         try printHeader()
         let printing = Task {
             var printed = 0

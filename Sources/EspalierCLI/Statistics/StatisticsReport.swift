@@ -73,6 +73,7 @@ struct StatisticsReport: Printable {
                 .count(statistics.mapFullRecoveries)
             ),
         ] + counts("droppedWrites", "dropped", statistics.droppedWrites)
+            + counts("rejectedWrites", "rejected", statistics.rejectedWrites)
             + counts("generationsReplaced", "generation replaced", statistics.generationsReplaced)
             + latency("commitLatency", "commit", statistics.commitLatency)
     }
@@ -138,6 +139,7 @@ struct StatisticsReport: Printable {
     var json: JSONValue {
         let empty = [
             ("misses", statistics.misses), ("droppedWrites", statistics.droppedWrites),
+            ("rejectedWrites", statistics.rejectedWrites),
             ("generationsReplaced", statistics.generationsReplaced),
         ].filter(\.1.isEmpty)
         return report.json + .object(empty.map { JSONMember(name: $0.0, value: [:]) })

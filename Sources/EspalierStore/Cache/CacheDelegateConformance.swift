@@ -177,7 +177,7 @@ extension NormalizedCache: SharedCacheDelegate {
     public func followChanges(
         notBy source: Int, _ handler: @escaping @Sendable (CacheChanges) -> Void
     ) -> CacheObservation {
-        let changeSets = changeSets()
+        let changeSets = changes()
         let task = Task.detached {
             for await changeSet in changeSets {
                 let changes = CacheChanges(changeSet, notBy: source)

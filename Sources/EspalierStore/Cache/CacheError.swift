@@ -76,6 +76,9 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
         case outOfDate
         /// The queue of writes was full, and this write was the oldest that could be dropped.
         case dropped
+        /// The closure of a transaction has thrown an error, so nothing of it is stored. The caller
+        /// of the transaction gets that error; only statistics know this code.
+        case rolledBack
         /// A read or an observer of misses waited for a write, which would wait for the read.
         case waitInsideRead
         /// LMDB or the file system failed; ``CacheError/cause`` says how.
@@ -107,22 +110,38 @@ extension CacheError {
         [.badBudget, .badCompression, .alreadyOpen, .noCache, .wrongKey].contains(code)
     }
 
-    /// The reason under which statistics and events count a failed write; nil where the caller made
-    /// the mistake and the cache did not give up the write.
-    var dropReason: String? {
+    /// The name under which statistics count a failed write, and whether the cache gave the write
+    /// up. If not, the caller asked for what can't be done.
+    var writeFailure: (name: String, isGivenUp: Bool) {
         switch code {
-        case .full: "full"
-        case .pagesHeld: "pagesHeld"
-        case .pinnedFull: "pinnedFull"
-        case .treeTooLarge: "treeTooLarge"
-        case .dropped: "queueFull"
-        case .diskFull: "diskFull"
-        case .ioFailure: "ioFailure"
-        case .damaged: "damaged"
-        case .storage: "storage"
-        case .busy: "busy"
-        case .directoryGone: "directoryGone"
-        default: nil
+        case .full: ("full", true)
+        case .pagesHeld: ("pagesHeld", true)
+        case .pinnedFull: ("pinnedFull", true)
+        case .treeTooLarge: ("treeTooLarge", true)
+        case .dropped: ("queueFull", true)
+        case .diskFull: ("diskFull", true)
+        case .ioFailure: ("ioFailure", true)
+        case .damaged: ("damaged", true)
+        case .storage: ("storage", true)
+        case .busy: ("busy", true)
+        case .directoryGone: ("directoryGone", true)
+        case .badBudget: ("badBudget", false)
+        case .badCompression: ("badCompression", false)
+        case .badDirectory: ("badDirectory", false)
+        case .alreadyOpen: ("alreadyOpen", false)
+        case .closed: ("closed", false)
+        case .newerFormat: ("newerFormat", false)
+        case .noCache: ("noCache", false)
+        case .noIdentifier: ("noIdentifier", false)
+        case .notFlattened: ("notFlattened", false)
+        case .notFound: ("notFound", false)
+        case .notWritable: ("notWritable", false)
+        case .outOfDate: ("outOfDate", false)
+        case .outOfRange: ("outOfRange", false)
+        case .referenced: ("referenced", false)
+        case .rolledBack: ("rolledBack", false)
+        case .waitInsideRead: ("waitInsideRead", false)
+        case .wrongKey: ("wrongKey", false)
         }
     }
 }
@@ -262,8 +281,18 @@ extension CacheError {
             """)
     }
 
+    static func rolledBack(_ cause: any Error) -> CacheError {
+        CacheError(
+            .rolledBack, "The closure of the transaction has thrown an error. Nothing was stored.",
+            cause: cause)
+    }
+
     static func noModel(_ identifier: String) -> CacheError {
         CacheError(.notFound, "\(identifier) is not stored as this type. Store it first.")
+    }
+
+    static func unreadableCollection(_ reason: MissReason) -> CacheError {
+        CacheError(.notFound, "The collection can't be read as this type: \(reason). Set it anew.")
     }
 
     static let referenced = CacheError(

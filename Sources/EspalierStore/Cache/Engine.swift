@@ -19,6 +19,7 @@ final class Engine: Sendable {
     let observations: ObservationCenter
     let committer: Committer
     private let writer: WriterThread
+    private let failures: WriteFailures
     private let flatteners = WorkerThreads(name: "espalier-flatten", limit: 1)
     private let readers = WorkerThreads(name: "espalier-read", limit: 2)
     private let interner = ShapeInterner()
@@ -59,8 +60,8 @@ final class Engine: Sendable {
                 guard let engine = moves.engine.withLock({ $0.engine }) else { return }
                 try EngineRegistry.shared.move(engine, to: identity)
             })
-        queue = WriteQueue(
-            limit: configuration.queueLimit, WriteFailures(statistics, events))
+        failures = WriteFailures(statistics, events)
+        queue = WriteQueue(limit: configuration.queueLimit, failures)
         changeSets = ChangeFeed(generations) { [queue] in queue.wakeWriter() }
         observations = ObservationCenter(changeSets)
         committer = Committer(
@@ -84,7 +85,8 @@ final class Engine: Sendable {
         place = Mutex(.init(device: .max, number: .random(in: .min ... .max)))
         self.configuration = configuration
         generations = GenerationHolder(failing: failure, directory, configuration)
-        queue = WriteQueue(limit: configuration.queueLimit, WriteFailures(statistics, events))
+        failures = WriteFailures(statistics, events)
+        queue = WriteQueue(limit: configuration.queueLimit, failures)
         changeSets = ChangeFeed(generations)
         observations = ObservationCenter(changeSets)
         committer = Committer(
@@ -119,18 +121,25 @@ final class Engine: Sendable {
         _ flatten: @escaping @Sendable (Flattener) throws -> WriteOperation
     ) -> WriteTicket {
         guard !isInherited else { return WriteTicket(failed: .usedAfterFork) }
-        guard !configuration.isReadOnly else { return WriteTicket(failed: .readOnly) }
+        guard !configuration.isReadOnly else { return reject(.readOnly) }
         let limits = writeLimits
         let interner = interner
         let write = queue.submit(coalescingKey: coalescingKey, isDroppable: isDroppable) {
             try flatten(Flattener(limits: limits, shapes: interner))
         }
-        guard let write else { return WriteTicket(failed: .closed) }
+        guard let write else { return reject(.closed) }
         write.ticket.beforeWaiting { [writer] in writer.commitAwaited(write) }
         if !write.isFlattenedByWriter {
             flatteners.run { [queue] in queue.flatten(write) }
         }
         return write.ticket
+    }
+
+    /// Counts a write that is not submitted because of what its caller asks for. Returns its ticket.
+    func reject(_ error: CacheError) -> WriteTicket {
+        // A forked child may never get the lock of the counters.
+        if !isInherited { failures.add(error) }
+        return WriteTicket(failed: error)
     }
 
     // MARK: - Reading

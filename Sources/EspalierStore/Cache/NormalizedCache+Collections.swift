@@ -11,7 +11,8 @@ extension NormalizedCache {
     /// Sets the collection under `key`.
     ///
     /// Elements with identifiers become nodes to which the collection refers; the collection
-    /// contains the others.
+    /// contains the others. If there is a collection under `key` already, elements at its beginning
+    /// and its end that stay are not written again.
     ///
     /// - Parameters:
     ///   - models: The elements, in order.
@@ -103,6 +104,43 @@ extension NormalizedCache {
         edit(key, .remove(at: index), .replace)
     }
 
+    /// Removes the elements that satisfy a condition; their nodes stay.
+    ///
+    /// ```swift
+    /// cache.remove(Message.self, fromCollection: "inbox") { $0.isRead }
+    /// ```
+    ///
+    /// No other write, of any process, comes between the reading and the removal. An element that a
+    /// read leaves out stays.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - key: The collection's key; not empty.
+    ///   - isRemoved: Returns whether to remove an element. Called on the thread that commits, more
+    ///     than once for an element if the commit has to be repeated; it must not wait for the
+    ///     cache.
+    /// - Returns: A ticket. It fails with `notFound` when there is no collection, or it can't be
+    ///   read as this type. Nothing is removed then.
+    /// - Complexity: O(*n*) in the records of all elements and below.
+    @discardableResult
+    public func remove<Model: IdentifiedModel>(
+        _ type: Model.Type, fromCollection key: String,
+        where isRemoved: @escaping @Sendable (Model) -> Bool
+    ) -> WriteTicket {
+        guard !key.isEmpty else { return reject(.noIdentifier) }
+        let limits = engine.configuration.limits
+        return submit(isDroppable: false) { flattener in
+            let removal = CollectionOperation.removeAll { commit, snapshot in
+                let reader = SnapshotReader(commit, snapshot, limits: limits)
+                switch try reader.positions(type, inCollection: key, where: isRemoved) {
+                case .hit(let hit): return hit.value
+                case .miss(let reason): throw CacheError.unreadableCollection(reason)
+                }
+            }
+            return .collection(key, removal, flattener.finish(), policy: .replace)
+        }
+    }
+
     /// Moves an element.
     ///
     /// - Parameters:
@@ -114,7 +152,7 @@ extension NormalizedCache {
     @discardableResult
     public func move(from source: Int, to destination: Int, inCollection key: String) -> WriteTicket
     {
-        guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
+        guard !key.isEmpty else { return reject(.noIdentifier) }
         return submit(isDroppable: false) { flattener in
             .collection(
                 key, .move(from: source, to: destination), flattener.finish(), policy: .replace)
@@ -134,7 +172,7 @@ extension NormalizedCache {
     func setCollection(
         _ elements: [ModelEncoding], forKey key: String, _ policy: WritePolicy, source: Int = 0
     ) -> WriteTicket {
-        guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
+        guard !key.isEmpty else { return reject(.noIdentifier) }
         return submit { flattener in
             flattener.policy = policy
             let drafts = try elements.map { try flattener.value($0) }
@@ -148,7 +186,7 @@ extension NormalizedCache {
         _ key: String, _ edit: CollectionEdit<ModelEncoding>, _ policy: WritePolicy,
         expecting neighbours: CollectionNeighbours? = nil, source: Int = 0
     ) -> WriteTicket {
-        guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
+        guard !key.isEmpty else { return reject(.noIdentifier) }
         return submit(isDroppable: false) { flattener in
             flattener.policy = policy
             let drafts = try edit.map { try flattener.value($0) }

@@ -106,7 +106,7 @@ extension NormalizedCache {
     ///   reads do not end within seconds.
     @discardableResult
     public func setBudget(_ budget: ByteCount, mayExceed: Bool = false) -> WriteTicket {
-        guard Configuration.isValid(budget) else { return WriteTicket(failed: .badBudget(budget)) }
+        guard Configuration.isValid(budget) else { return reject(.badBudget(budget)) }
         return submit(isDroppable: false) { _ in .setBudget(budget, mayExceed: mayExceed) }
     }
 
@@ -176,7 +176,7 @@ extension NormalizedCache {
         _ nameSpace: NameSpace, _ identifier: String,
         _ operation: @escaping @Sendable (WriteOperation.Entry) -> WriteOperation
     ) -> WriteTicket {
-        guard !identifier.isEmpty else { return WriteTicket(failed: .noIdentifier) }
+        guard !identifier.isEmpty else { return reject(.noIdentifier) }
         let entry = WriteOperation.Entry(nameSpace: nameSpace, identifier: identifier)
         return submit(isDroppable: false) { _ in operation(entry) }
     }

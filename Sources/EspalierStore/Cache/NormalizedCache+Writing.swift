@@ -28,7 +28,7 @@ extension NormalizedCache {
         -> WriteTicket
     {
         guard let identifier = model.modelIdentifier, !identifier.isEmpty else {
-            return WriteTicket(failed: .noIdentifier(of: Model.self))
+            return reject(.noIdentifier(of: Model.self))
         }
         return store(model, identifier, policy ?? Model.writePolicy, source: 0)
     }
@@ -48,7 +48,7 @@ extension NormalizedCache {
         -> WriteTicket
     {
         guard models.allSatisfy({ $0.modelIdentifier?.isEmpty == false }) else {
-            return WriteTicket(failed: .noIdentifier(of: Model.self))
+            return reject(.noIdentifier(of: Model.self))
         }
         let policy = policy ?? Model.writePolicy
         return submit { flattener in
@@ -81,7 +81,7 @@ extension NormalizedCache {
     func store<Model: IdentifiedModel>(
         _ model: Model, forKey key: String, _ policy: WritePolicy?, source: Int
     ) -> WriteTicket {
-        guard !key.isEmpty else { return WriteTicket(failed: .noIdentifier) }
+        guard !key.isEmpty else { return reject(.noIdentifier) }
         let policy = policy ?? Model.writePolicy
         if let identifier = model.modelIdentifier, Identifier(identifier) == Identifier(key) {
             return store(model, identifier, policy, source: source)
@@ -130,7 +130,7 @@ extension NormalizedCache {
     func delete(_ entries: [(NameSpace, String)]) -> WriteTicket {
         let entries = entries.map { WriteOperation.Entry(nameSpace: $0.0, identifier: $0.1) }
         guard entries.allSatisfy({ !$0.identifier.isEmpty }) else {
-            return WriteTicket(failed: .noIdentifier)
+            return reject(.noIdentifier)
         }
         return submit(isDroppable: false) { _ in .delete(entries) }
     }

@@ -170,7 +170,7 @@ public final class NormalizedCache: Sendable {
     /// Returns the changes of each commit from now on, of every process, in the order of commits.
     ///
     /// ```swift
-    /// for await changes in cache.changeSets() {
+    /// for await changes in cache.changes() {
     ///     if changes.isReset { readEverythingAgain() } else { update(changes.written) }
     /// }
     /// ```
@@ -190,7 +190,11 @@ public final class NormalizedCache: Sendable {
     ///
     /// - Complexity: The first call in a process takes some ten system calls; further ones take
     ///   microseconds.
-    public func changeSets() -> AsyncStream<ChangeSet> { engine.changeSets.subscribe() }
+    public func changes() -> AsyncStream<ChangeSet> { engine.changeSets.subscribe() }
+
+    /// The former name of ``changes()``.
+    @available(*, deprecated, renamed: "changes()")
+    public func changeSets() -> AsyncStream<ChangeSet> { changes() }
 
     /// Returns the changes of the commits of this process, and keeps all of them until they are
     /// read.
@@ -238,5 +242,10 @@ public final class NormalizedCache: Sendable {
     ) -> WriteTicket {
         guard !isClosed else { return WriteTicket(failed: .closed) }
         return engine.submit(coalescingKey: coalescingKey, isDroppable: isDroppable, flatten)
+    }
+
+    /// Counts a write that is not submitted because of what its caller asks for. Returns its ticket.
+    func reject(_ error: CacheError) -> WriteTicket {
+        isClosed ? WriteTicket(failed: .closed) : engine.reject(error)
     }
 }

@@ -80,6 +80,28 @@ package final class SnapshotReader {
         }
     }
 
+    /// Returns the positions of the elements that satisfy a condition. Positions count all stored
+    /// elements, those too that a read leaves out.
+    func positions<Model: IdentifiedModel>(
+        _ type: Model.Type, inCollection key: String, where condition: (Model) -> Bool
+    ) throws -> ReadOutcome<Set<Int>> {
+        guard let handle = try handle(.collection, key) else { return miss(of: type) }
+        return try read(key, at: handle) { treeReader in
+            var positions: Set<Int> = []
+            var next = 0
+            for segment in try treeReader.children(entry: handle, identifier: key) {
+                try treeReader.values(entry: segment, identifier: "", in: .segment) { decoder in
+                    try decoder.decodeElements(numberedFrom: next) {
+                        defer { next += 1 }
+                        let element = try ModelStorage.decode(type, from: &$0)
+                        if condition(element) { positions.insert(next) }
+                    }
+                }
+            }
+            return positions
+        }
+    }
+
     /// Returns the miss of an entry that does not exist. A type that can't be read can't be stored
     /// either, and that reason helps more than "not found".
     private func miss<Model, Value>(of type: Model.Type) -> ReadOutcome<Value> {

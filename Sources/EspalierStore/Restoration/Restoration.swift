@@ -141,10 +141,10 @@ extension NormalizedCache {
         -> WriteTicket
     {
         guard Set(records.map(RecordKey.init)).count == records.count else {
-            return WriteTicket(failed: .restoredTwice)
+            return reject(.restoredTwice)
         }
         guard records.allSatisfy({ !$0.identifier.isEmpty }) else {
-            return WriteTicket(failed: .noIdentifier)
+            return reject(.noIdentifier)
         }
         let limit = engine.writeLimits.maximumBytes
         return submit(isDroppable: false) { _ in

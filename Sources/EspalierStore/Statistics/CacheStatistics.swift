@@ -72,9 +72,14 @@ public struct CacheStatistics: Sendable, Hashable, Codable {
 
     /// The number of commits.
     public var commits = 0
-    /// The number of writes that the cache gave up, by reason. Writes that fail because of the
-    /// caller, such as those with `closed`, `notFlattened` or `noIdentifier`, do not count.
+    /// The number of writes that the cache gave up, by reason, for example `full` and `queueFull`.
     public var droppedWrites: [String: Int] = [:]
+    /// The number of writes that failed because of what their caller asked for, by the code of the
+    /// error, for example `noIdentifier` and `notFlattened`.
+    ///
+    /// Every ticket that fails counts here or in ``droppedWrites``, except those of a cache that
+    /// was closed or opened before a fork.
+    public var rejectedWrites: [String: Int] = [:]
     /// What the cache has evicted.
     public var evictions = EvictionStatistics()
     /// How often an empty generation replaced the cache's contents, by reason.

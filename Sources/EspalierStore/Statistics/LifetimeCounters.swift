@@ -31,6 +31,7 @@ package struct LifetimeCounters: Hashable, Sendable {
     /// The same misses by the type that was asked for.
     var missesByType = MissCounts()
     var droppedWrites = ReasonCounts(limit: 8)
+    var rejectedWrites = ReasonCounts(limit: 16)
     var generationsReplaced = ReasonCounts(limit: 8)
     var readLatency = LatencyHistogram()
     var commitLatency = LatencyHistogram()
@@ -78,6 +79,7 @@ package struct LifetimeCounters: Hashable, Sendable {
         counters.misses.merge(delta.misses)
         counters.missesByType.merge(delta.missesByType)
         counters.droppedWrites.merge(delta.droppedWrites)
+        counters.rejectedWrites.merge(delta.rejectedWrites)
         counters.generationsReplaced.merge(delta.generationsReplaced)
         counters.readLatency.merge(delta.readLatency)
         counters.commitLatency.merge(delta.commitLatency)
@@ -128,9 +130,9 @@ package struct LifetimeCounters: Hashable, Sendable {
 ///                  oldest victim plus 1, or 0
 ///     part       = length (varint), bytes
 ///     parts      = misses, dropped writes, generations replaced, read latency, commit latency,
-///                  timeline, misses by type
+///                  timeline, misses by type, rejected writes
 ///
-/// The last part, `MissCounts`, takes the room that the others leave. A reader ignores fields and
+/// The misses by type take the room that the others leave. A reader ignores fields and
 /// parts that it does not know; missing ones are zero or empty.
 extension LifetimeCounters {
     var bytes: [UInt8] {
@@ -143,22 +145,23 @@ extension LifetimeCounters {
         writer.append(varint: victimAges?.upperBound.addingClamped(1) ?? 0)
         let parts: [(inout ByteWriter) -> Void] = [
             misses.append, droppedWrites.append, generationsReplaced.append, readLatency.append,
-            commitLatency.append,
-            timeline.append,
+            commitLatency.append, timeline.append,
         ]
-        writer.append(varint: UInt64(parts.count) + (missesByType.isEmpty ? 0 : 1))
-        for part in parts {
+        writer.append(varint: UInt64(parts.count + 2))
+        func form(_ part: (inout ByteWriter) -> Void) -> [UInt8] {
             var form = ByteWriter(capacity: 256)
             part(&form)
+            return form.bytes
+        }
+        func append(_ form: [UInt8]) {
             writer.append(varint: UInt64(form.count))
             writer.append(form)
         }
-        if !missesByType.isEmpty {
-            // Its length takes two bytes, and the check eight.
-            let form = missesByType.form(atMost: Self.longestForm - writer.count - 10)
-            writer.append(varint: UInt64(form.count))
-            writer.append(form)
-        }
+        for part in parts { append(form(part)) }
+        let rejected = form(rejectedWrites.append)
+        // The lengths of both forms take two bytes each, and the check eight.
+        append(missesByType.form(atMost: Self.longestForm - writer.count - rejected.count - 12))
+        append(rejected)
         writer.append(integer: writer.check(seed: 0))
         return writer.bytes
     }
@@ -199,6 +202,7 @@ extension LifetimeCounters {
         case 4: commitLatency = try LatencyHistogram(reading: &reader)
         case 5: timeline = try Timeline(reading: &reader)
         case 6: missesByType = try MissCounts(reading: &reader)
+        case 7: rejectedWrites = try ReasonCounts(limit: rejectedWrites.limit, reading: &reader)
         default: break
         }
     }

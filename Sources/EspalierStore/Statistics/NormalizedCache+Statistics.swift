@@ -67,6 +67,7 @@ extension CacheStatistics {
         misses = lifetime.misses.clamped
         missesByType = lifetime.missesByType.counts.mapValues(\.clamped)
         droppedWrites = lifetime.droppedWrites.clamped
+        rejectedWrites = lifetime.rejectedWrites.clamped
         generationsReplaced = lifetime.generationsReplaced.clamped
         mapFullRecoveries = Int(clamping: lifetime.mapFullRecoveries)
         evictions = EvictionStatistics(lifetime)

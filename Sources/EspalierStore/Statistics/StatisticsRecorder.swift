@@ -76,6 +76,9 @@ final class StatisticsRecorder: Sendable {
     /// Counts a write that the cache gave up.
     func countDropped(reason: String) { count { $0.droppedWrites.add(to: reason) } }
 
+    /// Counts a write that failed because of what its caller asked for.
+    func countRejected(reason: String) { count { $0.rejectedWrites.add(to: reason) } }
+
     /// Counts a switch to a new generation.
     func countReplaced(reason: String) { count { $0.generationsReplaced.add(to: reason) } }
 

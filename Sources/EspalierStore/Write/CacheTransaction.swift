@@ -169,7 +169,8 @@ public final class CacheTransaction {
     fileprivate func check(_ result: Result<Void, any Error>) throws {
         if let failure { throw failure }
         // Without writes there is nothing to undo: the writes of the same commit go on.
-        if hasWritten { try result.get() }
+        guard hasWritten, case .failure(let error) = result else { return }
+        throw error as? CacheError ?? .rolledBack(error)
     }
 }
 

@@ -53,6 +53,11 @@ struct CollectionWriter {
                 guard source != destination else { break }
                 let element = try editor.remove(source..<source + 1, in: &transaction)
                 try editor.insert(element, at: destination, in: &transaction)
+            case .removeAll(let positions):
+                let removed = try ReadScope.run { try positions(commit, transaction.snapshot) }
+                for position in removed.sorted(by: >) {
+                    _ = try editor.remove(position..<position + 1, in: &transaction)
+                }
             }
         } catch is SegmentEditor.UnreadableSegment {
             throw neighbours == nil ? CacheError.damagedCollection : .outOfDate
@@ -102,9 +107,25 @@ struct SegmentEditor {
 
     // MARK: Edits
 
+    /// Makes the collection have `elements`. Elements at its beginning and at its end that stay
+    /// are not written again, unless they share a segment with others that change.
+    mutating func replaceAll(
+        _ elements: [StoredElement], in transaction: inout WriteTransaction
+    ) throws {
+        guard list.count > 0, let old = try? self.elements(0..<list.count, in: transaction),
+            old.count == list.count
+        else { return try rewriteAll(elements, in: &transaction) }
+        let start = zip(old, elements).prefix { $0 == $1 }.count
+        let rest = min(old.count, elements.count) - start
+        let end = zip(old.reversed(), elements.reversed()).prefix(rest).prefix { $0 == $1 }.count
+        guard start + end > 0 else { return try rewriteAll(elements, in: &transaction) }
+        let inserted = Array(elements[start..<elements.count - end])
+        try replace(start..<old.count - end, with: inserted, in: &transaction)
+    }
+
     /// Replaces all elements, and reuses the handles of the old segments. A segment that does not
     /// change is not written.
-    mutating func replaceAll(
+    private mutating func rewriteAll(
         _ elements: [StoredElement], in transaction: inout WriteTransaction
     ) throws {
         var start = 0
@@ -139,7 +160,7 @@ struct SegmentEditor {
     ) throws {
         guard !elements.isEmpty else { return }
         guard let position = list.locate(index) else {
-            return try replaceAll(elements, in: &transaction)
+            return try rewriteAll(elements, in: &transaction)
         }
         var segment = try read(position.segment, in: transaction)
         segment.insert(contentsOf: elements, at: position.offset)

@@ -1,3 +1,4 @@
+import EspalierLMDB
 import EspalierModels
 import EspalierRecords
 
@@ -133,13 +134,16 @@ enum CollectionOperation: Sendable {
     case edit(CollectionEdit<ValueDraft>)
     /// Moves one element to the index that it has afterwards.
     case move(from: Int, to: Int)
+    /// Removes the elements whose positions the closure returns. Positions count all stored
+    /// elements, those whose node was deleted too.
+    case removeAll(@Sendable (CommitTransaction, Snapshot) throws -> Set<Int>)
 
     /// Whether the operation makes a collection that is not there.
     var makesCollection: Bool {
         switch self {
         case .replaceAll: true
         case .edit(let edit): edit.range == nil
-        case .move: false
+        case .move, .removeAll: false
         }
     }
 }

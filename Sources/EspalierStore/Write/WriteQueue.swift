@@ -401,7 +401,7 @@ final class WriteQueue: Sendable {
     }
 }
 
-/// Counts the writes that the cache gave up, and sends an event for each.
+/// Counts the writes that failed, and sends an event for each that the cache gave up.
 final class WriteFailures: Sendable {
     private let statistics: StatisticsRecorder
     private let events: Broadcast<CacheEvent>
@@ -411,10 +411,10 @@ final class WriteFailures: Sendable {
         self.events = events
     }
 
-    /// Adds a failed write, unless its caller caused the failure.
     func add(_ error: CacheError) {
-        guard let reason = error.dropReason else { return }
-        statistics.countDropped(reason: reason)
-        events.send(.writeDropped(reason: reason))
+        let (name, isGivenUp) = error.writeFailure
+        guard isGivenUp else { return statistics.countRejected(reason: name) }
+        statistics.countDropped(reason: name)
+        events.send(.writeDropped(reason: name))
     }
 }

@@ -94,7 +94,7 @@ struct FileLossTests {
             LMDBError(LMDBCalls.code(5, .commit, systemError: 5), .commit))
         #expect(error.code == .ioFailure)
         #expect(error.message.contains("the disk reported an input/output error".dropFirst(4)))
-        #expect(error.dropReason == "ioFailure")
+        #expect(error.writeFailure == ("ioFailure", true))
         let full = CacheError(LMDBError(LMDBCalls.code(5, .commit, systemError: 0), .commit))
         #expect(full.code == .diskFull)
     }

@@ -84,7 +84,7 @@ struct EditTests {
         try await withCache { cache in
             let list = (0..<3).map(Remark.node)
             try cache.setCollection(list, forKey: "c").wait()
-            let changes = cache.changeSets()
+            let changes = cache.changes()
             let before = try cache.statistics().recordsWritten
             for index in 0...3 {
                 #expect(cache.result(.insert([], at: index), of: list) == .applied)

@@ -13,7 +13,7 @@ struct ChangeNoticeTests {
     @Test("Every commit of another process arrives once and in order, or a reset takes its place")
     func order() async throws {
         try await withCache { cache in
-            let changes = cache.changeSets()
+            let changes = cache.changes()
             async let peer: Void = run(cache, .write(1_000))
             async let own: Void = write(200, to: cache)
             var sets: [ChangeSet] = []
@@ -61,7 +61,7 @@ struct ChangeNoticeTests {
     @Test("A process killed between its commit and the announcement is heard nevertheless")
     func killedBeforeAnnouncing() async throws {
         try await withCache { cache in
-            var changes = cache.changeSets().makeAsyncIterator()
+            var changes = cache.changes().makeAsyncIterator()
             #expect(cache.engine.changeSets.isPolling == false)
             let directory = cache.engine.directory.path
             await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String] in
@@ -74,7 +74,7 @@ struct ChangeNoticeTests {
     @Test("Commits of another process come before the own commit that follows them")
     func foreignFirst() async throws {
         try await withCache { cache in
-            var changes = cache.changeSets().makeAsyncIterator()
+            var changes = cache.changes().makeAsyncIterator()
             cache.engine.changeSets.queue.suspend()
             await run(cache, .write(3))
             try await cache.set(Person("p:own", "own")).committed
@@ -92,7 +92,7 @@ struct ChangeNoticeTests {
     @Test("A process that fell behind the ring receives one reset")
     func overflow() async throws {
         try await withCache(.forTests(budget: .mebibytes(1))) { cache in
-            var changes = cache.changeSets().makeAsyncIterator()
+            var changes = cache.changes().makeAsyncIterator()
             cache.engine.changeSets.queue.suspend()
             await run(cache, .write(1_000))
             let pages = try cache.readStorage { transaction, keyspaces in
@@ -109,7 +109,7 @@ struct ChangeNoticeTests {
     @Test("A commit without an entry, as an older version makes it, is a reset")
     func gap() async throws {
         try await withCache { cache in
-            var changes = cache.changeSets().makeAsyncIterator()
+            var changes = cache.changes().makeAsyncIterator()
             try cache.tamper { transaction, keyspaces in
                 var counters = try transaction.counters(keyspaces)
                 counters.commits += 1
@@ -124,7 +124,7 @@ struct ChangeNoticeTests {
     @Test("A change set with more identifiers than the ring takes becomes a reset")
     func largeCommit() async throws {
         try await withCache(.forTests(budget: .mebibytes(1))) { cache in
-            var changes = cache.changeSets().makeAsyncIterator()
+            var changes = cache.changes().makeAsyncIterator()
             await run(cache, .writeMany(1_000))
             let set = await changes.next()
             #expect(set?.isReset == true && set?.origin != .thisProcess)
@@ -134,7 +134,7 @@ struct ChangeNoticeTests {
     @Test("Deletions, keys and long lists of identifiers arrive as they were made")
     func contents() async throws {
         try await withCache { cache in
-            var changes = cache.changeSets().makeAsyncIterator()
+            var changes = cache.changes().makeAsyncIterator()
             await run(cache, .edit)
             #expect(await changes.next()?.written == (0..<900).map { "p:\($0)" })
             #expect(await changes.next()?.deleted == ["p:7"])
@@ -146,7 +146,7 @@ struct ChangeNoticeTests {
     func generations() async throws {
         try await withCache { cache in
             try await cache.set(Person("p:0", "parent")).committed
-            var changes = cache.changeSets().makeAsyncIterator()
+            var changes = cache.changes().makeAsyncIterator()
             await run(cache, .compact)
             #expect(await changes.next()?.written == ["p:before"])
             #expect(await changes.next()?.written == ["p:after"])
@@ -164,7 +164,7 @@ struct ChangeNoticeTests {
     @Test("A full cache stays within its budget while another process listens")
     func full() async throws {
         try await withCache(.forTests(budget: .mebibytes(1))) { cache in
-            let changes = cache.changeSets()
+            let changes = cache.changes()
             await run(cache, .overfill)
             try expectClean(cache)
             let statistics = try cache.statistics()

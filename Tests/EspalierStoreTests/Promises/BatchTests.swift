@@ -11,7 +11,7 @@ struct BatchTests {
     @Test("Several trees in one write are stored together, in one change set")
     func together() async throws {
         try await withCache { cache in
-            let changes = cache.changeSets()
+            let changes = cache.changes()
             try await cache.set(messages).committed
             for message in messages {
                 #expect(await cache.read(Message.self, message.id) == message)

@@ -94,10 +94,10 @@ struct ChangeFeedTests {
             func isListening() -> Bool { (try? cache.listenersWord()).map { $0 & 1 == 1 } ?? false }
             #expect(!isListening() && !cache.hasListenersFile)
             let first = Task { [cache] in
-                for await _ in cache.changeSets() {}
+                for await _ in cache.changes() {}
             }
             while !feed.hasSubscribers { await Task.yield() }
-            var second: AsyncStream<ChangeSet>? = cache.changeSets()
+            var second: AsyncStream<ChangeSet>? = cache.changes()
             #expect(isListening() && cache.hasListenersFile)
             first.cancel()
             await first.value
@@ -113,9 +113,9 @@ struct ChangeFeedTests {
     func closing() async throws {
         let scratch = try Scratch()
         let cache = try scratch.open()
-        let streams = (0..<3).map { _ in cache.changeSets() }
+        let streams = (0..<3).map { _ in cache.changes() }
         try await cache.set(Person("p:1", "Anna")).committed
-        let waiting = Task { [stream = cache.changeSets()] in
+        let waiting = Task { [stream = cache.changes()] in
             await stream.reduce(0) { count, _ in count + 1 }
         }
         cache.close()
@@ -131,7 +131,7 @@ struct ChangeFeedTests {
     @Test("Nobody looks while nobody else commits, and no timer runs")
     func idle() async throws {
         try await withCache { cache in
-            let stream = cache.changeSets()
+            let stream = cache.changes()
             let feed = cache.engine.changeSets
             #expect(feed.isPolling == false)
             feed.queue.sync {}
@@ -150,7 +150,7 @@ struct ChangeFeedTests {
     @Test("Without another process that listens, no commit writes to the ring")
     func silent() async throws {
         try await withCache { cache in
-            let stream = cache.changeSets()
+            let stream = cache.changes()
             try await cache.set(Person("p:1", "Anna")).committed
             let entries = try cache.readStorage { try $0.statistics(of: $1.changes).entries }
             #expect(entries == 0)
@@ -175,9 +175,9 @@ struct ChangeFeedTests {
     func forked() async throws {
         guard Fork.isAvailable else { return }
         try await withCache { cache in
-            var changes = cache.changeSets().makeAsyncIterator()
+            var changes = cache.changes().makeAsyncIterator()
             let status = Fork.run {
-                _ = cache.changeSets()
+                _ = cache.changes()
                 return 0
             }
             #expect(status == 0)
@@ -196,7 +196,7 @@ struct ChangeFeedTests {
         var configuration = Configuration.forTests
         configuration.isReadOnly = true
         let reader = try scratch.open(configuration)
-        var changes = reader.changeSets().makeAsyncIterator()
+        var changes = reader.changes().makeAsyncIterator()
         #expect(reader.engine.changeSets.isPolling == true)
         let directory = scratch.directory
         await #expect(processExitsWith: .success) { [directory = directory as String] in
@@ -212,7 +212,7 @@ struct ChangeFeedTests {
     func removed() async throws {
         let scratch = try Scratch()
         let cache = try scratch.open()
-        var changes = cache.changeSets().makeAsyncIterator()
+        var changes = cache.changes().makeAsyncIterator()
         try FileManager.default.removeItem(atPath: scratch.directory)
         #expect(await changes.next()?.isReset == true)
         // The writer begins anew, and from then on changes arrive again.

@@ -10,7 +10,7 @@ struct ChangeSetTests {
     /// Returns the change sets of the commits that `body` causes.
     private func changes(_ body: (NormalizedCache) throws -> Void) async throws -> [ChangeSet] {
         try await withCache { cache in
-            let stream = cache.changeSets()
+            let stream = cache.changes()
             try body(cache)
             cache.close()
             return await stream.reduce(into: []) { $0.append($1) }
@@ -82,12 +82,12 @@ struct ChangeSetTests {
     @Test("Every subscriber gets all change sets from its subscription on")
     func subscribers() async throws {
         try await withCache { cache in
-            let first = cache.changeSets()
+            let first = cache.changes()
             try cache.set(anna).wait()
-            let second = cache.changeSets()
+            let second = cache.changes()
             try cache.set(ben).wait()
             cache.close()
-            let late = cache.changeSets()
+            let late = cache.changes()
             #expect(await first.reduce(0) { count, _ in count + 1 } == 2)
             #expect(await second.reduce(0) { count, _ in count + 1 } == 1)
             #expect(await late.reduce(0) { count, _ in count + 1 } == 0)

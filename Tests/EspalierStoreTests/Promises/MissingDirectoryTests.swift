@@ -90,7 +90,7 @@ struct MissingDirectoryTests {
         let scratch = try Scratch()
         let cache = try scratch.open()
         let events = cache.events()
-        let changes = cache.changeSets()
+        let changes = cache.changes()
         try FileManager.default.removeItem(atPath: scratch.directory)
         try await Task.sleep(for: .seconds(Self.pause))
         cache.engine.queue.wakeWriter()

@@ -136,7 +136,7 @@ struct RestorationTests {
     @Test("Restoring writes no record that is unchanged, and reports those that it wrote")
     func changes() async throws {
         try await withCache { cache in
-            let changes = cache.changeSets()
+            let changes = cache.changes()
             cache.set(feed)
             cache.setModel(Remark("inline"), forKey: "key")
             cache.setCollection([Person("p:1", "Ada"), Person("p:2", "Ben")], forKey: "all")

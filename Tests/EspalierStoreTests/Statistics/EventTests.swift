@@ -133,7 +133,7 @@ struct EventTests {
     func changeSets() async throws {
         let scratch = try Scratch()
         let cache = try scratch.open(Self.configuration)
-        let (changes, events) = (cache.changeSets(), cache.events())
+        let (changes, events) = (cache.changes(), cache.events())
         try cache.overfill(budgets: 1.2)
         cache.close()
         var evicted: [String] = []

@@ -28,6 +28,7 @@ struct LifetimeCountersTests {
                 .random(in: 1..<1_000, using: &random), to: name, of: "Type\(seed)")
         }
         counters.droppedWrites.add(.random(in: 1..<1_000, using: &random), to: "queueFull")
+        counters.rejectedWrites.add(.random(in: 1..<1_000, using: &random), to: "closed")
         counters.generationsReplaced.add(.random(in: 1..<1_000, using: &random), to: "damaged")
         for _ in 0..<200 {
             counters.readLatency.record(nanoseconds: .random(in: 0..<1 << 24, using: &random))
@@ -45,7 +46,9 @@ struct LifetimeCountersTests {
         counters.longestEvictionNanoseconds = .max
         counters.victimAges = UInt64.max - 1...(.max)
         for number in 0..<100 {
-            for part in [\LifetimeCounters.misses, \.droppedWrites, \.generationsReplaced] {
+            for part in [
+                \LifetimeCounters.misses, \.droppedWrites, \.rejectedWrites, \.generationsReplaced,
+            ] {
                 counters[keyPath: part].add(
                     .max, to: "\(number)" + String(repeating: "x", count: 22))
             }
@@ -73,7 +76,7 @@ struct LifetimeCountersTests {
         }
         #expect(LifetimeCounters().bytes.count < 60)
         let back = try read(fullest.bytes)
-        #expect(back.misses == fullest.misses)
+        #expect(back.misses == fullest.misses && back.rejectedWrites == fullest.rejectedWrites)
         #expect(back.timeline == fullest.timeline)
         #expect(back.timeline.samples.count == Timeline.capacity)
         #expect(back.hits == .max)
@@ -161,10 +164,10 @@ struct LifetimeCountersTests {
         var long = ByteWriter()
         long.append(varint: UInt64(fields + 2))
         for field in 0..<fields + 2 { long.append(varint: UInt64(field)) }
-        long.append(varint: 8)
-        for part in 0..<8 {
+        long.append(varint: 9)
+        for part in 0..<9 {
             let form: [UInt8] =
-                part == 7
+                part == 8
                 ? [1, 2, 3]
                 : part == 6 ? [0, 0, 9] : part == 3 || part == 4 ? [0, 0, 0, 9, 9] : [0, 9]
             long.append(varint: UInt64(form.count))

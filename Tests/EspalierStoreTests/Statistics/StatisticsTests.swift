@@ -47,6 +47,33 @@ struct StatisticsTests {
         }
     }
 
+    @Test("Each ticket that fails because of its caller counts once, under the code of its error")
+    func rejectedWrites() throws {
+        let scratch = try Scratch()
+        let cache = try scratch.open(Self.configuration)
+        let edits = [
+            cache.set(Person("", "Nobody")), cache.delete(""),
+            cache.setCollection([Person](), forKey: ""), cache.move(from: 0, to: 1, inCollection: "none"),
+            cache.remove(at: 0, fromCollection: "none"), cache.setBudget(.kibibytes(1)),
+            cache.set(Opaque()),
+        ]
+        for edit in edits { #expect(throws: CacheError.self) { try edit.wait() } }
+        #expect(throws: CancellationError.self) {
+            try cache.transaction { transaction in
+                try transaction.set(Person("p:1", "Anna"))
+                throw CancellationError()
+            }
+        }
+        let rejected = [
+            "noIdentifier": 3, "notFlattened": 1, "notFound": 2, "badBudget": 1, "rolledBack": 1,
+        ]
+        #expect(try cache.statistics().rejectedWrites == rejected)
+        #expect(try cache.statistics().droppedWrites == [:])
+        try cache.set(Person("p:1", "Anna")).wait()
+        cache.close()
+        #expect(try scratch.open(Self.configuration).statistics().rejectedWrites == rejected)
+    }
+
     @Test("The counts of reads and dropped writes go on after a change of the budget")
     func budgets() throws {
         try withCache(.forTests(budget: .mebibytes(2))) { cache in
