@@ -68,6 +68,12 @@ let package = Package(
             // Older valgrinds do not understand what the compiler tells debuggers.
             linkerSettings: [.unsafeFlags(["-Xlinker", "-S"], .when(platforms: [.linux]))]),
         .executableTarget(
+            name: "Following",
+            dependencies: [
+                .product(name: "Espalier", package: "Espalier"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .executableTarget(
             name: "Consistency",
             dependencies: [
                 "CAllocations",

@@ -10,6 +10,8 @@ package struct RecordMerge {
     package let values: ArraySlice<UInt8>
     /// Whether the record refers to nodes that the tree does not: those of fields that stay.
     package let keepsChildren: Bool
+    /// Whether the record has what the tree has, and nothing else.
+    package let isWhole: Bool
 
     /// Merges the node at `index` of `tree` into `old`. `handles` holds the handle of each node of
     /// the tree.
@@ -20,13 +22,12 @@ package struct RecordMerge {
         policy: WritePolicy, handles: __shared [Handle]
     ) throws {
         // The parts of the draft instead of the draft, which would be made for this.
-        if !tree.hasProjections || tree.others[index] == nil, policy == .replace || old == nil,
-            old.map({ $0.shape.types == [tree.type(at: index)] || $0.shape.types.isEmpty }) ?? true
-        {
+        if try tree.replaces(old, at: index, policy: policy) {
             shape = tree.shape(at: index)
             children = tree.entries[index].first.children.map { handles[tree.children[$0]] }
             values = tree.values(at: index)
             keepsChildren = false
+            isWhole = true
             return
         }
         var merge = SlotMerge()
@@ -40,6 +41,7 @@ package struct RecordMerge {
         let merged = try merge.finish()
         (shape, children, values) = (merged.shape, merged.children, merged.values[...])
         keepsChildren = children.count > childCount
+        isWhole = false
     }
 }
 

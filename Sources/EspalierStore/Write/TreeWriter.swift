@@ -86,7 +86,8 @@ struct TreeWriter {
         _ tree: FlattenedTree, policy: WritePolicy, in transaction: inout WriteTransaction
     ) throws -> RecordLocations {
         var locations = RecordLocations()
-        guard policy == .replace && !tree.hasProjections else {
+        // Merging what is equal changes nothing.
+        guard !tree.hasProjections, policy == .replace || !tree.mayLoseChildren else {
             let bound = try tree.entries.indices.map { try bind(tree, $0, in: &transaction) }
             locations.handles = bound.map(\.handle)
             for index in tree.entries.indices {

@@ -50,9 +50,19 @@ struct IngestTests {
             (#"[{"id": 1, "user": {"id": 1}}, {"id": 2, "user": {"id": "x"}}]"#, "$[1].user.id"),
             (#"[{"id": 1}]"#, "$[0].user"),
             (#"[{"id": 1, "user": null}]"#, "$[0].user"),
-            // Foundation's decoder does not say where the number is that has no room.
-            (#"[{"id": 99999999999999999999, "user": {"id": 1}}]"#, "$"),
-            (#"[{"id": 1, "user": {"id": 1}"#, "$"),
+            // Foundation's decoder does not say where these are.
+            (#"[{"id": 99999999999999999999, "user": {"id": 1}}]"#, "$[0].id"),
+            (#"[{"id": 3, "user": {"id": 1}}, {"id": 1, "user": {"id": 1e300}}]"#, "$[1].user.id"),
+            (#"[{"id": 3, "user": {"id": 1.5}}, {"id": 1.5, "user": {"id": 1}}]"#, "$[0].user.id"),
+            (#"[{"id": 1, "user": {"id": 1}"#, "$[0].user"),
+            (#"[{"id": 1, "user": {"id": 1}},"#, "$[1]"),
+            (#"[{"id": 1, "text": "a"#, "$[0].text"),
+            (#"[{"id": 1, "text": tru}]"#, "$[0].text"),
+            (#"[{"id": 1 "text": "a"}]"#, "$[0].id"),
+            (#"[{"id": 1, "user": {"id": 1}}] []"#, "$"),
+            // Foundation's decoder takes one of them.
+            (#"[{"id": 1, "user": {"id": 1, "city": "a", "id": 2}}]"#, "$[0].user.id"),
+            (#"[{"id": 1, "more": [{"a": 1, "\u0061": 2}], "user": {"id": 1}}]"#, "$[0].more[0].a"),
             (#"{"id": 1}"#, "$"),
             ("", "$"),
         ])
@@ -70,6 +80,17 @@ struct IngestTests {
         }
     }
 
+    @Test("A field that occurs twice is found among many, and the same name elsewhere is no other")
+    func duplicates() {
+        let names = (0..<100).map { #""n\#($0)": {"n0": \#($0), "n1": [1, "n"]}"# }
+        let document = "[{\(names.joined(separator: ", "))}, {\(names[3])}]"
+        #expect(JSONScan.duplicate(in: Data(document.utf8)) == nil)
+        for name in [0, 31, 32, 33, 99] {
+            let twice = "[{\(names.joined(separator: ", ")), \(names[name])}]"
+            #expect(JSONScan.duplicate(in: Data(twice.utf8))?.path == "$[0].n\(name)")
+        }
+    }
+
     @Test("Bytes that are no text, and a model without identifier, store nothing")
     func noText() async throws {
         struct Nameless: Codable, NormalizedModel {
@@ -78,8 +99,11 @@ struct IngestTests {
         }
         try await withCache { cache in
             let bytes = Data(#"[{"id": 1, "text": ""#.utf8) + [0xFF, 0xFE] + Data(#""}]"#.utf8)
-            await #expect(throws: IngestError.self) {
+            do {
                 try await cache.ingest(bytes, as: [Status].self)
+                Issue.record("it was stored")
+            } catch let error as IngestError {
+                #expect(error.path == "$[0].text")
             }
             await #expect(throws: CacheError.self) {
                 try await cache.ingest(Data(#"[{"text": "a"}]"#.utf8), as: [Nameless].self)
