@@ -8,7 +8,9 @@ struct FollowingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Following",
         abstract: "Measures ingesting, observing, and following another process.",
-        subcommands: [Ingesting.self])
+        subcommands: [
+            Ingesting.self, Noticing.self, Listening.self, Observing.self, Peer.self,
+        ])
 }
 
 /// A directory that is removed with its last reference.
