@@ -62,7 +62,7 @@ package final class Flattener {
     /// has them already. `object` returns the model if it is an object.
     func node(
         identifier: String, projection: String, object: () -> AnyObject? = { nil },
-        _ fields: (inout RecordEncoder) throws -> Void
+        rules: () -> MergeRules = { [:] }, _ fields: (inout RecordEncoder) throws -> Void
     ) throws -> Int {
         if state.tree.entries.isEmpty, let size = shapes.sizes.last(of: projection) {
             state.reserveCapacity(size)
@@ -71,6 +71,7 @@ package final class Flattener {
         // below that refers back to it.
         let place = try state.place(of: identifier, projection: projection, limits)
         if state.merges {
+            state.setRules(ofTypeAt: place.type, rules)
             guard state.occurrences.isNew(object()) || place.isNew else { return place.node }
         } else if !place.isNew {
             return place.node
@@ -95,6 +96,7 @@ package final class Flattener {
         _ fields: (inout RecordEncoder) throws -> Void, of projection: String, to place: State.Place
     ) throws {
         let encoder = nextEncoder()
+        if state.followsRules { encoder.marksFields = state.typeRules[place.type] != nil }
         defer { state.path.removeLast() }
         var record = RecordEncoder(
             node: encoder, expected: state.lastShapes.expected(at: place.shape))
@@ -104,6 +106,9 @@ package final class Flattener {
         if !record.isAsExpected {
             shape = state.lastShapes.setShape(
                 try record.shape(type: projection, in: shapes), ofTypeAt: place.type)
+        }
+        if state.followsRules {
+            try state.noteFields(of: encoder, state.lastShapes.shapes[shape], ofTypeAt: place.type)
         }
         try state.fill(place, shape: shape, from: encoder, isCase: record.isCase, limits)
         if state.merges { try state.addPending(to: place.node, shapes, limits) }
@@ -118,9 +123,14 @@ package final class Flattener {
         state.path.append(place.node)
         defer { state.path.removeLast() }
         let encoder = nextEncoder()
+        if state.followsRules { encoder.marksFields = state.typeRules[place.type] != nil }
         let expected = state.lastShapes.expected(at: place.shape)
         var record = RecordEncoder(node: encoder, expected: expected)
         try nested { try fields(&record) }
+        let shape =
+            record.isAsExpected
+            ? expected ?? .none : try record.shape(type: projection, in: shapes)
+        if state.followsRules { try state.noteFields(of: encoder, shape, ofTypeAt: place.type) }
         let nulls = try encoder.takeExplicitNulls()
         if record.isAsExpected, state.holds(encoder, nulls, at: place) {
             return try state.addPending(to: place.node, shapes, limits)
@@ -128,10 +138,7 @@ package final class Flattener {
         let occurrence = Occurrence(
             number: number, node: place.node, type: place.type,
             draft: ProjectionDraft(
-                type: projection,
-                shape: record.isAsExpected
-                    ? expected ?? .none : try record.shape(type: projection, in: shapes),
-                values: encoder.writer.bytes, children: encoder.children, isCase: record.isCase,
+                type: projection, shape: shape, values: encoder.writer.bytes, children: encoder.children, isCase: record.isCase,
                 explicitNulls: nulls))
         try state.add(occurrence, shapes, limits)
     }
@@ -205,6 +212,11 @@ package final class Flattener {
         var merges = false
         /// The later occurrences of nodes; of use in a write that merges.
         var occurrences = OccurrenceCount()
+        /// The rules of types, by their positions, and whether any type has some. Types keep their
+        /// positions from one tree to the next.
+        var typeRules: [TypeRules?] = []
+        var hasRules = false
+        var followsRules: Bool { merges && hasRules }
 
         /// Where a projection of a node goes.
         struct Place {
@@ -224,6 +236,7 @@ package final class Flattener {
             swap(&finished, &tree)
             finished.types = lastShapes.types
             finished.shapes = lastShapes.shapes
+            if followsRules { finished.rules = typeRules }
             nodes = NodeTable()
             failure = nil
             occurrences = OccurrenceCount()
@@ -293,6 +306,26 @@ package final class Flattener {
             if !nulls.isEmpty { tree.explicitNulls[position] = nulls }
         }
 
+        /// Sets the rules of a type that the write has not met before.
+        mutating func setRules(ofTypeAt type: Int, _ rules: () -> MergeRules) {
+            guard type >= typeRules.count else { return }
+            while typeRules.count <= type { typeRules.append(nil) }
+            let rules = rules()
+            guard !rules.isEmpty else { return }
+            typeRules[type] = TypeRules(rules: rules)
+            hasRules = true
+        }
+
+        /// Notes which fields of a type with rules tell null from absent.
+        mutating func noteFields(
+            of encoder: ValueEncoder, _ shape: Shape, ofTypeAt type: Int
+        ) throws {
+            guard encoder.marksFields, !encoder.fieldStarts.isEmpty else { return }
+            for slot in try encoder.fieldSlots() where slot < shape.count {
+                typeRules[type]?.fields.insert(Identifier(shape.names[slot]))
+            }
+        }
+
         /// Returns whether the values that `encoder` has written, in the fields expected at
         /// `place`, are those of the tree.
         func holds(_ encoder: ValueEncoder, _ nulls: Set<Int>, at place: Place) -> Bool {
@@ -340,7 +373,10 @@ package final class Flattener {
             }
             tree.noteDifference(occurrence)
             let draft = tree.draft(known, of: lastShapes)
-            guard let merged = try draft.filled(from: occurrence.draft, shapes) else { return }
+            let rules = typeRules[occurrence.type]?.rules ?? [:]
+            guard let merged = try draft.filled(from: occurrence.draft, shapes, by: rules) else {
+                return
+            }
             let part = tree.append(
                 merged, shape: lastShapes.position(of: merged.shape), type: occurrence.type)
             try count(bytes: part.values.count + part.children.count * 2, limits)
