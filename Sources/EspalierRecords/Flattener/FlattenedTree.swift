@@ -45,6 +45,10 @@ package struct FlattenedTree: Sendable {
     /// The rules of types, by the positions of the types, in a write that merges. Empty if no type
     /// has rules.
     var rules: [TypeRules?] = []
+    /// The number of later occurrences of nodes that differ from the first one, in a write that
+    /// replaces. A lower bound: a tree with many times more occurrences than nodes is not compared
+    /// as a whole.
+    package internal(set) var contradictions = 0
     package internal(set) var byteCount = 0
     /// Whether a node has more than one projection.
     package var hasProjections: Bool { !others.isEmpty }

@@ -3,9 +3,9 @@ import EspalierConfinement
 /// Flattens model trees into drafts of records. Pure: no file, no lock, no clock.
 ///
 /// The first occurrence of an identifier in pre-order gives the record for its projection. Later
-/// occurrences with the same projection are references to it and are not walked, which keeps trees
-/// that share nodes linear. Other projections add their fields. A node met inside itself is flagged
-/// as lying on a cycle.
+/// occurrences with the same projection are references to it, and are compared with it as often as
+/// the tree has nodes, which keeps trees that share nodes linear. Other projections add their
+/// fields. A node met inside itself is flagged as lying on a cycle.
 ///
 /// For a write that merges, later occurrences are walked too, and the fields that the first lacks
 /// are taken from them. The same object is walked once. Occurrences of values can't be told apart
@@ -64,6 +64,9 @@ package final class Flattener {
         identifier: String, projection: String, object: () -> AnyObject? = { nil },
         rules: () -> MergeRules = { [:] }, _ fields: (inout RecordEncoder) throws -> Void
     ) throws -> Int {
+        if state.contradictions.isComparing {
+            return compared(identifier, projection, object, fields)
+        }
         if state.tree.entries.isEmpty, let size = shapes.sizes.last(of: projection) {
             state.reserveCapacity(size)
         }
@@ -74,6 +77,7 @@ package final class Flattener {
             state.setRules(ofTypeAt: place.type, rules)
             guard state.occurrences.isNew(object()) || place.isNew else { return place.node }
         } else if !place.isNew {
+            compare(fields, of: projection, at: place, object)
             return place.node
         }
         do {
@@ -111,7 +115,11 @@ package final class Flattener {
             try state.noteFields(of: encoder, state.lastShapes.shapes[shape], ofTypeAt: place.type)
         }
         try state.fill(place, shape: shape, from: encoder, isCase: record.isCase, limits)
-        if state.merges { try state.addPending(to: place.node, shapes, limits) }
+        if state.merges {
+            try state.addPending(to: place.node, shapes, limits)
+        } else if state.contradictions.hasPending {
+            state.comparePending(at: place)
+        }
     }
 
     /// Adds a later occurrence of a node.
@@ -141,6 +149,51 @@ package final class Flattener {
                 type: projection, shape: shape, values: encoder.writer.bytes, children: encoder.children, isCase: record.isCase,
                 explicitNulls: nulls))
         try state.add(occurrence, shapes, limits)
+    }
+
+    // MARK: Contradictions
+
+    /// Compares an occurrence that stands inside of one that is compared. Returns the index of its
+    /// node, or an index of no node if the tree lacks the node.
+    @inline(never)
+    private func compared(
+        _ identifier: String, _ projection: String, _ object: () -> AnyObject?,
+        _ fields: (inout RecordEncoder) throws -> Void
+    ) -> Int {
+        guard let place = state.knownPlace(of: identifier, projection: projection) else {
+            return state.tree.count
+        }
+        if !place.isNew { compare(fields, of: projection, at: place, object) }
+        return place.node
+    }
+
+    /// Compares a later occurrence with the first one. A failure in it is none of the write, which
+    /// does not store the occurrence.
+    @inline(never)
+    private func compare(
+        _ fields: (inout RecordEncoder) throws -> Void, of projection: String, at place: State.Place,
+        _ object: () -> AnyObject?
+    ) {
+        guard state.occurrences.isNew(object()), !state.isCompared(place.node),
+            state.contradictions.begin(inTreeOf: state.tree.count)
+        else { return }
+        state.path.append(place.node)
+        defer {
+            state.contradictions.end()
+            state.path.removeLast()
+        }
+        let encoder = nextEncoder()
+        let expected = state.lastShapes.expected(at: place.shape)
+        var record = RecordEncoder(node: encoder, expected: expected)
+        do {
+            try nested { try fields(&record) }
+            let shape =
+                record.isAsExpected
+                ? expected ?? .none : try record.shape(type: projection, in: shapes)
+            state.compare(encoder, shape, at: place, projection)
+        } catch {
+            return
+        }
     }
 
     private func nextEncoder() -> ValueEncoder {
@@ -212,6 +265,8 @@ package final class Flattener {
         var merges = false
         /// The later occurrences of nodes; of use in a write that merges.
         var occurrences = OccurrenceCount()
+        /// The occurrences that differ from the first; of use in a write that replaces.
+        var contradictions = ContradictionCount()
         /// The rules of types, by their positions, and whether any type has some. Types keep their
         /// positions from one tree to the next.
         var typeRules: [TypeRules?] = []
@@ -237,9 +292,11 @@ package final class Flattener {
             finished.types = lastShapes.types
             finished.shapes = lastShapes.shapes
             if followsRules { finished.rules = typeRules }
+            finished.contradictions = contradictions.found
             nodes = NodeTable()
             failure = nil
             occurrences = OccurrenceCount()
+            contradictions = ContradictionCount()
             return finished
         }
 
@@ -381,6 +438,51 @@ package final class Flattener {
                 merged, shape: lastShapes.position(of: merged.shape), type: occurrence.type)
             try count(bytes: part.values.count + part.children.count * 2, limits)
             tree.replacePart(ofTypeAt: occurrence.type, at: occurrence.node, with: part)
+        }
+
+        // MARK: Contradictions
+
+        /// Returns the place of a projection of a node that the tree has; nil if it lacks the node.
+        mutating func knownPlace(of identifier: String, projection: String) -> Place? {
+            guard let node = nodes.place(of: identifier, in: tree.entries).node else { return nil }
+            let type = lastShapes.place(of: projection)
+            return Place(
+                node: node, type: type, shape: lastShapes.shape(ofTypeAt: type),
+                isNew: !tree.has(type, at: node))
+        }
+
+        /// Returns whether an occurrence of a node is being compared already, or stands inside of
+        /// two others.
+        func isCompared(_ node: Int) -> Bool { path.lazy.filter { $0 == node }.count > 1 }
+
+        /// Counts the occurrence that `encoder` has written if it differs from the first one. Keeps
+        /// it if the first one is not complete yet.
+        mutating func compare(
+            _ encoder: ValueEncoder, _ shape: Shape, at place: Place, _ projection: String
+        ) {
+            if let part = tree.filledPart(ofTypeAt: place.type, at: place.node) {
+                let known = lastShapes.shapes[part.shape]
+                guard shape == known, tree.holds(encoder, in: part) else {
+                    return contradictions.count()
+                }
+            } else if path.dropLast().contains(place.node) {
+                contradictions.keep(
+                    Occurrence(
+                        number: 0, node: place.node, type: place.type,
+                        draft: ProjectionDraft(
+                            type: projection, shape: shape, values: encoder.writer.bytes,
+                            children: encoder.children, isCase: false, explicitNulls: [])))
+            }
+        }
+
+        /// Compares the occurrences that were met inside of the first one of their node.
+        mutating func comparePending(at place: Place) {
+            guard let part = tree.filledPart(ofTypeAt: place.type, at: place.node) else { return }
+            let shape = lastShapes.shapes[part.shape]
+            for occurrence in contradictions.takePending(of: place.node, type: place.type)
+            where !tree.holds(occurrence, in: part, of: shape) {
+                contradictions.count()
+            }
         }
 
         mutating func count(bytes: Int, _ limits: TreeLimits) throws {

@@ -69,6 +69,7 @@ extension CacheStatistics {
         droppedWrites = lifetime.droppedWrites.clamped
         generationsReplaced = lifetime.generationsReplaced.clamped
         mapFullRecoveries = Int(clamping: lifetime.mapFullRecoveries)
+        contradictions = Int(clamping: lifetime.contradictions)
         evictions = EvictionStatistics(lifetime)
         readLatencies = lifetime.readLatency
         commitLatencies = lifetime.commitLatency

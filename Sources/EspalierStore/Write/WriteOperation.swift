@@ -74,6 +74,16 @@ enum WriteOperation: Sendable {
         }
     }
 
+    /// The later occurrences of nodes that differ from the first, in a write that replaces.
+    var contradictions: Int {
+        switch self {
+        case .nodes(let tree, _, _, _), .key(_, _, let tree, _, _),
+            .collection(_, _, let tree, _, _, _):
+            tree.contradictions
+        default: 0
+        }
+    }
+
     /// The nodes that the operation stores.
     var nodeCount: Int {
         switch self {
