@@ -161,7 +161,7 @@ package final class Flattener {
         _ fields: (inout RecordEncoder) throws -> Void
     ) -> Int {
         guard let place = state.knownPlace(of: identifier, projection: projection) else {
-            return state.tree.count
+            return state.tree.entries.count
         }
         if !place.isNew { compare(fields, of: projection, at: place, object) }
         return place.node
@@ -174,10 +174,9 @@ package final class Flattener {
         _ fields: (inout RecordEncoder) throws -> Void, of projection: String, at place: State.Place,
         _ object: () -> AnyObject?
     ) {
-        guard state.occurrences.isNew(object()), !state.isCompared(place.node),
-            state.contradictions.begin(inTreeOf: state.tree.count)
-        else { return }
-        state.path.append(place.node)
+        guard state.occurrences.isNew(object()), state.beginComparison(of: place.node) else {
+            return
+        }
         defer {
             state.contradictions.end()
             state.path.removeLast()
@@ -451,9 +450,15 @@ package final class Flattener {
                 isNew: !tree.has(type, at: node))
         }
 
-        /// Returns whether an occurrence of a node is being compared already, or stands inside of
-        /// two others.
-        func isCompared(_ node: Int) -> Bool { path.lazy.filter { $0 == node }.count > 1 }
+        /// Adds a node to the path, to compare an occurrence of it. Returns false if the occurrence
+        /// stands inside of two others of the node, or if there were too many comparisons.
+        mutating func beginComparison(of node: Int) -> Bool {
+            guard path.lazy.filter({ $0 == node }).count <= 1,
+                contradictions.begin(inTreeOf: tree.entries.count)
+            else { return false }
+            path.append(node)
+            return true
+        }
 
         /// Counts the occurrence that `encoder` has written if it differs from the first one. Keeps
         /// it if the first one is not complete yet.
