@@ -34,7 +34,7 @@ public macro Merged(_ rule: MergeRule) =
 /// ```
 ///
 /// The macro finds the name under which the other property is stored. In all other respects this is
-/// ``Merged(_:)-(MergeRule)``.
+/// the macro of the other rules.
 ///
 /// - Parameter rule: `.newest(by:)` with a key path of one property of the same type.
 @attached(peer)

@@ -74,7 +74,10 @@ package final class Flattener {
         // below that refers back to it.
         let place = try state.place(of: identifier, projection: projection, limits)
         if state.merges {
-            state.setRules(ofTypeAt: place.type, rules)
+            if state.lacksRules(ofTypeAt: place.type) {
+                let rules = rules()
+                state.setRules(rules, ofTypeAt: place.type)
+            }
             guard state.occurrences.isNew(object()) || place.isNew else { return place.node }
         } else if !place.isNew {
             compare(fields, of: projection, at: place, object)
@@ -362,11 +365,11 @@ package final class Flattener {
             if !nulls.isEmpty { tree.explicitNulls[position] = nulls }
         }
 
-        /// Sets the rules of a type that the write has not met before.
-        mutating func setRules(ofTypeAt type: Int, _ rules: () -> MergeRules) {
-            guard type >= typeRules.count else { return }
+        /// Whether the write has not asked for the rules of a type.
+        func lacksRules(ofTypeAt type: Int) -> Bool { type >= typeRules.count }
+
+        mutating func setRules(_ rules: MergeRules, ofTypeAt type: Int) {
             while typeRules.count <= type { typeRules.append(nil) }
-            let rules = rules()
             guard !rules.isEmpty else { return }
             typeRules[type] = TypeRules(rules: rules)
             hasRules = true

@@ -88,7 +88,8 @@ extension MergeRule {
     ///
     /// The function runs on the threads of the cache, inside of a commit, and again if the commit
     /// is repeated. It must not wait for the cache, and should be idempotent: a response may be
-    /// merged more than once. It gets values alone, not models with an identifier.
+    /// merged more than once. An occurrence of a node that equals what the write has of it already
+    /// is not merged again. The function gets values alone, not models with an identifier.
     ///
     /// - Parameter body: Returns the merged value of the stored and the new one. If one of them
     ///   can't be read as `Value`, or if a value contains a model with an identifier, the function
@@ -164,7 +165,9 @@ extension MergeRule {
 /// ```
 ///
 /// Types that are one projection, because they have one `projectionIdentifier`, should have the
-/// same rules: the one that a write meets first decides for both.
+/// same rules: the one that a write meets first decides for both. Rules are those of the type that
+/// writes: another type over the same records has its own. An enum whose values are nodes is merged
+/// as a whole and has no rules.
 public struct MergeRules: Sendable, ExpressibleByDictionaryLiteral {
     /// Shared, so that passing the rules of a type on costs one reference.
     private final class Table: Sendable {
