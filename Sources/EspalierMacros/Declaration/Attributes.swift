@@ -55,7 +55,7 @@ struct StoredAttribute {
         // Nearly all attributes of the language begin with a lowercase letter. Global actors other
         // than the main actor look like wrappers too; models don't use them.
         wrapper = all.first {
-            !Self.knownNames.contains($0.simpleName)
+            !Self.notWrappers.contains($0.simpleName)
                 && $0.simpleName.first?.isUppercase == true
         }
         let arguments = stored?.arguments?.as(LabeledExprListSyntax.self)
@@ -63,7 +63,7 @@ struct StoredAttribute {
         defaultExpression = arguments?.first { $0.label?.text == "default" }?.expression
     }
 
-    private static let knownNames: Set<String> = [
+    private static let notWrappers: Set<String> = [
         "Stored", "NotStored", "Merged", "MainActor", "NSCopying", "IBInspectable", "IBOutlet",
     ]
 

@@ -101,7 +101,8 @@ struct ModelExpansion {
             }
         }
         guard !rules.isEmpty else { return nil }
-        let type = "static \(model.mayUseGenericParameters ? "var" : "let") mergeRules: "
+        let type =
+            "static \(model.mayUseGenericParameters ? "var" : "let") mergeRules: "
             + "EspalierRecords.MergeRules"
         let table = "[\n\(rules.map(Code.indented).joined(separator: "\n"))\n]"
         if model.mayUseGenericParameters { return model.declaration(type, [table]) }

@@ -149,8 +149,8 @@ package final class Flattener {
         let occurrence = Occurrence(
             number: number, node: place.node, type: place.type,
             draft: ProjectionDraft(
-                type: projection, shape: shape, values: encoder.writer.bytes, children: encoder.children, isCase: record.isCase,
-                explicitNulls: nulls))
+                type: projection, shape: shape, values: encoder.writer.bytes,
+                children: encoder.children, isCase: record.isCase, explicitNulls: nulls))
         try state.add(occurrence, shapes, limits)
     }
 
@@ -174,7 +174,8 @@ package final class Flattener {
     /// does not store the occurrence.
     @inline(never)
     private func compare(
-        _ fields: (inout RecordEncoder) throws -> Void, of projection: String, at place: State.Place,
+        _ fields: (inout RecordEncoder) throws -> Void, of projection: String,
+        at place: State.Place,
         _ object: () -> AnyObject?
     ) {
         guard state.occurrences.isNew(object()), state.beginComparison(of: place.node) else {

@@ -80,7 +80,9 @@ struct FieldVersion {
             }
             return length < new.count && new[length] == element ? length + 1 : length
         }
-        for element in new.dropFirst() { table.append(extended(table[table.count - 1], by: element)) }
+        for element in new.dropFirst() {
+            table.append(extended(table[table.count - 1], by: element))
+        }
         guard !new.isEmpty else { return [] }
         let overlap = old.suffix(new.count).reduce(0) { extended($0, by: $1) }
         return Array(overlap..<new.count)

@@ -19,9 +19,8 @@ struct MergedTests {
                     public nonisolated static let mergeRules: EspalierRecords.MergeRules = [
                         "t": .newest(by: "updated_at"),
                         "labels": .union,
-                        "likes": .combined { (a: Int, b: Int) in max(a, b) },
-                    ]
-                """#)
+                        "likes": .combined { (a: Int, b: Int) in
+                """#, "max(a, b)")
     }
 
     @Test("CodingKeys name the field by which others are compared")

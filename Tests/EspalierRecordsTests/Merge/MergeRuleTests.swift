@@ -84,7 +84,8 @@ struct MergeRuleTests {
         // Null is no array: it overwrites, and is overwritten.
         #expect(try merged([Post(seen: .value([1])), Post(seen: .null)]).seen == .null)
         #expect(try merged([Post(seen: .null), Post(seen: .value([1]))]).seen == .value([1]))
-        #expect(try merged([Post(seen: .value([2])), Post(seen: .value([1]))]).seen == .value([2, 1]))
+        #expect(
+            try merged([Post(seen: .value([2])), Post(seen: .value([1]))]).seen == .value([2, 1]))
     }
 
     @Test("A union has the stored elements in order, then the new ones, each once")
@@ -117,7 +118,8 @@ struct MergeRuleTests {
     @Test(
         "An append joins pages at their longest overlap",
         arguments: [
-            ([1, 2], [3], [1, 2, 3]), ([1, 2, 3], [2, 3, 4], [1, 2, 3, 4]), ([1, 2], [1, 2], [1, 2]),
+            ([1, 2], [3], [1, 2, 3]), ([1, 2, 3], [2, 3, 4], [1, 2, 3, 4]),
+            ([1, 2], [1, 2], [1, 2]),
             ([1, 1], [1, 1, 1], [1, 1, 1]), ([1, 2, 1], [1, 2, 1, 3], [1, 2, 1, 3]), ([], [1], [1]),
             ([1], [], [1]), ([1, 2, 3], [2], [1, 2, 3, 2]), ([5, 1, 2], [1, 2], [5, 1, 2]),
             ([1, 2, 1, 2], [1, 2, 3], [1, 2, 1, 2, 3]), ([1, 2, 3], [1, 2], [1, 2, 3, 1, 2]),
@@ -145,7 +147,9 @@ struct MergeRuleTests {
         }
         let span = try merged([Post(span: Span(from: 3, to: 5)), Post(span: Span(from: 4, to: 9))])
         #expect(span.span == Span(from: 3, to: 9))
-        let optional = try merged([Post(seenAt: Date(timeIntervalSince1970: 9)), Post(seenAt: .now)])
+        let optional = try merged([
+            Post(seenAt: Date(timeIntervalSince1970: 9)), Post(seenAt: .now),
+        ])
         #expect(optional.seenAt == Date(timeIntervalSince1970: 9))
     }
 

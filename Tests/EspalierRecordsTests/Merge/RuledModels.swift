@@ -38,7 +38,9 @@ struct Post: Codable, NormalizedModel, Equatable {
 
     /// Each copies a group of fields that depend on each other from one model to another.
     static let fields: [@Sendable (Post, inout Post) -> Void] = [
-        { $1.title = $0.title; $1.updatedAt = $0.updatedAt; $1.closed = $0.closed },
+        {
+            $1.title = $0.title; $1.updatedAt = $0.updatedAt; $1.closed = $0.closed
+        },
         { $1.tags = $0.tags }, { $1.set = $0.set }, { $1.seen = $0.seen }, { $1.page = $0.page },
         { $1.first = $0.first }, { $1.likes = $0.likes }, { $1.counts = $0.counts },
     ]

@@ -35,7 +35,9 @@ struct ContradictionTests {
             let poor = cache.set([Self.first, Card("p:1", name: nil, badge: nil)])
             try poor.wait()
             #expect(poor.contradictions == 1)
-            let boxes = cache.set([Box("b", Self.first), Box("b", Card("p:3", name: "x", badge: 1))])
+            let boxes = cache.set([
+                Box("b", Self.first), Box("b", Card("p:3", name: "x", badge: 1)),
+            ])
             try boxes.wait()
             #expect(boxes.contradictions == 1)
             #expect(cache.read(Card.self, "p:3") == nil)

@@ -48,7 +48,8 @@ struct Headline: RuledView {
     var modelIdentifier: String? { id }
 
     var facts: Facts {
-        Facts(("title", .of(title)), ("updatedAt", .of(updatedAt)), ("state", .of(state)),
+        Facts(
+            ("title", .of(title)), ("updatedAt", .of(updatedAt)), ("state", .of(state)),
             ("tags", .of(tags)), ("note", .of(note)))
     }
 
@@ -111,7 +112,8 @@ struct Article: RuledView, Codable {
     var children: [Mate] { mates ?? [] }
 
     var facts: Facts {
-        Facts(("title", .of(title)), ("updatedAt", .of(updatedAt)), ("state", .of(state)),
+        Facts(
+            ("title", .of(title)), ("updatedAt", .of(updatedAt)), ("state", .of(state)),
             ("tags", .of(tags)), ("page", .of(page)), ("first", .of(first)),
             ("mates", .of(mates)), ("note", .of(note)))
     }
@@ -162,7 +164,8 @@ struct Metrics: RuledView, Codable {
     var children: [Mate] { thread ?? [] }
 
     var facts: Facts {
-        Facts(("label", .of(label)), ("stamp", .of(stamp)), ("likes", .of(likes)),
+        Facts(
+            ("label", .of(label)), ("stamp", .of(stamp)), ("likes", .of(likes)),
             ("opened", .of(opened)), ("first", .of(first)), ("page", .of(page)),
             ("thread", .of(thread)), ("seen", .of(seen)), ("note", .of(note)))
     }
