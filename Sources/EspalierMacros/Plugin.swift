@@ -8,7 +8,7 @@ import SwiftSyntaxMacros
 @main
 struct Plugin: CompilerPlugin {
     let providingMacros: [any Macro.Type] = [
-        NormalizedMacro.self, StoredMacro.self, NotStoredMacro.self,
+        NormalizedMacro.self, StoredMacro.self, NotStoredMacro.self, MergedMacro.self,
     ]
 }
 
@@ -70,6 +70,22 @@ package struct NotStoredMacro: PeerMacro {
         of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] { [] }
+}
+
+/// Implements `@Merged`, which generates nothing: ``NormalizedMacro`` reads the attribute. Reports
+/// an attribute that ``NormalizedMacro`` does not see.
+package struct MergedMacro: PeerMacro {
+    package static func expansion(
+        of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        let type = context.lexicalContext.first?.asProtocol((any DeclGroupSyntax).self)
+        let isRead = type?.attributes.contains {
+            $0.as(AttributeSyntax.self)?.simpleName == "Normalized"
+        }
+        if isRead != true { context.diagnose(MergedAttribute.outsideProblem(at: node)) }
+        return []
+    }
 }
 #else
 /// The plugin of a build without the trait `Macros`: SwiftPM can't leave out a macro target.

@@ -28,7 +28,7 @@ public import EspalierRecords
 /// Models are immutable and `Sendable`: their functions are called on any thread, also
 /// concurrently.
 public protocol ConsistencyManagerModel: IdentifiedModel {
-    // `IdentifiedModel` declares the first three. They are repeated for clients that import only
+    // `IdentifiedModel` declares the first four. They are repeated for clients that import only
     // this module.
     /// The globally unique identifier of the model; `nil` for a model that is a part of its parent.
     var modelIdentifier: String? { get }
@@ -38,6 +38,9 @@ public protocol ConsistencyManagerModel: IdentifiedModel {
     /// How a write treats the stored fields of the records, if its caller does not say. The default
     /// is `replace`.
     static var writePolicy: WritePolicy { get }
+    /// How a write that merges puts two versions of a field together. The default is no rule: the
+    /// new version counts.
+    static var mergeRules: MergeRules { get }
 
     /// Returns a copy of this model in which `transform` has replaced each direct child.
     ///
@@ -72,6 +75,9 @@ extension ConsistencyManagerModel {
 
     /// `WritePolicy.replace`.
     public static var writePolicy: WritePolicy { .replace }
+
+    /// No rules.
+    public static var mergeRules: MergeRules { [:] }
 
     /// Returns `model`, which replaces this model.
     public func mergeModel(_ model: any ConsistencyManagerModel) -> any ConsistencyManagerModel {

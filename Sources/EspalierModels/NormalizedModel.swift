@@ -67,7 +67,7 @@ extension NormalizedModel {
     public func encodeValue(into encoder: ValueEncoder) throws {
         try encoder.encodeModel(
             identifier: modelIdentifier, projection: projectionIdentifier,
-            object: Self.self is AnyObject.Type ? self as AnyObject : nil
+            object: Self.self is AnyObject.Type ? self as AnyObject : nil, rules: Self.mergeRules
         ) {
             try encode(to: &$0)
         }

@@ -242,7 +242,8 @@ struct WriteCommandTests {
                 "fileBytes",
                 "directoryBytes", "budget", "oldestReader", "hits", "misses", "hitRate",
                 "readLatency", "writes",
-                "deletes", "recordsWritten", "recordsUnchanged", "commits", "droppedWrites",
+                "deletes", "recordsWritten", "recordsUnchanged", "contradictions", "commits",
+                "droppedWrites",
                 "mapFullRecoveries",
                 "generationsReplaced", "commitLatency", "evictions",
             ])

@@ -23,6 +23,34 @@ struct MustNotCompileTests {
         #expect(text.isEmpty)
     }
 
+    @Test("A function that combines models is a warning which says what to do")
+    func combinedModels() throws {
+        let source = """
+            @Normalized struct Person { let id: Int }
+            @Normalized struct Team {
+                let id: Int
+                @Merged(.combined { (old: Person, new: Person) in old }) let head: Person?
+                @Merged(.combined { (old: [Person], new: [Person]) in old }) let all: [Person]
+            }
+            """
+        let (status, text) = try #require(Compiler()).output(of: source)
+        #expect(status == 0, "\(text)")
+        #expect(text.contains("each is merged into the record of its identifier"), "\(text)")
+        #expect(text.contains("use .union or .append for arrays of models"), "\(text)")
+    }
+
+    @Test("A rule that no overload fits is an error")
+    func unfittingRules() throws {
+        let source = """
+            @Normalized struct Team {
+                let id: Int
+                @Merged(.combined { (old: Handler, new: Handler) in old }) let handler: Int
+            }
+            struct Handler: Sendable {}
+            """
+        #expect(try errors(in: source).contains("Handler"))
+    }
+
     @Test("A property of a type that can't be stored is an error in a line that names it")
     func unstorable() throws {
         let text = try errors(

@@ -67,6 +67,7 @@ struct StatisticsReport: Printable {
             ("deletes", "deletes", .count(statistics.deletes)),
             ("recordsWritten", "records written", .count(statistics.recordsWritten)),
             ("recordsUnchanged", "records unchanged", .count(statistics.recordsUnchanged)),
+            ("contradictions", "contradictions", .count(statistics.contradictions)),
             ("commits", "commits", .count(statistics.commits)),
             (
                 "mapFullRecoveries", "commits that ran out of pages",

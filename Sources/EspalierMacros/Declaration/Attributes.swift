@@ -36,6 +36,8 @@ struct StoredAttribute {
     let stored: AttributeSyntax?
     /// `@NotStored`.
     let notStored: AttributeSyntax?
+    /// All attributes `@Merged(...)`.
+    let merged: [MergedAttribute]
     /// An attribute that looks like a property wrapper: its name is capitalized, and it is none of
     /// the language's own.
     let wrapper: AttributeSyntax?
@@ -49,11 +51,11 @@ struct StoredAttribute {
         func named(_ name: String) -> AttributeSyntax? { all.first { $0.simpleName == name } }
         stored = named("Stored")
         notStored = named("NotStored")
+        merged = all.filter { $0.simpleName == "Merged" }.map(MergedAttribute.init)
         // Nearly all attributes of the language begin with a lowercase letter. Global actors other
         // than the main actor look like wrappers too; models don't use them.
         wrapper = all.first {
-            !["Stored", "NotStored", "MainActor", "NSCopying", "IBInspectable", "IBOutlet"]
-                .contains($0.simpleName)
+            !Self.notWrappers.contains($0.simpleName)
                 && $0.simpleName.first?.isUppercase == true
         }
         let arguments = stored?.arguments?.as(LabeledExprListSyntax.self)
@@ -61,8 +63,54 @@ struct StoredAttribute {
         defaultExpression = arguments?.first { $0.label?.text == "default" }?.expression
     }
 
+    private static let notWrappers: Set<String> = [
+        "Stored", "NotStored", "Merged", "MainActor", "NSCopying", "IBInspectable", "IBOutlet",
+    ]
+
     /// The stored name, if it is written as a plain literal.
     var name: String? { nameExpression?.literalText }
+}
+
+/// One attribute `@Merged(...)` with its rule.
+struct MergedAttribute {
+    let node: AttributeSyntax
+    /// The rule as it is written; nil without an argument, which the compiler reports.
+    let rule: ExprSyntax?
+
+    init(_ node: AttributeSyntax) {
+        self.node = node
+        rule = node.arguments?.as(LabeledExprListSyntax.self)?.first?.expression
+    }
+
+    /// The name of the rule, such as `union`.
+    var name: String? {
+        let function = rule?.as(FunctionCallExprSyntax.self)?.calledExpression ?? rule
+        return function?.as(MemberAccessExprSyntax.self)?.declName.baseName.text
+    }
+
+    /// The field by which `.newest(by:)` compares.
+    var stamp: ExprSyntax? {
+        guard name == "newest" else { return nil }
+        return rule?.as(FunctionCallExprSyntax.self)?.arguments.first?.expression
+    }
+
+    /// The name of the property in `.newest(by: \.updatedAt)`; nil if the key path has several
+    /// components, or if there is none.
+    var stampProperty: String? {
+        guard let components = stamp?.as(KeyPathExprSyntax.self)?.components, components.count == 1
+        else { return nil }
+        return components.first?.component.as(KeyPathPropertyComponentSyntax.self)?
+            .declName.baseName.bareText
+    }
+
+    /// Returns the rule as an expression in the type. `storedName` returns the stored name of a
+    /// property.
+    func expression(_ storedName: (String) -> String?) -> String {
+        if let property = stampProperty {
+            return ".newest(by: \(Code.literal(storedName(property) ?? property)))"
+        }
+        return rule?.trimmedDescription ?? ".overwrite"
+    }
 }
 
 /// The stored names in a `CodingKeys` enum of the type, so that the type has the records that its

@@ -75,6 +75,23 @@ struct ModelDeclaration {
 
     var storedMembers: [Member] { includedMembers.filter { $0.storedName != nil } }
 
+    /// Returns the stored name of a property; nil if there is no stored property of the name.
+    func storedName(ofProperty name: String) -> String? {
+        storedMembers.first { $0.bareName == name }?.storedName
+    }
+
+    /// Whether the type has an identifier, so that it gets a record of its own.
+    var isNode: Bool {
+        own.contains(.modelIdentifier) || arguments.identifier != nil || own.contains(.identifier)
+    }
+
+    /// Whether a property is the identifier of the model.
+    func isIdentifier(_ member: Member) -> Bool {
+        if let path = arguments.identifierPath { return path == [member.bareName] }
+        if own.contains(.modelIdentifier) { return member.bareName == "modelIdentifier" }
+        return member.bareName == "id"
+    }
+
     /// Whether the type has a builder. An enum has none.
     var hasBuilder: Bool { kind != .enumeration }
 

@@ -50,6 +50,11 @@ extension EnumCase {
             return Diagnostic(
                 "notStoredCase", at: node, "every case of an enum is stored: remove @NotStored")
         }
+        if let merged = attribute.merged.first {
+            return Diagnostic(
+                "mergedCase", at: merged.node,
+                "an enum is merged as a whole: remove @Merged")
+        }
         if let node = attribute.stored, attribute.defaultExpression != nil {
             return Diagnostic(
                 "caseDefault", at: node,

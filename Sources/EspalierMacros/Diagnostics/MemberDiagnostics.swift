@@ -36,14 +36,18 @@ extension ModelDeclaration {
             variable.bindingSpecifier.tokenKind == .keyword(.let)
             && variable.bindings.allSatisfy { $0.initializer != nil }
         let name = variable.bindings.first?.pattern.trimmedDescription ?? ""
-        for (macro, node) in [("@Stored", attribute.stored), ("@NotStored", attribute.notStored)] {
+        let attributes = [
+            ("@Stored", attribute.stored), ("@NotStored", attribute.notStored),
+            ("@Merged", attribute.merged.first?.node),
+        ]
+        for (macro, node) in attributes {
             guard let node else { continue }
             let reason: String
             if variable.isTypeProperty {
                 reason = "belongs to the type"
             } else if variable.bindings.contains(where: \.isComputed) {
                 reason = "is computed"
-            } else if isConstant && macro == "@Stored" {
+            } else if isConstant && macro != "@NotStored" {
                 reason = "is a constant with the same value everywhere"
             } else {
                 continue
@@ -69,7 +73,7 @@ extension ModelDeclaration {
     /// Returns the first problem of a member, because it may cause the others.
     private func problem(of member: Member) -> Diagnostic? {
         member.attributeProblem ?? member.wrapperProblem ?? member.defaultProblem
-            ?? typeProblem(of: member)
+            ?? typeProblem(of: member) ?? ruleProblem(of: member)
     }
 
     private func typeProblem(of member: Member) -> Diagnostic? {

@@ -25,7 +25,8 @@ struct ModelExpansion {
     /// The declarations that stand in the type itself.
     var members: [DeclSyntax] {
         let shared = [
-            modelIdentifier, projectionIdentifier, writePolicy, map, forEach, equality, hash,
+            modelIdentifier, projectionIdentifier, writePolicy, mergeRules, map, forEach,
+            equality, hash,
         ]
         let own: [DeclSyntax?] =
             switch model.kind {
@@ -90,6 +91,22 @@ struct ModelExpansion {
             model.declaration(
                 "static var writePolicy: EspalierRecords.WritePolicy", [policy.trimmedDescription])
         }
+    }
+
+    /// The rules of the fields. A generic type can't store them, so that it makes them anew.
+    private var mergeRules: DeclSyntax? {
+        let rules = model.storedMembers.flatMap { member in
+            member.attribute.merged.map { merged in
+                "\(member.key): \(merged.expression(model.storedName(ofProperty:))),"
+            }
+        }
+        guard !rules.isEmpty else { return nil }
+        let type =
+            "static \(model.mayUseGenericParameters ? "var" : "let") mergeRules: "
+            + "EspalierRecords.MergeRules"
+        let table = "[\n\(rules.map(Code.indented).joined(separator: "\n"))\n]"
+        if model.mayUseGenericParameters { return model.declaration(type, [table]) }
+        return "\(raw: model.access.modifier)nonisolated \(raw: type) = \(raw: table)"
     }
 
     private var identifierExpression: String {

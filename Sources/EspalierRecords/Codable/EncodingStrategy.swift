@@ -45,7 +45,8 @@ private final class NodeEncoding<Value: IdentifiedModel & Encodable>: EncodingSt
     override func encode(_ value: Value, into encoder: ValueEncoder) throws {
         try encoder.encodeModel(
             identifier: value.modelIdentifier, projection: value.projectionIdentifier,
-            object: Value.self is AnyObject.Type ? value as AnyObject : nil
+            object: Value.self is AnyObject.Type ? value as AnyObject : nil,
+            rules: Value.mergeRules
         ) {
             try $0.encodeFields(of: value)
         }

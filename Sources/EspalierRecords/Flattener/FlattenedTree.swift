@@ -42,11 +42,18 @@ package struct FlattenedTree: Sendable {
     /// The slots of the fields that are explicit nulls, by the position at which the values of
     /// their projection begin. Records have nil there.
     var explicitNulls: [Int: Set<Int>] = [:]
+    /// The rules of types, by the positions of the types, in a write that merges. Empty if no type
+    /// has rules.
+    var rules: [TypeRules?] = []
+    /// The number of later occurrences of nodes that differ from the first one. A lower bound in a
+    /// write that replaces: a tree with many times more occurrences than nodes is not compared as a
+    /// whole.
+    package internal(set) var contradictions = 0
     package internal(set) var byteCount = 0
     /// Whether a node has more than one projection.
     package var hasProjections: Bool { !others.isEmpty }
     /// Whether the tree may have a node to which no other node of it refers, and which is no entry.
-    package var mayLoseChildren: Bool { hasProjections || !mixed.isEmpty }
+    package var mayLoseChildren: Bool { hasProjections || !mixed.isEmpty || !rules.isEmpty }
 
     package init() {}
 
@@ -72,7 +79,9 @@ package struct FlattenedTree: Sendable {
     package func isMixed(at index: Int) -> Bool { !mixed.isEmpty && mixed.contains(index) }
 
     fileprivate func draft(_ part: Part) -> ProjectionDraft {
-        draft(part, type: types[part.type], shape: shapes[part.shape])
+        var draft = draft(part, type: types[part.type], shape: shapes[part.shape])
+        if !rules.isEmpty { draft.rules = rules[part.type] }
+        return draft
     }
 
     /// Returns the draft of a part of a tree that is not finished.
@@ -133,6 +142,8 @@ package struct ProjectionDraft: Sendable {
     /// The slots of the fields that are known to be nil. Other fields that are nil were not
     /// fetched.
     let explicitNulls: Set<Int>
+    /// The rules of the type in a write that merges; nil if it has none.
+    var rules: TypeRules?
 }
 
 /// A value outside a node: the entry of a key, or an element of a collection.

@@ -3,9 +3,9 @@ import EspalierConfinement
 /// Flattens model trees into drafts of records. Pure: no file, no lock, no clock.
 ///
 /// The first occurrence of an identifier in pre-order gives the record for its projection. Later
-/// occurrences with the same projection are references to it and are not walked, which keeps trees
-/// that share nodes linear. Other projections add their fields. A node met inside itself is flagged
-/// as lying on a cycle.
+/// occurrences with the same projection are references to it, and are compared with it as often as
+/// the tree has nodes, which keeps trees that share nodes linear. Other projections add their
+/// fields. A node met inside itself is flagged as lying on a cycle.
 ///
 /// For a write that merges, later occurrences are walked too, and the fields that the first lacks
 /// are taken from them. The same object is walked once. Occurrences of values can't be told apart
@@ -62,8 +62,11 @@ package final class Flattener {
     /// has them already. `object` returns the model if it is an object.
     func node(
         identifier: String, projection: String, object: () -> AnyObject? = { nil },
-        _ fields: (inout RecordEncoder) throws -> Void
+        rules: () -> MergeRules = { [:] }, _ fields: (inout RecordEncoder) throws -> Void
     ) throws -> Int {
+        if state.contradictions.isComparing {
+            return compared(identifier, projection, object, fields)
+        }
         if state.tree.entries.isEmpty, let size = shapes.sizes.last(of: projection) {
             state.reserveCapacity(size)
         }
@@ -71,8 +74,13 @@ package final class Flattener {
         // below that refers back to it.
         let place = try state.place(of: identifier, projection: projection, limits)
         if state.merges {
+            if state.lacksRules(ofTypeAt: place.type) {
+                let rules = rules()
+                state.setRules(rules, ofTypeAt: place.type)
+            }
             guard state.occurrences.isNew(object()) || place.isNew else { return place.node }
         } else if !place.isNew {
+            compare(fields, of: projection, at: place, object)
             return place.node
         }
         do {
@@ -95,6 +103,7 @@ package final class Flattener {
         _ fields: (inout RecordEncoder) throws -> Void, of projection: String, to place: State.Place
     ) throws {
         let encoder = nextEncoder()
+        if state.followsRules { encoder.marksFields = state.typeRules[place.type] != nil }
         defer { state.path.removeLast() }
         var record = RecordEncoder(
             node: encoder, expected: state.lastShapes.expected(at: place.shape))
@@ -105,8 +114,15 @@ package final class Flattener {
             shape = state.lastShapes.setShape(
                 try record.shape(type: projection, in: shapes), ofTypeAt: place.type)
         }
+        if state.followsRules {
+            try state.noteFields(of: encoder, state.lastShapes.shapes[shape], ofTypeAt: place.type)
+        }
         try state.fill(place, shape: shape, from: encoder, isCase: record.isCase, limits)
-        if state.merges { try state.addPending(to: place.node, shapes, limits) }
+        if state.merges {
+            try state.addPending(to: place.node, shapes, limits)
+        } else if state.contradictions.hasPending {
+            state.comparePending(at: place)
+        }
     }
 
     /// Adds a later occurrence of a node.
@@ -118,9 +134,14 @@ package final class Flattener {
         state.path.append(place.node)
         defer { state.path.removeLast() }
         let encoder = nextEncoder()
+        if state.followsRules { encoder.marksFields = state.typeRules[place.type] != nil }
         let expected = state.lastShapes.expected(at: place.shape)
         var record = RecordEncoder(node: encoder, expected: expected)
         try nested { try fields(&record) }
+        let shape =
+            record.isAsExpected
+            ? expected ?? .none : try record.shape(type: projection, in: shapes)
+        if state.followsRules { try state.noteFields(of: encoder, shape, ofTypeAt: place.type) }
         let nulls = try encoder.takeExplicitNulls()
         if record.isAsExpected, state.holds(encoder, nulls, at: place) {
             return try state.addPending(to: place.node, shapes, limits)
@@ -128,12 +149,54 @@ package final class Flattener {
         let occurrence = Occurrence(
             number: number, node: place.node, type: place.type,
             draft: ProjectionDraft(
-                type: projection,
-                shape: record.isAsExpected
-                    ? expected ?? .none : try record.shape(type: projection, in: shapes),
-                values: encoder.writer.bytes, children: encoder.children, isCase: record.isCase,
-                explicitNulls: nulls))
+                type: projection, shape: shape, values: encoder.writer.bytes,
+                children: encoder.children, isCase: record.isCase, explicitNulls: nulls))
         try state.add(occurrence, shapes, limits)
+    }
+
+    // MARK: Contradictions
+
+    /// Compares an occurrence that stands inside of one that is compared. Returns the index of its
+    /// node, or an index of no node if the tree lacks the node.
+    @inline(never)
+    private func compared(
+        _ identifier: String, _ projection: String, _ object: () -> AnyObject?,
+        _ fields: (inout RecordEncoder) throws -> Void
+    ) -> Int {
+        guard let place = state.knownPlace(of: identifier, projection: projection) else {
+            return state.tree.entries.count
+        }
+        if !place.isNew { compare(fields, of: projection, at: place, object) }
+        return place.node
+    }
+
+    /// Compares a later occurrence with the first one. A failure in it is none of the write, which
+    /// does not store the occurrence.
+    @inline(never)
+    private func compare(
+        _ fields: (inout RecordEncoder) throws -> Void, of projection: String,
+        at place: State.Place,
+        _ object: () -> AnyObject?
+    ) {
+        guard state.occurrences.isNew(object()), state.beginComparison(of: place.node) else {
+            return
+        }
+        defer {
+            state.contradictions.end()
+            state.path.removeLast()
+        }
+        let encoder = nextEncoder()
+        let expected = state.lastShapes.expected(at: place.shape)
+        var record = RecordEncoder(node: encoder, expected: expected)
+        do {
+            try nested { try fields(&record) }
+            let shape =
+                record.isAsExpected
+                ? expected ?? .none : try record.shape(type: projection, in: shapes)
+            state.compare(encoder, shape, at: place, projection)
+        } catch {
+            return
+        }
     }
 
     private func nextEncoder() -> ValueEncoder {
@@ -205,6 +268,13 @@ package final class Flattener {
         var merges = false
         /// The later occurrences of nodes; of use in a write that merges.
         var occurrences = OccurrenceCount()
+        /// The occurrences that differ from the first; of use in a write that replaces.
+        var contradictions = ContradictionCount()
+        /// The rules of types, by their positions, and whether any type has some. Types keep their
+        /// positions from one tree to the next.
+        var typeRules: [TypeRules?] = []
+        var hasRules = false
+        var followsRules: Bool { merges && hasRules }
 
         /// Where a projection of a node goes.
         struct Place {
@@ -224,9 +294,12 @@ package final class Flattener {
             swap(&finished, &tree)
             finished.types = lastShapes.types
             finished.shapes = lastShapes.shapes
+            if followsRules { finished.rules = typeRules }
+            finished.contradictions = contradictions.found
             nodes = NodeTable()
             failure = nil
             occurrences = OccurrenceCount()
+            contradictions = ContradictionCount()
             return finished
         }
 
@@ -293,6 +366,26 @@ package final class Flattener {
             if !nulls.isEmpty { tree.explicitNulls[position] = nulls }
         }
 
+        /// Whether the write has not asked for the rules of a type.
+        func lacksRules(ofTypeAt type: Int) -> Bool { type >= typeRules.count }
+
+        mutating func setRules(_ rules: MergeRules, ofTypeAt type: Int) {
+            while typeRules.count <= type { typeRules.append(nil) }
+            guard !rules.isEmpty else { return }
+            typeRules[type] = TypeRules(rules: rules)
+            hasRules = true
+        }
+
+        /// Notes which fields of a type with rules tell null from absent.
+        mutating func noteFields(
+            of encoder: ValueEncoder, _ shape: Shape, ofTypeAt type: Int
+        ) throws {
+            guard encoder.marksFields, !encoder.fieldStarts.isEmpty else { return }
+            for slot in try encoder.fieldSlots() where slot < shape.count {
+                typeRules[type]?.fields.insert(Identifier(shape.names[slot]))
+            }
+        }
+
         /// Returns whether the values that `encoder` has written, in the fields expected at
         /// `place`, are those of the tree.
         func holds(_ encoder: ValueEncoder, _ nulls: Set<Int>, at place: Place) -> Bool {
@@ -338,13 +431,68 @@ package final class Flattener {
                 // A model has swallowed the failure of the first occurrence. The write fails.
                 return
             }
+            contradictions.count()
             tree.noteDifference(occurrence)
             let draft = tree.draft(known, of: lastShapes)
-            guard let merged = try draft.filled(from: occurrence.draft, shapes) else { return }
+            let rules = typeRules[occurrence.type]?.rules ?? [:]
+            guard let merged = try draft.filled(from: occurrence.draft, shapes, by: rules) else {
+                return
+            }
             let part = tree.append(
                 merged, shape: lastShapes.position(of: merged.shape), type: occurrence.type)
             try count(bytes: part.values.count + part.children.count * 2, limits)
             tree.replacePart(ofTypeAt: occurrence.type, at: occurrence.node, with: part)
+        }
+
+        // MARK: Contradictions
+
+        /// Returns the place of a projection of a node that the tree has; nil if it lacks the node.
+        mutating func knownPlace(of identifier: String, projection: String) -> Place? {
+            guard let node = nodes.place(of: identifier, in: tree.entries).node else { return nil }
+            let type = lastShapes.place(of: projection)
+            return Place(
+                node: node, type: type, shape: lastShapes.shape(ofTypeAt: type),
+                isNew: !tree.has(type, at: node))
+        }
+
+        /// Adds a node to the path, to compare an occurrence of it. Returns false if the occurrence
+        /// stands inside of two others of the node, or if there were too many comparisons.
+        mutating func beginComparison(of node: Int) -> Bool {
+            guard path.lazy.filter({ $0 == node }).count <= 1,
+                contradictions.begin(inTreeOf: tree.entries.count)
+            else { return false }
+            path.append(node)
+            return true
+        }
+
+        /// Counts the occurrence that `encoder` has written if it differs from the first one. Keeps
+        /// it if the first one is not complete yet.
+        mutating func compare(
+            _ encoder: ValueEncoder, _ shape: Shape, at place: Place, _ projection: String
+        ) {
+            if let part = tree.filledPart(ofTypeAt: place.type, at: place.node) {
+                let known = lastShapes.shapes[part.shape]
+                guard shape == known, tree.holds(encoder, in: part) else {
+                    return contradictions.count()
+                }
+            } else if path.dropLast().contains(place.node) {
+                contradictions.keep(
+                    Occurrence(
+                        number: 0, node: place.node, type: place.type,
+                        draft: ProjectionDraft(
+                            type: projection, shape: shape, values: encoder.writer.bytes,
+                            children: encoder.children, isCase: false, explicitNulls: [])))
+            }
+        }
+
+        /// Compares the occurrences that were met inside of the first one of their node.
+        mutating func comparePending(at place: Place) {
+            guard let part = tree.filledPart(ofTypeAt: place.type, at: place.node) else { return }
+            let shape = lastShapes.shapes[part.shape]
+            for occurrence in contradictions.takePending(of: place.node, type: place.type)
+            where !tree.holds(occurrence, in: part, of: shape) {
+                contradictions.count()
+            }
         }
 
         mutating func count(bytes: Int, _ limits: TreeLimits) throws {

@@ -21,6 +21,14 @@ public protocol IdentifiedModel: Sendable {
     /// Return ``WritePolicy/merge`` for models that a server sends in parts. The policy of the type
     /// that is written, or of the elements of a collection, applies to the whole tree.
     static var writePolicy: WritePolicy { get }
+
+    /// How a write that merges puts two versions of a field together, by the stored names of the
+    /// fields. Default: none, so that the new version counts.
+    ///
+    /// The rules are those of the type of each node, wherever it stands in the tree. A
+    /// ``WritePolicy/replace`` write does not ask for them. Declare them as a stored `static let`,
+    /// which is made once.
+    static var mergeRules: MergeRules { get }
 }
 
 extension IdentifiedModel {
@@ -29,6 +37,9 @@ extension IdentifiedModel {
 
     /// ``WritePolicy/replace``.
     public static var writePolicy: WritePolicy { .replace }
+
+    /// No rules.
+    public static var mergeRules: MergeRules { [:] }
 }
 
 /// The names of types in shapes.

@@ -54,52 +54,79 @@ extension ProjectionDraft {
     /// Returns this draft with the fields that it lacks and a later occurrence of the node has; nil
     /// if there are none.
     ///
-    /// A field that both have stays as it is: the first occurrence counts. Of an enum, whose fields
-    /// are cases, the first case counts.
+    /// A field that both have is merged by the rule of the type. Without a rule it stays as it is:
+    /// the first occurrence counts. Of an enum, whose fields are cases, the first case counts.
     ///
     /// - Complexity: O(bytes of both).
-    func filled(from later: ProjectionDraft, _ shapes: ShapeInterner) throws -> ProjectionDraft? {
+    func filled(
+        from later: ProjectionDraft, _ shapes: ShapeInterner, by rules: MergeRules = [:]
+    ) throws -> ProjectionDraft? {
         guard !isCase, !later.isCase else { return nil }
-        let mine = try FieldRanges(of: self)
-        let theirs = try FieldRanges(of: later)
+        let (mine, theirs) = (try versions, try later.versions)
+        let newer = try rules.stamps.newer { stamp in
+            guard let slot = shape.slot(of: stamp), mine.ranges.isSet(slot),
+                let other = later.shape.slot(of: stamp), theirs.ranges.isSet(other)
+            else { return nil }
+            return (mine.fields[slot], theirs.fields[other])
+        }
         var names = shape.names
-        var picked: [(isLater: Bool, range: Range<Int>)] = []
+        var picked: [FieldVersion] = []
         var nulls = explicitNulls
         var isChanged = false
         for slot in 0..<shape.count {
-            if !mine.isSet(slot), let other = later.shape.slot(of: names[slot]),
-                theirs.isSet(other)
-            {
-                if later.explicitNulls.contains(other) { nulls.insert(slot) }
-                picked.append((true, theirs.ranges[other]))
+            var outcome = FieldVersion.Outcome.old
+            if let other = later.shape.slot(of: names[slot]), theirs.ranges.isSet(other) {
+                if !mine.ranges.isSet(slot) {
+                    outcome = .new
+                } else if let rule = rules[Identifier(names[slot])] {
+                    outcome = try mine.fields[slot].merged(
+                        with: theirs.fields[other], by: rule, isOldNewer: newer.contains)
+                }
+                if case .new = outcome {
+                    picked.append(theirs.fields[other])
+                    nulls.remove(slot)
+                    if later.explicitNulls.contains(other) { nulls.insert(slot) }
+                }
+            }
+            switch outcome {
+            case .old: picked.append(mine.fields[slot])
+            case .new: isChanged = true
+            case .merged(let values, let children):
+                picked.append(
+                    FieldVersion(values: values, range: 0..<values.count, children: children))
                 isChanged = true
-            } else {
-                picked.append((false, mine.ranges[slot]))
             }
         }
         for (slot, name) in later.shape.names.enumerated() where shape.slot(of: name) == nil {
             if later.explicitNulls.contains(slot) { nulls.insert(names.count) }
             names.append(name)
-            picked.append((true, theirs.ranges[slot]))
+            picked.append(theirs.fields[slot])
             isChanged = true
         }
         guard isChanged else { return nil }
         var splicer = ValueSplicer()
-        for value in picked {
-            let source = value.isLater ? later : self
-            try ByteReader.reading(source.values) { reader in
-                // The splicer numbers children by handles. Here they are nodes of the tree.
-                try splicer.append(value.range, of: reader) {
-                    Handle(UInt64(source.children[$0]))
-                }
-            }
-        }
+        for value in picked { try value.append(to: &splicer) }
         return ProjectionDraft(
             type: type,
             shape: names.count == shape.count
                 ? shape : try shapes.shape(type: type, fields: names),
             values: splicer.values, children: splicer.children.map { Int($0.rawValue) },
             isCase: false, explicitNulls: nulls)
+    }
+}
+
+extension ProjectionDraft {
+    /// The versions of the fields. The splicer numbers children by handles; here they are nodes of
+    /// the tree.
+    private var versions: (ranges: FieldRanges, fields: [FieldVersion]) {
+        get throws {
+            let ranges = try FieldRanges(of: self)
+            let nodes = children.map { Handle(UInt64($0)) }
+            return (
+                ranges,
+                ranges.ranges.map { FieldVersion(values: values, range: $0, children: nodes) }
+            )
+        }
     }
 }
 

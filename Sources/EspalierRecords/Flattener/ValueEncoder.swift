@@ -30,6 +30,13 @@ public final class ValueEncoder {
     private let confinedWriter = Confined(ByteWriter(capacity: 128))
     private let references = Confined(ChildList())
     private let hasExplicitNulls = Confined(false)
+    private let marks = Confined(FieldMarks())
+
+    /// Where values of ``Field``s begin, in the record of a type with rules.
+    private struct FieldMarks {
+        var isOn = false
+        var starts: [Int] = []
+    }
 
     package internal(set) var writer: ByteWriter {
         @inline(__always) _read { yield confinedWriter.value }
@@ -52,6 +59,7 @@ public final class ValueEncoder {
         writer.removeAll()
         references.value.removeAll()
         if hasExplicitNulls.value { hasExplicitNulls.value = false }
+        if marks.value.isOn { marks.value = FieldMarks() }
     }
 
     // MARK: Scalars
@@ -71,6 +79,40 @@ public final class ValueEncoder {
         guard mode == .referring, flattener.policy == .merge else { return encodeNull() }
         hasExplicitNulls.value = true
         writer.append(Self.explicitNull)
+    }
+
+    // MARK: Fields of types with rules
+
+    /// Whether `noteField` notes anything.
+    var marksFields: Bool {
+        get { marks.value.isOn }
+        set { marks.value.isOn = newValue }
+    }
+
+    var fieldStarts: [Int] { marks.value.starts }
+
+    /// Notes that a ``Field`` with a value begins here, for a record whose type has rules. Nil in
+    /// its place would be an explicit null.
+    @usableFromInline
+    package func noteField() {
+        guard marks.value.isOn else { return }
+        marks.value.starts.append(writer.count)
+    }
+
+    /// Returns the slots of the fields in whose place a ``Field`` was written.
+    func fieldSlots() throws -> [Int] {
+        let starts = Set(fieldStarts)
+        let bytes = writer.bytes
+        return try ByteReader.reading(bytes) { reader in
+            var slots: [Int] = []
+            var slot = 0
+            while reader.position < bytes.count {
+                if starts.contains(reader.position) { slots.append(slot) }
+                try reader.skipValue()
+                slot += 1
+            }
+            return slots
+        }
     }
 
     /// Stands for an explicit null until the record is complete: the bytes may move until then.
@@ -183,13 +225,14 @@ public final class ValueEncoder {
     package func encodeModel(
         identifier: String?, projection: @autoclosure () -> String,
         object: @autoclosure () -> AnyObject? = nil,
+        rules: @autoclosure () -> MergeRules = [:],
         _ fields: (inout RecordEncoder) throws -> Void
     ) throws {
         guard let identifier, mode != .inlining else { return try encodeInline(fields) }
         guard !identifier.isEmpty else { throw FlattenError.emptyIdentifier(type: projection()) }
         guard mode == .referring else { return encode(identifier) }
         let node = try flattener.node(
-            identifier: identifier, projection: projection(), object: object, fields)
+            identifier: identifier, projection: projection(), object: object, rules: rules, fields)
         writer.append(child: ordinal(of: node))
     }
 

@@ -1,4 +1,5 @@
 /// A record after a write of a tree that has its identifier: the rules of projections, as a value.
+/// Where a type has a ``MergeRule`` for a field, a write that merges follows it.
 ///
 ///     record before        write by T            record after
 ///     a  {S}               b, c                  a {S}, b {S,T}, c {T}
@@ -40,7 +41,8 @@ package struct RecordMerge {
         }
         let merged = try merge.finish()
         (shape, children, values) = (merged.shape, merged.children, merged.values[...])
-        keepsChildren = children.count > childCount
+        // By a rule, a field may stay that the tree has, with fewer children or with others.
+        keepsChildren = children.count > childCount || merge.keepsFields
         isWhole = false
     }
 }
@@ -60,6 +62,8 @@ private struct SlotMerge {
     private var sources: [(values: [UInt8], children: [Handle])] = []
     /// Fields that an earlier projection of the same write has set.
     private var written: Set<Identifier> = []
+    /// Whether a rule has kept children of a field that the write has set.
+    private(set) var keepsFields = false
 
     mutating func start(with old: Record) throws {
         types = old.shape.types.map(Identifier.init)
@@ -86,20 +90,86 @@ private struct SlotMerge {
         let source = sources.count
         sources.append((projection.values, children))
         let fields = try FieldRanges(of: projection)
+        let rules = policy == .merge && !projection.isCase ? projection.rules : nil
+        let newer = try rules.map { try newerStamps($0.rules, than: projection, fields) }
         for (slot, name) in projection.shape.names.map(Identifier.init).enumerated() {
             let range = fields.ranges[slot]
-            let isFetched = policy == .replace || fields.isSet(slot)
+            let isSet = policy == .replace || fields.isSet(slot)
             if let place = places[name] {
                 slots[place].declarers.insert(type)
-                guard isFetched, !written.contains(name) else { continue }
-                slots[place].source = source
-                slots[place].range = range
+                guard isSet else { continue }
+                if let rules, let newer, let rule = rules.rules[name],
+                    isFetched(at: place, asField: rules.fields.contains(name))
+                {
+                    let new = FieldVersion(
+                        values: projection.values, range: range, children: children)
+                    try merge(new, from: source, to: place, by: rule, newer)
+                } else if !written.contains(name) {
+                    slots[place].source = source
+                    slots[place].range = range
+                }
             } else {
                 append(Slot(name: name, declarers: [type], source: source, range: range))
             }
-            if isFetched { written.insert(name) }
+            if isSet { written.insert(name) }
         }
     }
+
+    // MARK: Rules
+
+    /// Merges the field at `place` by its rule. `newer` are the fields in which the record is newer
+    /// than the projection.
+    private mutating func merge(
+        _ new: FieldVersion, from source: Int, to place: Int, by rule: MergeRule,
+        _ newer: Set<String>
+    ) throws {
+        let old = version(at: place)
+        switch try old.merged(with: new, by: rule, isOldNewer: newer.contains) {
+        case .old: keepsFields = keepsFields || !old.children.isEmpty
+        case .new:
+            slots[place].source = source
+            slots[place].range = new.range
+        case .merged(let values, let children):
+            keepsFields = keepsFields || !children.isEmpty
+            slots[place].source = sources.count
+            slots[place].range = 0..<values.count
+            sources.append((values, children))
+        }
+    }
+
+    /// Returns the fields named by rules in which the record is newer than `projection`. The fields
+    /// of a projection are all compared with the record as it was before.
+    private func newerStamps(
+        _ rules: MergeRules, than projection: ProjectionDraft, _ fields: FieldRanges
+    ) throws -> Set<String> {
+        try rules.stamps.newer { stamp in
+            guard let slot = projection.shape.slot(of: stamp), fields.isSet(slot),
+                let place = places[Identifier(stamp)]
+            else { return nil }
+            let new = FieldVersion(
+                values: projection.values, range: fields.ranges[slot], children: [])
+            return (version(at: place), new)
+        }
+    }
+
+    private func version(at place: Int) -> FieldVersion {
+        let source = sources[slots[place].source]
+        return FieldVersion(
+            values: source.values, range: slots[place].range, children: source.children)
+    }
+
+    /// Whether the record has fetched a field. Nil is fetched if the field tells null from absent,
+    /// or if the same write has set it.
+    private func isFetched(at place: Int, asField: Bool) -> Bool {
+        let slot = slots[place]
+        return switch sources[slot.source].values[slot.range.lowerBound] {
+        case Wire.absent: false
+        case Wire.null: asField || written.contains(slot.name)
+        default: true
+        }
+    }
+
+    // MARK: Fields
 
     /// Removes `type` from the declarers of all fields except `kept`, and the fields that are left
     /// without declarer.
@@ -159,5 +229,7 @@ public enum WritePolicy: String, Sendable, CaseIterable, Codable {
     /// rule of partial models. To overwrite a field with nil, declare it as a ``Field``. If a node
     /// occurs several times in one write, its record gets every field that any occurrence has; of
     /// those that several have, the first counts.
+    ///
+    /// A field for which the type has a ``MergeRule`` follows that rule, in both cases.
     case merge
 }

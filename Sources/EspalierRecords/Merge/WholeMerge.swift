@@ -20,7 +20,9 @@ extension FlattenedTree {
     /// the same fields, and it is nil in each field that the node lacks.
     private func fetchesAll(of old: Record, at index: Int) throws -> Bool {
         let part = entries[index].first
-        guard !part.isCase, old.shape == shapes[part.shape] else { return false }
+        guard !part.isCase, rules.isEmpty || rules[part.type] == nil,
+            old.shape == shapes[part.shape]
+        else { return false }
         let nulls = explicitNulls(of: part)
         return try ByteReader.reading(values) { mine in
             mine.position = part.values.lowerBound

@@ -80,7 +80,9 @@ extension Field: FieldValue where Value: FieldValue {
         switch self {
         case .absent: encoder.encodeAbsent()
         case .null: encoder.encodeExplicitNull()
-        case .value(let value): try value.encodeValue(into: encoder)
+        case .value(let value):
+            encoder.noteField()
+            try value.encodeValue(into: encoder)
         }
     }
 
@@ -150,8 +152,14 @@ extension KeyedEncodingContainer {
         switch field {
         case .absent: try encodeIfPresent(nil as AbsentField?, forKey: key)
         case .null: try encode(NullField(), forKey: key)
-        case .value(let value): try encode(value, forKey: key)
+        case .value: try encodeWhole(field, forKey: key)
         }
+    }
+
+    /// Encodes a value by the generic function. The containers of this module then see that it is a
+    /// field; others get the value in it.
+    private mutating func encodeWhole<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        try encode(value, forKey: key)
     }
 }
 
@@ -206,7 +214,9 @@ private final class BridgedFieldEncoding<Value>: EncodingStrategy<Field<Value>> 
         switch field {
         case .absent: encoder.encodeAbsent()
         case .null: encoder.encodeExplicitNull()
-        case .value(let value): try wrapped.encode(value, into: encoder)
+        case .value(let value):
+            encoder.noteField()
+            try wrapped.encode(value, into: encoder)
         }
     }
 }

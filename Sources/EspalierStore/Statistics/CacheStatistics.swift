@@ -70,6 +70,12 @@ public struct CacheStatistics: Sendable, Hashable, Codable {
 
     // MARK: - Activity, over the life of the cache
 
+    /// The number of times that a node occurred again in one write under `.replace`, with other
+    /// content than the first time. The record has the content of the first occurrence, so each
+    /// of these stands for content that was not stored. ``WriteTicket/contradictions`` has those of
+    /// one write.
+    public var contradictions = 0
+
     /// The number of commits.
     public var commits = 0
     /// The number of writes that the cache gave up, by reason, for example `full` and `queueFull`.

@@ -24,6 +24,8 @@ package struct LifetimeCounters: Hashable, Sendable {
     var cycleRecordsFound: UInt64 = 0
     var evictionNanoseconds: UInt64 = 0
     var mapFullRecoveries: UInt64 = 0
+    /// Later occurrences of nodes in writes that replace, with other content than the first.
+    var contradictions: UInt64 = 0
     var longestEvictionNanoseconds: UInt64 = 0
     /// The ages in seconds of the youngest and the oldest victim.
     var victimAges: ClosedRange<UInt64>?
@@ -44,7 +46,8 @@ package struct LifetimeCounters: Hashable, Sendable {
     init() {}
 
     /// Calls `body` with each counter that is added up and the same counter of `other`, in the
-    /// order in which they are stored. New counters are added at the end.
+    /// order in which they are stored. A new counter gets a field behind those of the ages instead,
+    /// because older versions expect the ages here.
     mutating func forEachSum<E>(
         with other: LifetimeCounters, _ body: (inout UInt64, UInt64) throws(E) -> Void
     ) throws(E) {
@@ -76,6 +79,7 @@ package struct LifetimeCounters: Hashable, Sendable {
         counters.longestEvictionNanoseconds = max(
             counters.longestEvictionNanoseconds, delta.longestEvictionNanoseconds)
         counters.include(ages: delta.victimAges)
+        counters.contradictions = counters.contradictions.addingClamped(delta.contradictions)
         counters.misses.merge(delta.misses)
         counters.missesByType.merge(delta.missesByType)
         counters.droppedWrites.merge(delta.droppedWrites)
@@ -127,7 +131,7 @@ package struct LifetimeCounters: Hashable, Sendable {
 ///     statistics = count of fields (varint), fields (varints), count of parts (varint), parts,
 ///                  check (8 bytes, seed 0)
 ///     fields     = the sums, nanoseconds of the longest eviction, ages of the youngest and of the
-///                  oldest victim plus 1, or 0
+///                  oldest victim plus 1, or 0, contradictions
 ///     part       = length (varint), bytes
 ///     parts      = misses, dropped writes, generations replaced, read latency, commit latency,
 ///                  timeline, misses by type, rejected writes
@@ -137,12 +141,13 @@ package struct LifetimeCounters: Hashable, Sendable {
 extension LifetimeCounters {
     var bytes: [UInt8] {
         var writer = ByteWriter(capacity: 1_024)
-        writer.append(varint: UInt64(Self.sumCount + 3))
+        writer.append(varint: UInt64(Self.sumCount + 4))
         var copy = self
         copy.forEachSum(with: self) { writer.append(varint: $1) }
         writer.append(varint: longestEvictionNanoseconds)
         writer.append(varint: victimAges?.lowerBound.addingClamped(1) ?? 0)
         writer.append(varint: victimAges?.upperBound.addingClamped(1) ?? 0)
+        writer.append(varint: contradictions)
         let parts: [(inout ByteWriter) -> Void] = [
             misses.append, droppedWrites.append, generationsReplaced.append, readLatency.append,
             commitLatency.append, timeline.append,
@@ -183,11 +188,12 @@ extension LifetimeCounters {
         for _ in 0..<count { fields.append(try reader.varint()) }
         var values = fields[...]
         forEachSum(with: self) { field, _ in field = values.popFirst() ?? field }
-        let rest = fields.dropFirst(Self.sumCount) + [0, 0, 0]
+        let rest = fields.dropFirst(Self.sumCount) + [0, 0, 0, 0]
         let (longest, youngest, oldest) = (
             rest[rest.startIndex], rest[rest.startIndex + 1], rest[rest.startIndex + 2]
         )
         longestEvictionNanoseconds = longest
+        contradictions = rest[rest.startIndex + 3]
         if youngest > 0, oldest >= youngest { victimAges = youngest - 1...oldest - 1 }
     }
 

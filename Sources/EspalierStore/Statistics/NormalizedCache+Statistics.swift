@@ -70,6 +70,7 @@ extension CacheStatistics {
         rejectedWrites = lifetime.rejectedWrites.clamped
         generationsReplaced = lifetime.generationsReplaced.clamped
         mapFullRecoveries = Int(clamping: lifetime.mapFullRecoveries)
+        contradictions = Int(clamping: lifetime.contradictions)
         evictions = EvictionStatistics(lifetime)
         readLatencies = lifetime.readLatency
         commitLatencies = lifetime.commitLatency

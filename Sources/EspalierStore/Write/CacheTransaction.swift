@@ -93,12 +93,24 @@ public final class CacheTransaction {
     public func set<Model: IdentifiedModel>(
         _ models: [Model], policy: WritePolicy? = nil
     ) throws {
-        let policy = policy ?? Model.writePolicy
+        _ = try store(models, policy: policy ?? Model.writePolicy)
+    }
+
+    /// Stores trees. Returns whether a read of each now gives exactly the model, because the
+    /// records have nothing that the models lack.
+    func store<Model: IdentifiedModel>(
+        _ models: [Model], policy: WritePolicy
+    ) throws -> Bool {
+        let mixed = commit.mixedRecords
+        var isPlain = false
         try write { flattener in
             flattener.policy = policy
             let entries = try models.map { try flattener.entry(of: $0) }
-            return .nodes(flattener.finish(), entries: entries, policy: policy)
+            let tree = flattener.finish()
+            isPlain = !tree.hasProjections && tree.contradictions == 0
+            return .nodes(tree, entries: entries, policy: policy)
         }
+        return isPlain && commit.mixedRecords == mixed
     }
 
     /// Sets the collection under `key`, as ``NormalizedCache/setCollection(_:forKey:policy:)``

@@ -58,6 +58,8 @@ final class CommitTransaction {
     var checkedBytes: UInt64
     /// The cycle that is being evicted over several commits.
     var largeCycle: LargeCycle?
+    /// The number of records that a write has put together from what was stored and what it has.
+    var mixedRecords = 0
     /// The handles that restored records use for deleted or lost records.
     var restorations: [(restoration: Restoration, handles: [RecordReference: Handle])] = []
     /// Decompresses records. It can't look dictionaries up, because it can't keep the transaction
@@ -212,6 +214,7 @@ final class CommitTransaction {
     /// Applies one operation.
     func apply(_ operation: WriteOperation, in transaction: inout WriteTransaction) throws {
         changes.source = operation.source
+        lifetime.contradictions += UInt64(operation.contradictions)
         switch operation {
         case .nodes(let tree, let entries, let policy, _):
             let handles = try TreeWriter(self).write(tree, policy: policy, in: &transaction)

@@ -37,7 +37,8 @@ extension NormalizedCache {
         }
         guard !models.isEmpty else { return [] }
         return try await transaction { transaction in
-            try transaction.set(models, policy: policy)
+            // A response that has every field again needs no reading.
+            if try transaction.store(models, policy: policy) { return models }
             return models.map { model in
                 model.modelIdentifier.flatMap { transaction.read(Model.self, $0) } ?? model
             }
@@ -64,7 +65,7 @@ extension NormalizedCache {
             throw CacheError.noIdentifier(of: Model.self)
         }
         return try await transaction { transaction in
-            try transaction.set(model, policy: policy)
+            if try transaction.store([model], policy: policy) { return model }
             return transaction.read(Model.self, identifier) ?? model
         }
     }

@@ -61,7 +61,9 @@ final class PendingWrite: Sendable {
         guard let work else { return nil }
         let result: Result<WriteOperation, CacheError>
         do {
-            result = .success(try ReadScope.run { try work() })
+            let operation = try ReadScope.run { try work() }
+            ticket.setContradictions(operation.contradictions)
+            result = .success(operation)
         } catch {
             result = .failure(CacheError(error))
         }

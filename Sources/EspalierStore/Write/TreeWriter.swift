@@ -45,6 +45,7 @@ struct TreeWriter {
     ) throws -> [Handle] {
         let merge = try RecordMerge(
             index, of: tree, into: slot.old, policy: policy, handles: handles)
+        if !merge.isWhole { commit.mixedRecords += 1 }
         let identifier = tree.entries[index].identifier
         let content = RecordContent(
             nameSpace: .node, identifier: identifier, shape: merge.shape,

@@ -75,6 +75,16 @@ enum WriteOperation: Sendable {
         }
     }
 
+    /// The later occurrences of nodes that differ from the first, in a write that replaces.
+    var contradictions: Int {
+        switch self {
+        case .nodes(let tree, _, .replace, _), .key(_, _, let tree, .replace, _),
+            .collection(_, _, let tree, .replace, _, _):
+            tree.contradictions
+        default: 0
+        }
+    }
+
     /// The nodes that the operation stores.
     var nodeCount: Int {
         switch self {

@@ -27,6 +27,9 @@ public final class WriteTicket: Sendable {
     // protected by `state`
     private let state = Mutex(State.pending(Pending()))
 
+    /// Set once, by the thread that flattens the write.
+    private let flattenedContradictions = Atomic(0)
+
     init() {}
 
     /// Makes a ticket that has failed already.
@@ -75,6 +78,29 @@ public final class WriteTicket: Sendable {
             guard case .done(let result) = state else { return nil }
             return result
         }
+    }
+
+    /// How often a node occurred again in this write with other content than the first time; 0
+    /// until the write is committed.
+    ///
+    /// ```swift
+    /// let ticket = cache.set(timeline)
+    /// try await ticket.committed
+    /// if ticket.contradictions > 0 { log("the response contradicts itself") }
+    /// ```
+    ///
+    /// Only a write under `.replace` counts: its records have the content of the first occurrence
+    /// of each node and type, and the rest is not stored. A write that merges keeps what all have.
+    /// An object of a class that occurs again is the same, and does not count.
+    ///
+    /// The number is a lower bound where nodes occur more than four times each on average: a tree
+    /// of values that share their children may have too many occurrences to compare.
+    public var contradictions: Int {
+        isCommitted ? flattenedContradictions.load(ordering: .acquiring) : 0
+    }
+
+    func setContradictions(_ count: Int) {
+        flattenedContradictions.store(count, ordering: .releasing)
     }
 
     var isCommitted: Bool {

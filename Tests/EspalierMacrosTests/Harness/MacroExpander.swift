@@ -17,6 +17,7 @@ enum MacroExpander {
             conformances: ["NormalizedModel", "Model", "ProjectedModel", "Hashable"]),
         "Stored": MacroSpec(type: StoredMacro.self),
         "NotStored": MacroSpec(type: NotStoredMacro.self),
+        "Merged": MacroSpec(type: MergedMacro.self),
     ]
 
     /// Returns `source` with all macros expanded.

@@ -44,6 +44,34 @@ struct IngestTests {
         }
     }
 
+    @Test("Whether the cache has to be read or not, the models are what a read gives")
+    func returnsWhatIsStored() async throws {
+        let documents = [
+            // The same again, with a changed field, poorer, and twice in one document.
+            #"[{"id": 1, "text": "a", "user": {"id": 7, "name": "Ada", "city": "Paris"}}]"#,
+            #"[{"id": 1, "text": "a", "user": {"id": 7, "name": "Ada", "city": "Paris"}}]"#,
+            #"[{"id": 1, "text": "b", "user": {"id": 7, "name": "Eve", "city": "Paris"}}]"#,
+            #"[{"id": 1, "text": "c", "user": {"id": 7}}]"#,
+            #"[{"id": 1, "user": {"id": 8, "name": "Bob", "city": "Rome"}}]"#,
+            #"""
+            [{"id": 2, "text": "d", "user": {"id": 9, "name": "Carl"}},
+             {"id": 3, "text": "e", "user": {"id": 9, "city": "Bonn"}},
+             {"id": 4, "text": "f", "user": {"id": 9, "name": "Dora"}}]
+            """#,
+        ]
+        try await withCache { cache in
+            for document in documents {
+                let models = try await cache.ingest(Data(document.utf8), as: [Status].self)
+                for model in models {
+                    let stored: Status? = await cache.read(Status.self, "Status:\(model.id)")
+                    #expect(model == stored)
+                }
+            }
+            let user: User? = await cache.read(User.self, "User:9")
+            #expect(user == User(id: 9, name: "Carl", city: "Bonn"))
+        }
+    }
+
     @Test(
         "A document that does not fit names the place, and stores nothing",
         arguments: [

@@ -1,0 +1,59 @@
+// A node that occurs twice in one write under `.replace`, with different content. The record gets
+// what the first occurrence has, and the flattener counts the other.
+//
+//     "author": {"id": 1, "name": "Ada"}           the record of User:1: name "Ada"
+//     "author": {"id": 1, "name": "Eve"}           a contradiction
+//
+// To find contradictions, the flattener encodes each later occurrence once more and compares it
+// with the first. It adds nothing to the tree. An occurrence inside of a later one is compared too.
+// The number of comparisons is bounded by that of the nodes, because values that share their
+// children may have exponentially many occurrences.
+
+/// The contradictions that a flattening under `.replace` has met.
+struct ContradictionCount {
+    /// The comparisons of a small tree.
+    private static let leastComparisons = 1_024
+    /// The comparisons for each node of a larger tree.
+    private static let comparisonsPerNode = 4
+
+    private(set) var found = 0
+    private var comparisons = 0
+    /// The number of comparisons that are being made, one inside of the other.
+    private(set) var depth = 0
+    /// Occurrences met inside of the first one of their node, which is not complete yet.
+    private var pending: [Occurrence] = []
+
+    var isComparing: Bool { depth > 0 }
+    var hasPending: Bool { !pending.isEmpty }
+
+    /// Begins a comparison. Returns false if there were as many as the tree may have.
+    mutating func begin(inTreeOf nodeCount: Int) -> Bool {
+        guard comparisons < Self.leastComparisons + Self.comparisonsPerNode * nodeCount else {
+            return false
+        }
+        comparisons += 1
+        depth += 1
+        return true
+    }
+
+    mutating func end() { depth -= 1 }
+
+    mutating func count() { found += 1 }
+
+    mutating func keep(_ occurrence: Occurrence) { pending.append(occurrence) }
+
+    /// Removes and returns the pending occurrences of a node and type.
+    mutating func takePending(of node: Int, type: Int) -> [Occurrence] {
+        let taken = pending.filter { $0.node == node && $0.type == type }
+        pending.removeAll { $0.node == node && $0.type == type }
+        return taken
+    }
+}
+
+extension FlattenedTree {
+    /// Returns whether an occurrence has the fields, values and children of a projection.
+    func holds(_ occurrence: Occurrence, in part: Part, of shape: Shape) -> Bool {
+        occurrence.draft.shape == shape && occurrence.draft.values[...] == values[part.values]
+            && occurrence.draft.children[...] == children[part.children]
+    }
+}
