@@ -166,7 +166,8 @@ struct JSONScan {
     private mutating func key() throws(Problem) {
         if bytes[position] == UInt8(ascii: "}") { return try separator() }
         guard bytes[position] == UInt8(ascii: "\"") else { throw problem("a key was expected") }
-        let (range, hash) = try string()
+        let range = try string()
+        let hash = hash(of: range)
         let last = frames.count - 1
         frames[last].key = range
         if isKnown(hash, range, inFrame: last) {
@@ -213,13 +214,10 @@ struct JSONScan {
         if isThorough { numbers.append(start..<position) }
     }
 
-    /// Reads a string. Returns where it stands between its quotes, and a hash of it.
-    private mutating func string() throws(Problem) -> (range: Range<Int>, hash: UInt64) {
+    /// Reads a string. Returns where it stands between its quotes.
+    private mutating func string() throws(Problem) -> Range<Int> {
         position += 1
         let start = position
-        // FNV-1a, of http://www.isthe.com/chongo/tech/comp/fnv.
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        var isEscaped = false
         while position < bytes.count {
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") {
@@ -228,15 +226,10 @@ struct JSONScan {
                     throw problem("a text is not valid UTF-8")
                 }
                 position += 1
-                return (range, isEscaped ? Self.hash(text(range)) : hash)
+                return range
             }
             guard byte >= 0x20 else { throw problem("a text has a control character") }
-            if byte == UInt8(ascii: "\\") {
-                isEscaped = true
-                position += 1
-            }
-            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
-            position += 1
+            position += byte == UInt8(ascii: "\\") ? 2 : 1
         }
         throw problem("the document ends too early")
     }
@@ -262,8 +255,14 @@ struct JSONScan {
         return known.contains { $0.hash == hash && text($0.range) == text(range) }
     }
 
-    private static func hash(_ text: String) -> UInt64 {
-        text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    /// Returns a hash of the text between quotes, by FNV-1a:
+    /// http://www.isthe.com/chongo/tech/comp/fnv.
+    private func hash(of range: Range<Int>) -> UInt64 {
+        func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
+            bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        }
+        let quoted = bytes[range]
+        return quoted.contains(UInt8(ascii: "\\")) ? hash(text(range).utf8) : hash(quoted)
     }
 
     /// Returns the text between quotes.
