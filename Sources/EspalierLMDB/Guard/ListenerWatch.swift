@@ -18,9 +18,15 @@ import Darwin
 /// no thread waits. Other calls cause an event, too: opening and closing the cache, and changing
 /// the modes of files. If the system gives no such source, as where all of the user's inotify
 /// instances are in use, a timer runs the closure every 25 milliseconds.
+///
+/// After an event the watch rests for four milliseconds. What comes meanwhile is one event, without
+/// waking this process each time: a process that commits thousands of times a second would wait for
+/// that.
 public final class ListenerWatch: Sendable {
     /// The pause between two looks where the system does not tell of changes, in milliseconds.
     private static let pollingPause = 25
+    /// How long a watch rests after an event, in milliseconds.
+    private static let rest = 4
 
     // immutable
     /// Whether a timer stands in for the events of the system.
@@ -80,6 +86,7 @@ public final class ListenerWatch: Sendable {
             var bytes = [UInt8](repeating: 0, count: 4_096)
             while unsafe read(descriptor, &bytes, bytes.count) > 0 {}
             onEvent()
+            rest(source, queue)
         }
         source.setCancelHandler { close(descriptor) }
         return source
@@ -93,9 +100,21 @@ public final class ListenerWatch: Sendable {
         guard descriptor >= 0 else { return nil }
         let source = DispatchSource.makeFileSystemObjectSource(
             fileDescriptor: descriptor, eventMask: [.attrib, .delete, .rename], queue: queue)
-        source.setEventHandler(handler: DispatchWorkItem(block: onEvent))
+        source.setEventHandler {
+            onEvent()
+            rest(source, queue)
+        }
         source.setCancelHandler { close(descriptor) }
         return source
     }
     #endif
+
+    /// Lets events wait for a while. The system puts those together that are alike.
+    private static func rest(_ source: any DispatchSourceProtocol, _ queue: DispatchQueue) {
+        guard !source.isCancelled else { return }
+        source.suspend()
+        // The block keeps the source: a suspended one must not be released.
+        nonisolated(unsafe) let source = source
+        queue.asyncAfter(deadline: .now() + .milliseconds(rest)) { unsafe source.resume() }
+    }
 }
