@@ -55,14 +55,45 @@ public protocol SharedCacheDelegate: CollectionCacheDelegate {
         expecting neighbours: CollectionNeighbours, options: CacheWriteOptions,
         completion: @escaping @Sendable (CollectionEditOutcome) -> Void)
 
+    /// Deletes a model, as `deleteModel(_:forKey:context:)` does.
+    ///
+    /// - Parameters:
+    ///   - model: The model to delete.
+    ///   - cacheKey: The key of the model, besides its identifier.
+    ///   - completion: Receives nil once the model is deleted, or the reason why it is not.
+    func deleteModel(
+        _ model: any SimpleModel, forKey cacheKey: String?,
+        completion: @escaping @Sendable ((any Error)?) -> Void)
+
+    /// Reads the model under a key, together with all writes submitted before.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the model is read.
+    ///   - cacheKey: The identifier of the model, or another key.
+    ///   - completion: Receives the model, or the reason why the read is a miss.
+    func readModel<T: SimpleModel>(
+        _ type: T.Type, forKey cacheKey: String,
+        completion: @escaping @Sendable (Result<T, MissReason>) -> Void)
+
+    /// Reads the collection under a key, together with all writes submitted before.
+    ///
+    /// - Parameters:
+    ///   - type: The type as which the elements are read.
+    ///   - cacheKey: The key of the collection.
+    ///   - completion: Receives the elements in their order, or the reason why the read is a miss.
+    func readCollection<T: SimpleModel>(
+        of type: T.Type, forKey cacheKey: String,
+        completion: @escaping @Sendable (Result<[T], MissReason>) -> Void)
+
     /// Reads the model with an identifier, together with all writes submitted before.
     ///
     /// - Parameters:
     ///   - type: The type as which the model is read.
     ///   - identifier: The identifier.
-    ///   - completion: Receives the model; nil if it is not stored, or lacks a field of the type.
+    ///   - completion: Receives the model, or the reason why the read is a miss.
     func currentModel<T: SimpleModel>(
-        _ type: T.Type, identifier: String, completion: @escaping @Sendable (T?) -> Void)
+        _ type: T.Type, identifier: String,
+        completion: @escaping @Sendable (Result<T, MissReason>) -> Void)
 
     /// Changes a stored model in one step: no other write comes between the reading and the
     /// writing.
@@ -118,8 +149,11 @@ public struct CacheChanges: Sendable, Hashable {
     public var deleted: [String]
     /// The keys whose model or collection changed or was removed.
     public var keys: [String]
-    /// Whether the cache was emptied, or may have changed in ways that nobody knows.
+    /// Whether anything may have changed: the cache was emptied, or the changes are not known.
     public var isReset: Bool
+    /// Whether the cache was emptied. What can't be read any more then leaves the screens; after
+    /// any other reset it stays, because it may be evicted.
+    public var isEmptied: Bool
 
     /// Makes a list of changes.
     ///
@@ -127,14 +161,17 @@ public struct CacheChanges: Sendable, Hashable {
     ///   - written: The models whose stored content changed.
     ///   - deleted: The models that were deleted.
     ///   - keys: The keys whose model or collection changed or was removed.
-    ///   - isReset: Whether the cache was emptied.
+    ///   - isReset: Whether anything may have changed. An emptied cache is reset in any case.
+    ///   - isEmptied: Whether the cache was emptied.
     public init(
-        written: [String] = [], deleted: [String] = [], keys: [String] = [], isReset: Bool = false
+        written: [String] = [], deleted: [String] = [], keys: [String] = [], isReset: Bool = false,
+        isEmptied: Bool = false
     ) {
         self.written = written
         self.deleted = deleted
         self.keys = keys
-        self.isReset = isReset
+        self.isReset = isReset || isEmptied
+        self.isEmptied = isEmptied
     }
 
     /// Whether nothing changed.

@@ -1,5 +1,5 @@
 public import EspalierModels
-import EspalierRecords
+public import EspalierRecords
 
 /// The cache as the store behind data providers.
 ///
@@ -63,12 +63,19 @@ extension NormalizedCache: CacheDelegate {
     }
 
     public func deleteModel(_ model: any SimpleModel, forKey cacheKey: String?, context: Any?) {
+        let entries = Self.entries(of: model, cacheKey)
+        if !entries.isEmpty { _ = delete(entries) }
+    }
+
+    private static func entries(of model: any SimpleModel, _ cacheKey: String?)
+        -> [(NameSpace, String)]
+    {
         var entries: [(NameSpace, String)] = []
         if let identifier = model.modelIdentifier, !identifier.isEmpty {
             entries.append((.node, identifier))
         }
         if let cacheKey, !cacheKey.isEmpty { entries.append((.key, cacheKey)) }
-        if !entries.isEmpty { _ = delete(entries) }
+        return entries
     }
 }
 
@@ -153,11 +160,42 @@ extension NormalizedCache: SharedCacheDelegate {
         }
     }
 
+    public func deleteModel(
+        _ model: any SimpleModel, forKey cacheKey: String?,
+        completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        let entries = Self.entries(of: model, cacheKey)
+        guard !entries.isEmpty else { return completion(nil) }
+        finish(delete(entries), completion)
+    }
+
+    public func readModel<T: SimpleModel>(
+        _ type: T.Type, forKey cacheKey: String,
+        completion: @escaping @Sendable (Result<T, MissReason>) -> Void
+    ) {
+        outcome(.key(type, cacheKey), .latest, .touch, { try $0.model(type, forKey: cacheKey) }) {
+            completion($0.result)
+        }
+    }
+
+    public func readCollection<T: SimpleModel>(
+        of type: T.Type, forKey cacheKey: String,
+        completion: @escaping @Sendable (Result<[T], MissReason>) -> Void
+    ) {
+        outcome(
+            .collection(type, cacheKey), .latest, .touch,
+            { try $0.collection(type, forKey: cacheKey) }
+        ) {
+            completion($0.result)
+        }
+    }
+
     public func currentModel<T: SimpleModel>(
-        _ type: T.Type, identifier: String, completion: @escaping @Sendable (T?) -> Void
+        _ type: T.Type, identifier: String,
+        completion: @escaping @Sendable (Result<T, MissReason>) -> Void
     ) {
         outcome(.node(type, identifier), .latest, .touch, { try $0.node(type, identifier) }) {
-            completion($0.value)
+            completion($0.result)
         }
     }
 
@@ -207,7 +245,16 @@ extension CacheChanges {
         let written = changeSet.written(notBy: source)
         self.init(
             written: written.nodes, deleted: changeSet.deleted, keys: written.keys,
-            isReset: changeSet.isReset)
+            isReset: changeSet.isReset, isEmptied: changeSet.isEmptied)
+    }
+}
+
+extension ReadOutcome {
+    fileprivate var result: Result<Value, MissReason> {
+        switch self {
+        case .hit(let hit): .success(hit.value)
+        case .miss(let reason): .failure(reason)
+        }
     }
 }
 

@@ -257,7 +257,11 @@ final class ChangeFeed: Sendable {
                 let commits = try transaction.counters(generation.keyspaces).commits
                 let position = ChangePosition(lineage: generation.lineage, commit: commits)
                 guard let last else { return Reading(changes: [], position: position) }
-                guard position.lineage == last.lineage, position.commit >= last.commit,
+                guard position.lineage == last.lineage else {
+                    let reset = ChangeSet.reset(by: .anotherProcess(nil), isEmptied: true)
+                    return Reading(changes: [reset], position: position)
+                }
+                guard position.commit >= last.commit,
                     let stored = try transaction.changes(
                         generation.keyspaces, after: last.commit, through: commits)
                 else {
@@ -303,7 +307,7 @@ final class ChangeFeed: Sendable {
         var before: [ChangeSet] = []
         if let last, last.lineage != position.lineage {
             // Another process has emptied the cache, and this one has found that out by writing.
-            before = [.reset(by: .anotherProcess(nil))]
+            before = [.reset(by: .anotherProcess(nil), isEmptied: true)]
         } else if let last, last.commit + 1 < position.commit {
             before = changesBetween(last, position, in: generation)
         }
@@ -333,7 +337,7 @@ final class ChangeFeed: Sendable {
         // First, so that a commit of another process to the new generation is not skipped.
         let position = try? read(after: nil).position
         endCommit { state in
-            state.send(.reset(by: .thisProcess))
+            state.send(.reset(by: .thisProcess, isEmptied: true))
             state.position = state.followers ? position : nil
             state.isLost = false
         }
