@@ -86,11 +86,11 @@ final class WriteCall: Sendable {
             return (state.failure, more + state.listeners)
         }
         guard let ending else { return nil }
-        let rest = parent?.end(ending.failure)
-        guard !ending.listeners.isEmpty || rest != nil else { return nil }
-        return {
+        guard !ending.listeners.isEmpty else { return parent?.end(ending.failure) }
+        // The whole ends after the part: the delegate is told before `saving` returns.
+        return { [parent] in
             for listener in ending.listeners { listener(ending.failure) }
-            rest?()
+            parent?.end(ending.failure)?()
         }
     }
 
