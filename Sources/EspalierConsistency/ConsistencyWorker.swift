@@ -221,6 +221,8 @@ actor ConsistencyWorker {
                 }
             }
         }
+        let foreign = update.changes.foreignNodes.take()
+        if !foreign.isEmpty { update.onForeignNodes?(foreign) }
         if outcome.hasWrongMapClass { await registry.report(.WrongMapClass) }
         if let onCascade = posted?.onCascade { await onCascade(outcome.cascaded) }
         let announced =

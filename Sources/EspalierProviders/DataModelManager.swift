@@ -288,8 +288,16 @@ open class DataModelManager: @unchecked Sendable {
     func submit(
         _ model: (any ConsistencyManagerModel)?, context: (any Sendable)?, _ save: () -> Void
     ) {
+        // A screen that shows a node as another type gets its fields from the cache, once the cache
+        // has them.
+        let refresh: @Sendable (Set<String>) -> Void = { [weak follower = currentFollower] in
+            follower?.refresh($0)
+        }
         order.withLock { _ in
-            if let model { consistencyManager.post(model, context: context, time: ChangeTime()) }
+            if let model {
+                consistencyManager.post(
+                    model, context: context, time: ChangeTime(), onForeignNodes: refresh)
+            }
             save()
         }
     }
