@@ -286,7 +286,7 @@ actor ConsistencyWorker {
         return Delivery(
             listener: registration.listener, base: base, model: change.model,
             updates: change.updates, childChanges: change.childChanges, context: update.context,
-            time: update.time, revision: revision)
+            time: update.time, revision: revision, isFetched: update.isFetched)
     }
 
     // MARK: Invariants, for tests

@@ -76,7 +76,7 @@ extension ConsistencyWorker {
             await post(
                 PostedUpdate(
                     model: BatchUpdateModel(models: fresh), isDeletion: false, context: nil,
-                    time: fetch, epoch: epoch, onCascade: nil))
+                    time: fetch, epoch: epoch, onCascade: nil, isFetched: true))
         }
         for identifier in deleted {
             guard !newer.contains(NodeIdentifier(identifier)) else {
@@ -86,7 +86,7 @@ extension ConsistencyWorker {
             await post(
                 PostedUpdate(
                     model: DeletedNode(modelIdentifier: identifier), isDeletion: true,
-                    context: nil, time: fetch, epoch: epoch, onCascade: nil))
+                    context: nil, time: fetch, epoch: epoch, onCascade: nil, isFetched: true))
         }
         return stale
     }

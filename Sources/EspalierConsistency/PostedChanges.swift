@@ -216,6 +216,8 @@ struct PostedUpdate: Sendable {
     let onCascade: (@MainActor @Sendable ([any ConsistencyManagerModel]) -> Void)?
     /// Called with the nodes that listeners show as other types, which the update can't change.
     var onForeignNodes: (@Sendable (Set<String>) -> Void)?
+    /// Whether the update is what a store had.
+    var isFetched = false
 }
 
 /// The changes of a posted update, with what its listeners are told about them.
@@ -224,6 +226,7 @@ struct SubmittedChanges: Sendable {
     let context: (any Sendable)?
     let time: ChangeTime
     let onForeignNodes: (@Sendable (Set<String>) -> Void)?
+    let isFetched: Bool
 
     /// Returns `nil` for the deletion of a model without identifier.
     init?(_ update: PostedUpdate) {
@@ -237,6 +240,7 @@ struct SubmittedChanges: Sendable {
         context = update.context
         time = update.time
         onForeignNodes = update.onForeignNodes
+        isFetched = update.isFetched
     }
 
     init(announcing update: PostedUpdate, under identifier: NodeIdentifier) {
@@ -244,6 +248,7 @@ struct SubmittedChanges: Sendable {
         context = update.context
         time = update.time
         onForeignNodes = update.onForeignNodes
+        isFetched = update.isFetched
     }
 
     /// An update without identifiers takes memory too.

@@ -128,6 +128,10 @@ public struct CacheWriteOptions: Sendable, Hashable {
     /// A number for who writes, so that a follower of the changes can leave out its own; 0 for
     /// nobody in particular.
     public var source: Int
+    /// Whether models that the cache can read stay as they are. Only for a collection that is sent
+    /// again, because an edit of it was out of date: its other elements may have changed in the
+    /// cache, and the sender may not know yet.
+    public var keepsModels: Bool
 
     /// Makes options.
     ///
@@ -135,9 +139,11 @@ public struct CacheWriteOptions: Sendable, Hashable {
     ///   - policy: What becomes of fields that are nil, and of those that other types declare; nil
     ///     for the policy of the models' type.
     ///   - source: A number for who writes; 0 for nobody in particular.
-    public init(policy: WritePolicy? = nil, source: Int = 0) {
+    ///   - keepsModels: Whether models that the cache can read stay as they are.
+    public init(policy: WritePolicy? = nil, source: Int = 0, keepsModels: Bool = false) {
         self.policy = policy
         self.source = source
+        self.keepsModels = keepsModels
     }
 }
 

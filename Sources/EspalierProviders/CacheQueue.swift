@@ -141,11 +141,13 @@ final class CacheQueue: Sendable {
     // MARK: Collections
 
     func save<T: SimpleModel>(collection: [T], forKey key: String, context: (any Sendable)?) {
-        let policy = WriteCall.active?.policy ?? policy ?? T.writePolicy
-        write([key]) { [self] done in
+        let call = WriteCall.active
+        var options = options(call?.policy ?? policy ?? T.writePolicy)
+        options.keepsModels = call?.keepsModels ?? false
+        write([key]) { [self, options] done in
             if let shared {
                 shared.setCollection(
-                    collection, forKey: key, options: options(policy), completion: done)
+                    collection, forKey: key, options: options, completion: done)
             } else {
                 cache.setCollection(collection, forKey: key, context: context)
                 done(nil)

@@ -334,7 +334,7 @@ open class DataModelManager: @unchecked Sendable {
     }
 
     /// Saves models in one step, if the cache can. A subclass gets a call of `cacheModel` for each.
-    private func saveTogether(_ models: [any SimpleModel], _ context: (any Sendable)?) {
+    func saveTogether(_ models: [any SimpleModel], _ context: (any Sendable)?) {
         guard follows, type(of: self) == DataModelManager.self else {
             return models.forEach { save($0, context) }
         }

@@ -35,6 +35,9 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     private var lastWhole: WriteCall?
     /// The number of edits whose outcome the cache has not told yet.
     private var openEdits = 0
+    /// The elements of these edits, with the policy of the last edit of each. The cache may lack
+    /// them; it has all other elements as they are shown, or newer.
+    private var unconfirmed: [String: WritePolicy] = [:]
     /// Whether to read the elements again after these; `true` if a collection that is not stored
     /// then becomes empty.
     private var refreshAfterEdits: Bool?
@@ -228,7 +231,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             lastSent = ChangeTime()
             self.save(
                 CollectionEdit(range: range, elements: Array(elements[range])), neighbours,
-                policyOfAll, context)
+                policyOfAll, context, isMove: true)
         }
         announce(context)
         record(
@@ -271,12 +274,19 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         hasPartialModels ? .merge : manager.policy(of: T.self, nil)
     }
 
-    private func saveAll(_ context: (any Sendable)?, _ policy: WritePolicy? = nil) {
+    /// Sends all elements.
+    ///
+    /// - Parameters:
+    ///   - policy: The policy; nil for elements that the cache has already had.
+    ///   - keepsModels: Whether elements stay as the cache has them.
+    private func saveAll(
+        _ context: (any Sendable)?, _ policy: WritePolicy? = nil, keepsModels: Bool = false
+    ) {
         guard let key else { return }
         lastSent = ChangeTime()
         isCacheBehind = false
         let policy = policy ?? policyOfAll
-        let call = WriteCall(policy: policy)
+        let call = WriteCall(policy: policy, keepsModels: keepsModels)
         lastWhole = call
         if policy == .merge {
             let identifiers = Set(elements.compactMap(\.modelIdentifier))
@@ -285,14 +295,27 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         call.perform { manager.cacheCollection(elements, forKey: key, context: context) }
     }
 
-    /// Sends all elements because the cache can't apply an edit.
+    /// Sends all elements because the cache has another list than this one. The elements of edits
+    /// that it lacks are sent as models. The others stay as the cache has them: they may have
+    /// changed there, and the screens not know yet.
+    private func saveAllAsStored(_ context: (any Sendable)?) {
+        guard manager.follows, !isCacheBehind else { return saveAll(context) }
+        let open = elements.filter { $0.modelIdentifier.map { unconfirmed[$0] != nil } ?? false }
+        let merged = open.filter { unconfirmed[$0.modelIdentifier ?? ""] == .merge }
+        let replaced = open.filter { unconfirmed[$0.modelIdentifier ?? ""] == .replace }
+        if !replaced.isEmpty { manager.saveTogether(replaced, context) }
+        if !merged.isEmpty { manager.mergeModels(merged, context: context) }
+        saveAll(context, keepsModels: true)
+    }
+
+    /// Sends all elements because the cache lacks an earlier edit.
     private func saveAll(
         insteadOf edit: CollectionEdit<T>, _ policy: WritePolicy, _ context: (any Sendable)?
     ) {
         let named = edit.elements.filter { $0.modelIdentifier?.isEmpty == false }
         if policy == .replace, policyOfAll == .merge, !named.isEmpty {
             // The elements of the edit replace those of the cache; only the others are merged.
-            for model in named { manager.save(model, context) }
+            manager.saveTogether(named, context)
         }
         saveAll(context)
     }
@@ -300,7 +323,7 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     /// Sends the edit to a cache that accepts edits and lacks none, and all elements to any other.
     private func save(
         _ edit: CollectionEdit<T>, _ neighbours: CollectionNeighbours, _ policy: WritePolicy,
-        _ context: (any Sendable)?
+        _ context: (any Sendable)?, isMove: Bool = false
     ) {
         guard let key else { return }
         guard manager.cacheQueue.acceptsEdits, !isCacheBehind else {
@@ -308,6 +331,9 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         }
         let time = ChangeTime()
         openEdits += 1
+        for case let name? in edit.elements.map(\.modelIdentifier) where !isMove {
+            unconfirmed[name] = policy
+        }
         // The outcome of the edit is that of what is sent instead, if anything is.
         let call = WriteCall.active
         call?.begin()
@@ -331,20 +357,20 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             case .outOfDate:
                 // Deletions that the cache has already applied remove their elements here first.
                 self.consistencyManager.afterDelivery {
-                    self.sendInstead(of: edit, policy, context, after: time, call)
+                    self.sendAll(context, after: time, call)
                 }
             }
         }
     }
 
     /// Sends all elements after an edit was out of date, unless they were sent since `time`.
-    private func sendInstead(
-        of edit: CollectionEdit<T>, _ policy: WritePolicy, _ context: (any Sendable)?,
-        after time: ChangeTime, _ call: WriteCall?
-    ) {
+    private func sendAll(_ context: (any Sendable)?, after time: ChangeTime, _ call: WriteCall?) {
         if time.after(lastSent) {
-            let send = { self.saveAll(insteadOf: edit, policy, context) }
-            if let call { call.record(send) } else { send() }
+            if let call {
+                call.record { saveAllAsStored(context) }
+            } else {
+                saveAllAsStored(context)
+            }
             call?.end(nil)?()
         } else if let lastWhole {
             lastWhole.whenEnded { call?.end($0)?() }
@@ -355,17 +381,25 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     private func endEdit() {
         openEdits -= 1
+        if openEdits == 0 { unconfirmed = [:] }
         if openEdits == 0, let clearing = refreshAfterEdits.take() { refresh(clearing: clearing) }
     }
 
     /// Saves the consequences of an update for this collection. The author of the update has saved
     /// the update itself.
-    private func save(after delivery: Delivery, isRemoval: Bool) {
-        guard let key else { return }
+    ///
+    /// - Parameter updated: The elements that the update has replaced.
+    private func save(after delivery: Delivery, updated: [T], isRemoval: Bool) {
+        // What the cache had need not be stored, and may be out of date there.
+        guard let key, !delivery.isFetched else { return }
         if manager.cacheQueue.acceptsEdits {
             // All elements were sent after the cache had the update and before this collection had
             // it: they have replaced newer models by older ones in the cache.
-            if lastSent.after(delivery.time) { saveAll(delivery.context) }
+            guard lastSent.after(delivery.time) else { return }
+            guard manager.follows, !isCacheBehind else { return saveAll(delivery.context) }
+            let named = updated.filter { $0.modelIdentifier?.isEmpty == false }
+            if !named.isEmpty { manager.saveTogether(named, delivery.context) }
+            if isRemoval { saveAll(delivery.context, keepsModels: true) }
         } else if isRemoval {
             let fetch = lastUpdated == lastFetched ? lastFetched : nil
             manager.cacheQueue.save(
@@ -405,7 +439,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
                 ? CollectionChangeInformation.delete(index: change.place)
                 : .update(index: change.place)
         }
-        save(after: delivery, isRemoval: !removed.isEmpty)
+        save(
+            after: delivery, updated: changes.compactMap(\.element), isRemoval: !removed.isEmpty)
         record(
             .updates(steps), Self.identifiers(of: delivery.childChanges.values), .update,
             context: delivery.context)

@@ -27,6 +27,8 @@ final class WriteCall: Sendable {
     // immutable
     /// The policy of a collection that is saved; nil for the default.
     let policy: WritePolicy?
+    /// Whether the elements of a collection that is saved stay as the cache has them.
+    let keepsModels: Bool
     /// The change that this one is a part of.
     private let parent: WriteCall?
 
@@ -46,9 +48,13 @@ final class WriteCall: Sendable {
 
     /// - Parameters:
     ///   - policy: The policy of a collection that is saved; nil for the default.
+    ///   - keepsModels: Whether its elements stay as the cache has them.
     ///   - onFailure: Called once, on the main actor, with the first failure if there is one.
-    init(policy: WritePolicy? = nil, onFailure: Listener? = nil) {
+    init(
+        policy: WritePolicy? = nil, keepsModels: Bool = false, onFailure: Listener? = nil
+    ) {
         self.policy = policy
+        self.keepsModels = keepsModels
         parent = Self.active
         parent?.begin()
         if let onFailure { state.withLock { $0.failureListeners = [onFailure] } }

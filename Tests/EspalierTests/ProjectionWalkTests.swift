@@ -178,8 +178,6 @@ private final class Walk {
         } else {
             list = CollectionDataProvider<Part>(dataModelManager: manager)
         }
-        // A list is sent as a whole where the cache has another one: it must be up to date.
-        await manager.flush()
         let index = list.firstIndex { $0.id == part.id }
         let key = "\(Part.self)"
         try await manager.saving {

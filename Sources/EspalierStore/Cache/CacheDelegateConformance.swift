@@ -139,10 +139,38 @@ extension NormalizedCache: SharedCacheDelegate {
         _ collection: [any SimpleModel], forKey cacheKey: String, options: CacheWriteOptions,
         completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
+        if options.keepsModels, let first = collection.first {
+            return setCollectionOnly(
+                collection, like: first, forKey: cacheKey, options, completion)
+        }
         let ticket = setCollection(
             collection.map { ModelStorage.encoding($0) }, forKey: cacheKey,
             options.policy ?? Self.policy(of: collection), source: options.source)
         finish(ticket, completion)
+    }
+
+    /// Stores a collection with the models that the cache has, and with the given ones where it
+    /// can't read them. No other write comes between the reading and the writing.
+    ///
+    /// - Complexity: O(*n*) in the records of all elements, in the commit.
+    private func setCollectionOnly<T: SimpleModel>(
+        _ collection: [any SimpleModel], like first: T, forKey key: String,
+        _ options: CacheWriteOptions, _ completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        let elements = collection.compactMap { $0 as? T }
+        guard elements.count == collection.count else {
+            var options = options
+            options.keepsModels = false
+            return setCollection(
+                collection, forKey: key, options: options, completion: completion)
+        }
+        let (ticket, outcome) = submit { transaction in
+            let current = elements.map { element in
+                element.modelIdentifier.flatMap { transaction.read(T.self, $0) } ?? element
+            }
+            try transaction.setCollection(current, forKey: key, policy: options.policy)
+        }
+        finish(ticket) { error in completion(error.map { outcome.error ?? $0 }) }
     }
 
     public func editCollection(
