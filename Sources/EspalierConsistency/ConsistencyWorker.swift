@@ -221,8 +221,7 @@ actor ConsistencyWorker {
                 }
             }
         }
-        let foreign = update.changes.foreignNodes.take()
-        if !foreign.isEmpty { update.onForeignNodes?(foreign) }
+        await reportForeignNodes(of: update)
         if outcome.hasWrongMapClass { await registry.report(.WrongMapClass) }
         if let onCascade = posted?.onCascade { await onCascade(outcome.cascaded) }
         let announced =
@@ -232,6 +231,16 @@ actor ConsistencyWorker {
             deliveries, replacements: outcome.replacements, announced: announced,
             context: update.context, epoch: epoch)
         for (listener, base) in newListeners { register(listener, base) }
+    }
+
+    /// Tells the author of an update which of its nodes are shown or awaited as other types.
+    private func reportForeignNodes(of update: SubmittedChanges) async {
+        var foreign = update.changes.foreignNodes.take()
+        guard let onForeignNodes = update.onForeignNodes else { return }
+        for node in await awaitedNodes() where update.changes.isForeign(node) {
+            foreign.insert(node.identifier)
+        }
+        if !foreign.isEmpty { onForeignNodes(foreign) }
     }
 
     /// Applies changes to one listener's tree and to its part of the index.

@@ -56,6 +56,14 @@ struct PostedChanges: Sendable {
         }
     }
 
+    /// Returns whether the node was posted, and as other types only.
+    func isForeign(_ node: ShownNode) -> Bool {
+        guard case .updated(let models)? = self[NodeIdentifier(node.identifier)] else {
+            return false
+        }
+        return !models.contains { type(of: $0) == node.type }
+    }
+
     // MARK: Flattening
 
     private mutating func collect(
