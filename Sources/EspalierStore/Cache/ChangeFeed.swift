@@ -98,8 +98,11 @@ final class ChangeFeed: Sendable {
         let handle = Handle(subscriber) { [weak self] in self?.remove(key) }
         return AsyncStream {
             await handle.subscriber.next()
-        } onCancel: {
-            handle.end()
+        } onCancel: { [queue] in
+            handle.subscriber.finish(dropping: true)
+            // Not here: the runtime holds a lock of the task, and whoever sends to the subscriber
+            // under `state` takes that lock to resume it.
+            queue.async { handle.end() }
         }
     }
 
@@ -115,10 +118,7 @@ final class ChangeFeed: Sendable {
 
         deinit { onEnd() }
 
-        func end() {
-            subscriber.finish(dropping: true)
-            onEnd()
-        }
+        func end() { onEnd() }
     }
 
     /// Returns the key of the subscriber; nil after the end.
