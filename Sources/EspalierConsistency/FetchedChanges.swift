@@ -33,7 +33,9 @@ extension ConsistencyWorker {
         var found: [ShownNode] = []
         var known: Set<NodeView> = []
         func add(_ text: String, _ type: any ConsistencyManagerModel.Type) {
-            if known.insert(NodeView(text, type)).inserted { found.append(ShownNode(identifier: text, type: type)) }
+            if known.insert(NodeView(text, type)).inserted {
+                found.append(ShownNode(identifier: text, type: type))
+            }
         }
         func collect(_ model: any ConsistencyManagerModel) {
             if let text = model.modelIdentifier,

@@ -159,8 +159,8 @@ struct PostedChanges: Sendable {
     }
 }
 
-/// Collects nodes that stand in trees as other types than the posted ones. Only a store that has the
-/// fields of all types knows what these trees then show.
+/// Collects nodes that stand in trees as other types than the posted ones. Only a store that has
+/// the fields of all types knows what these trees then show.
 final class ForeignNodes: Sendable {
     private let identifiers = Mutex<Set<String>>([])
 

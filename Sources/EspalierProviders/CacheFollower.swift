@@ -9,8 +9,9 @@ import Synchronization
 ///         --> read from the cache --> posted to the consistency manager --> screens
 ///
 /// Names wait in one set, so that a follower that is slower than the commits reads each node once
-/// and grows with the number of different nodes only. Beyond `limit` nodes it forgets the names and
-/// reads all that is shown.
+/// and grows with the number of different nodes only. Beyond `limit` nodes it reads all that is
+/// shown, and forgets the names, except those of deleted nodes: nothing else tells that these are
+/// gone.
 ///
 /// Nothing shown stays older than the cache: a node that the manager itself has posted since the
 /// read began is read again, and names that arrive during a fetch of a provider are looked at again

@@ -152,8 +152,8 @@ open class CollectionDataProvider<T: SimpleModel>: ConsistencyManagerListener, B
     // MARK: Editing
 
     /// Inserts elements before the element at `index`, in all providers of the collection and in
-    /// the cache. The provider's own delegate is not called for the edit, and is told if it can't be
-    /// stored.
+    /// the cache. The provider's own delegate is not called for the edit, and is told if the edit
+    /// can't be stored.
     ///
     /// - Parameters:
     ///   - newData: The new elements, in their order. An empty array changes nothing.

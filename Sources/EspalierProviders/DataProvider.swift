@@ -103,8 +103,8 @@ open class DataProvider<T: SimpleModel>: ConsistencyManagerListener,
     }
 
     /// Shows `data`, saves it under its identifier, and updates all providers that show the same
-    /// model or a model in it. The provider's own delegate is not called for the change, and is told
-    /// if the model can't be stored. `save` waits for that.
+    /// model or a model in it. The provider's own delegate is not called for the change. It is told
+    /// if the model can't be stored, and `save` waits for that.
     ///
     /// - Parameters:
     ///   - data: The new model. `nil` shows nothing, and deletes nothing. A provider that shows no

@@ -3,7 +3,9 @@
 ///
 /// ```swift
 /// extension Screen: DataProviderDelegate {
-///     func dataProviderHasUpdatedData<T>(_ dataProvider: DataProvider<T>, context: Any?) { draw() }
+///     func dataProviderHasUpdatedData<T>(_ dataProvider: DataProvider<T>, context: Any?) {
+///         draw()
+///     }
 ///
 ///     func dataProvider<T>(_ dataProvider: DataProvider<T>, failedToSave failure: SaveFailure) {
 ///         show(failure.error)

@@ -117,7 +117,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
         }
         if merges { announce(context) }
         guard !isSame else { return }
-        record(steps.map { .replaced($0) } ?? .reset, [], .sibling, context: context, except: author)
+        record(
+            steps.map { .replaced($0) } ?? .reset, [], .sibling, context: context, except: author)
     }
 
     /// Replaces all elements like `set`, and tells the others by which steps.

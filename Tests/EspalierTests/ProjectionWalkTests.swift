@@ -171,9 +171,11 @@ private final class Walk {
         _ part: Part, _ policy: WritePolicy, _ manager: DataModelManager
     ) async throws {
         let list: CollectionDataProvider<Part>
-        if Part.self == Front.self, let known = lists.first(where: {
-            $0.dataModelManager === manager
-        }) as? CollectionDataProvider<Part> {
+        if Part.self == Front.self,
+            let known = lists.first(where: {
+                $0.dataModelManager === manager
+            }) as? CollectionDataProvider<Part>
+        {
             list = known
         } else {
             list = CollectionDataProvider<Part>(dataModelManager: manager)

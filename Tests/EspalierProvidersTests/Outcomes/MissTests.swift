@@ -80,7 +80,8 @@ struct MissTests {
     private func screens() async throws -> [DataProvider<ParentModel>] {
         var providers: [DataProvider<ParentModel>] = []
         for id in 1...3 {
-            cache.inner.setModel(ParentModel.named(id, "old"), forKey: "ParentModel:\(id)", context: nil)
+            cache.inner.setModel(
+                ParentModel.named(id, "old"), forKey: "ParentModel:\(id)", context: nil)
             let provider = single()
             _ = try await provider.fetch("ParentModel:\(id)")
             providers.append(provider)
@@ -172,7 +173,9 @@ struct MissTests {
         #expect(update?.changedIdentifiers == ["ParentModel:1", "ChildModel:2"])
         #expect(recorder.changes.count == 1)
         #expect(recorder.changes.last?.changedIdentifiers == update?.changedIdentifiers)
-        #expect(recorder.identifiers == [["ParentModel:1", "ChildModel:2"]] + recorder.identifiers.dropFirst())
+        #expect(
+            recorder.identifiers == [["ParentModel:1", "ChildModel:2"]]
+                + recorder.identifiers.dropFirst())
         #expect(recorder.identifiers.count == 2)
         var edits = twin.changes.makeAsyncIterator()
         list.update(.named(3, "c"), at: 1)

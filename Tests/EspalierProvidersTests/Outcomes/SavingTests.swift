@@ -121,7 +121,9 @@ struct SavingTests {
     @Test("A failed deletion is told")
     func deletion() async throws {
         cache.reply(.failure(CacheFailure()), to: "ParentModel:1")
-        let error = await error { try await manager.saving { manager.deleteModel(ParentModel(id: 1)) } }
+        let error = await error {
+            try await manager.saving { manager.deleteModel(ParentModel(id: 1)) }
+        }
         #expect(error is CacheFailure)
     }
 
@@ -286,7 +288,8 @@ struct SavingTests {
     @Test("A plain cache that accepts edits tells failed edits")
     func editing() async throws {
         let rig = Rig(EditingCache())
-        let list: CollectionDataProvider<ChildModel> = await rig.collection("rows", of: ChildModel.self)
+        let list: CollectionDataProvider<ChildModel> = await rig.collection(
+            "rows", of: ChildModel.self)
         list.delegate = delegate
         rig.cache.answerNext(.failed(CacheFailure()))
         var failures = rig.manager.failures().makeAsyncIterator()

@@ -74,7 +74,10 @@ final class SharedCache: SharedCacheDelegate {
         let names = models.compactMap(\.modelIdentifier)
         write(
             names, options.policy,
-            { for (name, model) in zip(names, models) { setModel(model, forKey: name, context: nil) }
+            {
+                for (name, model) in zip(names, models) {
+                    setModel(model, forKey: name, context: nil)
+                }
             }, completion)
     }
 
