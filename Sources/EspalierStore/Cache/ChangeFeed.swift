@@ -98,11 +98,13 @@ final class ChangeFeed: Sendable {
         let handle = Handle(subscriber) { [weak self] in self?.remove(key) }
         return AsyncStream {
             await handle.subscriber.next()
-        } onCancel: { [queue] in
+        } onCancel: { [weak self] in
             handle.subscriber.finish(dropping: true)
             // Not here: the runtime holds a lock of the task, and whoever sends to the subscriber
             // under `state` takes that lock to resume it.
-            queue.async { handle.end() }
+            self?.queue.async { [weak self] in
+                if let self, take(key) { follow() }
+            }
         }
     }
 
@@ -117,8 +119,6 @@ final class ChangeFeed: Sendable {
         }
 
         deinit { onEnd() }
-
-        func end() { onEnd() }
     }
 
     /// Returns the key of the subscriber; nil after the end.
@@ -133,13 +133,17 @@ final class ChangeFeed: Sendable {
     }
 
     private func remove(_ key: Int) {
-        let isLast = state.withLock { state in
+        // On the queue: the caller may be the task of a subscriber, with locks of its own.
+        if take(key) { queue.async { [weak self] in self?.follow() } }
+    }
+
+    /// Removes a subscriber. Returns whether nobody follows other processes any more.
+    private func take(_ key: Int) -> Bool {
+        state.withLock { state in
             guard let removed = state.subscribers.removeValue(forKey: key) else { return false }
             subscriberCount.store(state.subscribers.count, ordering: .relaxed)
             return removed.followsOthers && !state.followers
         }
-        // On the queue: the caller may be the task of a subscriber, with locks of its own.
-        if isLast { queue.async { [weak self] in self?.follow() } }
     }
 
     /// Ends all sequences after what waits for them, and those of later subscribers.
