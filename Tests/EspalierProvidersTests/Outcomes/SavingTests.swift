@@ -301,7 +301,7 @@ struct SavingTests {
 
     @Test("An override that saves nothing keeps no call waiting")
     func override() async throws {
-        let manager = SilentManager(cache: cache)
+        let manager = SilentProxy(cache: cache)
         try await DataProvider<ParentModel>(dataModelManager: manager).save(.named(1, "Ada"))
         #expect(cache.policies.isEmpty)
     }
@@ -342,7 +342,7 @@ final class FailureDelegate: DataProviderDelegate, CollectionDataProviderDelegat
     ) { failures.append(failure.names) }
 }
 
-private final class SilentManager: DataModelManager, @unchecked Sendable {
+private final class SilentProxy: DataModelManager, @unchecked Sendable {
     // `@unchecked` as its superclass is: it has no state.
     override func cacheModel(
         _ model: any SimpleModel, forKey cacheKey: String, context: (any Sendable)?
