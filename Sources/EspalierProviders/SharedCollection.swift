@@ -38,6 +38,8 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
     /// The elements of these edits, with the policy of the last edit of each. The cache may lack
     /// them; it has all other elements as they are shown, or newer.
     private var unconfirmed: [String: WritePolicy] = [:]
+    /// Those of them that were read from the cache meanwhile, perhaps without the edit.
+    private var unread: Set<String> = []
     /// Whether to read the elements again after these; `true` if a collection that is not stored
     /// then becomes empty.
     private var refreshAfterEdits: Bool?
@@ -382,8 +384,11 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     private func endEdit() {
         openEdits -= 1
-        if openEdits == 0 { unconfirmed = [:] }
-        if openEdits == 0, let clearing = refreshAfterEdits.take() { refresh(clearing: clearing) }
+        guard openEdits == 0 else { return }
+        unconfirmed = [:]
+        if !unread.isEmpty { manager.refresh(unread) }
+        unread = []
+        if let clearing = refreshAfterEdits.take() { refresh(clearing: clearing) }
     }
 
     /// Saves the consequences of an update for this collection. The author of the update has saved
@@ -425,12 +430,13 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
 
     func apply(_ delivery: Delivery) {
         guard delivery.time.after(lastSet), let base = delivery.base.revision else { return }
-        let changes = changes(delivery.childChanges, base)
+        let found = changes(delivery.childChanges, base)
+        let changes = delivery.isFetched ? found.filter { !isUnconfirmed($0) } : found
         guard !changes.isEmpty else { return }
         for case (let place, let element?) in changes { elements[place] = element }
         let removed = changes.reversed().filter { $0.element == nil }.map(\.place)
         elements.removeSubranges(RangeSet(removed, within: elements))
-        let isAsDelivered = base == revision && log.isEmpty
+        let isAsDelivered = base == revision && log.isEmpty && changes.count == found.count
         revision = isAsDelivered ? delivery.revision : ChangeTime()
         for change in changes where change.element == nil {
             log.recordRemoval(at: change.place, revision)
@@ -447,6 +453,17 @@ final class SharedCollection<T: SimpleModel>: TreeListener {
             context: delivery.context)
         lastUpdated = max(lastUpdated, delivery.time)
         notifyMembers()
+    }
+
+    /// Whether a change that was read from the cache concerns an element of an edit which the cache
+    /// may lack. Such a change would undo the edit, also when all elements are sent. The element is
+    /// read again after the edit.
+    private func isUnconfirmed(_ change: (place: Int, element: T?)) -> Bool {
+        guard change.element != nil, let name = elements[change.place].modelIdentifier,
+            unconfirmed[name] != nil
+        else { return false }
+        unread.insert(name)
+        return true
     }
 
     private static func identifiers(of changes: some Sequence<NodeChange>) -> Set<String> {
